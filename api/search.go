@@ -31,6 +31,7 @@ type Found struct {
 	Policy string `json:"policy" is:"PolicyID"`
 	Hits   []Hit  `json:"hits" doc:"The best first."`
 
+	Approximate bool   `json:"approximate,omitempty" doc:"A graph of vectors was walked, since there are many, and turns may have been missed. A search with as_of compares all."`
 	NotReranked string `json:"not_reranked,omitempty" doc:"Why the hits are in the order before the policy's cross-encoder, if it did not judge them."`
 }
 

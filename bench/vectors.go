@@ -33,7 +33,11 @@ func vectors(ctx context.Context, r *report, path string, most, rounds int) erro
 		return err
 	}
 	table := static.Load()
-	var items []vector.Item
+	type item struct {
+		ID     dag.TurnID
+		Vector []int8
+	}
+	var items []item
 	var bytes int
 	began := time.Now()
 	for i := range drafts {
@@ -42,7 +46,7 @@ func vectors(ctx context.Context, r *report, path string, most, rounds int) erro
 			return err
 		}
 		if bytes += len(drafts[i].Content); v[0] != nil {
-			items = append(items, vector.Item{ID: drafts[i].ID, Vector: v[0]})
+			items = append(items, item{drafts[i].ID, v[0]})
 		}
 	}
 	embedded := row{name: fmt.Sprintf("the table's vectors of texts, of %d bytes on average", bytes/len(drafts)), rate: float64(len(drafts)) / time.Since(began).Seconds(), unit: "texts"}
@@ -51,15 +55,16 @@ func vectors(ctx context.Context, r *report, path string, most, rounds int) erro
 		return fmt.Errorf("%s has %d messages, want more than %d", path, len(items), vectorsAsked)
 	}
 	items, queries := items[:most], items[most:most+vectorsAsked]
-	flat, graph := vector.NewFlat(table.Model().Dimensions), vector.NewHNSW(table.Model().Dimensions, runtime.GOMAXPROCS(0))
+	flat := vector.NewFlat(table.Model().Dimensions)
+	graph := vector.NewHNSW(flat, runtime.GOMAXPROCS(0))
 	for i, it := range items {
 		if _, err := flat.Add(it.ID, dag.Seq(i+1), it.Vector); err != nil {
 			return err
 		}
 	}
 	began = time.Now()
-	if err := graph.Add(items...); err != nil {
-		return err
+	for graph.Waits() {
+		graph.Link()
 	}
 	built := row{name: "the graph", rate: float64(most) / time.Since(began).Seconds(), unit: "vectors"}
 	r.table(fmt.Sprintf("Building an index of %d vectors of messages", most), []row{embedded, built})

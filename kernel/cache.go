@@ -57,7 +57,7 @@ func (k *engine) newCache(epoch uint64) (*cache, error) {
 	}
 	s := steadyStore{k.store, epoch}
 	texts := newTexts(s, k.turnstile, k.config.TextBytes)
-	tenants, err := newFollowers(s, newFactCache(s, k.config.FactBytes), texts, k.config.WordBytes, k.config.Embedders, k.observe)
+	tenants, err := newFollowers(s, newFactCache(s, k.config.FactBytes), texts, &k.config, k.observe)
 	if err != nil {
 		return nil, err
 	}

@@ -10,7 +10,6 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/history/follow"
-	"github.com/graphkernel/graphkernel/retrieval/embed"
 )
 
 // keptFollowed bounds the tenants whose histories are followed.
@@ -35,17 +34,17 @@ type followed struct {
 	words *allWords
 }
 
-func newFollowers(s steadyStore, facts *factCache, texts *texts, wordBytes int, others []embed.Embedder, observe func(context.Context, string) (context.Context, func(error))) (*followers, error) {
+func newFollowers(s steadyStore, facts *factCache, texts *texts, config *Config, observe func(context.Context, string) (context.Context, func(error))) (*followers, error) {
 	kept, err := lru.New[dag.Tenant, *followed](keptFollowed)
 	if err != nil {
 		return nil, fmt.Errorf("kernel: %w", err)
 	}
-	words, err := newHeldWords(wordBytes)
+	words, err := newHeldWords(config.WordBytes)
 	if err != nil {
 		return nil, err
 	}
-	words.observe = observe
-	return &followers{store: s, facts: facts, texts: texts, words: words, embedders: newEmbedders(others), kept: kept}, nil
+	words.observe, words.graphOver = observe, config.GraphOver
+	return &followers{store: s, facts: facts, texts: texts, words: words, embedders: newEmbedders(config.Embedders), kept: kept}, nil
 }
 
 func (f *followers) of(tenant dag.Tenant) *followed {

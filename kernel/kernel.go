@@ -54,6 +54,10 @@ type Config struct {
 	// process, of all texts, when a policy first asks.
 	Embedders []embed.Embedder
 
+	// GraphOver is how many vectors of a tenant every search compares with its query. If there are more, a search of the whole present that
+	// is not held within evidence walks a graph of them, which is made in the background, and says so. 0 is 100 000.
+	GraphOver int
+
 	// Rerankers are the cross-encoders that policies may name.
 	Rerankers []Reranker
 
@@ -196,6 +200,9 @@ func Open(c Config) (*Kernel, error) {
 	}
 	if c.FactBytes == 0 {
 		c.FactBytes = 64 << 20
+	}
+	if c.GraphOver == 0 {
+		c.GraphOver = 100_000
 	}
 	if c.WordBytes == 0 {
 		c.WordBytes = 256 << 20

@@ -42,6 +42,9 @@ type Found struct {
 
 	// NotReranked is why the hits are not in the order of the policy's cross-encoder, but in that before it; nil if they are, or if it has none.
 	NotReranked error
+
+	// Approximate says that a graph of vectors was walked, which may miss turns: see Config.GraphOver.
+	Approximate bool
 }
 
 // A FoundTurn is a hit with the text that was found.
@@ -68,6 +71,7 @@ func (k Turns) Search(ctx context.Context, tenant dag.Tenant, r SearchRequest) (
 }
 
 func (c *cache) search(ctx context.Context, tenant dag.Tenant, r SearchRequest) (f Found, err error) {
+	r.Approximate = r.AsOf == 0 && r.Within == nil
 	if r.AsOf, err = held(tenant, r.Within, r.AsOf); err == nil {
 		r.AsOf, err = c.asOfNumber(ctx, tenant, r.AsOf)
 	}
@@ -95,7 +99,9 @@ func (c *cache) search(ctx context.Context, tenant dag.Tenant, r SearchRequest) 
 	if r.Within != nil {
 		hits, err = c.hitsWithin(ctx, r.Within, &params, &r.Query)
 	} else {
-		hits, err = c.hits(ctx, tenant, &params, &r.Query)
+		var results retrieval.Results
+		results, err = c.hits(ctx, tenant, &params, &r.Query)
+		hits, f.Approximate = results.Hits, results.Approximate
 	}
 	if err != nil {
 		return f, err
@@ -132,31 +138,31 @@ func (c *cache) search(ctx context.Context, tenant dag.Tenant, r SearchRequest) 
 }
 
 // hits searches the index of a tenant's texts.
-func (c *cache) hits(ctx context.Context, tenant dag.Tenant, p *retrieval.Policy, q *retrieval.Query) (hits []retrieval.Hit, err error) {
+func (c *cache) hits(ctx context.Context, tenant dag.Tenant, p *retrieval.Policy, q *retrieval.Query) (found retrieval.Results, err error) {
 	w, err := c.tenants.of(tenant).words.of(p)
 	if err != nil {
-		return nil, err
+		return found, err
 	}
 	if p.Dense.Embedder == retrieval.NoEmbedder {
-		err := w.read(ctx, func(x *retrieval.Index) { hits = x.Search(p, q) })
-		return hits, err
+		err := w.read(ctx, func(x *retrieval.Index) { found = x.SearchWith(p, q, nil) })
+		return found, err
 	}
 	for { // an embedder may take long, so the index may change meanwhile
 		var bare string
 		if err := w.read(ctx, func(x *retrieval.Index) { bare = x.Bare(q) }); err != nil {
-			return nil, err
+			return found, err
 		}
 		if q.Vector, err = vectorOf(ctx, w.embedder, bare); err != nil {
-			return nil, err
+			return found, err
 		}
 		same := false
 		err = w.read(ctx, func(x *retrieval.Index) {
 			if same = x.Bare(q) == bare; same {
-				hits = x.Search(p, q)
+				found = x.SearchWith(p, q, nil)
 			}
 		})
 		if err != nil || same {
-			return hits, err
+			return found, err
 		}
 	}
 }
@@ -172,6 +178,8 @@ type tenantWords struct {
 	filling  turnstile // of one: inside it the store is read
 	held     *heldWords
 
+	graphOver int // see Config.GraphOver
+
 	mu     sync.RWMutex            // guards everything below, and is not held while the store is read
 	index  *retrieval.Index        // of the turns up to filled
 	filled dag.Seq                 // 0: of none
@@ -182,8 +190,9 @@ type tenantWords struct {
 
 // heldWords bounds the bytes of all indexes. The one that was asked last stays, whatever its size.
 type heldWords struct {
-	most    int
-	observe func(context.Context, string) (context.Context, func(error))
+	most      int
+	graphOver int // see Config.GraphOver
+	observe   func(context.Context, string) (context.Context, func(error))
 
 	mu    sync.Mutex
 	items *simplelru.LRU[*tenantWords, int]
@@ -251,6 +260,7 @@ func (a *allWords) of(p *retrieval.Policy) (*tenantWords, error) {
 	}
 	w := &tenantWords{
 		store: a.store, tenant: a.tenant, analyzer: analysis.Of(p.Analyzer), model: p.Dense.Embedder, embedder: embedder, filling: make(turnstile, 1), held: a.held,
+		graphOver: a.held.graphOver,
 	}
 	w.clear()
 	w.followed = follow.New(a.source).Add(w) // of its own, since it may come when the others are read already
@@ -271,6 +281,7 @@ func (w *tenantWords) clear() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.index, w.filled, w.gone = newIndex(w.analyzer, w.embedder), 0, map[dag.TurnID]bool{}
+	w.index.GraphOver(w.graphOver)
 	w.kept, w.again = map[segments.Range]bool{}, 0
 }
 
@@ -311,9 +322,12 @@ func (w *tenantWords) read(ctx context.Context, fn func(*retrieval.Index)) error
 		w.mu.RLock()
 		if w.filled >= head {
 			fn(w.index)
-			size := w.index.Size()
+			size, links := w.index.Size(), w.index.WantsLinks()
 			w.mu.RUnlock()
 			w.held.used(w, size)
+			if links {
+				w.link(ctx)
+			}
 			return nil
 		}
 		w.mu.RUnlock()

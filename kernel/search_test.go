@@ -212,6 +212,7 @@ func TestSearchByVectors(t *testing.T) {
 type judge struct {
 	fails error
 	wrong bool
+	ends  context.CancelFunc // of the question; nil: nobody does
 	asked *[]string
 }
 
@@ -219,6 +220,9 @@ func (judge) ID() string { return "judge" }
 
 func (j judge) Scores(ctx context.Context, query string, texts []string) ([]int64, error) {
 	*j.asked = append([]string{query}, texts...)
+	if j.ends != nil {
+		j.ends()
+	}
 	scores := make([]int64, len(texts))
 	for i, text := range texts {
 		scores[i] = int64(strings.Count(text, "b"))
@@ -269,8 +273,7 @@ func TestSearchJudged(t *testing.T) {
 		}
 	}
 	ended, end := context.WithCancel(t.Context())
-	end()
-	if _, err := k.Turns().Search(ended, tenant, kernel.SearchRequest{Policy: "judged@1", Query: retrieval.Query{Text: "word", Limit: 2}}); !errors.Is(err, context.Canceled) {
+	if _, err := kernelWith(judge{ends: end, asked: &asked}).Turns().Search(ended, tenant, kernel.SearchRequest{Policy: "judged@1", Query: retrieval.Query{Text: "word", Limit: 2}}); !errors.Is(err, context.Canceled) {
 		t.Errorf("a context that ended: %v", err)
 	}
 	if _, err := kernelWith().Turns().Search(t.Context(), tenant, kernel.SearchRequest{Policy: "judged@1", Query: retrieval.Query{Text: "word", Limit: 2}}); !errors.Is(err, kernel.ErrReranker) || !errors.Is(err, dag.ErrForm) {

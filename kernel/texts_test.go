@@ -64,7 +64,7 @@ func erasedInMidFetch(t *testing.T, learn func(*tenantTexts, dag.TurnID) error) 
 		t.Fatal(err)
 	}
 	steady := steadyStore{inner: s}
-	tenants, err := newFollowers(steady, newFactCache(steady, 1), newTexts(steady, make(turnstile, 1), 1<<20), 1<<20, nil, unobserved)
+	tenants, err := newFollowers(steady, newFactCache(steady, 1), newTexts(steady, make(turnstile, 1), 1<<20), &Config{WordBytes: 1 << 20}, unobserved)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/retrieval/vector"
 )
 
 // NoEmbedder is the embedder of a policy that goes by words alone.
@@ -45,10 +46,13 @@ func (p *Policy) Sums() bool {
 
 // A likeness has what each turn's vector counts: nothing for the one that is least like the query's, the weight for the one that is most like it.
 type likeness struct {
-	places []int32 // with a vector; ascending
+	places []int32 // with a vector, or if a graph was walked those that it led to; ascending
 	of     []int64 // by place; math.MinInt64 for those without
 	Likenesses
 	weight dag.PPM
+
+	flat  *vector.Flat // nil unless a graph was walked; then it has what is not in of
+	query []int8
 }
 
 // likeness compares a query with every vector of the view, whatever the filters let through. The range that is given is taken in place of
@@ -74,7 +78,14 @@ func (l *likeness) at(n int32) int64 {
 	if l.Most <= l.Least {
 		return 0
 	}
-	return int64(l.weight) * (min(max(l.of[n], l.Least), l.Most) - l.Least) / (l.Most - l.Least)
+	score := l.Least
+	switch {
+	case l.flat == nil:
+		score = l.of[n]
+	case l.flat.Has(int(n)):
+		score = vector.Dot(l.query, l.flat.At(int(n)))
+	}
+	return int64(l.weight) * (min(max(score, l.Least), l.Most) - l.Least) / (l.Most - l.Least)
 }
 
 // apart reports parameters of which one needs another.

@@ -36,6 +36,7 @@ type Index struct {
 	words    *bm25.Index
 	dates    *bm25.Index
 	vectors  *vector.Flat // nil: there are none
+	graph    graph
 	turns    []indexed
 	places   map[dag.TurnID]int32
 	authors  map[string][]int32 // by a word of an author's name, in lower case: the turns by such authors, ascending
@@ -61,7 +62,7 @@ func New(a analysis.Analyzer, dimensions int) *Index {
 }
 
 // Size estimates the bytes of the index.
-func (x *Index) Size() int { return x.size }
+func (x *Index) Size() int { return x.size + x.graph.size }
 
 // Last returns the number of the last turn, 0 if there is none.
 func (x *Index) Last() dag.Seq {
@@ -148,6 +149,7 @@ func (x *Index) Erase(id dag.TurnID) bool {
 	x.dates.Erase(int(n))
 	if x.vectors != nil {
 		x.vectors.Erase(int(n))
+		x.graph.erase(n)
 	}
 	t.Author, t.when, t.Size, t.Silent, t.Withheld = "", false, 0, true, true
 	return true
@@ -207,6 +209,9 @@ type Query struct {
 	Limit  int
 	Also   []dag.TurnID // distinct turns whose scores are wanted whatever they are
 
+	// Approximate allows a search of the whole present to go by the graph of vectors, if there is one, and so to miss turns.
+	Approximate bool
+
 	Conversation *dag.ConversationID // nil: any
 	Role         dag.Role            // 0: any
 	Author       string              // "": any
@@ -238,9 +243,10 @@ type Hit struct {
 
 // Results are what a search returns beside the index.
 type Results struct {
-	Hits       []Hit   // the best first, and of equal ones the one with the lower id first
-	Also       []int64 // the scores of the turns that were asked for, parallel to Query.Also; 0 for one that must not be found, or would not be
-	Statistics Statistics
+	Hits        []Hit   // the best first, and of equal ones the one with the lower id first
+	Approximate bool    // turns may have been missed that a vector is like
+	Also        []int64 // the scores of the turns that were asked for, parallel to Query.Also; 0 for one that must not be found, or would not be
+	Statistics  Statistics
 }
 
 // Search returns the best hits under a policy, the best first, and of equal ones the one with the lower id
@@ -268,13 +274,17 @@ func (x *Index) SearchWith(p *Policy, q *Query, given *Statistics) Results {
 		}
 	}
 	if p.Dense.on() {
-		s.like = x.likeness(q, p.Dense.Weight, given.Likeness)
+		if x.mayWalk(q) && own {
+			s.like = x.walked(q, p, limit)
+		} else {
+			s.like = x.likeness(q, p.Dense.Weight, given.Likeness)
+		}
 	}
 	if len(s.dates.Places) > 0 || s.like != nil || p.Rerank.here() { // any turn may be among the best
 		need.Best = 0
 	}
 	s.words = view.Score(given.Terms, p.Words.params(p.Reach), need, given.Words)
-	r := Results{Statistics: *given}
+	r := Results{Statistics: *given, Approximate: s.like != nil && s.like.flat != nil}
 	r.Hits, r.Also = s.fused(limit)
 	if own {
 		r.Statistics.Words, r.Statistics.Conversations, r.Statistics.Dates = &s.words.Statistics, &s.whole.Statistics, &s.dates.Statistics

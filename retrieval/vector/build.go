@@ -6,14 +6,26 @@ import (
 	"sync/atomic"
 )
 
-// link links the nodes that wait. Goroutines read the graph as it was and write what is theirs alone.
-func (h *HNSW) link() {
+// What a node has, in bytes, beside its links and branches: itself, and the slices of its lowest level.
+const ofNode, ofLink = 96, 4
+
+// Link links a batch of places, if as many wait. It reads the Flat, of which nothing may be changed meanwhile; goroutines read the graph as it was and
+// write what is theirs alone.
+func (h *HNSW) Link() {
+	if !h.Waits() {
+		return
+	}
 	var fresh []int32
-	for n := h.linked; n < len(h.nodes); n++ {
-		if h.nodes[n].vector != nil {
+	for range batch {
+		n := len(h.nodes)
+		at := node{parent: none}
+		if h.flat.Has(n) {
+			at.links = make([][]int32, levelOf(h.id(int32(n)))+1)
 			fresh = append(fresh, int32(n))
 		}
+		h.nodes = append(h.nodes, at)
 	}
+	h.size += batch*ofNode + len(fresh)*(linksMost+branchesMost/2)*ofLink
 	h.each(len(fresh), func(i int) { h.choose(fresh[i], fresh[:i]) })
 	type end struct {
 		node  int32
@@ -37,7 +49,6 @@ func (h *HNSW) link() {
 		}
 	}
 	h.each(len(ends), func(i int) { h.relink(ends[i].node, ends[i].level, back[ends[i]]) })
-	h.linked = len(h.nodes)
 }
 
 // each calls fn with 0 … n-1, in any order.
@@ -58,12 +69,12 @@ func (h *HNSW) each(n int, fn func(i int)) {
 func (h *HNSW) choose(n int32, earlier []int32) {
 	m := h.marks.Get().(*marks)
 	defer h.marks.Put(m)
-	at := &h.nodes[n]
-	beside := h.candidates(at.vector, earlier)
+	at, v := &h.nodes[n], h.vector(n)
+	beside := h.candidates(v, earlier)
 	var found []candidate
 	top := none
 	if h.entry != none {
-		found, top = h.start(at.vector), h.nodes[h.entry].level()
+		found, top = h.start(v), h.nodes[h.entry].level()
 	}
 	for level := max(top, at.level()); level >= 0; level-- {
 		if level <= top {
@@ -71,7 +82,7 @@ func (h *HNSW) choose(n int32, earlier []int32) {
 			if level > at.level() {
 				width = widthAbove
 			}
-			found = h.beam(m, at.vector, found, level, width)
+			found = h.beam(m, v, found, level, width)
 		}
 		if level > at.level() {
 			continue
@@ -108,7 +119,7 @@ func (h *HNSW) relink(n int32, level int, more []int32) {
 		most = linksMost
 	}
 	if len(links) > most {
-		links = h.pick(h.candidates(at.vector, links), most)
+		links = h.pick(h.candidates(h.vector(n), links), most)
 	}
 	at.links[level] = links
 }
@@ -117,7 +128,7 @@ func (h *HNSW) relink(n int32, level int, more []int32) {
 func (h *HNSW) grow(n int32) {
 	at := &h.nodes[n]
 	for at.parent != none && len(h.nodes[at.parent].children) == branchesMost {
-		at.parent = h.candidates(at.vector, h.nodes[at.parent].children)[0].place
+		at.parent = h.candidates(h.vector(n), h.nodes[at.parent].children)[0].place
 	}
 	if at.parent != none {
 		above := &h.nodes[at.parent]
@@ -125,21 +136,16 @@ func (h *HNSW) grow(n int32) {
 	}
 }
 
-// Erase overwrites the vector of a place and takes it out of the graph. What was linked to it is linked to what it was linked to.
+// Erase takes a place out of the graph, whose vector the Flat has erased or is about to. What was linked to it is linked to what it was linked to.
 func (h *HNSW) Erase(place int) {
+	if place >= len(h.nodes) || h.nodes[place].links == nil {
+		return
+	}
 	gone := int32(place)
-	at := &h.nodes[gone]
-	if at.vector == nil {
-		return
-	}
-	clear(at.vector)
-	left := *at
-	*at = node{parent: none}
-	if place >= h.linked {
-		return
-	}
+	left := h.nodes[gone]
+	h.nodes[gone] = node{parent: none}
 	h.cut(gone, &left)
-	for n := range h.linked {
+	for n := range h.nodes {
 		for level, links := range h.nodes[n].links {
 			if i := slices.Index(links, gone); i >= 0 {
 				h.nodes[n].links[level] = slices.Delete(slices.Clone(links), i, i+1)
@@ -149,8 +155,8 @@ func (h *HNSW) Erase(place int) {
 	}
 	if h.entry == gone {
 		h.entry = none
-		for n := range h.linked {
-			if at := &h.nodes[n]; at.vector != nil && (h.entry == none || at.level() > h.nodes[h.entry].level()) {
+		for n := range h.nodes {
+			if at := &h.nodes[n]; at.links != nil && (h.entry == none || at.level() > h.nodes[h.entry].level()) {
 				h.entry = int32(n)
 			}
 		}

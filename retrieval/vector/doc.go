@@ -5,7 +5,8 @@
 // every processor.
 //
 // [Flat] compares the query with every vector, as of any sequence number. [HNSW] walks a graph: it is faster where there are many
-// vectors, may miss some, and knows the present only. Neither keeps anything of a vector that was erased.
+// vectors, may miss some, and knows the present only. It is a graph over a Flat, which has the vectors. Neither keeps anything of a vector that
+// was erased.
 //
 // Source: Malkov and Yashunin, Efficient and robust approximate nearest neighbor search using Hierarchical Navigable Small World
 // graphs, 2018.

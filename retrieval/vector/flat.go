@@ -44,6 +44,7 @@ type Flat struct {
 	dimensions int
 	vectors    []int8 // of all places, one after the other
 	turns      []turn
+	count      int // of vectors
 }
 
 type turn struct {
@@ -66,6 +67,8 @@ func (f *Flat) Add(id dag.TurnID, seq dag.Seq, vector []int8) (place int, err er
 	f.turns = append(f.turns, turn{id, seq, vector != nil})
 	if vector == nil {
 		vector = make([]int8, f.dimensions)
+	} else {
+		f.count++
 	}
 	f.vectors = append(f.vectors, vector...)
 	return len(f.turns) - 1, nil
@@ -74,8 +77,20 @@ func (f *Flat) Add(id dag.TurnID, seq dag.Seq, vector []int8) (place int, err er
 // Erase overwrites the vector of a place.
 func (f *Flat) Erase(place int) {
 	clear(f.At(place))
-	f.turns[place].has = false
+	if f.turns[place].has {
+		f.turns[place].has = false
+		f.count--
+	}
 }
+
+// Len returns the number of places.
+func (f *Flat) Len() int { return len(f.turns) }
+
+// Count returns the number of vectors.
+func (f *Flat) Count() int { return f.count }
+
+// Has reports whether a place has a vector.
+func (f *Flat) Has(place int) bool { return f.turns[place].has }
 
 // At returns the vector of a place, zero if it has none. It must not be changed.
 func (f *Flat) At(place int) []int8 {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
-	"fmt"
 	"math/bits"
 	"slices"
 	"sync"
@@ -23,62 +22,46 @@ const (
 	levelBits    = 4   // one vector in 16 of each level is on the next one too
 )
 
-// An HNSW finds vectors near a query by a graph, and may miss some. Vectors are linked in batches of a fixed size: each is compared with the
-// graph as it was before the batch and with those that come before it in the batch, so the graph depends neither on the number of workers nor on
-// how calls of Add divide what is added. Vectors that wait for their batch are compared one by one.
+// An HNSW finds vectors of a Flat that are near a query by a graph, and may miss some. Places are linked in batches of a fixed size: each vector
+// is compared with the graph as it was before the batch and with those that come before it in the batch, so the graph does not depend on the number
+// of workers. Vectors that wait for their batch are compared one by one.
 //
 // Beside the links, of which the graph keeps the most useful, a tree joins each vector to one near it. Its branches are
 // never dropped, so every vector can be reached, however many are equal or almost equal.
 //
 // An HNSW must not be changed while it is read.
 type HNSW struct {
-	dimensions, workers int
-	nodes               []node // by place
-	linked              int    // the nodes from here on wait for their batch
-	entry               int32  // a node of the highest level; none: no node is linked
-	marks               sync.Pool
+	flat    *Flat
+	workers int
+	nodes   []node // by place; those of the Flat from here on wait for their batch
+	entry   int32  // a node of the highest level; none: no node is linked
+	size    int
+	marks   sync.Pool
 }
 
 const none = -1
 
-// A node is a vector in the graph.
+// A node is a place in the graph.
 type node struct {
-	id       dag.TurnID
-	vector   []int8    // nil: erased
-	links    [][]int32 // by level
-	parent   int32     // the nearest node while it waits, then the one above it in the tree; none for the root
+	links    [][]int32 // by level; nil: the place has no vector
+	parent   int32     // the nearest node while it is linked, then the one above it in the tree; none for the root
 	children []int32
 }
 
-// An Item is a vector to add.
-type Item struct {
-	ID     dag.TurnID
-	Vector []int8 // not nil
+// NewHNSW returns a graph without any of the places of a Flat, which so many goroutines extend; at least one.
+func NewHNSW(f *Flat, workers int) *HNSW {
+	return &HNSW{flat: f, workers: max(1, workers), entry: none, marks: sync.Pool{New: func() any { return &marks{} }}}
 }
 
-// NewHNSW returns an empty graph of vectors with so many components, which so many goroutines extend; at least one.
-func NewHNSW(dimensions, workers int) *HNSW {
-	return &HNSW{dimensions: dimensions, workers: max(1, workers), entry: none, marks: sync.Pool{New: func() any { return &marks{} }}}
-}
+// Waits reports whether there are as many places that are not in the graph as Link takes.
+func (h *HNSW) Waits() bool { return h.flat.Len()-len(h.nodes) >= batch }
 
-// Add adds vectors after all others. The first has the place that Len returned before.
-func (h *HNSW) Add(items ...Item) error {
-	for _, it := range items {
-		if len(it.Vector) != h.dimensions {
-			return fmt.Errorf("vector: %d components, want %d", len(it.Vector), h.dimensions)
-		}
-	}
-	for _, it := range items {
-		h.nodes = append(h.nodes, node{id: it.ID, vector: slices.Clone(it.Vector), links: make([][]int32, levelOf(it.ID)+1), parent: none})
-		if len(h.nodes)-h.linked == batch {
-			h.link()
-		}
-	}
-	return nil
-}
+// Size estimates the bytes of the graph, without those of the vectors.
+func (h *HNSW) Size() int { return h.size }
 
-// Len returns the number of places, those of erased vectors among them.
-func (h *HNSW) Len() int { return len(h.nodes) }
+func (h *HNSW) vector(n int32) []int8 { return h.flat.At(int(n)) }
+
+func (h *HNSW) id(n int32) dag.TurnID { return h.flat.turns[n].id }
 
 // levelOf returns the highest level that a vector is on.
 func levelOf(id dag.TurnID) int {
@@ -112,21 +95,21 @@ func (h *HNSW) Search(query []int8, limit, width int) []Hit {
 		}
 		found = h.beam(m, query, found, 0, max(width, limit))
 	}
-	for n := h.linked; n < len(h.nodes); n++ {
-		if h.nodes[n].vector != nil {
-			found = append(found, candidate{score: Dot(query, h.nodes[n].vector), place: int32(n)})
+	for n := len(h.nodes); n < h.flat.Len(); n++ {
+		if h.flat.Has(n) {
+			found = append(found, candidate{score: Dot(query, h.flat.At(n)), place: int32(n)})
 		}
 	}
 	hits := make([]Hit, len(found))
 	for i, c := range found {
-		hits[i] = Hit{int(c.place), h.nodes[c.place].id, c.score}
+		hits[i] = Hit{int(c.place), h.id(c.place), c.score}
 	}
 	slices.SortFunc(hits, better)
 	return hits[:min(limit, len(hits))]
 }
 
 func (h *HNSW) start(query []int8) []candidate {
-	return []candidate{{score: Dot(query, h.nodes[h.entry].vector), place: h.entry}}
+	return []candidate{{score: Dot(query, h.vector(h.entry)), place: h.entry}}
 }
 
 // marks are the nodes that a search has seen: those with the number of this search.
@@ -178,7 +161,7 @@ func (h *HNSW) beam(m *marks, query []int8, from []candidate, level, width int) 
 		lowest := next + 1
 		follow := func(n int32) {
 			if m.first(n) {
-				lowest = min(lowest, see(candidate{score: Dot(query, h.nodes[n].vector), place: n}))
+				lowest = min(lowest, see(candidate{score: Dot(query, h.vector(n)), place: n}))
 			}
 		}
 		at := &h.nodes[best[next].place]
@@ -207,8 +190,8 @@ func (h *HNSW) pick(near []candidate, most int) []int32 {
 		if len(picked) == most {
 			return picked
 		}
-		v := h.nodes[c.place].vector
-		if slices.ContainsFunc(picked, func(n int32) bool { return Dot(v, h.nodes[n].vector) >= c.score }) {
+		v := h.vector(c.place)
+		if slices.ContainsFunc(picked, func(n int32) bool { return Dot(v, h.vector(n)) >= c.score }) {
 			others = append(others, c.place)
 			continue
 		}
@@ -221,7 +204,7 @@ func (h *HNSW) pick(near []candidate, most int) []int32 {
 func (h *HNSW) candidates(v []int8, nodes []int32) []candidate {
 	list := make([]candidate, len(nodes))
 	for i, n := range nodes {
-		list[i] = candidate{score: Dot(v, h.nodes[n].vector), place: n}
+		list[i] = candidate{score: Dot(v, h.vector(n)), place: n}
 	}
 	slices.SortFunc(list, nearer)
 	return list

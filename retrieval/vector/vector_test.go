@@ -57,16 +57,40 @@ func (c *cloud) vector() []int8 {
 
 func id(n int) dag.TurnID { return dag.ExternalTurnID("vector", fmt.Sprint(n)) }
 
-func items(c *cloud, n int) []Item {
-	list := make([]Item, n)
+// An item is a vector of a turn, nil if it has none.
+type item struct {
+	ID     dag.TurnID
+	Vector []int8
+}
+
+func items(c *cloud, n int) []item {
+	list := make([]item, n)
 	for i := range list {
-		list[i] = Item{id(i), c.vector()}
+		list[i] = item{id(i), c.vector()}
 	}
 	return list
 }
 
+// add adds vectors to an index, and links those of which there are enough.
+func add(t *testing.T, h *HNSW, list ...item) {
+	t.Helper()
+	for _, it := range list {
+		if _, err := h.flat.Add(it.ID, dag.Seq(h.flat.Len()+1), it.Vector); err != nil {
+			t.Fatal(err)
+		}
+		if h.Waits() {
+			h.Link()
+		}
+	}
+}
+
+func erase(h *HNSW, place int) {
+	h.flat.Erase(place)
+	h.Erase(place)
+}
+
 // brute finds what Flat has to find.
-func brute(all []Item, erased map[int]bool, query []int8, upTo, limit int) (hits []Hit) {
+func brute(all []item, erased map[int]bool, query []int8, upTo, limit int) (hits []Hit) {
 	for i, it := range all[:upTo] {
 		if erased[i] || it.Vector == nil {
 			continue
@@ -91,9 +115,9 @@ func TestFlat(t *testing.T) {
 	for seed := range uint64(12) {
 		c := newCloud(seed, 3)
 		f, erased := NewFlat(dims), map[int]bool{}
-		var all []Item
+		var all []item
 		for n := range 250 {
-			it := Item{ID: id(n)}
+			it := item{ID: id(n)}
 			if c.IntN(8) > 0 {
 				it.Vector = c.vector()
 			}
@@ -106,8 +130,15 @@ func TestFlat(t *testing.T) {
 				gone := c.IntN(n + 1)
 				f.Erase(gone)
 				erased[gone] = true
-				if slices.ContainsFunc(f.At(gone), func(x int8) bool { return x != 0 }) {
+				if slices.ContainsFunc(f.At(gone), func(x int8) bool { return x != 0 }) || f.Has(gone) {
 					t.Fatalf("the vector of %d is still in memory", gone)
+				}
+				with := 0
+				for i, it := range all {
+					with += map[bool]int{true: 1}[it.Vector != nil && !erased[i]]
+				}
+				if f.Count() != with || f.Len() != n+1 {
+					t.Fatalf("%d vectors in %d places, want %d in %d", f.Count(), f.Len(), with, n+1)
 				}
 			}
 			upTo, limit := c.IntN(n+2), c.IntN(12)
@@ -154,7 +185,6 @@ func TestFlatRefuses(t *testing.T) {
 	}
 	for name, err := range map[string]error{
 		"shorter": second(f.Add(id(1), 6, []int8{1})), "empty": second(f.Add(id(1), 6, []int8{})), "the same number": second(f.Add(id(1), 5, []int8{1, 2})),
-		"shorter, in a graph": NewHNSW(2, 1).Add(Item{id(1), []int8{1}}),
 	} {
 		if err == nil {
 			t.Errorf("%s: no error", name)
@@ -167,17 +197,26 @@ func TestFlatRefuses(t *testing.T) {
 
 func second[T any](_ T, err error) error { return err }
 
-// bytesOf writes all that a graph is.
+// bytesOf writes all that a graph is, and the vectors in it.
 func bytesOf(h *HNSW) []byte {
 	var out []byte
 	number := func(n int) { out = binary.BigEndian.AppendUint32(out, uint32(n)) }
-	number(h.linked)
+	number(len(h.nodes))
 	number(int(h.entry))
-	for i := range h.nodes {
-		at := &h.nodes[i]
-		out = append(out, at.id[:]...)
-		number(len(at.vector))
-		for _, x := range at.vector {
+	for i := range h.flat.Len() {
+		at := node{parent: none}
+		var id dag.TurnID
+		var v []int8
+		if h.flat.Has(i) {
+			id, v = h.id(int32(i)), h.flat.At(i)
+			at.links = make([][]int32, levelOf(id)+1)
+		}
+		if i < len(h.nodes) {
+			at = h.nodes[i]
+		}
+		out = append(out, id[:]...)
+		number(len(v))
+		for _, x := range v {
 			out = append(out, byte(x))
 		}
 		number(int(at.parent))
@@ -201,18 +240,16 @@ func TestSameGraph(t *testing.T) {
 	var first []byte
 	for run, workers := range []int{1, 2, 8, 3, 1} {
 		r := rand.New(rand.NewPCG(uint64(run), 1))
-		h := NewHNSW(dims, workers)
+		h := NewHNSW(NewFlat(dims), workers)
 		for at := 0; at < total; {
 			n := min(total-at, 1+r.IntN(700))
 			if at < 1_000 {
 				n = min(n, 1_000-at)
 			}
-			if err := h.Add(all[at : at+n]...); err != nil {
-				t.Fatal(err)
-			}
+			add(t, h, all[at:at+n]...)
 			if at += n; at == 1_000 {
 				for gone := 0; gone < 1_000; gone += 37 {
-					h.Erase(gone)
+					erase(h, gone)
 				}
 			}
 		}
@@ -233,10 +270,10 @@ func TestSameGraph(t *testing.T) {
 func connected(t *testing.T, h *HNSW) {
 	t.Helper()
 	live, roots := 0, 0
-	for i := range h.nodes[:h.linked] {
+	for i := range h.nodes {
 		at := &h.nodes[i]
-		if at.vector == nil {
-			if at.links != nil || at.children != nil || at.parent != none || at.id != (dag.TurnID{}) {
+		if !h.flat.Has(i) {
+			if at.links != nil || at.children != nil || at.parent != none {
 				t.Fatalf("node %d was erased, and is %+v", i, at)
 			}
 			continue
@@ -255,7 +292,7 @@ func connected(t *testing.T, h *HNSW) {
 				t.Fatalf("node %d has %d links on level %d", i, len(links), level)
 			}
 			for _, n := range links {
-				if int(n) == i || h.nodes[n].vector == nil || h.nodes[n].level() < level {
+				if int(n) == i || !h.flat.Has(int(n)) || h.nodes[n].level() < level {
 					t.Fatalf("node %d has a link to %d on level %d", i, n, level)
 				}
 			}
@@ -288,20 +325,11 @@ func TestErase(t *testing.T) {
 		c := newCloud(seed, 4)
 		n := 2*batch + 40
 		all := items(c, n)
-		h := NewHNSW(dims, 2)
-		if err := h.Add(all...); err != nil {
-			t.Fatal(err)
-		}
-		vectors := map[int][]int8{}
-		for place := range h.nodes {
-			vectors[place] = h.nodes[place].vector
-		}
+		h := NewHNSW(NewFlat(dims), 2)
+		add(t, h, all...)
 		for left, place := range c.Perm(n) {
-			h.Erase(place)
-			h.Erase(place) // again is nothing
-			if slices.ContainsFunc(vectors[place], func(x int8) bool { return x != 0 }) {
-				t.Fatalf("the vector of %d is still in memory", place)
-			}
+			erase(h, place)
+			erase(h, place) // again is nothing
 			for i := range h.nodes {
 				for _, list := range append(slices.Clone(h.nodes[i].links), h.nodes[i].children, []int32{h.nodes[i].parent}) {
 					if whole := list[:cap(list)]; slices.Contains(list, int32(place)) || place != 0 && slices.Contains(whole, int32(place)) {
@@ -318,9 +346,7 @@ func TestErase(t *testing.T) {
 				}
 			}
 		}
-		if err := h.Add(items(c, batch)...); err != nil { // it begins anew
-			t.Fatal(err)
-		}
+		add(t, h, items(c, 2*batch)...) // it begins anew
 		connected(t, h)
 		if hits := h.Search(all[0].Vector, 5, 64); len(hits) != 5 {
 			t.Errorf("found %v", hits)
@@ -370,21 +396,14 @@ func TestRecall(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newCloud(5, 40)
-			f, h := NewFlat(dims), NewHNSW(dims, 1)
+			f := NewFlat(dims)
+			h := NewHNSW(f, 1)
 			for n := range total {
-				v := draw(c)
-				if _, err := f.Add(id(n), dag.Seq(n+1), v); err != nil {
-					t.Fatal(err)
-				}
-				if err := h.Add(Item{id(n), v}); err != nil {
-					t.Fatal(err)
-				}
+				add(t, h, item{id(n), draw(c)})
 			}
 			connected(t, h)
 			for range total / 20 {
-				gone := c.IntN(total)
-				f.Erase(gone)
-				h.Erase(gone)
+				erase(h, c.IntN(total))
 			}
 			if got := recall(t, c, f, h); got < 0.95 {
 				t.Errorf("recall %.3f", got)
@@ -399,7 +418,7 @@ func recall(t *testing.T, c *cloud, f *Flat, h *HNSW) float64 {
 	found, wanted := 0, 0
 	for range 200 {
 		query := c.around(c.centres[c.IntN(len(c.centres))], 30)
-		exact := f.Search(query, dag.Seq(h.Len()), 10)
+		exact := f.Search(query, dag.Seq(f.Len()), 10)
 		wanted += len(exact)
 		for _, hit := range h.Search(query, 10, 64) {
 			if hit.Score >= exact[len(exact)-1].Score {

@@ -474,6 +474,8 @@ class Feature(TypedDict):
 
 
 class Found(TypedDict):
+    approximate: NotRequired[bool]
+    """A graph of vectors was walked, since there are many, and turns may have been missed. A search with as_of compares all."""
     as_of: int
     hits: list[Hit]
     """The best first."""

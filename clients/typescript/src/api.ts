@@ -465,6 +465,8 @@ export interface Feature {
 }
 
 export interface Found {
+  /** A graph of vectors was walked, since there are many, and turns may have been missed. A search with as_of compares all. */
+  approximate?: boolean;
   as_of: number;
   /** The best first. */
   hits: Hit[];

@@ -161,6 +161,9 @@ func printHits(w io.Writer, found *api.Found, query string) {
 
 // printNotes prints how the answer is less than what the policy asks for.
 func printNotes(w io.Writer, found *api.Found) {
+	if found.Approximate {
+		fmt.Fprintln(w, "approximate: a graph of vectors was walked, which may miss turns; --as-of compares all")
+	}
 	if found.NotReranked != "" {
 		fmt.Fprintf(w, "not reranked: %s\n", found.NotReranked)
 	}
