@@ -90,6 +90,7 @@ var mayImport = map[string][]string{
 		"github.com/prometheus/client_golang/prometheus", "github.com/prometheus/common/expfmt", "go.opentelemetry.io/otel",
 	},
 	"retrieval/crossencoder": {"internal/endpoint"},
+	"retrieval/trajectory":   {"dag"},
 	"retrieval/embed/remote": {"internal/endpoint", "retrieval/embed"},
 	"retrieval/embed/static": {"dag", "retrieval/embed", "golang.org/x/text/unicode/norm"},
 	"server/oidc":            {"access", "dag", "internal/canon", "github.com/lestrrat-go/jwx/v3"},
@@ -139,7 +140,7 @@ var mayImport = map[string][]string{
 }
 
 // pure packages do no I/O and read no clock.
-var pure = []string{"access", "ledger/attest", "dag", "evidence", "history", "history/erasures", "history/follow", "slice/facts", "slice/issued", "internal/canon", "knowledge", "ledger", "policy", "policy/registry", "render", "slice", "normalize", "api", "api/describe"}
+var pure = []string{"access", "ledger/attest", "dag", "evidence", "history", "history/erasures", "history/follow", "slice/facts", "slice/issued", "internal/canon", "knowledge", "ledger", "policy", "policy/registry", "render", "slice", "normalize", "retrieval/trajectory", "api", "api/describe"}
 
 // effects are what a pure package cannot import.
 var effects = []string{"os", "net", "net/http", "database/sql", "math/rand", "math/rand/v2", "crypto/rand", "os/exec", "io/fs", "log", "log/slog"}
