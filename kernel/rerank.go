@@ -3,6 +3,7 @@ package kernel
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/retrieval"
@@ -13,10 +14,13 @@ type Reranker interface {
 	// ID is what policies call the model.
 	ID() string
 
-	// Scores returns how well each text fits the query, more for better; only their differences count. Either all have one, or there is an
-	// error.
+	// Scores returns how well each text fits the query, more for better, from -MaxJudged to MaxJudged; only their differences count. Either all
+	// have one, or there is an error.
 	Scores(ctx context.Context, query string, texts []string) ([]int64, error)
 }
+
+// MaxJudged bounds the scores of a Reranker.
+const MaxJudged = int64(1) << 40
 
 // ErrReranker is wrapped if a policy names a cross-encoder that the kernel was not opened with. It wraps dag.ErrForm.
 var ErrReranker = fmt.Errorf("%w: this kernel has no reranker", dag.ErrForm)
@@ -52,6 +56,9 @@ func (c *cache) judged(ctx context.Context, r Reranker, p *retrieval.Policy, que
 	scores, err := r.Scores(asking, query, texts)
 	if err == nil && len(scores) != len(texts) {
 		err = fmt.Errorf("%d scores for %d texts", len(scores), len(texts))
+	}
+	if err == nil && slices.ContainsFunc(scores, func(s int64) bool { return s < -MaxJudged || s > MaxJudged }) {
+		err = fmt.Errorf("a score is not from %d to %d", -MaxJudged, MaxJudged)
 	}
 	if err != nil {
 		err = fmt.Errorf("%w: %s: %w", ErrModel, r.ID(), err)

@@ -212,6 +212,7 @@ func TestSearchByVectors(t *testing.T) {
 type judge struct {
 	fails error
 	wrong bool
+	huge  bool               // scores
 	ends  context.CancelFunc // of the question; nil: nobody does
 	asked *[]string
 }
@@ -226,6 +227,9 @@ func (j judge) Scores(ctx context.Context, query string, texts []string) ([]int6
 	scores := make([]int64, len(texts))
 	for i, text := range texts {
 		scores[i] = int64(strings.Count(text, "b"))
+	}
+	if j.huge {
+		scores[0] = kernel.MaxJudged + 1
 	}
 	if j.wrong {
 		return scores[1:], nil
@@ -267,7 +271,7 @@ func TestSearchJudged(t *testing.T) {
 	if want := []string{"word", "word", "word a b", "word a c b b"}; !slices.Equal(asked, want) {
 		t.Errorf("asked with %q, want %q", asked, want)
 	}
-	for name, j := range map[string]judge{"a failure": {fails: errors.New("it is gone"), asked: &asked}, "a score too few": {wrong: true, asked: &asked}} {
+	for name, j := range map[string]judge{"a failure": {fails: errors.New("it is gone"), asked: &asked}, "a score too few": {wrong: true, asked: &asked}, "a huge score": {huge: true, asked: &asked}} {
 		if got, err := find(kernelWith(j)); !errors.Is(err, kernel.ErrModel) || !slices.Equal(got, before) {
 			t.Errorf("%s: %q, %v", name, got, err)
 		}
