@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -11,8 +12,15 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/graphkernel/graphkernel/api"
+	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/server/view"
+	"github.com/graphkernel/graphkernel/store/inmem"
+	"github.com/graphkernel/graphkernel/token"
 )
 
 const modelKey = "sk-not-for-anybody"
@@ -218,5 +226,49 @@ func TestServeReranker(t *testing.T) {
 	s.stop()
 	if log := s.logged(); host.asked.Load() < 4 || strings.Contains(log, modelKey) || !strings.Contains(log, "3 scores for 4 texts") {
 		t.Errorf("asked %d times; the log:\n%s", host.asked.Load(), log)
+	}
+}
+
+// TestApproximate holds that a search that walked a graph of vectors says so in the answer of the operation, and that one as of a number does not.
+func TestApproximate(t *testing.T) {
+	t.Parallel()
+	var disk inmem.Disk
+	linked := make(chan struct{}, 1)
+	k, err := kernel.Open(kernel.Config{
+		Store: inmem.Open(&disk, inmem.Options{}), Authority: token.NewAuthority(token.Keyring{}), Clock: time.Now, GraphOver: 256,
+		Observe: func(ctx context.Context, operation string) (context.Context, func(error)) {
+			return ctx, func(error) {
+				if operation == "link" {
+					linked <- struct{}{}
+				}
+			}
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var drafts []dag.Draft
+	for i := range 300 {
+		drafts = append(drafts, dag.Draft{ID: dag.ExternalTurnID("approximate", fmt.Sprint(i)), Conversation: dag.ExternalConversationID("approximate", "c"), Role: dag.RoleUser, Content: fmt.Sprintf("dog number %d", i)})
+	}
+	admitted, err := k.Turns().Admit(t.Context(), dag.DefaultTenant, drafts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	session := cli.SessionOf(k, dag.DefaultTenant)
+	find := func(asOf dag.Seq) bool {
+		t.Helper()
+		found, err := cli.Do(t.Context(), session, view.SearchTurns, api.Search{Query: "puppy", Policy: "recall-dense@1", AsOf: uint64(asOf)})
+		if err != nil || len(found.Hits) == 0 {
+			t.Fatalf("%d hits, %v", len(found.Hits), err)
+		}
+		return found.Approximate
+	}
+	if find(0) {
+		t.Error("there is no graph yet, and it was walked")
+	}
+	<-linked
+	if !find(0) || find(admitted.Head) {
+		t.Error("the graph is walked as of a number, or not at all")
 	}
 }
