@@ -2,46 +2,50 @@ package bm25
 
 import (
 	"cmp"
-	"math"
 	"math/bits"
 	"slices"
 )
 
-// Turns that surely are not among the best are passed over. For each block of turns, what the terms in it and near it can give at most is
-// added up. The blocks with the highest sums are scored, and show what the best have at least. Of the other blocks those are looked at whose
-// sums reach that, and of their turns those are scored to which the terms around them can give as much.
+// Turns that surely are not among the best are passed over. What each occurrence of a term gives at most to a turn and its neighbours is added
+// up for each turn, which is no less than what all can give together. The turns with the highest sums are scored, and show what the best
+// have at least. Of the others those are scored whose sums reach that.
 const (
-	blockSize  = 2 * MaxReach // turns; a part of 64. What is near a turn is in at most two blocks
-	leastFirst = 16           // blocks that are scored first, so that it is known what the best have
+	blockSize  = 2 * MaxReach // turns; what is near a turn is in at most two blocks
+	leastFirst = 32           // blocks of which turns are scored first, so that it is known what the best have
 )
+
+// A block is turns next to one another, of which some are near a term.
+type block struct{ at, peak int32 } // its place among blocks, and the highest sum of its turns
 
 // best scores the turns that may be among the best, and returns them.
 func (s *scoring) best(lists []list, need *Need) []int32 {
-	blocks := s.sum(lists)
-	defer clear(blocks)
-	total := int64(0)
-	for i := range lists {
-		total += lists[i].most
-	}
+	shift := s.bound(lists)
+	defer s.unbound()
 	for _, n := range need.Also {
 		if n < s.v.cut {
-			blocks[n/blockSize] = max(blocks[n/blockSize], total)
+			s.live[n>>6] |= 1 << (n & 63)
+			s.bounds[n+MaxReach] = 0
 		}
 	}
-	for many := max(leastFirst, need.Best/2) + len(need.Also); ; many *= 4 {
-		first := highest(blocks, total, many)
-		s.choose(blocks, first)
+	least := int64(0)
+	for many := max(leastFirst, need.Best); ; many *= 4 {
+		first := s.highest(many)
+		s.choose(first)
 		s.score(lists)
-		if s.most = s.greatest(); s.most >= first || first == 1 {
-			break // no other turn has more
+		s.most = s.greatest()
+		if first == 1 {
+			break
+		}
+		if s.most>>shift >= int64(first) { // no other turn has more
+			if least = s.least(need); least > 0 {
+				break
+			}
 		}
 	}
-	least := s.least(need)
-	if s.choose(blocks, least) {
-		s.narrow(lists, total, least)
+	if s.choose(int32(max(least>>shift, 1))) {
 		s.score(lists)
-		least = s.least(need)
 	}
+	least = s.least(need)
 	wanted := slices.DeleteFunc(slices.Clone(s.seen), func(n int32) bool { return s.cells[n].score < least })
 	for _, n := range need.Also {
 		if n < s.v.cut && s.cells[n].norm != 0 && s.cells[n].score < least {
@@ -51,73 +55,109 @@ func (s *scoring) best(lists []list, need *Need) []int32 {
 	return wanted
 }
 
-// sum returns, for each block, a sum that the score of none of its turns exceeds.
-func (s *scoring) sum(lists []list) []int64 {
-	blocks := s.blocks[:(s.v.cut+blockSize-1)/blockSize]
+// bound adds up, for each turn near a term, what the terms can give it at most, and returns of how many bits these sums are short.
+func (s *scoring) bound(lists []list) (shift int) {
+	total := int64(0)
 	for i := range lists {
-		l := &lists[i]
-		if s.v.x.apart {
-			for _, p := range l.postings {
-				blocks[p.turn/blockSize] += l.most
-				s.v.around(p.turn, s.p.Reach, func(other int32, _ int) { blocks[other/blockSize] += l.most })
-			}
-			continue
-		}
-		s.sumRuns(l, blocks)
+		total += lists[i].most
 	}
-	return blocks
+	shift = max(bits.Len64(uint64(total*(2*MaxReach+1)))-30, 0)
+	for i := range lists {
+		s.boundBy(&lists[i], shift)
+	}
+	for b := range s.near[:(int(s.v.cut)+2*MaxReach)/blockSize+1] {
+		if s.near[b] {
+			s.near[b] = false
+			peak := int32(0)
+			for _, sum := range s.bounds[b*blockSize:][:blockSize] {
+				peak = max(peak, sum)
+			}
+			s.blocks = append(s.blocks, block{int32(b), peak})
+		}
+	}
+	return shift
 }
 
-// sumRuns adds what a term gives at most to the turns of each block, which rests on how often turns in the block and near it have
-// the term.
-func (s *scoring) sumRuns(l *list, blocks []int64) {
-	var gives [8]int64 // by count
-	for count := range gives[1:] {
-		gives[count+1] = min(l.most, saturatedMost(l.weight, int64(count+1)*unit, s.p))
+// boundBy adds what a term can give at most. Whether neighbours are of the same conversation is not looked at where turns are next to one another.
+func (s *scoring) boundBy(l *list, shift int) {
+	gives := givenBy(l, s.p, shift)
+	if s.v.x.apart {
+		for _, p := range l.postings {
+			give := &gives[min(p.count, int32(len(gives)))-1]
+			add := func(other int32, at int) {
+				s.bounds[other+MaxReach] += give[at]
+				s.near[(other+MaxReach)/blockSize] = true
+			}
+			add(p.turn, MaxReach)
+			s.v.around(p.turn, s.p.Reach, add)
+		}
+		return
 	}
-	gives[len(gives)-1] = l.most
-	var r run
-	var counts [2]int32 // of the last block but one, and of the last
-	last := int32(-1)
+	from, to := MaxReach-s.p.Reach, MaxReach+s.p.Reach
 	for _, p := range l.postings {
-		from, to := s.v.within(&r, p.turn, s.p.Reach)
-		for b := from / blockSize; b <= to/blockSize; b++ {
-			if b > last {
-				counts[0], counts[1] = counts[1], 0
-				if b > last+1 {
-					counts[0] = 0
-				}
-				last = b
-			}
-			count := &counts[1-(last-b)]
-			blocks[b] -= gives[*count]
-			*count = min(*count+p.count, int32(len(gives))-1)
-			blocks[b] += gives[*count]
+		give := gives[min(p.count, int32(len(gives)))-1][from : to+1]
+		sums := s.bounds[int(p.turn)+from:][:len(give)]
+		for i, n := range give {
+			sums[i] += n
 		}
+		s.near[(int(p.turn)+from)/blockSize] = true
+		s.near[(int(p.turn)+to)/blockSize] = true
 	}
 }
 
-// highest returns a sum of 1 or more that few blocks reach, but so many, if there are so many. No score exceeds total.
-func highest(blocks []int64, total int64, many int) int64 {
-	var counts [256]int
-	shift := max(bits.Len64(uint64(total))-8, 0)
-	for _, sum := range blocks {
-		counts[min(sum>>shift, 255)]++
+// unbound clears the sums.
+func (s *scoring) unbound() {
+	for _, b := range s.blocks {
+		clear(s.bounds[b.at*blockSize:][:blockSize])
+	}
+	s.blocks = s.blocks[:0]
+}
+
+// givenBy returns what a posting of a term gives at most to a turn, by its count and by the place in weights of what counts there, without some
+// last bits, rounded up. The last count stands for all above it.
+func givenBy(l *list, p Params, shift int) (gives [4][len(weights)]int32) {
+	for i := range gives {
+		for at, weight := range weights {
+			give := l.most
+			if i+1 < len(gives) {
+				give = min(give, saturatedMost(l.weight, int64(i+1)*weight, p))
+			}
+			gives[i][at] = int32((give + 1<<shift - 1) >> shift)
+		}
+	}
+	return gives
+}
+
+// highest returns a sum of 1 or more that few turns reach, but one of so many blocks each, if there are so many.
+func (s *scoring) highest(many int) int32 {
+	peak := int32(0)
+	for _, b := range s.blocks {
+		peak = max(peak, b.peak)
+	}
+	var counts [512]int
+	shift := max(bits.Len32(uint32(peak))-9, 0)
+	for _, b := range s.blocks {
+		counts[b.peak>>shift]++
 	}
 	at := len(counts) - 1
 	for n := counts[at]; at > 0 && n < many; n += counts[at] {
 		at--
 	}
-	return max(int64(at)<<shift, 1)
+	return max(int32(at)<<shift, 1)
 }
 
-// choose makes the turns of the blocks live that have some sum, and clears the sums. It reports whether there are any.
-func (s *scoring) choose(blocks []int64, least int64) (some bool) {
-	least = max(least, 1)
-	for b, sum := range blocks {
-		if sum >= least {
-			s.live[b*blockSize/64] |= (1<<blockSize - 1) << (b * blockSize % 64)
-			blocks[b], some = 0, true
+// choose makes the turns live that have some sum, and clears the sums. It reports whether there are any.
+func (s *scoring) choose(least int32) (some bool) {
+	for _, b := range s.blocks {
+		if b.peak < least {
+			continue
+		}
+		from := b.at * blockSize
+		for i, sum := range s.bounds[from:][:blockSize] {
+			if n := from + int32(i) - MaxReach; sum >= least && uint32(n) < uint32(s.v.cut) {
+				s.live[n>>6] |= 1 << (n & 63)
+				s.bounds[from+int32(i)], some = 0, true
+			}
 		}
 	}
 	return some
@@ -131,43 +171,6 @@ func (s *scoring) score(lists []list) {
 		s.add(l.weight)
 	}
 	clear(s.live[:s.v.cut/64+1])
-}
-
-// narrow drops live turns whose neighbours are too far from the terms: what each occurrence of a term near a turn can give at most is
-// added up, which is no less than what all can give together.
-func (s *scoring) narrow(lists []list, total, least int64) {
-	if total*(2*MaxReach+1) > math.MaxInt32 {
-		return // so many terms may add up to more than the bounds can hold
-	}
-	for i := range lists {
-		gives := givenBy(&lists[i], s.p)
-		s.where(&lists[i], func(n, count int32, at int) {
-			s.bounds[n] += gives[min(count, int32(len(gives)))-1][at]
-		})
-	}
-	for w := range s.live[:s.v.cut/64+1] {
-		for rest := s.live[w]; rest != 0; rest &= rest - 1 {
-			n := int32(w*64 + bits.TrailingZeros64(rest))
-			if int64(s.bounds[n]) < least {
-				s.live[w] &^= rest & -rest
-			}
-			s.bounds[n] = 0
-		}
-	}
-}
-
-// givenBy returns what a posting of a term gives at most to a turn, by its count and by the place in weights of what counts there. The last count
-// stands for all above it.
-func givenBy(l *list, p Params) (gives [4][len(weights)]int32) {
-	for i := range gives {
-		for at, weight := range weights {
-			gives[i][at] = int32(l.most)
-			if i+1 < len(gives) {
-				gives[i][at] = int32(min(l.most, saturatedMost(l.weight, int64(i+1)*weight, p)))
-			}
-		}
-	}
-	return gives
 }
 
 // greatest returns the greatest score so far.

@@ -9,9 +9,10 @@ import (
 // A scratch is memory in which turns or conversations are scored. Between two uses all of it is zero.
 type scratch struct {
 	cells   []cell   // by turn
-	bounds  []int32  // by turn: what it can get at most
+	bounds  []int32  // by turn, from -MaxReach on: what it can get at most
+	near    []bool   // by block of bounds: some term is near
+	blocks  []block  // those with a term near
 	live    []uint64 // a bit by turn: it is scored now
-	blocks  []int64  // by block of turns: the sum of what its turns can get at most
 	touched []int32  // turns or conversations in which the term at hand counts
 	seen    []int32  // turns that were scored
 	high    []int64  // some of the highest scores
@@ -42,9 +43,9 @@ func (v View) scoring(p Params, of *Statistics) *scoring {
 	s := &scoring{scratch: v.x.scratch.Get().(*scratch), v: v, p: p, of: of}
 	if len(s.cells) < int(v.cut) {
 		s.cells = make([]cell, v.cut+v.cut/4)
-		s.bounds = make([]int32, len(s.cells))
+		s.bounds = make([]int32, (len(s.cells)+2*MaxReach)/blockSize*blockSize+blockSize)
+		s.near = make([]bool, len(s.bounds)/blockSize)
 		s.live = make([]uint64, len(s.cells)/64+2)
-		s.blocks = make([]int64, len(s.cells)/blockSize+1)
 	}
 	return s
 }
