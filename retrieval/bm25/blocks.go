@@ -1,7 +1,6 @@
 package bm25
 
 import (
-	"cmp"
 	"math/bits"
 	"slices"
 )
@@ -27,32 +26,34 @@ func (s *scoring) best(lists []list, need *Need) []int32 {
 			s.bounds[n+MaxReach] = 0
 		}
 	}
-	least := int64(0)
 	for many := max(leastFirst, need.Best); ; many *= 4 {
 		first := s.highest(many)
 		s.choose(first)
 		s.score(lists)
 		s.most = s.greatest()
-		if first == 1 {
-			break
-		}
-		if s.most>>shift >= int64(first) { // no other turn has more
-			if least = s.least(need); least > 0 {
+		if s.most>>shift >= int64(first) || first == 1 { // no other turn has more
+			if s.rank(need); s.least > 0 || first == 1 {
 				break
 			}
 		}
 	}
-	if s.choose(int32(max(least>>shift, 1))) {
+	if s.choose(int32(max(s.least>>shift, 1))) {
 		s.score(lists)
+		s.rank(need)
 	}
-	least = s.least(need)
-	wanted := slices.DeleteFunc(slices.Clone(s.seen), func(n int32) bool { return s.cells[n].score < least })
+	wanted := make([]int32, 0, need.Best+len(need.Also))
+	for i, rank := range s.ranks {
+		if rank >= s.low {
+			wanted = append(wanted, s.seen[i])
+		}
+	}
 	for _, n := range need.Also {
-		if n < s.v.cut && s.cells[n].norm != 0 && s.cells[n].score < least {
+		if n < s.v.cut && s.cells[n].norm != 0 {
 			wanted = append(wanted, n)
 		}
 	}
-	return wanted
+	slices.Sort(wanted)
+	return slices.Compact(wanted)
 }
 
 // bound adds up, for each turn near a term, what the terms can give it at most, and returns of how many bits these sums are short.
@@ -173,49 +174,38 @@ func (s *scoring) score(lists []list) {
 	clear(s.live[:s.v.cut/64+1])
 }
 
-// greatest returns the greatest score so far.
-func (s *scoring) greatest() (most int64) {
-	for _, n := range s.seen {
-		most = max(most, s.cells[n].score)
-	}
-	return most
-}
-
-// least returns the score that a turn has to have to be among the best, given the scores so far.
-func (s *scoring) least(need *Need) int64 {
-	s.high = s.high[:0]
-	least := int64(0)
-	for _, n := range s.seen {
-		score := s.cells[n].score
-		if score < least {
-			continue
+// rank ranks the turns that were scored since the last time, and finds out which score and which rank a turn has to have to be among the best.
+func (s *scoring) rank(need *Need) {
+	for _, n := range s.seen[len(s.ranks):] {
+		rank := int64(-1)
+		if score := s.cells[n].score; score >= s.least {
+			rank = need.Rank(n, score, s.most)
 		}
-		rank := need.Rank(n, score, s.most)
-		if rank < 0 {
+		s.ranks = append(s.ranks, rank)
+		if rank < s.low {
 			continue
 		}
 		if s.high = append(s.high, rank); len(s.high) == 2*need.Best {
-			least = s.scoreOf(need)
+			s.raise(need)
 		}
 	}
 	if len(s.high) >= need.Best {
-		least = s.scoreOf(need)
+		s.raise(need)
 	}
-	return least
 }
 
-// scoreOf keeps the best of the highest ranks, and returns the least score with which a turn may have the last of them.
-func (s *scoring) scoreOf(need *Need) int64 {
-	slices.SortFunc(s.high, func(a, b int64) int { return cmp.Compare(b, a) })
-	s.high = s.high[:need.Best]
-	low := s.high[need.Best-1]
-	from, to := int64(0), s.most // the least score is among these
+// raise keeps the best of the highest ranks.
+func (s *scoring) raise(need *Need) {
+	slices.Sort(s.high)
+	s.high = append(s.high[:0], s.high[len(s.high)-need.Best:]...)
+	s.low = s.high[0]
+	from, to := s.least, s.most // the least score is among these
 	for from < to {
-		if middle := (from + to) / 2; need.Most(middle, s.most) >= low {
+		if middle := (from + to) / 2; need.Most(middle, s.most) >= s.low {
 			to = middle
 		} else {
 			from = middle + 1
 		}
 	}
-	return from
+	s.least = from
 }

@@ -112,6 +112,7 @@ func (v View) Score(terms []string, p Params, need Need, given *Statistics) *Sco
 	for i := range lists {
 		s.everywhere(&lists[i])
 	}
+	slices.Sort(s.seen)
 	scores := s.scores(slices.Clone(s.seen))
 	if given != nil {
 		scores.Most = given.Most

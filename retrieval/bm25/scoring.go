@@ -15,7 +15,8 @@ type scratch struct {
 	live    []uint64 // a bit by turn: it is scored now
 	touched []int32  // turns or conversations in which the term at hand counts
 	seen    []int32  // turns that were scored
-	high    []int64  // some of the highest scores
+	ranks   []int64  // of turns that were scored, as far as they were ranked
+	high    []int64  // some of the highest ranks
 	totals  []total  // by conversation
 }
 
@@ -36,6 +37,8 @@ type scoring struct {
 	p    Params
 	of   *Statistics
 	most int64 // the greatest score, once it is known
+
+	least, low int64 // what a turn among the best has at least: its score and its rank
 }
 
 // scoring begins a score. It must be ended.
@@ -55,7 +58,7 @@ func (s *scoring) end() {
 	for _, n := range s.seen {
 		s.cells[n] = cell{}
 	}
-	s.seen = s.seen[:0]
+	s.seen, s.ranks, s.high = s.seen[:0], s.ranks[:0], s.high[:0]
 	s.v.x.scratch.Put(s.scratch)
 }
 
@@ -164,13 +167,20 @@ func (s *scoring) add(weight int64) {
 	s.touched = s.touched[:0]
 }
 
-// scores returns the scores of some turns, whose places it takes.
+// scores returns the scores of some turns, whose ascending places it takes, and the greatest score of all.
 func (s *scoring) scores(places []int32) *Scores {
-	slices.Sort(places)
 	r := &Scores{Places: places, Of: make([]int64, len(places)), Statistics: *s.of}
 	for i, n := range r.Places {
 		r.Of[i] = s.cells[n].score
-		r.Most = max(r.Most, r.Of[i])
 	}
+	r.Most = s.greatest()
 	return r
+}
+
+// greatest returns the greatest score so far.
+func (s *scoring) greatest() (most int64) {
+	for _, n := range s.seen {
+		most = max(most, s.cells[n].score)
+	}
+	return most
 }
