@@ -8,9 +8,19 @@ import (
 // Turns that surely are not among the best are passed over. What each occurrence of a term gives at most to a turn and its neighbours is added
 // up for each turn, which is no less than what all can give together. The turns with the highest sums are scored, and show what the best
 // have at least. Of the others those are scored whose sums reach that.
+//
+// A sum has 16 bits, of which the highest is 0, so that four of them are added up and compared in one word.
 const (
+	lanes      = 4
+	laneBits   = 16
+	laneMask   = 1<<laneBits - 1
+	eachLane   = 1 | 1<<laneBits | 1<<(2*laneBits) | 1<<(3*laneBits)
+	highBits   = eachLane << (laneBits - 1)
+	sumBits    = laneBits - 2 // of the greatest sum, without what is rounded up
 	blockSize  = 2 * MaxReach // turns; what is near a turn is in at most two blocks
-	leastFirst = 32           // blocks of which turns are scored first, so that it is known what the best have
+	blockWords = blockSize / lanes
+	leastFirst = 32                          // blocks of which turns are scored first, so that it is known what the best have
+	mostLists  = 1 << sumBits / len(weights) // with more, sums might take all bits by rounding up
 )
 
 // A block is turns next to one another, of which some are near a term.
@@ -23,7 +33,7 @@ func (s *scoring) best(lists []list, need *Need) []int32 {
 	for _, n := range need.Also {
 		if n < s.v.cut {
 			s.live[n>>6] |= 1 << (n & 63)
-			s.bounds[n+MaxReach] = 0
+			s.bounds[(n+MaxReach)/lanes] &^= laneMask << ((n + MaxReach) % lanes * laneBits)
 		}
 	}
 	for many := max(leastFirst, need.Best); ; many *= 4 {
@@ -62,21 +72,28 @@ func (s *scoring) bound(lists []list) (shift int) {
 	for i := range lists {
 		total += lists[i].most
 	}
-	shift = max(bits.Len64(uint64(total*(2*MaxReach+1)))-30, 0)
+	shift = max(bits.Len64(uint64(total*int64(2*s.p.Reach+1)))-sumBits, 0)
 	for i := range lists {
 		s.boundBy(&lists[i], shift)
 	}
 	for b := range s.near[:(int(s.v.cut)+2*MaxReach)/blockSize+1] {
 		if s.near[b] {
 			s.near[b] = false
-			peak := int32(0)
-			for _, sum := range s.bounds[b*blockSize:][:blockSize] {
-				peak = max(peak, sum)
-			}
-			s.blocks = append(s.blocks, block{int32(b), peak})
+			sums := (*[blockWords]uint64)(s.bounds[b*blockWords:])
+			most := higher(higher(sums[0], sums[1]), higher(sums[2], sums[3]))
+			most = higher(most, most>>(2*laneBits))
+			most = higher(most, most>>laneBits) & laneMask
+			s.blocks = append(s.blocks, block{int32(b), int32(most)})
 		}
 	}
 	return shift
+}
+
+// higher returns the higher one of each two sums.
+func higher(a, b uint64) uint64 {
+	first := ((a | highBits) - b) & highBits // a bit where a is not lower
+	mask := first<<1 - first>>(laneBits-1)
+	return a&mask | b&^mask
 }
 
 // boundBy adds what a term can give at most. Whether neighbours are of the same conversation is not looked at where turns are next to one another.
@@ -86,7 +103,7 @@ func (s *scoring) boundBy(l *list, shift int) {
 		for _, p := range l.postings {
 			give := &gives[min(p.count, int32(len(gives)))-1]
 			add := func(other int32, at int) {
-				s.bounds[other+MaxReach] += give[at]
+				s.bounds[(other+MaxReach)/lanes] += give[at] << ((other + MaxReach) % lanes * laneBits)
 				s.near[(other+MaxReach)/blockSize] = true
 			}
 			add(p.turn, MaxReach)
@@ -95,35 +112,46 @@ func (s *scoring) boundBy(l *list, shift int) {
 		return
 	}
 	from, to := MaxReach-s.p.Reach, MaxReach+s.p.Reach
-	for _, p := range l.postings {
-		give := gives[min(p.count, int32(len(gives)))-1][from : to+1]
-		sums := s.bounds[int(p.turn)+from:][:len(give)]
-		for i, n := range give {
-			sums[i] += n
+	words := (2*s.p.Reach + lanes - 1 + lanes) / lanes
+	var packed [len(gives)][lanes][(2*MaxReach+lanes-1)/lanes + 1]uint64 // by the lane of the first
+	for i := range gives {
+		for lane := range packed[i] {
+			for at, give := range gives[i][from : to+1] {
+				packed[i][lane][(lane+at)/lanes] |= give << ((lane + at) % lanes * laneBits)
+			}
 		}
-		s.near[(int(p.turn)+from)/blockSize] = true
-		s.near[(int(p.turn)+to)/blockSize] = true
+	}
+	width := uint32(to - from)
+	for _, p := range l.postings {
+		first := uint32(p.turn) + uint32(from)
+		give := &packed[min(uint32(p.count), uint32(len(gives)))-1][first%lanes]
+		sums := (*[len(give)]uint64)(s.bounds[first/lanes:])
+		for i := range words {
+			sums[i] += give[i]
+		}
+		s.near[first/blockSize] = true
+		s.near[(first+width)/blockSize] = true
 	}
 }
 
 // unbound clears the sums.
 func (s *scoring) unbound() {
 	for _, b := range s.blocks {
-		clear(s.bounds[b.at*blockSize:][:blockSize])
+		*(*[blockWords]uint64)(s.bounds[b.at*blockWords:]) = [blockWords]uint64{}
 	}
 	s.blocks = s.blocks[:0]
 }
 
 // givenBy returns what a posting of a term gives at most to a turn, by its count and by the place in weights of what counts there, without some
 // last bits, rounded up. The last count stands for all above it.
-func givenBy(l *list, p Params, shift int) (gives [4][len(weights)]int32) {
+func givenBy(l *list, p Params, shift int) (gives [4][len(weights)]uint64) {
 	for i := range gives {
-		for at, weight := range weights {
+		for at := MaxReach - p.Reach; at <= MaxReach+p.Reach; at++ {
 			give := l.most
 			if i+1 < len(gives) {
-				give = min(give, saturatedMost(l.weight, int64(i+1)*weight, p))
+				give = min(give, saturatedMost(l.weight, int64(i+1)*weights[at], p))
 			}
-			gives[i][at] = int32((give + 1<<shift - 1) >> shift)
+			gives[i][at] = uint64(give+1<<shift-1) >> shift
 		}
 	}
 	return gives
@@ -153,11 +181,12 @@ func (s *scoring) choose(least int32) (some bool) {
 		if b.peak < least {
 			continue
 		}
-		from := b.at * blockSize
-		for i, sum := range s.bounds[from:][:blockSize] {
-			if n := from + int32(i) - MaxReach; sum >= least && uint32(n) < uint32(s.v.cut) {
+		for i := b.at * blockSize; i < (b.at+1)*blockSize; i++ {
+			sums, lane := &s.bounds[i/lanes], i%lanes*laneBits
+			if n := i - MaxReach; int32(*sums>>lane&laneMask) >= least && uint32(n) < uint32(s.v.cut) {
 				s.live[n>>6] |= 1 << (n & 63)
-				s.bounds[from+int32(i)], some = 0, true
+				*sums &^= laneMask << lane
+				some = true
 			}
 		}
 	}

@@ -9,7 +9,7 @@ import (
 // A scratch is memory in which turns or conversations are scored. Between two uses all of it is zero.
 type scratch struct {
 	cells   []cell   // by turn
-	bounds  []int32  // by turn, from -MaxReach on: what it can get at most
+	bounds  []uint64 // by turn, from -MaxReach on: what it can get at most, see lanes
 	near    []bool   // by block of bounds: some term is near
 	blocks  []block  // those with a term near
 	live    []uint64 // a bit by turn: it is scored now
@@ -46,8 +46,8 @@ func (v View) scoring(p Params, of *Statistics) *scoring {
 	s := &scoring{scratch: v.x.scratch.Get().(*scratch), v: v, p: p, of: of}
 	if len(s.cells) < int(v.cut) {
 		s.cells = make([]cell, v.cut+v.cut/4)
-		s.bounds = make([]int32, (len(s.cells)+2*MaxReach)/blockSize*blockSize+blockSize)
-		s.near = make([]bool, len(s.bounds)/blockSize)
+		s.near = make([]bool, (len(s.cells)+2*MaxReach)/blockSize+1)
+		s.bounds = make([]uint64, len(s.near)*blockWords+blockWords)
 		s.live = make([]uint64, len(s.cells)/64+2)
 	}
 	return s
