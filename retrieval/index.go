@@ -38,6 +38,7 @@ type Index struct {
 	vectors  *vector.Flat // nil: there are none
 	graph    graph
 	turns    []indexed
+	silent   []uint64 // a bit by turn: it is Silent
 	places   map[dag.TurnID]int32
 	authors  map[string][]int32 // by a word of an author's name, in lower case: the turns by such authors, ascending
 	size     int
@@ -113,8 +114,19 @@ func (x *Index) add(t Turn, v []int8, p *parsed) error {
 	x.places[t.ID] = int32(n)
 	t.Size, t.Silent, t.Content = len(t.Content), p.silent, ""
 	x.turns = append(x.turns, indexed{t, p.when})
+	x.hush(n, p.silent)
 	x.size += each + ofTerm*len(p.terms)
 	return nil
+}
+
+// hush adds the last turn to those that are silent, if it is.
+func (x *Index) hush(n int, silent bool) {
+	if n>>6 == len(x.silent) {
+		x.silent = append(x.silent, 0)
+	}
+	if silent {
+		x.silent[n>>6] |= 1 << (n & 63)
+	}
 }
 
 // name adds the last turn to those of an author, by the words of the name.
@@ -152,6 +164,7 @@ func (x *Index) Erase(id dag.TurnID) bool {
 		x.graph.erase(n)
 	}
 	t.Author, t.when, t.Size, t.Silent, t.Withheld = "", false, 0, true, true
+	x.silent[n>>6] |= 1 << (n & 63)
 	return true
 }
 
@@ -218,6 +231,11 @@ type Query struct {
 	Since, Until *dag.Time           // created at Since or later, and before Until; nil: whenever
 }
 
+// filters reports whether the query leaves any turn out.
+func (q *Query) filters() bool {
+	return q.Conversation != nil || q.Role != 0 || q.Author != "" || q.Since != nil || q.Until != nil
+}
+
 func (q *Query) lets(t *Turn) bool {
 	return (q.Conversation == nil || t.Conversation == *q.Conversation) && (q.Role == 0 || t.Role == q.Role) && (q.Author == "" || t.Author == q.Author) &&
 		(q.Since == nil || t.CreatedAt >= *q.Since) && (q.Until == nil || t.CreatedAt < *q.Until)
@@ -263,7 +281,7 @@ func (x *Index) SearchWith(p *Policy, q *Query, given *Statistics) Results {
 		given.Terms, given.Named = x.termsOf(q.Text, view)
 	}
 	words := plainWords(q.Text)
-	s := search{x: x, p: p, q: q, when: asksWhen(words), named: x.authors[given.Named]}
+	s := search{x: x, p: p, q: q, when: asksWhen(words), named: x.authors[given.Named], filters: q.filters(), of: -1}
 	s.dates = x.dates.At(q.AsOf).Score(dateWords(nil, words), p.Dates.params(0), bm25.Need{}, given.Dates)
 	s.whole = view.ScoreConversations(given.Terms, p.Conversation.params(0), given.Conversations)
 	limit := min(q.Limit, p.MaxHits)
@@ -307,6 +325,9 @@ type search struct {
 	like                *likeness // nil: the policy asks for none
 	when                bool
 	named               []int32 // the turns by the author whom the query names
+	filters             bool    // the query leaves turns out
+
+	of, share int64 // the conversation of the turn that was scored last, and what it counts
 }
 
 // A ranked turn has its place in the index.
@@ -317,22 +338,30 @@ type ranked struct {
 
 // lets reports whether a turn may be found.
 func (s *search) lets(n int32) bool {
-	t := &s.x.turns[n]
-	return !t.Silent && s.q.lets(&t.Turn)
+	return s.x.silent[n>>6]>>(n&63)&1 == 0 && (!s.filters || s.q.lets(&s.x.turns[n].Turn))
 }
 
 // best returns the best hits by some score of them, which they have then.
 func (s *search) best(limit int, by func(*Hit) int64) []Hit {
 	var best []ranked
 	compare := func(a, b ranked) int {
-		return cmp.Or(cmp.Compare(b.score, a.score), s.x.turns[a.place].ID.Compare(s.x.turns[b.place].ID))
+		if a.score != b.score {
+			return cmp.Compare(b.score, a.score)
+		}
+		return s.x.turns[a.place].ID.Compare(s.x.turns[b.place].ID)
 	}
+	at := 0
 	floor := int64(1)
 	for _, n := range s.found() {
+		words := int64(0)
+		if at < len(s.words.Places) && s.words.Places[at] == n {
+			words = s.words.Of[at]
+			at++
+		}
 		if !s.lets(n) {
 			continue
 		}
-		h := s.hit(n, s.words.At(n), s.words.Most)
+		h := s.hit(n, words, s.words.Most)
 		score := by(&h)
 		if score < floor {
 			continue
@@ -398,7 +427,7 @@ func (s *search) highest(words, most int64) int64 {
 // hit returns the score of a turn by that of its words, without the turn.
 func (s *search) hit(n int32, words, most int64) (h Hit) {
 	h.Words = part(words, most, s.p.Words.Weight)
-	h.Whole = part(s.whole.At(s.x.words.Conversation(n)), s.whole.Most, s.p.Conversation.Weight)
+	h.Whole = s.conversation(n)
 	h.Dates = part(s.dates.At(n), s.dates.Most, s.p.Dates.Weight)
 	if s.when && s.x.turns[n].when {
 		h.When = int64(s.p.When)
@@ -412,6 +441,14 @@ func (s *search) hit(n int32, words, most int64) (h Hit) {
 		h.Score += h.Named
 	}
 	return h
+}
+
+// conversation returns what a turn's conversation counts.
+func (s *search) conversation(n int32) int64 {
+	if of := s.x.words.Conversation(n); int64(of) != s.of {
+		s.of, s.share = int64(of), part(s.whole.At(of), s.whole.Most, s.p.Conversation.Weight)
+	}
+	return s.share
 }
 
 // author returns what a turn gains whose author alone the query names.

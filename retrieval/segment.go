@@ -261,6 +261,7 @@ func (x *Index) load(s *Segment) {
 		x.name(n, named)
 		x.places[t.ID] = n
 		x.turns = append(x.turns, *t)
+		x.hush(int(n), t.Silent)
 		x.size += each + ofTerm*s.words.Length(i)
 	}
 }

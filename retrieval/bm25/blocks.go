@@ -1,123 +1,193 @@
 package bm25
 
 import (
-	"cmp"
-	"math"
 	"math/bits"
 	"slices"
 )
 
-// Turns that surely are not among the best are passed over. For each block of turns, what the terms in it and near it can give at most is
-// added up. The blocks with the highest sums are scored, and show what the best have at least. Of the other blocks those are looked at whose
-// sums reach that, and of their turns those are scored to which the terms around them can give as much.
+// Turns that surely are not among the best are passed over. What each occurrence of a term gives at most to a turn and its neighbours is added
+// up for each turn, which is no less than what all can give together. The turns with the highest sums are scored, and show what the best
+// have at least. Of the others those are scored whose sums reach that.
+//
+// A sum has 16 bits, of which the highest is 0, so that four of them are added up and compared in one word.
 const (
-	blockSize  = 2 * MaxReach // turns; a part of 64. What is near a turn is in at most two blocks
-	leastFirst = 16           // blocks that are scored first, so that it is known what the best have
+	lanes      = 4
+	laneBits   = 16
+	laneMask   = 1<<laneBits - 1
+	eachLane   = 1 | 1<<laneBits | 1<<(2*laneBits) | 1<<(3*laneBits)
+	highBits   = eachLane << (laneBits - 1)
+	sumBits    = laneBits - 2 // of the greatest sum, without what is rounded up
+	blockSize  = 2 * MaxReach // turns; what is near a turn is in at most two blocks
+	blockWords = blockSize / lanes
+	leastFirst = 32                          // blocks of which turns are scored first, so that it is known what the best have
+	mostLists  = 1 << sumBits / len(weights) // with more, sums might take all bits by rounding up
 )
+
+// A block is turns next to one another, of which some are near a term.
+type block struct{ at, peak int32 } // its place among blocks, and the highest sum of its turns
 
 // best scores the turns that may be among the best, and returns them.
 func (s *scoring) best(lists []list, need *Need) []int32 {
-	blocks := s.sum(lists)
-	defer clear(blocks)
+	shift := s.bound(lists)
+	defer s.unbound()
+	for _, n := range need.Also {
+		if n < s.v.cut {
+			s.live[n>>6] |= 1 << (n & 63)
+			s.bounds[(n+MaxReach)/lanes] &^= laneMask << ((n + MaxReach) % lanes * laneBits)
+		}
+	}
+	for many := max(leastFirst, need.Best); ; many *= 4 {
+		first := s.highest(many)
+		s.choose(first)
+		s.score(lists)
+		s.most = s.greatest()
+		if s.most>>shift >= int64(first) || first == 1 { // no other turn has more
+			if s.rank(need); s.least > 0 || first == 1 {
+				break
+			}
+		}
+	}
+	if s.choose(int32(max(s.least>>shift, 1))) {
+		s.score(lists)
+		s.rank(need)
+	}
+	wanted := make([]int32, 0, need.Best+len(need.Also))
+	for i, rank := range s.ranks {
+		if rank >= s.low {
+			wanted = append(wanted, s.seen[i])
+		}
+	}
+	for _, n := range need.Also {
+		if n < s.v.cut && s.cells[n].norm != 0 {
+			wanted = append(wanted, n)
+		}
+	}
+	slices.Sort(wanted)
+	return slices.Compact(wanted)
+}
+
+// bound adds up, for each turn near a term, what the terms can give it at most, and returns of how many bits these sums are short.
+func (s *scoring) bound(lists []list) (shift int) {
 	total := int64(0)
 	for i := range lists {
 		total += lists[i].most
 	}
-	for _, n := range need.Also {
-		if n < s.v.cut {
-			blocks[n/blockSize] = max(blocks[n/blockSize], total)
-		}
-	}
-	for many := max(leastFirst, need.Best/2) + len(need.Also); ; many *= 4 {
-		first := highest(blocks, total, many)
-		s.choose(blocks, first)
-		s.score(lists)
-		if s.most = s.greatest(); s.most >= first || first == 1 {
-			break // no other turn has more
-		}
-	}
-	least := s.least(need)
-	if s.choose(blocks, least) {
-		s.narrow(lists, total, least)
-		s.score(lists)
-		least = s.least(need)
-	}
-	wanted := slices.DeleteFunc(slices.Clone(s.seen), func(n int32) bool { return s.cells[n].score < least })
-	for _, n := range need.Also {
-		if n < s.v.cut && s.cells[n].norm != 0 && s.cells[n].score < least {
-			wanted = append(wanted, n)
-		}
-	}
-	return wanted
-}
-
-// sum returns, for each block, a sum that the score of none of its turns exceeds.
-func (s *scoring) sum(lists []list) []int64 {
-	blocks := s.blocks[:(s.v.cut+blockSize-1)/blockSize]
+	shift = max(bits.Len64(uint64(total*int64(2*s.p.Reach+1)))-sumBits, 0)
 	for i := range lists {
-		l := &lists[i]
-		if s.v.x.apart {
-			for _, p := range l.postings {
-				blocks[p.turn/blockSize] += l.most
-				s.v.around(p.turn, s.p.Reach, func(other int32, _ int) { blocks[other/blockSize] += l.most })
-			}
-			continue
-		}
-		s.sumRuns(l, blocks)
+		s.boundBy(&lists[i], shift)
 	}
-	return blocks
+	for b := range s.near[:(int(s.v.cut)+2*MaxReach)/blockSize+1] {
+		if s.near[b] {
+			s.near[b] = false
+			sums := (*[blockWords]uint64)(s.bounds[b*blockWords:])
+			most := higher(higher(sums[0], sums[1]), higher(sums[2], sums[3]))
+			most = higher(most, most>>(2*laneBits))
+			most = higher(most, most>>laneBits) & laneMask
+			s.blocks = append(s.blocks, block{int32(b), int32(most)})
+		}
+	}
+	return shift
 }
 
-// sumRuns adds what a term gives at most to the turns of each block, which rests on how often turns in the block and near it have
-// the term.
-func (s *scoring) sumRuns(l *list, blocks []int64) {
-	var gives [8]int64 // by count
-	for count := range gives[1:] {
-		gives[count+1] = min(l.most, saturatedMost(l.weight, int64(count+1)*unit, s.p))
+// higher returns the higher one of each two sums.
+func higher(a, b uint64) uint64 {
+	first := ((a | highBits) - b) & highBits // a bit where a is not lower
+	mask := first<<1 - first>>(laneBits-1)
+	return a&mask | b&^mask
+}
+
+// boundBy adds what a term can give at most. Whether neighbours are of the same conversation is not looked at where turns are next to one another.
+func (s *scoring) boundBy(l *list, shift int) {
+	gives := givenBy(l, s.p, shift)
+	if s.v.x.apart {
+		for _, p := range l.postings {
+			give := &gives[min(p.count, int32(len(gives)))-1]
+			add := func(other int32, at int) {
+				s.bounds[(other+MaxReach)/lanes] += give[at] << ((other + MaxReach) % lanes * laneBits)
+				s.near[(other+MaxReach)/blockSize] = true
+			}
+			add(p.turn, MaxReach)
+			s.v.around(p.turn, s.p.Reach, add)
+		}
+		return
 	}
-	gives[len(gives)-1] = l.most
-	var r run
-	var counts [2]int32 // of the last block but one, and of the last
-	last := int32(-1)
+	from, to := MaxReach-s.p.Reach, MaxReach+s.p.Reach
+	words := (2*s.p.Reach + lanes - 1 + lanes) / lanes
+	var packed [len(gives)][lanes][(2*MaxReach+lanes-1)/lanes + 1]uint64 // by the lane of the first
+	for i := range gives {
+		for lane := range packed[i] {
+			for at, give := range gives[i][from : to+1] {
+				packed[i][lane][(lane+at)/lanes] |= give << ((lane + at) % lanes * laneBits)
+			}
+		}
+	}
+	width := uint32(to - from)
 	for _, p := range l.postings {
-		from, to := s.v.within(&r, p.turn, s.p.Reach)
-		for b := from / blockSize; b <= to/blockSize; b++ {
-			if b > last {
-				counts[0], counts[1] = counts[1], 0
-				if b > last+1 {
-					counts[0] = 0
-				}
-				last = b
-			}
-			count := &counts[1-(last-b)]
-			blocks[b] -= gives[*count]
-			*count = min(*count+p.count, int32(len(gives))-1)
-			blocks[b] += gives[*count]
+		first := uint32(p.turn) + uint32(from)
+		give := &packed[min(uint32(p.count), uint32(len(gives)))-1][first%lanes]
+		sums := (*[len(give)]uint64)(s.bounds[first/lanes:])
+		for i := range words {
+			sums[i] += give[i]
 		}
+		s.near[first/blockSize] = true
+		s.near[(first+width)/blockSize] = true
 	}
 }
 
-// highest returns a sum of 1 or more that few blocks reach, but so many, if there are so many. No score exceeds total.
-func highest(blocks []int64, total int64, many int) int64 {
-	var counts [256]int
-	shift := max(bits.Len64(uint64(total))-8, 0)
-	for _, sum := range blocks {
-		counts[min(sum>>shift, 255)]++
+// unbound clears the sums.
+func (s *scoring) unbound() {
+	for _, b := range s.blocks {
+		*(*[blockWords]uint64)(s.bounds[b.at*blockWords:]) = [blockWords]uint64{}
+	}
+	s.blocks = s.blocks[:0]
+}
+
+// givenBy returns what a posting of a term gives at most to a turn, by its count and by the place in weights of what counts there, without some
+// last bits, rounded up. The last count stands for all above it.
+func givenBy(l *list, p Params, shift int) (gives [4][len(weights)]uint64) {
+	for i := range gives {
+		for at := MaxReach - p.Reach; at <= MaxReach+p.Reach; at++ {
+			give := l.most
+			if i+1 < len(gives) {
+				give = min(give, saturatedMost(l.weight, int64(i+1)*weights[at], p))
+			}
+			gives[i][at] = uint64(give+1<<shift-1) >> shift
+		}
+	}
+	return gives
+}
+
+// highest returns a sum of 1 or more that few turns reach, but one of so many blocks each, if there are so many.
+func (s *scoring) highest(many int) int32 {
+	peak := int32(0)
+	for _, b := range s.blocks {
+		peak = max(peak, b.peak)
+	}
+	var counts [512]int
+	shift := max(bits.Len32(uint32(peak))-9, 0)
+	for _, b := range s.blocks {
+		counts[b.peak>>shift]++
 	}
 	at := len(counts) - 1
 	for n := counts[at]; at > 0 && n < many; n += counts[at] {
 		at--
 	}
-	return max(int64(at)<<shift, 1)
+	return max(int32(at)<<shift, 1)
 }
 
-// choose makes the turns of the blocks live that have some sum, and clears the sums. It reports whether there are any.
-func (s *scoring) choose(blocks []int64, least int64) (some bool) {
-	least = max(least, 1)
-	for b, sum := range blocks {
-		if sum >= least {
-			s.live[b*blockSize/64] |= (1<<blockSize - 1) << (b * blockSize % 64)
-			blocks[b], some = 0, true
+// choose makes the turns live that have some sum, and clears the sums. It reports whether there are any.
+func (s *scoring) choose(least int32) (some bool) {
+	for _, b := range s.blocks {
+		if b.peak < least {
+			continue
+		}
+		for i := b.at * blockSize; i < (b.at+1)*blockSize; i++ {
+			sums, lane := &s.bounds[i/lanes], i%lanes*laneBits
+			if n := i - MaxReach; int32(*sums>>lane&laneMask) >= least && uint32(n) < uint32(s.v.cut) {
+				s.live[n>>6] |= 1 << (n & 63)
+				*sums &^= laneMask << lane
+				some = true
+			}
 		}
 	}
 	return some
@@ -133,86 +203,38 @@ func (s *scoring) score(lists []list) {
 	clear(s.live[:s.v.cut/64+1])
 }
 
-// narrow drops live turns whose neighbours are too far from the terms: what each occurrence of a term near a turn can give at most is
-// added up, which is no less than what all can give together.
-func (s *scoring) narrow(lists []list, total, least int64) {
-	if total*(2*MaxReach+1) > math.MaxInt32 {
-		return // so many terms may add up to more than the bounds can hold
-	}
-	for i := range lists {
-		gives := givenBy(&lists[i], s.p)
-		s.where(&lists[i], func(n, count int32, at int) {
-			s.bounds[n] += gives[min(count, int32(len(gives)))-1][at]
-		})
-	}
-	for w := range s.live[:s.v.cut/64+1] {
-		for rest := s.live[w]; rest != 0; rest &= rest - 1 {
-			n := int32(w*64 + bits.TrailingZeros64(rest))
-			if int64(s.bounds[n]) < least {
-				s.live[w] &^= rest & -rest
-			}
-			s.bounds[n] = 0
+// rank ranks the turns that were scored since the last time, and finds out which score and which rank a turn has to have to be among the best.
+func (s *scoring) rank(need *Need) {
+	for _, n := range s.seen[len(s.ranks):] {
+		rank := int64(-1)
+		if score := s.cells[n].score; score >= s.least {
+			rank = need.Rank(n, score, s.most)
 		}
-	}
-}
-
-// givenBy returns what a posting of a term gives at most to a turn, by its count and by the place in weights of what counts there. The last count
-// stands for all above it.
-func givenBy(l *list, p Params) (gives [4][len(weights)]int32) {
-	for i := range gives {
-		for at, weight := range weights {
-			gives[i][at] = int32(l.most)
-			if i+1 < len(gives) {
-				gives[i][at] = int32(min(l.most, saturatedMost(l.weight, int64(i+1)*weight, p)))
-			}
-		}
-	}
-	return gives
-}
-
-// greatest returns the greatest score so far.
-func (s *scoring) greatest() (most int64) {
-	for _, n := range s.seen {
-		most = max(most, s.cells[n].score)
-	}
-	return most
-}
-
-// least returns the score that a turn has to have to be among the best, given the scores so far.
-func (s *scoring) least(need *Need) int64 {
-	s.high = s.high[:0]
-	least := int64(0)
-	for _, n := range s.seen {
-		score := s.cells[n].score
-		if score < least {
-			continue
-		}
-		rank := need.Rank(n, score, s.most)
-		if rank < 0 {
+		s.ranks = append(s.ranks, rank)
+		if rank < s.low {
 			continue
 		}
 		if s.high = append(s.high, rank); len(s.high) == 2*need.Best {
-			least = s.scoreOf(need)
+			s.raise(need)
 		}
 	}
 	if len(s.high) >= need.Best {
-		least = s.scoreOf(need)
+		s.raise(need)
 	}
-	return least
 }
 
-// scoreOf keeps the best of the highest ranks, and returns the least score with which a turn may have the last of them.
-func (s *scoring) scoreOf(need *Need) int64 {
-	slices.SortFunc(s.high, func(a, b int64) int { return cmp.Compare(b, a) })
-	s.high = s.high[:need.Best]
-	low := s.high[need.Best-1]
-	from, to := int64(0), s.most // the least score is among these
+// raise keeps the best of the highest ranks.
+func (s *scoring) raise(need *Need) {
+	slices.Sort(s.high)
+	s.high = append(s.high[:0], s.high[len(s.high)-need.Best:]...)
+	s.low = s.high[0]
+	from, to := s.least, s.most // the least score is among these
 	for from < to {
-		if middle := (from + to) / 2; need.Most(middle, s.most) >= low {
+		if middle := (from + to) / 2; need.Most(middle, s.most) >= s.low {
 			to = middle
 		} else {
 			from = middle + 1
 		}
 	}
-	return from
+	s.least = from
 }

@@ -106,12 +106,13 @@ func (v View) Score(terms []string, p Params, need Need, given *Statistics) *Sco
 	}
 	s := v.scoring(p, st)
 	defer s.end()
-	if need.Best > 0 && given == nil {
+	if need.Best > 0 && given == nil && len(lists) <= mostLists {
 		return s.scores(s.best(lists, &need))
 	}
 	for i := range lists {
 		s.everywhere(&lists[i])
 	}
+	slices.Sort(s.seen)
 	scores := s.scores(slices.Clone(s.seen))
 	if given != nil {
 		scores.Most = given.Most

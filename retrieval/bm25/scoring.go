@@ -9,12 +9,14 @@ import (
 // A scratch is memory in which turns or conversations are scored. Between two uses all of it is zero.
 type scratch struct {
 	cells   []cell   // by turn
-	bounds  []int32  // by turn: what it can get at most
+	bounds  []uint64 // by turn, from -MaxReach on: what it can get at most, see lanes
+	near    []bool   // by block of bounds: some term is near
+	blocks  []block  // those with a term near
 	live    []uint64 // a bit by turn: it is scored now
-	blocks  []int64  // by block of turns: the sum of what its turns can get at most
 	touched []int32  // turns or conversations in which the term at hand counts
 	seen    []int32  // turns that were scored
-	high    []int64  // some of the highest scores
+	ranks   []int64  // of turns that were scored, as far as they were ranked
+	high    []int64  // some of the highest ranks
 	totals  []total  // by conversation
 }
 
@@ -35,6 +37,8 @@ type scoring struct {
 	p    Params
 	of   *Statistics
 	most int64 // the greatest score, once it is known
+
+	least, low int64 // what a turn among the best has at least: its score and its rank
 }
 
 // scoring begins a score. It must be ended.
@@ -42,9 +46,9 @@ func (v View) scoring(p Params, of *Statistics) *scoring {
 	s := &scoring{scratch: v.x.scratch.Get().(*scratch), v: v, p: p, of: of}
 	if len(s.cells) < int(v.cut) {
 		s.cells = make([]cell, v.cut+v.cut/4)
-		s.bounds = make([]int32, len(s.cells))
+		s.near = make([]bool, (len(s.cells)+2*MaxReach)/blockSize+1)
+		s.bounds = make([]uint64, len(s.near)*blockWords+blockWords)
 		s.live = make([]uint64, len(s.cells)/64+2)
-		s.blocks = make([]int64, len(s.cells)/blockSize+1)
 	}
 	return s
 }
@@ -54,7 +58,7 @@ func (s *scoring) end() {
 	for _, n := range s.seen {
 		s.cells[n] = cell{}
 	}
-	s.seen = s.seen[:0]
+	s.seen, s.ranks, s.high = s.seen[:0], s.ranks[:0], s.high[:0]
 	s.v.x.scratch.Put(s.scratch)
 }
 
@@ -163,13 +167,20 @@ func (s *scoring) add(weight int64) {
 	s.touched = s.touched[:0]
 }
 
-// scores returns the scores of some turns, whose places it takes.
+// scores returns the scores of some turns, whose ascending places it takes, and the greatest score of all.
 func (s *scoring) scores(places []int32) *Scores {
-	slices.Sort(places)
 	r := &Scores{Places: places, Of: make([]int64, len(places)), Statistics: *s.of}
 	for i, n := range r.Places {
 		r.Of[i] = s.cells[n].score
-		r.Most = max(r.Most, r.Of[i])
 	}
+	r.Most = s.greatest()
 	return r
+}
+
+// greatest returns the greatest score so far.
+func (s *scoring) greatest() (most int64) {
+	for _, n := range s.seen {
+		most = max(most, s.cells[n].score)
+	}
+	return most
 }
