@@ -13,6 +13,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 
 	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/api"
 )
 
 // A generator draws requests from the contract: what it describes, with values that
@@ -174,6 +175,7 @@ func TestRandom(t *testing.T) {
 	s.chain(s.admin(), 40)
 	bundle, id := s.cut(s.admin(), 20)
 	statement := s.learn(s.admin(), triple("ada", "wrote", "note g")).Statement
+	context := s.expect(200, question{op: "assembleContext", key: s.admin(), body: api.ContextRequest{Task: "turn", Anchor: turnID(20), Format: "bundle"}}).header.Get("Slice-Id")
 	_, spare, err := s.kernel.Keys().Create(t.Context(), tenantA, access.Verifier, "")
 	if err != nil {
 		t.Fatal(err)
@@ -184,7 +186,7 @@ func TestRandom(t *testing.T) {
 		"AnyUUID":  {turnID(1), strings.ToUpper(turnID(2)), turnID(40), conversationID(1)},
 		"UUID":     {turnID(1), turnID(2), turnID(20), turnID(40), conversationID(1)},
 		"TurnName": {turnID(1), turnID(20), turnID(39), "0b5e0000-0000-4000-8000-00000000001"},
-		"SliceID":  {id}, "AnySliceID": {id, strings.ToUpper(id)}, "KeyID": {spare.ID}, "PolicyID": {"default@1", "pab@1"},
+		"SliceID":  {id, context}, "AnySliceID": {id, strings.ToUpper(id), context}, "KeyID": {spare.ID}, "PolicyID": {"default@1", "pab@1"},
 		"Time": {"2026-01-02T03:04:05Z"}, "Tile": {"0/000.p/1", "entries/000.p/2", "0/000.p/255", "1/000.p/1", "63/000", "0/x001/000"}, "TileIndex": {"000.p/1", "000.p/2", "001"},
 		"LogSize": {"0", "1", "2", "3", "100"},
 		"Name":    {"ada", "Ada", "babbage", "note g", "wrote", "knew", "countess", "???", "C#", "\"];x["},

@@ -131,6 +131,8 @@ var table = []row{
 	{is: knowledge.ErrQuery, code: api.CodeInvalid},
 	{is: kernel.ErrBeyondHead, code: api.CodeBeyondHead},
 	{is: access.ErrKey, code: api.CodeUnauthenticated},
+	{is: kernel.ErrKind, code: api.CodeNotFound},
+	{is: contexts.ErrNoCandidate, code: api.CodeNotFound},
 	{is: store.ErrNotFound, code: api.CodeNotFound},
 	{is: policy.ErrConflict, code: api.CodePolicyConflict},
 	{is: policy.ErrUnknown, code: api.CodePolicyUnknown},
