@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/graphkernel/graphkernel/dag"
@@ -208,10 +209,13 @@ func TestSegmentsDamaged(t *testing.T) {
 		if err := s.Write(ctx, tenant, &erasures.Keeping{Snapshots: list, Known: dag.MaxSeq - 1}); err != nil {
 			t.Fatal(err)
 		}
+		var mu sync.Mutex // several pages are read at once
 		var told []string
 		late := must(kernel.Open(kernel.Config{Store: s, Authority: a, Rand: noise(1), Clock: standing, Observe: func(ctx context.Context, operation string) (context.Context, func(error)) {
 			return ctx, func(err error) {
 				if err != nil {
+					mu.Lock()
+					defer mu.Unlock()
 					told = append(told, operation+": "+err.Error())
 				}
 			}
