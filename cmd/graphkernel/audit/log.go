@@ -16,6 +16,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/evidence"
+	"github.com/graphkernel/graphkernel/internal/userdir"
 	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/ledger/monitor"
 	"github.com/graphkernel/graphkernel/render"
@@ -266,7 +267,7 @@ With --output json: {"origin","old_size","size","root","kept"}, one object for e
 func keptFolder(a *cli.App, named string) string { return cli.First(named, monitorFolder(a)) }
 
 func monitorFolder(a *cli.App) string {
-	return cli.Below(a.Settings.DataFolder("XDG_STATE_HOME", filepath.Join(".local", "state")), "monitor")
+	return cli.Below(a.Settings.Folder(userdir.State), "monitor")
 }
 
 func runMonitor(a *cli.App, ctx context.Context, url string, flags *monitorFlags) error {

@@ -2,12 +2,12 @@ package cli
 
 import (
 	"path/filepath"
-	"runtime"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/internal/userdir"
 )
 
 // Settings are the flags that every command has, and the environment.
@@ -112,37 +112,21 @@ func (s *Settings) AsksService() bool {
 }
 
 func (s *Settings) defaultStore() string {
-	return Below(s.DataFolder("XDG_DATA_HOME", filepath.Join(".local", "share")), "graphkernel.db")
+	return Below(s.Folder(userdir.Data), "graphkernel.db")
 }
 
 // DefaultKeys returns where the keyring is kept if nothing says otherwise, or "".
 func (s *Settings) DefaultKeys() string {
-	return Below(s.DataFolder("XDG_CONFIG_HOME", ".config"), "keys.json")
+	return Below(s.Folder(userdir.Config), "keys.json")
 }
 
 // DefaultIdentity returns where the identity is kept if nothing says otherwise, or "".
 func (s *Settings) DefaultIdentity() string {
-	return Below(s.DataFolder("XDG_CONFIG_HOME", ".config"), "identity.json")
+	return Below(s.Folder(userdir.Config), "identity.json")
 }
 
-// DataFolder returns a folder of the user's for a purpose that XDG has a variable
-// for, or "" if the environment names no home.
-func (s *Settings) DataFolder(xdg, below string) string {
-	if dir := s.Getenv(xdg); filepath.IsAbs(dir) {
-		return filepath.Join(dir, "graphkernel")
-	}
-	home := s.Getenv("HOME")
-	switch runtime.GOOS {
-	case "darwin":
-		below = filepath.Join("Library", "Application Support")
-	case "windows":
-		home, below = s.Getenv("LocalAppData"), ""
-	}
-	if !filepath.IsAbs(home) {
-		return ""
-	}
-	return filepath.Join(home, below, "graphkernel")
-}
+// Folder returns the user's folder for a purpose, or "" if the environment names no home.
+func (s *Settings) Folder(p userdir.Purpose) string { return userdir.Of(p, s.Getenv) }
 
 // Below joins a folder and a name; "" without a folder.
 func Below(folder, name string) string {

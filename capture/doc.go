@@ -1,0 +1,9 @@
+// Package capture owns what lies between an agent's session and its import: the events that agents report to hooks, and the
+// spool in which a hook leaves word until a kernel takes it in.
+//
+// Turns come from an agent's transcript alone, by the importer that reads it as a whole. So a session that was captured while
+// it was written and one that is imported later are the same turns. A hook only says that a transcript has more, which takes one small file, and never waits for a kernel.
+//
+// The package imports nothing but the standard library: the program that runs inside of agents is small, starts at once, and
+// can be read in an afternoon.
+package capture

@@ -1,0 +1,32 @@
+package capture
+
+import (
+	"fmt"
+	"io"
+	"time"
+)
+
+// Note leaves a mark of an event in the spool, unless the settings leave the session out or the agent writes no transcript. It reports
+// whether there is one.
+func (s *Spool) Note(agent Agent, e *Event, now time.Time) (bool, error) {
+	if e.Transcript == "" {
+		return false, nil
+	}
+	set, err := s.Settings()
+	if err != nil || !set.Captures(e.Folder) {
+		return false, err
+	}
+	return true, s.Add(Mark{Agent: agent, Session: e.Session, Transcript: e.Transcript, Folder: e.Folder, Event: e.Name, At: now.UTC(), Said: e.LastMessage})
+}
+
+// Hook is a hook that captures: it reads an event and leaves a mark of it. It always ends well for the agent, whose work must not
+// depend on it: what went wrong is a line on stderr, which the agent shows to a person who asks for it.
+func Hook(s *Spool, agent Agent, stdin io.Reader, stderr io.Writer, now time.Time) {
+	e, err := ReadEvent(stdin)
+	if err == nil {
+		_, err = s.Note(agent, e, now)
+	}
+	if err != nil {
+		fmt.Fprintf(stderr, "graphkernel: this event was not captured: %v\n", err)
+	}
+}

@@ -1,0 +1,62 @@
+package capture
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+const settingsFile = "settings.json"
+
+// Settings say what hooks leave out. They are a file in the spool, so that a hook needs to read nothing else.
+type Settings struct {
+	Paused   bool     `json:"paused,omitempty"`
+	LeaveOut []string `json:"leave_out,omitempty"` // absolute paths of folders; sessions in them and below are not captured
+}
+
+// Settings reads the spool's settings. Without any, everything is captured.
+func (s *Spool) Settings() (set Settings, err error) {
+	data, err := os.ReadFile(filepath.Join(s.folder, settingsFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return set, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(data, &set)
+	}
+	if err != nil {
+		return set, fmt.Errorf("capture: %s: %w", filepath.Join(s.folder, settingsFile), err)
+	}
+	return set, nil
+}
+
+// Set replaces the spool's settings.
+func (s *Spool) Set(set Settings) error {
+	data, err := json.MarshalIndent(set, "", "  ")
+	if err == nil {
+		err = os.MkdirAll(s.folder, 0o700)
+	}
+	if err == nil {
+		err = replaceFile(filepath.Join(s.folder, settingsFile), append(data, '\n'))
+	}
+	if err != nil {
+		return fmt.Errorf("capture: %w", err)
+	}
+	return nil
+}
+
+// Captures reports whether sessions in a folder are captured.
+func (set *Settings) Captures(folder string) bool {
+	if set.Paused {
+		return false
+	}
+	for _, out := range set.LeaveOut {
+		if rest, ok := strings.CutPrefix(filepath.Clean(folder), filepath.Clean(out)); ok && (rest == "" || rest[0] == filepath.Separator || strings.HasSuffix(filepath.Clean(out), string(filepath.Separator))) {
+			return false
+		}
+	}
+	return true
+}

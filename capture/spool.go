@@ -1,0 +1,275 @@
+package capture
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// A Mark is what a hook leaves in the spool: that a transcript has more than was read of it.
+type Mark struct {
+	Agent      Agent     `json:"agent"`
+	Session    string    `json:"session"`
+	Transcript string    `json:"transcript"`
+	Folder     string    `json:"cwd"`
+	Event      string    `json:"event"` // the last one that left this mark
+	At         time.Time `json:"at"`
+
+	// Said is the last message of the agent. The transcript may be written later than the hook is called, so a mark with
+	// a message stays until the transcript shows it.
+	Said string `json:"said,omitempty"`
+}
+
+// Bounds of a spool.
+const (
+	MaxMarks = 10_000   // files
+	MaxSaid  = 64 << 10 // bytes of a message; what is longer is cut
+)
+
+// ErrFull is wrapped if a spool has no room. Nothing is lost as long as the agent keeps its transcript.
+var ErrFull = errors.New("the spool is full")
+
+// A Spool is a folder in which hooks leave marks, for a kernel to take in. Any number of processes may use it at once. Its
+// files are for its owner alone.
+//
+// A mark has the name of its transcript and of its kind, so a hundred calls of tools leave one file. Whoever takes marks
+// in first renames them to names of its own, and removes them when the transcript has been read: what a hook adds
+// meanwhile is a new file, and what a process leaves behind that was killed is taken in by the next one, once more.
+type Spool struct{ folder string }
+
+// At returns the spool in a folder, which is made with the first mark.
+func At(folder string) *Spool { return &Spool{folder} }
+
+// Folder returns where the spool is.
+func (s *Spool) Folder() string { return s.folder }
+
+const (
+	newPrefix   = ".new-"   // being written
+	markSuffix  = ".json"   // to be taken in
+	takenSuffix = ".taking" // being taken in
+)
+
+// name is the same for all marks that say the same.
+func (m *Mark) name() string {
+	kind := "more"
+	switch m.Event {
+	case Stop, SubagentStop:
+		kind = "said"
+	case SessionEnd:
+		kind = "ended"
+	}
+	sum := sha256.Sum256([]byte(string(m.Agent) + "\x00" + m.Transcript))
+	return hex.EncodeToString(sum[:16]) + "-" + kind
+}
+
+// Add leaves a mark. It is on disk when Add returns.
+func (s *Spool) Add(m Mark) error {
+	if len(m.Said) > MaxSaid {
+		end := MaxSaid
+		for !utf8.RuneStart(m.Said[end]) {
+			end--
+		}
+		m.Said = m.Said[:end]
+	}
+	data, err := json.Marshal(m)
+	if err != nil {
+		return fmt.Errorf("capture: %w", err)
+	}
+	if err := s.add(m.name()+markSuffix, data); err != nil {
+		return fmt.Errorf("capture: %w", err)
+	}
+	return nil
+}
+
+func (s *Spool) add(name string, data []byte) error {
+	if err := os.MkdirAll(s.folder, 0o700); err != nil {
+		return err
+	}
+	path := filepath.Join(s.folder, name)
+	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+		entries, err := os.ReadDir(s.folder)
+		if err != nil {
+			return err
+		}
+		if len(entries) >= MaxMarks {
+			return fmt.Errorf("%w: %d files in %s; any command that opens the store takes them in", ErrFull, len(entries), s.folder)
+		}
+	}
+	return replaceFile(path, data)
+}
+
+// replaceFile writes a file that its owner alone can read, and is not done before it is on disk.
+func replaceFile(path string, data []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), newPrefix+"*") // mode 0600
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	err = errors.Join(err, f.Sync(), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		_ = os.Remove(f.Name()) // the error at hand matters more
+		return err
+	}
+	return syncFolder(filepath.Dir(path))
+}
+
+// syncFolder makes a renamed file last.
+func syncFolder(path string) error {
+	if runtime.GOOS == "windows" {
+		return nil // a folder cannot be opened for it
+	}
+	d, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
+
+// A Session is what the marks of one transcript say together.
+type Session struct {
+	Agent      Agent
+	Name       string // the agent's id of it
+	Transcript string
+	Folder     string
+	Since      time.Time // of the first mark
+	Last       string    // the event of the last mark
+	Ended      bool
+	Said       []string // messages that the transcript has to show
+
+	files []string
+}
+
+// Pending returns the sessions that have marks, the oldest first. A file that is no mark is left where it is, and reported in
+// the error beside the sessions.
+func (s *Spool) Pending() ([]*Session, error) {
+	entries, err := os.ReadDir(s.folder)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("capture: %w", err)
+	}
+	var broken []error
+	byPath := map[string][]Mark{}
+	files := map[string][]string{}
+	for _, e := range entries {
+		if name := e.Name(); !strings.HasSuffix(name, markSuffix) && !strings.HasSuffix(name, takenSuffix) || name == settingsFile {
+			continue
+		}
+		path := filepath.Join(s.folder, e.Name())
+		m, err := readMark(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // taken in meanwhile
+		}
+		if err != nil {
+			broken = append(broken, err)
+			continue
+		}
+		key := string(m.Agent) + "\x00" + m.Transcript
+		byPath[key] = append(byPath[key], *m)
+		files[key] = append(files[key], path)
+	}
+	var list []*Session
+	for key, marks := range byPath {
+		list = append(list, sessionOf(marks, files[key]))
+	}
+	slices.SortFunc(list, func(a, b *Session) int {
+		return cmp.Or(a.Since.Compare(b.Since), cmp.Compare(a.Transcript, b.Transcript))
+	})
+	return list, errors.Join(broken...)
+}
+
+func readMark(path string) (*Mark, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	var m Mark
+	if err := json.Unmarshal(data, &m); err != nil || m.Transcript == "" {
+		return nil, fmt.Errorf("capture: %s is no mark of a session: %w", path, cmp.Or(err, errors.New("it names no transcript")))
+	}
+	return &m, nil
+}
+
+func sessionOf(marks []Mark, files []string) *Session {
+	slices.SortFunc(marks, func(a, b Mark) int { return a.At.Compare(b.At) })
+	last := &marks[len(marks)-1]
+	s := &Session{Agent: last.Agent, Name: last.Session, Transcript: last.Transcript, Folder: last.Folder, Since: marks[0].At, Last: last.Event, files: files}
+	for i := range marks {
+		s.Ended = s.Ended || marks[i].Event == SessionEnd
+		if marks[i].Said != "" {
+			s.Said = append(s.Said, marks[i].Said)
+		}
+	}
+	return s
+}
+
+// Take calls fn with each session that has marks, the oldest first. If fn says that the session is read, its marks are removed, all but those that were left since
+// Take began with it; else they stay. An error of fn does not keep the other sessions waiting.
+func (s *Spool) Take(ctx context.Context, fn func(*Session) (read bool, err error)) error {
+	if err := s.claim(); err != nil {
+		return err
+	}
+	list, err := s.Pending()
+	errs := []error{err}
+	for _, session := range list {
+		if err := ctx.Err(); err != nil {
+			return errors.Join(append(errs, err)...)
+		}
+		read, err := fn(session)
+		if err != nil {
+			errs = append(errs, err)
+		}
+		if !read || err != nil {
+			continue
+		}
+		for _, path := range session.files {
+			if !strings.HasSuffix(path, takenSuffix) {
+				continue // left since
+			}
+			if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				errs = append(errs, fmt.Errorf("capture: %w", err))
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// claim renames the marks that are there, and removes what hooks that were killed left half-written.
+func (s *Spool) claim() error {
+	entries, err := os.ReadDir(s.folder)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("capture: %w", err)
+	}
+	for _, e := range entries {
+		path := filepath.Join(s.folder, e.Name())
+		name, ok := strings.CutSuffix(e.Name(), markSuffix)
+		if !ok || e.Name() == settingsFile {
+			continue
+		}
+		err := os.Rename(path, filepath.Join(s.folder, name+"."+rand.Text()+takenSuffix))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) { // another process has it
+			return fmt.Errorf("capture: %w", err)
+		}
+	}
+	return nil
+}
