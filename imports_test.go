@@ -28,6 +28,8 @@ var mayImport = map[string][]string{
 	"internal/faultproxy": {},
 	"internal/mac":        {},
 	"internal/race":       {},
+	"internal/userdir":    {},
+	"capture":             {},
 	"internal/secretfile": {},
 	"internal/endpoint":   {},
 	"ledger/identity":     {"dag", "history", "ledger", "internal/canon", "internal/secretfile", "golang.org/x/mod/sumdb/note"},
@@ -99,7 +101,10 @@ var mayImport = map[string][]string{
 		"github.com/modelcontextprotocol/go-sdk", "golang.org/x/text",
 		"knowledge", "normalize",
 	},
+	"cmd/graphkernel-hook":    {"capture"},
+	"cmd/graphkernel/capture": {"capture", "cmd/graphkernel/cli", "render", "github.com/rogpeppe/go-internal", "github.com/spf13/cobra"},
 	"cmd/graphkernel/cli": {
+		"capture", "internal/userdir",
 		"retrieval", "retrieval/embed", "retrieval/embed/remote", "retrieval/crossencoder", "internal/secretfile",
 		"api/fault", "slice/facts", "server/view", "ledger/monitor", "api", "policy/standard", "client", "dag", "evidence", "ingest", "ingest/llm", "internal/canon", "kernel", "knowledge", "ledger", "ledger/attest", "ledger/identity", "normalize", "policy", "render", "slice", "store", "store/postgres", "store/sqlite", "store/transfer", "token",
 		"github.com/jedib0t/go-pretty/v6", "github.com/spf13/cobra",
@@ -113,7 +118,7 @@ var mayImport = map[string][]string{
 		"server/view", "client", "api", "slice/facts", "cmd/graphkernel/cli", "dag", "ingest", "ingest/extract", "ingest/llm", "internal/canon", "kernel", "knowledge", "normalize", "policy", "render", "server/mcp", "store", "token",
 		"github.com/jedib0t/go-pretty/v6", "github.com/spf13/cobra",
 	},
-	"cmd/graphkernel/audit": {"slice/contexts",
+	"cmd/graphkernel/audit": {"slice/contexts", "internal/userdir",
 		"api", "policy/standard", "client", "cmd/graphkernel/cli", "dag", "evidence", "golden", "internal/secretfile", "kernel", "ledger", "ledger/monitor", "policy", "render", "slice", "slice/facts", "token",
 		"github.com/spf13/cobra",
 	},
@@ -126,7 +131,7 @@ var mayImport = map[string][]string{
 		"github.com/spf13/cobra",
 	},
 	"cmd/graphkernel/service": {
-		"access", "cmd/graphkernel/cli", "cmd/graphkernel/facts", "dag", "ingest", "kernel", "ledger", "ledger/identity", "ledger/witness", "server", "server/certs", "server/mcp", "server/oidc", "store", "store/observed", "token",
+		"capture", "access", "cmd/graphkernel/cli", "cmd/graphkernel/facts", "dag", "ingest", "kernel", "ledger", "ledger/identity", "ledger/witness", "server", "server/certs", "server/mcp", "server/oidc", "store", "store/observed", "token",
 		"github.com/jedib0t/go-pretty/v6", "github.com/knadh/koanf", "github.com/prometheus/client_golang/prometheus", "github.com/spf13/cobra", "go.opentelemetry.io/otel",
 	},
 	"cmd/graphkernel/demo": {
@@ -134,6 +139,7 @@ var mayImport = map[string][]string{
 		"github.com/spf13/cobra",
 	},
 	"cmd/graphkernel": {
+		"cmd/graphkernel/capture",
 		"cmd/graphkernel/audit", "cmd/graphkernel/cli", "cmd/graphkernel/demo", "cmd/graphkernel/facts", "cmd/graphkernel/service", "cmd/graphkernel/signing", "cmd/graphkernel/storage", "cmd/graphkernel/turns",
 		"github.com/spf13/cobra",
 	},

@@ -51,7 +51,7 @@ func (b *safeBuffer) String() string { return string(b.Bytes()) }
 
 // gkEnv returns a process an environment of its own.
 func gkEnv(folder string) []string {
-	return append(os.Environ(), "HOME="+folder, "XDG_DATA_HOME="+folder, "XDG_CONFIG_HOME="+folder, "GORACE=atexit_sleep_ms=0")
+	return append(os.Environ(), "HOME="+folder, "XDG_DATA_HOME="+folder, "XDG_CONFIG_HOME="+folder, "XDG_STATE_HOME=", "GORACE=atexit_sleep_ms=0")
 }
 
 func graphkernel(t *testing.T, folder string, args ...string) []byte {

@@ -55,6 +55,11 @@ func (st *Stores) WithNewKernel(ctx context.Context, ring token.Keyring, fn func
 }
 
 func (st *Stores) with(ctx context.Context, ring token.Keyring, why purpose, fn func(*Session) error) error {
+	st.takeIn(ctx)
+	return st.open(ctx, ring, why, fn)
+}
+
+func (st *Stores) open(ctx context.Context, ring token.Keyring, why purpose, fn func(*Session) error) error {
 	url, err := st.settings.server()
 	if err != nil {
 		return err

@@ -217,6 +217,9 @@ func serve(a *cli.App, ctx context.Context, r *reading) (err error) {
 	}
 	remindOfKeys(a, ctx, r, k, tenant)
 	watchFiles(a, ctx, k, authority, log)
+	if spool, err := a.Settings.Spool(); err == nil { // without a home folder nothing is captured
+		go takeCaptured(ctx, spool, cli.SessionOf(k, tenant), a.Clock, log)
+	}
 	alive := config.Writable
 	if alive == nil {
 		alive = func(context.Context) error { return nil }

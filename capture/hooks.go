@@ -1,0 +1,183 @@
+package capture
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// ErrSettings is wrapped if an agent's settings do not have the form that hooks can be merged into.
+var ErrSettings = errors.New("not settings that hooks can be added to")
+
+// Events are those that a hook which captures is called for: each says that a transcript has more, or will have.
+var Events = []string{SessionStart, UserPromptSubmit, "PostToolUse", "PostToolUseFailure", Stop, SubagentStop, PreCompact, SessionEnd}
+
+// hookTimeout is how long an agent waits for a hook, in seconds. A hook takes milliseconds.
+const hookTimeout = 10
+
+// WithHooks returns an agent's settings with a hook that runs a command at each of Events, in place of hooks that this program added
+// before. Everything else in the settings stays, in its order. Without settings it makes some.
+//
+// Source: Claude Code, hooks reference, "Configuration".
+func WithHooks(settings []byte, command string) ([]byte, error) {
+	return changeHooks(settings, func(event string, groups []json.RawMessage) ([]json.RawMessage, error) {
+		if !slices.Contains(Events, event) {
+			return groups, nil
+		}
+		type hook struct {
+			Type    string `json:"type"`
+			Command string `json:"command"`
+			Timeout int    `json:"timeout"`
+		}
+		group, err := json.Marshal(struct {
+			Hooks []hook `json:"hooks"`
+		}{[]hook{{"command", command, hookTimeout}}})
+		return append(groups, group), err
+	})
+}
+
+// WithoutHooks returns an agent's settings without the hooks that this program added.
+func WithoutHooks(settings []byte) ([]byte, error) {
+	return changeHooks(settings, func(_ string, groups []json.RawMessage) ([]json.RawMessage, error) { return groups, nil })
+}
+
+// changeHooks lets a function change the groups of each event, after those of this program were taken out.
+func changeHooks(settings []byte, change func(event string, groups []json.RawMessage) ([]json.RawMessage, error)) ([]byte, error) {
+	if len(bytes.TrimSpace(settings)) == 0 {
+		settings = []byte("{}")
+	}
+	all, err := readObject(settings)
+	if err != nil {
+		return nil, fmt.Errorf("capture: %w: %w", ErrSettings, err)
+	}
+	hooks, err := readObject(all.get("hooks", "{}"))
+	if err != nil {
+		return nil, fmt.Errorf("capture: %w: hooks: %w", ErrSettings, err)
+	}
+	names := slices.Clone(Events)
+	for _, m := range hooks {
+		if !slices.Contains(names, m.name) {
+			names = append(names, m.name)
+		}
+	}
+	for _, event := range names {
+		var groups []json.RawMessage
+		if err := json.Unmarshal(hooks.get(event, "[]"), &groups); err != nil {
+			return nil, fmt.Errorf("capture: %w: hooks.%s: %w", ErrSettings, event, err)
+		}
+		groups = slices.DeleteFunc(groups, isOurs)
+		if groups, err = change(event, groups); err != nil {
+			return nil, fmt.Errorf("capture: %w", err)
+		}
+		if len(groups) == 0 {
+			hooks.drop(event)
+			continue
+		}
+		list, err := json.Marshal(groups)
+		if err != nil {
+			return nil, fmt.Errorf("capture: %w", err)
+		}
+		hooks.set(event, list)
+	}
+	if len(hooks) == 0 {
+		all.drop("hooks")
+	} else {
+		all.set("hooks", hooks.bytes())
+	}
+	var out bytes.Buffer
+	if err := json.Indent(&out, all.bytes(), "", "  "); err != nil {
+		return nil, fmt.Errorf("capture: %w", err)
+	}
+	return append(out.Bytes(), '\n'), nil
+}
+
+// isOurs reports whether a group of hooks is one that this program added: it has one hook, which runs it.
+func isOurs(group json.RawMessage) bool {
+	var g struct {
+		Hooks []struct {
+			Command string `json:"command"`
+		} `json:"hooks"`
+	}
+	if json.Unmarshal(group, &g) != nil || len(g.Hooks) != 1 {
+		return false
+	}
+	command := g.Hooks[0].Command
+	return strings.Contains(command, "graphkernel-hook") || strings.Contains(command, "graphkernel") && strings.Contains(command, " hook ")
+}
+
+// An object is a JSON object whose members keep their order and their spelling.
+type object []member
+
+type member struct {
+	name  string
+	value json.RawMessage
+}
+
+// readObject reads an object. A name that comes twice is refused, since programs differ in which one they take.
+func readObject(data []byte) (o object, err error) {
+	if !json.Valid(data) {
+		var v any
+		return nil, json.Unmarshal(data, &v) // which says where it is wrong
+	}
+	d := json.NewDecoder(bytes.NewReader(data))
+	if begin, err := d.Token(); err != nil || begin != json.Delim('{') {
+		return nil, errors.New("want an object")
+	}
+	for d.More() {
+		name, err := d.Token()
+		if err != nil {
+			return nil, err
+		}
+		m := member{name: name.(string)} // valid JSON has nothing else here
+		if slices.ContainsFunc(o, func(other member) bool { return other.name == m.name }) {
+			return nil, fmt.Errorf("%q is there twice", m.name)
+		}
+		if err := d.Decode(&m.value); err != nil {
+			return nil, err
+		}
+		o = append(o, m)
+	}
+	return o, nil
+}
+
+func (o object) get(name, otherwise string) json.RawMessage {
+	for _, m := range o {
+		if m.name == name {
+			return m.value
+		}
+	}
+	return json.RawMessage(otherwise)
+}
+
+func (o *object) set(name string, value json.RawMessage) {
+	for i := range *o {
+		if (*o)[i].name == name {
+			(*o)[i].value = value
+			return
+		}
+	}
+	*o = append(*o, member{name, value})
+}
+
+func (o *object) drop(name string) {
+	*o = slices.DeleteFunc(*o, func(m member) bool { return m.name == name })
+}
+
+func (o object) bytes() []byte {
+	var out bytes.Buffer
+	out.WriteByte('{')
+	for i, m := range o {
+		if i > 0 {
+			out.WriteByte(',')
+		}
+		name, _ := json.Marshal(m.name) // a string can be marshalled
+		out.Write(name)
+		out.WriteByte(':')
+		out.Write(m.value)
+	}
+	out.WriteByte('}')
+	return out.Bytes()
+}

@@ -1,0 +1,166 @@
+// Package capture owns the commands by which sessions come by themselves: setup, which has an agent call hooks; hook, which an agent
+// calls; and capture, which says what waits to be taken in and what is left out. Package capture of the module does the work.
+package capture
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/graphkernel/graphkernel/capture"
+	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
+	"github.com/graphkernel/graphkernel/render"
+)
+
+// Commands makes the commands of this package.
+func Commands(a *cli.App) []*cobra.Command {
+	return []*cobra.Command{setupCommand(a), hookCommand(a), captureCommand(a)}
+}
+
+// withHooks are the agents whose hooks are known.
+var withHooks = []string{string(capture.ClaudeCode)}
+
+func hookCommand(a *cli.App) *cobra.Command {
+	return &cobra.Command{
+		Use:   "hook AGENT [SPOOL]",
+		Short: "Take word from an agent that a session has more",
+		Long: `An agent calls this with an event on standard input, as setup tells it to. It notes in a spool
+that the session's transcript has more, and ends: the next command that opens the store, or a
+running service, takes that in. Whatever goes wrong is a line on standard error, and the exit
+code is 0, so that the agent goes on. Without SPOOL, it is that of the store or the service which
+the flags and the environment name.`,
+		Args:              cobra.RangeArgs(1, 2),
+		ValidArgsFunction: cobra.FixedCompletions(withHooks, cobra.ShellCompDirectiveNoFileComp),
+		RunE: func(c *cobra.Command, args []string) error {
+			agent, err := agentOf(args[0])
+			if err != nil {
+				return err
+			}
+			var spool *capture.Spool
+			if len(args) == 2 {
+				spool = capture.At(args[1])
+			} else if spool, err = a.Settings.Spool(); err != nil {
+				return err
+			}
+			capture.Hook(spool, agent, a.IO.Stdin, a.IO.Stderr, a.Clock())
+			return a.IO.Print(struct{}{}, func(io.Writer) {}) // the agent is told nothing
+		},
+	}
+}
+
+func agentOf(name string) (capture.Agent, error) {
+	if !slices.Contains(withHooks, name) {
+		return "", cli.Usagef("there are no hooks for an agent %q; known are: %v", name, withHooks)
+	}
+	return capture.Agent(name), nil
+}
+
+func captureCommand(a *cli.App) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "capture",
+		Short: "Say which sessions wait to be taken in, and leave some out",
+		Long: `Lists the sessions that hooks said have more, and that were not taken in yet. Any command that
+opens the store takes them in; so does a service while it runs.
+
+  {"spool","paused","leave_out":[FOLDER],"sessions":[{"session","agent","transcript","folder","since","event"}]}`,
+		Args: cli.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return status(a) },
+	}
+	set := func(use, short string, args cobra.PositionalArgs, change func(*capture.Settings, []string) error) *cobra.Command {
+		return &cobra.Command{
+			Use: use, Short: short, Args: args,
+			RunE: func(c *cobra.Command, args []string) error {
+				spool, err := a.Settings.Spool()
+				if err != nil {
+					return err
+				}
+				settings, err := spool.Settings()
+				if err != nil {
+					return err
+				}
+				if err := change(&settings, args); err != nil {
+					return err
+				}
+				if err := spool.Set(settings); err != nil {
+					return err
+				}
+				return status(a)
+			},
+		}
+	}
+	c.AddCommand(
+		set("off", "Capture nothing until capture on", cli.NoArgs, func(s *capture.Settings, _ []string) error { s.Paused = true; return nil }),
+		set("on", "Capture again", cli.NoArgs, func(s *capture.Settings, _ []string) error { s.Paused = false; return nil }),
+		set("leave-out FOLDER", "Capture no session that works in a folder or below it", cli.OneArg("FOLDER"), func(s *capture.Settings, args []string) error {
+			folder, err := filepath.Abs(args[0])
+			if err == nil && !slices.Contains(s.LeaveOut, folder) {
+				s.LeaveOut = append(s.LeaveOut, folder)
+			}
+			return err
+		}),
+		set("take-again FOLDER", "Capture the sessions of a folder that was left out", cli.OneArg("FOLDER"), func(s *capture.Settings, args []string) error {
+			folder, err := filepath.Abs(args[0])
+			if err != nil {
+				return err
+			}
+			if !slices.Contains(s.LeaveOut, folder) {
+				return cli.Usagef("%s is not left out; left out are: %q", folder, s.LeaveOut)
+			}
+			s.LeaveOut = slices.DeleteFunc(s.LeaveOut, func(out string) bool { return out == folder })
+			return nil
+		}),
+	)
+	return c
+}
+
+type waitingJSON struct {
+	Session    string `json:"session"`
+	Agent      string `json:"agent"`
+	Transcript string `json:"transcript"`
+	Folder     string `json:"folder"`
+	Since      string `json:"since"`
+	Event      string `json:"event"`
+}
+
+type statusJSON struct {
+	Spool    string        `json:"spool"`
+	Paused   bool          `json:"paused"`
+	LeaveOut []string      `json:"leave_out"`
+	Sessions []waitingJSON `json:"sessions"`
+}
+
+// status says what waits, and what is left out.
+func status(a *cli.App) error {
+	spool, err := a.Settings.Spool()
+	if err != nil {
+		return err
+	}
+	settings, err := spool.Settings()
+	if err != nil {
+		return err
+	}
+	pending, err := spool.Pending()
+	if err != nil {
+		a.IO.Note("graphkernel: %v", err)
+	}
+	s := statusJSON{Spool: spool.Folder(), Paused: settings.Paused, LeaveOut: append([]string{}, settings.LeaveOut...), Sessions: []waitingJSON{}}
+	for _, p := range pending {
+		s.Sessions = append(s.Sessions, waitingJSON{p.Name, string(p.Agent), p.Transcript, p.Folder, p.Since.Format("2006-01-02T15:04:05Z07:00"), p.Last})
+	}
+	return a.IO.Print(s, func(w io.Writer) {
+		if s.Paused {
+			fmt.Fprintln(w, "capture is off; graphkernel capture on goes on")
+		}
+		for _, folder := range s.LeaveOut {
+			fmt.Fprintf(w, "left out: %s\n", render.Visible(folder))
+		}
+		for i := range s.Sessions {
+			p := &s.Sessions[i]
+			fmt.Fprintf(w, "%s  %s  %s  %s\n", p.Since, render.Visible(p.Session), render.Visible(p.Event), render.Visible(p.Transcript))
+		}
+		fmt.Fprintf(w, "%s to be taken in\n", cli.Count(len(s.Sessions), "session"))
+	})
+}

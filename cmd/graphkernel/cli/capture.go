@@ -1,0 +1,126 @@
+package cli
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/graphkernel/graphkernel/capture"
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/ingest"
+	"github.com/graphkernel/graphkernel/internal/userdir"
+	"github.com/graphkernel/graphkernel/token"
+)
+
+// Spool returns the spool of what is captured for the store or the service, and for the tenant, that the settings name: each has its own, so
+// that nothing is taken in elsewhere than it was meant for.
+func (s *Settings) Spool() (*capture.Spool, error) {
+	folder := Below(s.Folder(userdir.State), "spool")
+	if folder == "" {
+		return nil, Usagef("no home folder to look for captured sessions in; set HOME or XDG_STATE_HOME")
+	}
+	to, err := s.server()
+	if err != nil {
+		return nil, err
+	}
+	tenant, err := s.Tenant()
+	if err != nil {
+		return nil, err
+	}
+	if to == "" {
+		to = s.StoreName()
+		if path, err := SqlitePath(to); err == nil {
+			if path, err = filepath.Abs(path); err == nil {
+				to = "sqlite:" + path
+			}
+		}
+		if to == "sqlite:"+s.defaultStore() && tenant == dag.DefaultTenant {
+			return capture.At(filepath.Join(folder, "default")), nil
+		}
+	}
+	sum := sha256.Sum256([]byte(to + "\x00" + string(tenant)))
+	return capture.At(filepath.Join(folder, hex.EncodeToString(sum[:8]))), nil
+}
+
+// Taken says what was taken in from a spool.
+type Taken struct{ Sessions, Turns int }
+
+// A message that a transcript does not show is waited for so long.
+const patience = 24 * time.Hour
+
+// TakeIn imports the transcripts that hooks said have more. What cannot be read stays in the spool.
+func TakeIn(ctx context.Context, spool *capture.Spool, s *Session, now time.Time) (done Taken, err error) {
+	err = spool.Take(ctx, func(session *capture.Session) (bool, error) {
+		report, err := s.Turns.Import(ctx, session.Transcript, ingest.Options{Format: ingest.Format(session.Agent)})
+		done.Turns += report.Admitted
+		if report.Admitted > 0 {
+			done.Sessions++
+		}
+		if err != nil {
+			return false, fmt.Errorf("session %s: %w", session.Name, err)
+		}
+		if len(session.Said) == 0 || now.Sub(session.Since) > patience {
+			return true, nil
+		}
+		return shows(ctx, session)
+	})
+	return done, err
+}
+
+// shows reports whether a transcript has the messages that the agent told a hook. It may be written later than the hook is called.
+func shows(ctx context.Context, session *capture.Session) (bool, error) {
+	waiting := map[string]bool{}
+	for _, said := range session.Said {
+		waiting[said] = true
+	}
+	_, err := ingest.Read(ctx, session.Transcript, ingest.Options{Format: ingest.Format(session.Agent)}, func(b *ingest.Batch) error {
+		for i := range b.Drafts {
+			if b.Drafts[i].Role != dag.RoleAssistant {
+				continue
+			}
+			for said := range waiting {
+				if strings.Contains(b.Drafts[i].Content, said) {
+					delete(waiting, said)
+				}
+			}
+		}
+		return nil
+	})
+	return len(waiting) == 0, err
+}
+
+// takeIn takes in what was captured since the last command. It fails no command: what waits goes on waiting, and "graphkernel capture" says why.
+func (st *Stores) takeIn(ctx context.Context) {
+	spool, err := st.settings.Spool()
+	if err != nil {
+		return // the command itself will say what is wrong with the settings
+	}
+	if pending, _ := spool.Pending(); len(pending) == 0 { // what is broken in there is told where somebody asks
+		return
+	}
+	var done Taken
+	err = st.open(ctx, token.Keyring{}, ToMake, func(s *Session) (err error) {
+		done, err = TakeIn(ctx, spool, s, st.clock())
+		return err
+	})
+	if done.Turns > 0 {
+		st.io.Note("took in %s of %s that went on since", Count(done.Turns, "turn"), Count(done.Sessions, "session"))
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) && ctx.Err() == nil {
+		st.io.Note("graphkernel: some of what was captured could not be taken in, and waits; see graphkernel capture: %v", err)
+	}
+}
+
+// Count writes a number of things, one of which has a name in the singular.
+func Count(n int, one string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %ss", n, one)
+}

@@ -1,0 +1,48 @@
+package main
+
+import (
+	"encoding/json"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestServeCapture has the program of agents leave word with a service that runs, of a session that is in its transcript already and of one that
+// comes there later.
+func TestServeCapture(t *testing.T) {
+	t.Parallel()
+	folder, key := withKeys(t)
+	hook := filepath.Join(t.TempDir(), "graphkernel-hook")
+	if out, err := exec.Command("go", "build", "-o", hook, "../graphkernel-hook").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	s := startServe(t, folder)
+	s.key = key
+	transcript := filepath.Join(folder, "5e55.jsonl")
+	event, err := json.Marshal(map[string]string{"hook_event_name": "Stop", "session_id": "5e55", "transcript_path": transcript, "cwd": folder, "last_assistant_message": "It is done."})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := exec.Command(hook, "claude-code", filepath.Join(folder, ".local", "state", "graphkernel", "spool", "default"))
+	c.Stdin = strings.NewReader(string(event))
+	if out, err := c.CombinedOutput(); err != nil || len(out) > 0 {
+		t.Fatalf("the hook said %q, %v", out, err)
+	}
+	s.until("the service's word of a transcript that is not there", func() bool { return strings.Contains(s.logged(), "could not be taken in") })
+	line, err := json.Marshal(map[string]any{"type": "assistant", "uuid": "5e550000-0000-4000-8000-000000000001", "sessionId": "5e55", "timestamp": "2026-01-02T03:04:05Z",
+		"message": map[string]any{"id": "m1", "content": "It is done."}})
+	if err == nil {
+		err = os.WriteFile(transcript, append(line, '\n'), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.until("the turn", func() bool {
+		status, _ := s.get("/api/turns/5e550000-0000-4000-8000-000000000001")
+		return status == http.StatusOK
+	})
+	s.stop()
+}
