@@ -173,13 +173,11 @@ func (s *llmStore) want(object map[string]any, members map[string]any) {
 func (s *llmStore) turn(id string) map[string]any {
 	s.t.Helper()
 	object, _ := s.run(api.ExitOK, "show", id)
-	for _, t := range object["turns"].([]any) {
-		if turn := t.(map[string]any); turn["id"] == id {
-			return turn
-		}
+	turn, _ := object["turn"].(map[string]any)
+	if turn["id"] != id {
+		s.t.Fatalf("show %s does not show it", id)
 	}
-	s.t.Fatalf("show %s does not show it", id)
-	return nil
+	return turn
 }
 
 func repliesTo(turn map[string]any) (ids []string) {

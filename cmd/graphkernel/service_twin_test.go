@@ -39,6 +39,20 @@ show
 show 1c1de000-0dc0-4a11-8ca1-0000000000a0
 show 1C1DE000-0DC0-4A11-8CA1-0000000000A0
 show D93A7ABE --slice ANCHOR
+show D93A7ABE
+--output json show ANCHOR
+show 1c1de000-0dc0-4a11-8ca1-0000000000b
+~show 1c1de000
+export --conversation 1c1de000-0dc0-4a11-8ca1-0000000000b
+capture
+--output json capture leave-out /secret
+capture off
+capture on
+capture take-again /secret
+~capture take-again /secret
+~hook nobodys-agent
+setup claude-code --undo --settings DIR/none.json
+~setup nobodys-agent
 export --conversation 1C1DE000-0DC0-4A11-8CA1-0000000000B0
 import DIR/capitals.jsonl
 show ANCHOR --slice ANCHOR
@@ -259,8 +273,12 @@ func (e *twinEnv) run(t *testing.T, args ...string) (code int, out string) {
 	config.Getenv = func(name string) string { return e.env[name] }
 	config.Stdout, config.Stderr, config.Rand = &stdout, &stderr, e.rand
 	code = cli.New(config).Run(t.Context(), args)
-	return code, strings.ReplaceAll("stdout:\n"+stdout.String()+"stderr:\n"+stderr.String(), e.dir, "DIR")
+	out = strings.ReplaceAll("stdout:\n"+stdout.String()+"stderr:\n"+stderr.String(), e.dir, "DIR")
+	return code, spoolName.ReplaceAllString(out, "/SPOOL")
 }
+
+// spoolName is where a spool is: each store and each service has one of its own, and each side another home.
+var spoolName = regexp.MustCompile(`(/nobody)?/\.local/state/graphkernel/spool/[^/"]+`)
 
 // files returns what a side has written.
 func (e *twinEnv) files(t *testing.T) map[string]string {
@@ -270,7 +288,7 @@ func (e *twinEnv) files(t *testing.T) map[string]string {
 			return err
 		}
 		data, err := os.ReadFile(path)
-		files[strings.TrimPrefix(path, e.dir)] = string(data)
+		files[spoolName.ReplaceAllString(strings.TrimPrefix(path, e.dir), "/SPOOL")] = string(data)
 		return err
 	}); err != nil {
 		t.Fatal(err)

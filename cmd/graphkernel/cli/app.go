@@ -11,6 +11,7 @@ import (
 	"os"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/graphkernel/graphkernel/api"
@@ -93,8 +94,13 @@ func (a *App) Run(ctx context.Context, args []string) int {
 		code = api.ExitUsage
 	case ctx.Err() != nil && errors.Is(err, context.Canceled):
 		code, err = api.ExitInternal, ErrInterrupted
+	case errors.Is(err, syscall.EPIPE) && errors.Is(out.err, syscall.EPIPE):
+		code = api.ExitOK
 	case err != nil:
 		code = ExitCode(err)
+	}
+	if errors.Is(out.err, syscall.EPIPE) && (err == nil || errors.Is(err, syscall.EPIPE)) {
+		return code // who read the result has enough of it, as head does
 	}
 	if err == nil && out.err != nil {
 		err = fmt.Errorf("the result could not be written: %w", out.err)
@@ -153,6 +159,7 @@ func (a *App) Root() *cobra.Command {
 		Short:         "The provenance kernel for AI agents",
 		Long:          about,
 		Example:       FirstSteps,
+		Version:       VersionLine(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          KnownCommand,
@@ -171,6 +178,7 @@ func (a *App) Root() *cobra.Command {
 		},
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
+	root.SetVersionTemplate("{{.Version}}\n")
 	a.Settings.register(root)
 	root.PersistentFlags().StringVar(&a.IO.Output, "output", "text", "text for people, json for programs: one object on standard output")
 	_ = root.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp)) // the flag exists

@@ -19,10 +19,16 @@ func (a *App) VersionCommand() *cobra.Command {
 		RunE: func(*cobra.Command, []string) error {
 			program, toolchain := BuildVersion()
 			return a.IO.Print(map[string]string{"version": program, "protocol": slice.SchemaVersion, "go": toolchain}, func(w io.Writer) {
-				fmt.Fprintf(w, "graphkernel %s (%s, %s)\n", program, slice.SchemaVersion, toolchain)
+				fmt.Fprintln(w, VersionLine())
 			})
 		},
 	}
+}
+
+// VersionLine says which program this is.
+func VersionLine() string {
+	program, toolchain := BuildVersion()
+	return fmt.Sprintf("graphkernel %s (%s, %s)", program, slice.SchemaVersion, toolchain)
 }
 
 // BuildVersion returns what the toolchain wrote into the binary.

@@ -143,8 +143,8 @@ func importPath(a *cli.App, c *cobra.Command, path, format string, learn bool) e
 }
 
 func printImport(w io.Writer, r *kernel.ImportReport) {
-	fmt.Fprintf(w, "admitted %d turns with %d edges in %d conversations; %d were there already; head %d\n",
-		r.Admitted, r.Edges, r.Conversations, r.Existing, r.Head)
+	fmt.Fprintf(w, "admitted %s with %s in %s; %d were there already; head %d\n",
+		cli.Count(r.Admitted, "turn"), cli.Count(r.Edges, "edge"), cli.Count(r.Conversations, "conversation"), r.Existing, r.Head)
 	cli.PrintCounts(w, "skipped", r.Read.Skipped)
 	cli.PrintCounts(w, "noted", r.Read.Noted)
 	if r.Changed == 0 {
@@ -182,13 +182,6 @@ smaller numbers elsewhere, and bundles cut after one replay only here.`,
 
 func export(a *cli.App, c *cobra.Command, out, conversation string) (err error) {
 	var only *dag.ConversationID
-	if conversation != "" {
-		id, err := dag.AnyCase(dag.ParseConversationID)(conversation)
-		if err != nil {
-			return cli.Usage(err)
-		}
-		only = &id
-	}
 	if cli.ToStdout(out) && a.IO.Output == "json" {
 		return cli.Usagef("export writes many lines; with --output json give a file with -o")
 	}
@@ -197,6 +190,13 @@ func export(a *cli.App, c *cobra.Command, out, conversation string) (err error) 
 		return a.Stores.WithReadKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
 			if err := s.HoldsTurns(c.Context()); err != nil {
 				return err
+			}
+			if conversation != "" {
+				id, err := exported(c, s, conversation)
+				if err != nil {
+					return err
+				}
+				only = &id
 			}
 			if r, err = s.Turns.Export(c.Context(), only, w); err == nil && only != nil && r.Turns == 0 {
 				err = fmt.Errorf("conversation %s of tenant %s: %w; see: graphkernel show", only, s.Tenant, store.ErrNotFound)
@@ -212,4 +212,17 @@ func export(a *cli.App, c *cobra.Command, out, conversation string) (err error) 
 	}
 	a.IO.Note("%d turns, %d of them without text, %d parents outside the export", r.Turns, r.Redacted, r.Outside)
 	return nil
+}
+
+// exported returns the conversation that a person names by its id, or by the beginning of it.
+func exported(c *cobra.Command, s *cli.Session, name string) (dag.ConversationID, error) {
+	id, malformed := dag.AnyCase(dag.ParseConversationID)(name)
+	if malformed == nil {
+		return id, nil
+	}
+	id, found, err := conversationNamed(c, s, name)
+	if err == nil && !found {
+		err = cli.Usage(malformed)
+	}
+	return id, err
 }

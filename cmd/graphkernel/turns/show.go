@@ -1,6 +1,7 @@
 package turns
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -29,14 +30,16 @@ var turnRoles = []string{dag.RoleUser.String(), dag.RoleAssistant.String(), dag.
 func showCommand(a *cli.App) *cobra.Command {
 	var anchor, key, role, find string
 	var flags cutFlags
+	var list listFlags
 	c := &cobra.Command{
 		Use:   "show [CONVERSATION|TURN]",
-		Short: "List the conversations, or show one as a tree",
-		Long: `Without an argument, lists the conversations. With a conversation's id, or a turn in
-it, shows its turns as a tree: each under its first parent, further parents named
-after it, and the first one too where another turn is between. A line of
-replies is not indented. With --slice, the turns that the slice of that anchor
-selects are marked and say why.
+		Short: "List the conversations, show one as a tree, or show a turn in full",
+		Long: `Without an argument, lists the conversations, those in which something was said last first. With a turn, shows all that is known of it:
+when, who, its parents and children, and its text. With a conversation's id, or a beginning of
+it that no other shares, shows its turns as a tree: each under its first parent, further parents
+named after it, and the first one too where another turn is between. A line of
+replies is not indented. With --slice, the conversation of the turn is shown, and the turns that
+the slice of that anchor selects are marked and say why.
 
 With --key, lists the turns that an API key brought, in the order of admission, of all
 conversations or of the one that is named. KEY is the id of an API key, or jwt: and the
@@ -50,6 +53,8 @@ both.
 			switch {
 			case listed && anchor != "":
 				return cli.Usagef("--key and --role list turns, and --slice marks a tree; give one or the other")
+			case (listed || anchor != "" || find != "" || len(args) == 1) && (c.Flags().Changed("limit") || c.Flags().Changed("since")):
+				return cli.Usagef("--limit and --since are for the list of conversations; leave out the rest")
 			case anchor == "" && (c.Flags().Changed("policy") || c.Flags().Changed("as-of")):
 				return cli.Usagef("--policy and --as-of say which slice is meant; give its anchor with --slice")
 			case find != "" && (listed || len(args) == 1):
@@ -63,12 +68,13 @@ both.
 			case anchor != "":
 				return showTree(a, c, anchor, "", anchor, flags)
 			}
-			return listConversations(a, c)
+			return listConversations(a, c, &list)
 		},
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	c.Flags().StringVar(&anchor, "slice", "", "mark what the slice of this turn selects")
 	flags.register(a, c)
+	list.register(c)
 	cli.FindFlag(c, &find)
 	c.Flags().StringVar(&key, "key", "", "list the turns that the API key with this id brought")
 	cli.NoFiles(c, "slice")
@@ -76,30 +82,6 @@ both.
 	c.Flags().StringVar(&role, "role", "", "list the turns of this role: "+strings.Join(turnRoles, ", "))
 	_ = c.RegisterFlagCompletionFunc("role", cobra.FixedCompletions(turnRoles, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
 	return c
-}
-
-func listConversations(a *cli.App, c *cobra.Command) error {
-	return a.Stores.WithReadKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
-		if err := s.HoldsTurns(c.Context()); err != nil {
-			return err
-		}
-		lines, err := s.Conversations(c.Context())
-		if err != nil {
-			return err
-		}
-		head, err := s.Head(c.Context())
-		if err != nil {
-			return err
-		}
-		return a.IO.Print(map[string]any{"conversations": lines, "head": uint64(head)}, func(w io.Writer) {
-			t := cli.NewTable(w, "conversation", "turns", "sequence", "from", "to")
-			for _, l := range lines {
-				t.AppendRow(table.Row{l.ID, l.Turns, fmt.Sprintf("%d–%d", l.First, l.Last), l.FirstAt, l.LastAt})
-			}
-			t.Render()
-			fmt.Fprintf(w, "%d conversations, head %d\n", len(lines), head)
-		})
-	})
 }
 
 // A ShownTurn is a line of a tree.
@@ -141,9 +123,13 @@ func showTree(a *cli.App, c *cobra.Command, name, find, anchor string, flags cut
 			}
 			name = id.String()
 		}
-		conversation, turns, err := conversationOf(c, s, name)
+		conversation, turns, turn, err := conversationOf(c, s, name)
 		if err != nil {
 			return err
+		}
+		if turn != nil && anchor == "" {
+			one := oneOf(conversation, turns, *turn)
+			return a.IO.Print(one, one.print)
 		}
 		if anchor != "" {
 			if err := markSelected(a, c, s, turns, anchor, flags); err != nil {
@@ -151,7 +137,7 @@ func showTree(a *cli.App, c *cobra.Command, name, find, anchor string, flags cut
 			}
 		}
 		return a.IO.Print(map[string]any{"conversation": conversation.String(), "turns": turns}, func(w io.Writer) {
-			fmt.Fprintf(w, "conversation %s, %d turns\n", conversation, len(turns))
+			fmt.Fprintf(w, "conversation %s, %s\n", conversation, cli.Count(len(turns), "turn"))
 			PrintTree(w, turns)
 		})
 	})
@@ -174,7 +160,7 @@ func showListed(a *cli.App, c *cobra.Command, key, role string, args []string) e
 	}
 	return a.Stores.WithReadKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
 		if len(args) == 1 {
-			id, _, err := conversationOf(c, s, args[0])
+			id, _, _, err := conversationOf(c, s, args[0])
 			if err != nil {
 				return err
 			}
@@ -191,33 +177,41 @@ func showListed(a *cli.App, c *cobra.Command, key, role string, args []string) e
 				t.AppendRow(table.Row{turns[i].Seq, turns[i].ID, turns[i].Conversation, turns[i].Role, turns[i].CreatedAt})
 			}
 			t.Render()
-			fmt.Fprintf(w, "%d turns%s\n", len(turns), which)
+			fmt.Fprintf(w, "%s%s\n", cli.Count(len(turns), "turn"), which)
 		})
 	})
 }
 
-// conversationOf reads the conversation that a person names, itself or by one of
-// its turns.
-func conversationOf(c *cobra.Command, s *cli.Session, name string) (dag.ConversationID, []ShownTurn, error) {
+// conversationOf reads the conversation that a person names: by its id, by one of its turns, which it returns too, or by the
+// beginning of its id.
+func conversationOf(c *cobra.Command, s *cli.Session, name string) (id dag.ConversationID, turns []ShownTurn, turn *dag.TurnID, err error) {
 	if id, err := dag.AnyCase(dag.ParseConversationID)(name); err == nil {
 		if turns, err := ReadConversation(c.Context(), s, id); err != nil || len(turns) > 0 {
-			return id, turns, err
+			return id, turns, nil, err
 		}
 	}
-	turn, err := cli.Resolve(c, s, name)
-	if err != nil {
-		return dag.ConversationID{}, nil, err
+	of, unknown := cli.Resolve(c, s, name)
+	if unknown != nil && !cli.Is(unknown, api.CodeNotFound) {
+		return id, nil, nil, unknown
 	}
-	found, err := s.LookUp(c.Context(), []dag.TurnID{turn})
+	if unknown != nil {
+		id, found, err := conversationNamed(c, s, name)
+		if err != nil || !found {
+			return id, nil, nil, cmp.Or(err, unknown)
+		}
+		turns, err := ReadConversation(c.Context(), s, id)
+		return id, turns, nil, err
+	}
+	found, err := s.LookUp(c.Context(), []dag.TurnID{of})
 	if err != nil {
-		return dag.ConversationID{}, nil, err
+		return id, nil, nil, err
 	}
 	if len(found) == 0 {
-		return dag.ConversationID{}, nil, fmt.Errorf("turn %s: %w", turn, store.ErrNotFound)
+		return id, nil, nil, fmt.Errorf("turn %s: %w", of, store.ErrNotFound)
 	}
-	id := found[0].Conversation
-	turns, err := ReadConversation(c.Context(), s, id)
-	return id, turns, err
+	id = found[0].Conversation
+	turns, err = ReadConversation(c.Context(), s, id)
+	return id, turns, &of, err
 }
 
 // ReadConversation reads the turns of a conversation.

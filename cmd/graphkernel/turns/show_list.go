@@ -1,0 +1,105 @@
+package turns
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"github.com/graphkernel/graphkernel/api"
+	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/knowledge"
+	"github.com/graphkernel/graphkernel/render"
+	"github.com/graphkernel/graphkernel/token"
+)
+
+// A listFlags says which conversations are listed.
+type listFlags struct {
+	limit int
+	since string
+}
+
+// listedByDefault is how many conversations people are shown.
+const listedByDefault = 20
+
+func (f *listFlags) register(c *cobra.Command) {
+	c.Flags().IntVarP(&f.limit, "limit", "n", 0, fmt.Sprintf("list at most so many conversations (default: %d; all with --output json)", listedByDefault))
+	c.Flags().StringVar(&f.since, "since", "", "list only conversations in which something was said at this date or time, or later")
+	cli.NoFiles(c, "limit", "since")
+}
+
+// listConversations lists conversations, those in which something was said last first.
+func listConversations(a *cli.App, c *cobra.Command, f *listFlags) error {
+	since, err := knowledge.ReadTime(cmp.Or(f.since, dag.Time(0).String()))
+	if err != nil {
+		return cli.Usagef("--since: %w", err)
+	}
+	most := f.limit
+	switch {
+	case most < 0 || most == 0 && c.Flags().Changed("limit"):
+		return cli.Usagef("--limit is %d, want 1 or more", f.limit)
+	case most == 0 && a.IO.Output != "json":
+		most = listedByDefault
+	}
+	return a.Stores.WithReadKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
+		if err := s.HoldsTurns(c.Context()); err != nil {
+			return err
+		}
+		lines, err := s.Conversations(c.Context())
+		if err != nil {
+			return err
+		}
+		head, err := s.Head(c.Context())
+		if err != nil {
+			return err
+		}
+		all := len(lines)
+		lines = slices.DeleteFunc(lines, func(l api.Conversation) bool { return l.LastAt < since.String() }) // times have one spelling, which sorts as they do
+		slices.SortStableFunc(lines, func(x, y api.Conversation) int { return cmp.Compare(y.LastAt, x.LastAt) })
+		fit := len(lines)
+		if most > 0 {
+			lines = lines[:min(most, fit)]
+		}
+		if a.IO.Output == "json" {
+			return a.IO.PrintJSON(map[string]any{"conversations": lines, "head": uint64(head)})
+		}
+		prompts := make([]string, len(lines))
+		for i := range lines {
+			if prompts[i], err = firstPrompt(c.Context(), s, lines[i].ID); err != nil {
+				return err
+			}
+		}
+		return a.IO.Print(nil, func(w io.Writer) {
+			t := cli.NewTable(w, "conversation", "turns", "last", "first prompt")
+			for i, l := range lines {
+				t.AppendRow(table.Row{l.ID, l.Turns, l.LastAt[:16], prompts[i]})
+			}
+			t.Render()
+			fmt.Fprintf(w, "%s, head %d\n", cli.Count(all, "conversation"), head)
+			if fit > len(lines) {
+				fmt.Fprintf(w, "%d more; --limit %d lists all of them\n", fit-len(lines), fit)
+			}
+		})
+	})
+}
+
+// firstPrompt returns the beginning of what the first turn of a user says in a conversation.
+func firstPrompt(ctx context.Context, s *cli.Session, conversation string) (string, error) {
+	id, err := dag.ParseConversationID(conversation)
+	if err != nil {
+		return "", err
+	}
+	turns, _, err := s.ListTurns(ctx, api.TurnQuery{Conversation: &id, Role: dag.RoleUser.String(), Paging: api.Paging{Limit: 1}})
+	if err != nil || len(turns) == 0 {
+		return "", err
+	}
+	if turns[0].Redacted {
+		return render.NoText, nil
+	}
+	return render.OneLine(render.Visible(turns[0].Content), 60), nil
+}

@@ -1,0 +1,119 @@
+package turns
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/render"
+)
+
+// A shownOne is one turn in full.
+type shownOne struct {
+	Conversation string        `json:"conversation"`
+	Turn         *ShownTurn    `json:"turn"`
+	Children     []shownParent `json:"children"` // in the same conversation
+
+	here map[string]*ShownTurn
+}
+
+// oneOf finds a turn among those of its conversation.
+func oneOf(conversation dag.ConversationID, turns []ShownTurn, id dag.TurnID) *shownOne {
+	one := &shownOne{Conversation: conversation.String(), Children: []shownParent{}, here: map[string]*ShownTurn{}}
+	for i := range turns {
+		t := &turns[i]
+		one.here[t.ID] = t
+		if t.ID == id.String() {
+			one.Turn = t
+		}
+		for _, p := range t.Parents {
+			if p.ID == id.String() {
+				one.Children = append(one.Children, shownParent{t.ID, p.Kind})
+			}
+		}
+	}
+	return one
+}
+
+// print writes a turn: what is known of it, what is around it, and its text.
+func (one *shownOne) print(w io.Writer) {
+	t := one.Turn
+	line := func(what, format string, args ...any) {
+		fmt.Fprintf(w, "%-12s  %s\n", what, fmt.Sprintf(format, args...))
+	}
+	line("turn", "%s", t.ID)
+	line("conversation", "%s", one.Conversation)
+	line("number", "%d, created %s", t.Seq, t.CreatedAt)
+	if t.Redacted {
+		line("role", "%s", t.Role)
+	} else {
+		line("role", "%s, by %s", t.Role, render.Visible(t.Author))
+	}
+	line("phase", "%s, salience %s", t.Phase, t.Salience)
+	if t.Key != "" {
+		line("brought by", "%s", render.Visible(t.Key))
+	}
+	for _, p := range t.Parents {
+		line("parent", "%s", one.around(p))
+	}
+	for _, c := range one.Children {
+		line("child", "%s", one.around(c))
+	}
+	for _, name := range slices.Sorted(maps.Keys(t.Attrs)) {
+		line(render.Visible(name), "%s", render.OneLine(render.Visible(t.Attrs[name]), 200))
+	}
+	fmt.Fprintln(w)
+	if t.Redacted {
+		fmt.Fprintln(w, render.NoText)
+		return
+	}
+	for text := range strings.SplitSeq(strings.TrimSuffix(t.Content, "\n"), "\n") {
+		fmt.Fprintln(w, render.Visible(text))
+	}
+}
+
+// around says in a line which turn is meant.
+func (one *shownOne) around(p shownParent) string {
+	t := one.here[p.ID]
+	if t == nil {
+		return fmt.Sprintf("%s, %s, in another conversation", p.ID, p.Kind)
+	}
+	said := render.OneLine(render.Visible(t.Content), 60)
+	if t.Redacted {
+		said = render.NoText
+	}
+	return fmt.Sprintf("%s, %s, %s: %s", p.ID, p.Kind, t.Role, said)
+}
+
+// conversationNamed finds the conversation whose id begins so. It is not found by fewer than four characters.
+func conversationNamed(c *cobra.Command, s *cli.Session, name string) (id dag.ConversationID, found bool, err error) {
+	const least = 4
+	prefix := strings.ToLower(name)
+	if len(prefix) < least || strings.Trim(prefix, "0123456789abcdef-") != "" {
+		return id, false, nil
+	}
+	all, err := s.Conversations(c.Context())
+	if err != nil {
+		return id, false, err
+	}
+	var names []string
+	for i := range all {
+		if strings.HasPrefix(all[i].ID, prefix) {
+			names = append(names, all[i].ID)
+		}
+	}
+	if len(names) > 1 {
+		return id, false, cli.Usagef("%q fits several conversations (%s); give more of the id", name, strings.Join(names[:min(len(names), 5)], ", "))
+	}
+	if len(names) == 0 {
+		return id, false, nil
+	}
+	id, err = dag.ParseConversationID(names[0])
+	return id, err == nil, err
+}
