@@ -5,7 +5,7 @@ FUZZTIME ?= 10m
 DIFFERENTIAL_TIME ?= 1m
 SOAKTIME ?= 3m
 
-.PHONY: demo serve build test check postgres unit race processors conformance verifiers clients differential interop generate tidy bench bench-http eval soak fuzz clean
+.PHONY: demo serve build test check peers postgres unit race processors conformance verifiers clients differential interop generate tidy bench bench-http eval soak fuzz clean
 
 demo: ## see the kernel at work, in a temporary folder
 	go run ./cmd/graphkernel demo
@@ -25,7 +25,7 @@ OUTPUT := $(if $(filter output-sync,$(.FEATURES)),-O)
 test: export GOGC ?= 400
 test: ## everything that must hold before a change lands
 	$(MAKE) check tidy race unit
-	$(MAKE) -j2 $(OUTPUT) verifiers processors clients interop
+	$(MAKE) -j2 $(OUTPUT) processors conformance verifiers clients interop
 	$(MAKE) differential
 	@echo "everything holds"
 
@@ -61,13 +61,16 @@ unit: postgres ## all other tests; fuzz seeds and the README's session included
 processors: ## the same bytes on 32 bits, on arm64 and on a big-endian machine
 	.ci/processors
 
-conformance: ## the public suite of the Model Context Protocol, and its memory server beside ours
+peers: # the public suite and the Node.js that several stages need
+	.ci/conformance install
+
+conformance: peers ## the public suite of the Model Context Protocol, and its memory server beside ours
 	.ci/conformance
 
-verifiers: conformance ## the verifiers in Python and JavaScript on the corpus, and their tests
+verifiers: peers ## the verifiers in Python and JavaScript on the corpus, and their tests
 	.ci/verifiers
 
-clients: conformance ## the clients in Python and TypeScript, against a service
+clients: peers ## the clients in Python and TypeScript, against a service
 	.ci/clients
 
 generate: ## what is made from the declarations: the description, the clients, tables of the docs, the help that tests hold
@@ -76,7 +79,7 @@ generate: ## what is made from the declarations: the description, the clients, t
 	go test ./api/clients -run '^TestClients$$' -update
 	go test ./cmd/graphkernel -run '^TestHelp$$' -update
 
-differential: conformance ## the three verifiers side by side on mutants, for DIFFERENTIAL_TIME
+differential: peers ## the three verifiers side by side on mutants, for DIFFERENTIAL_TIME
 	.ci/differential $(DIFFERENTIAL_TIME)
 
 interop: ## what others wrote judges ours: DSSE, in-toto, Merkle trees, tiles, PROV, cosign
