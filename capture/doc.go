@@ -4,6 +4,6 @@
 // Turns come from an agent's transcript alone, by the importer that reads it as a whole. So a session that was captured while
 // it was written and one that is imported later are the same turns. A hook only says that a transcript has more, which takes one small file, and never waits for a kernel.
 //
-// The package imports nothing but the standard library: the program that runs inside of agents is small, starts at once, and
-// can be read in an afternoon.
+// The package imports the standard library and internal/secretfile alone, so the program that runs inside agents is small and
+// starts at once.
 package capture

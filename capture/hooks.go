@@ -94,7 +94,7 @@ func changeHooks(settings []byte, change func(event string, groups []json.RawMes
 	return append(out.Bytes(), '\n'), nil
 }
 
-// isOurs reports whether a group of hooks is one that this program added: it has one hook, which runs it.
+// isOurs reports whether a group of hooks is one that this program added: it has one hook, which runs this program.
 func isOurs(group json.RawMessage) bool {
 	var g struct {
 		Hooks []struct {
@@ -104,8 +104,55 @@ func isOurs(group json.RawMessage) bool {
 	if json.Unmarshal(group, &g) != nil || len(g.Hooks) != 1 {
 		return false
 	}
-	command := g.Hooks[0].Command
-	return strings.Contains(command, "graphkernel-hook") || strings.Contains(command, "graphkernel") && strings.Contains(command, " hook ")
+	line := words(g.Hooks[0].Command)
+	if len(line) < 3 {
+		return false
+	}
+	program := strings.TrimSuffix(line[0][strings.LastIndexAny(line[0], `/\`)+1:], ".exe")
+	return program == "graphkernel-hook" || program == "graphkernel" && line[1] == "hook"
+}
+
+// CommandLine quotes words for a POSIX shell. What needs no quotes has none.
+func CommandLine(words ...string) string {
+	quoted := make([]string, len(words))
+	for i, word := range words {
+		if word == "" || strings.ContainsFunc(word, func(r rune) bool {
+			return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=+,@%", r)
+		}) {
+			word = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+		}
+		quoted[i] = word
+	}
+	return strings.Join(quoted, " ")
+}
+
+// words reads a command line that CommandLine wrote.
+func words(line string) (list []string) {
+	var word strings.Builder
+	quoted, begun := false, false
+	for i := 0; i < len(line); i++ {
+		switch c := line[i]; {
+		case c == '\'':
+			quoted, begun = !quoted, true
+		case c == ' ' && !quoted:
+			if begun {
+				list = append(list, word.String())
+			}
+			word.Reset()
+			begun = false
+		case c == '\\' && !quoted && i+1 < len(line) && line[i+1] == '\'':
+			i++
+			word.WriteByte('\'')
+			begun = true
+		default:
+			word.WriteByte(c)
+			begun = true
+		}
+	}
+	if begun {
+		list = append(list, word.String())
+	}
+	return list
 }
 
 // An object is a JSON object whose members keep their order and their spelling.

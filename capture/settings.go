@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/graphkernel/graphkernel/internal/secretfile"
 )
 
 const settingsFile = "settings.json"
@@ -37,10 +39,7 @@ func (s *Spool) Settings() (set Settings, err error) {
 func (s *Spool) Set(set Settings) error {
 	data, err := json.MarshalIndent(set, "", "  ")
 	if err == nil {
-		err = os.MkdirAll(s.folder, 0o700)
-	}
-	if err == nil {
-		err = replaceFile(filepath.Join(s.folder, settingsFile), append(data, '\n'))
+		err = secretfile.Save(filepath.Join(s.folder, settingsFile), append(data, '\n'), false)
 	}
 	if err != nil {
 		return fmt.Errorf("capture: %w", err)

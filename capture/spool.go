@@ -12,11 +12,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/graphkernel/graphkernel/internal/secretfile"
 )
 
 // A Mark is what a hook leaves in the spool: that a transcript has more than was read of it.
@@ -57,7 +58,6 @@ func At(folder string) *Spool { return &Spool{folder} }
 func (s *Spool) Folder() string { return s.folder }
 
 const (
-	newPrefix   = ".new-"   // being written
 	markSuffix  = ".json"   // to be taken in
 	takenSuffix = ".taking" // being taken in
 )
@@ -108,37 +108,7 @@ func (s *Spool) add(name string, data []byte) error {
 			return fmt.Errorf("%w: %d files in %s; any command that opens the store takes them in", ErrFull, len(entries), s.folder)
 		}
 	}
-	return replaceFile(path, data)
-}
-
-// replaceFile writes a file that its owner alone can read, and is not done before it is on disk.
-func replaceFile(path string, data []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), newPrefix+"*") // mode 0600
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	err = errors.Join(err, f.Sync(), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		_ = os.Remove(f.Name()) // the error at hand matters more
-		return err
-	}
-	return syncFolder(filepath.Dir(path))
-}
-
-// syncFolder makes a renamed file last.
-func syncFolder(path string) error {
-	if runtime.GOOS == "windows" {
-		return nil // a folder cannot be opened for it
-	}
-	d, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
+	return secretfile.Save(path, data, false)
 }
 
 // A Session is what the marks of one transcript say together.
@@ -220,10 +190,13 @@ func sessionOf(marks []Mark, files []string) *Session {
 	return s
 }
 
-// Take calls fn with each session that has marks, the oldest first. If fn says that the session is read, its marks are removed, all but those that were left since
-// Take began with it; else they stay. An error of fn does not keep the other sessions waiting.
-func (s *Spool) Take(ctx context.Context, fn func(*Session) (read bool, err error)) error {
-	if err := s.claim(); err != nil {
+// Patience is how long a mark waits for what it promises, and how long a half-written file is left alone.
+const Patience = 24 * time.Hour
+
+// Take calls fn with each session that has marks, the oldest first. If fn says that the session is read, its marks are removed,
+// except those that were left since Take began; otherwise they stay. An error of fn does not keep the other sessions waiting.
+func (s *Spool) Take(ctx context.Context, now time.Time, fn func(*Session) (read bool, err error)) error {
+	if err := s.claim(now); err != nil {
 		return err
 	}
 	list, err := s.Pending()
@@ -251,8 +224,8 @@ func (s *Spool) Take(ctx context.Context, fn func(*Session) (read bool, err erro
 	return errors.Join(errs...)
 }
 
-// claim renames the marks that are there, and removes what hooks that were killed left half-written.
-func (s *Spool) claim() error {
+// claim renames the marks that are there, and removes what killed hooks left half-written.
+func (s *Spool) claim(now time.Time) error {
 	entries, err := os.ReadDir(s.folder)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -262,11 +235,18 @@ func (s *Spool) claim() error {
 	}
 	for _, e := range entries {
 		path := filepath.Join(s.folder, e.Name())
-		name, ok := strings.CutSuffix(e.Name(), markSuffix)
-		if !ok || e.Name() == settingsFile {
-			continue
+		name, isMark := strings.CutSuffix(e.Name(), markSuffix)
+		var err error
+		switch {
+		case e.Name() == settingsFile:
+		case isMark:
+			err = os.Rename(path, filepath.Join(s.folder, name+"."+rand.Text()+takenSuffix))
+		case strings.HasSuffix(name, takenSuffix): // of another process, or of one that was killed
+		default:
+			if info, failed := e.Info(); failed == nil && now.Sub(info.ModTime()) > Patience {
+				err = os.Remove(path)
+			}
 		}
-		err := os.Rename(path, filepath.Join(s.folder, name+"."+rand.Text()+takenSuffix))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) { // another process has it
 			return fmt.Errorf("capture: %w", err)
 		}

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"time"
 )
 
@@ -147,7 +148,11 @@ func Lock(path string) (unlock func() error, err error) {
 	return nil, unusable("it is locked by %s; if no other program is changing it, one was killed while it did: remove that file and try again", path)
 }
 
+// syncFolder makes a renamed file last.
 func syncFolder(path string) error {
+	if runtime.GOOS == "windows" {
+		return nil // a folder cannot be opened for it there
+	}
 	d, err := os.Open(path)
 	if err != nil {
 		return err

@@ -173,7 +173,7 @@ func (x *Index) AddRuns(runs []*Run, turns func(run int) []Placed) (int, error) 
 // slab is how many postings are allocated at once, for the terms that have few.
 const slab = 1 << 16
 
-// reserve gives the terms of runs their places, and room for their postings.
+// reserve assigns places to the terms of runs, and room for their postings.
 func (x *Index) reserve(runs []*Run) {
 	if len(x.terms) == 0 {
 		most := 0

@@ -2,7 +2,6 @@ package capture
 
 import (
 	"bufio"
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -120,7 +119,7 @@ func agree(a *cli.App, change, path string, yes bool) error {
 		return nil
 	}
 	if !cli.IsTerminal(a.IO.Stdin) {
-		return cli.Usagef("nobody is there to ask whether %s is to be changed so; give --yes", path)
+		return cli.Usagef("standard input is no terminal to ask on; give --yes to change %s as shown", path)
 	}
 	fmt.Fprintf(a.IO.Stderr, "Change %s so? [y/N] ", path)
 	answer, err := bufio.NewReader(a.IO.Stdin).ReadString('\n')
@@ -180,24 +179,7 @@ func hookLine(a *cli.App, agent capture.Agent) (string, error) {
 		small += ".exe"
 	}
 	if _, err := os.Stat(small); err == nil {
-		return line(small, string(agent), spool.Folder()), nil
+		return capture.CommandLine(small, string(agent), spool.Folder()), nil
 	}
-	return line(self, "hook", string(agent), spool.Folder()), nil
-}
-
-// line quotes words for a shell.
-func line(words ...string) string {
-	var b bytes.Buffer
-	for i, word := range words {
-		if i > 0 {
-			b.WriteByte(' ')
-		}
-		if strings.ContainsFunc(word, func(r rune) bool {
-			return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=+,@%", r)
-		}) || word == "" {
-			word = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-		}
-		b.WriteString(word)
-	}
-	return b.String()
+	return capture.CommandLine(self, "hook", string(agent), spool.Folder()), nil
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -51,12 +52,15 @@ func (s *Settings) Spool() (*capture.Spool, error) {
 // Taken says what was taken in from a spool.
 type Taken struct{ Sessions, Turns int }
 
-// A message that a transcript does not show is waited for so long.
-const patience = 24 * time.Hour
-
-// TakeIn imports the transcripts that hooks said have more. What cannot be read stays in the spool.
+// TakeIn imports the transcripts that hooks said have more. What cannot be read stays in the spool. A transcript that is not
+// there is waited for, and so is a last message that it does not show, for capture.Patience: a session in which nothing was said never
+// has a transcript.
 func TakeIn(ctx context.Context, spool *capture.Spool, s *Session, now time.Time) (done Taken, err error) {
-	err = spool.Take(ctx, func(session *capture.Session) (bool, error) {
+	err = spool.Take(ctx, now, func(session *capture.Session) (bool, error) {
+		waited := now.Sub(session.Since) > capture.Patience
+		if _, err := os.Stat(session.Transcript); errors.Is(err, fs.ErrNotExist) {
+			return waited, nil
+		}
 		report, err := s.Turns.Import(ctx, session.Transcript, ingest.Options{Format: ingest.Format(session.Agent)})
 		done.Turns += report.Admitted
 		if report.Admitted > 0 {
@@ -65,7 +69,7 @@ func TakeIn(ctx context.Context, spool *capture.Spool, s *Session, now time.Time
 		if err != nil {
 			return false, fmt.Errorf("session %s: %w", session.Name, err)
 		}
-		if len(session.Said) == 0 || now.Sub(session.Since) > patience {
+		if len(session.Said) == 0 || waited {
 			return true, nil
 		}
 		return shows(ctx, session)
@@ -112,7 +116,7 @@ func (st *Stores) takeIn(ctx context.Context) {
 	if done.Turns > 0 {
 		st.io.Note("took in %s of %s that went on since", Count(done.Turns, "turn"), Count(done.Sessions, "session"))
 	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) && ctx.Err() == nil {
+	if err != nil && ctx.Err() == nil {
 		st.io.Note("graphkernel: some of what was captured could not be taken in, and waits; see graphkernel capture: %v", err)
 	}
 }

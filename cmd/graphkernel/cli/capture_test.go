@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -201,11 +202,11 @@ func TestGrown(t *testing.T) {
 		folder = filepath.Join("..", "..", "..", "..", "shared", "data")
 	}
 	for _, pattern := range []string{"entire/claude-*.jsonl", "claude-code/*/*.jsonl", "claude-code/*.jsonl"} {
-		real, err := filepath.Glob(filepath.Join(folder, pattern))
+		sessions, err := filepath.Glob(filepath.Join(folder, pattern))
 		if err != nil {
 			t.Fatal(err)
 		}
-		for i, path := range real {
+		for i, path := range sessions {
 			if testing.Short() && i%4 != int(seed%4) || strings.HasPrefix(filepath.Base(path), "agent-") {
 				continue
 			}
@@ -223,8 +224,8 @@ func TestTakenByAll(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := cli.TakeIn(t.Context(), spool, s, time.Unix(2, 0)); err == nil || !strings.Contains(err.Error(), "session a") || !strings.Contains(err.Error(), "session b") {
-		t.Errorf("transcripts that are not there: %v", err)
+	if done, err := cli.TakeIn(t.Context(), spool, s, time.Unix(2, 0)); err != nil || done.Turns != 0 {
+		t.Errorf("transcripts that are not there: took in %+v, %v", done, err)
 	}
 	line := func(uuid, parent, text string) string {
 		data, err := json.Marshal(map[string]any{"type": "assistant", "uuid": uuid, "parentUuid": parent, "sessionId": "a", "timestamp": "2026-01-02T03:04:05Z", "message": map[string]any{"id": "m" + uuid, "content": []any{map[string]string{"type": "text", "text": text}}}})
@@ -252,7 +253,24 @@ func TestTakenByAll(t *testing.T) {
 	if done, _ := cli.TakeIn(t.Context(), spool, s, time.Unix(5, 0)); done.Turns != 1 {
 		t.Errorf("took in %+v", done)
 	}
-	if pending, err := spool.Pending(); err != nil || len(pending) != 1 || pending[0].Name != "b" {
-		t.Errorf("%d sessions wait, %v; want b alone", len(pending), err)
+	for _, c := range []struct {
+		after time.Duration
+		want  int
+	}{{capture.Patience, 1}, {capture.Patience + 1, 0}} { // nothing was ever said in session b
+		if _, err := cli.TakeIn(t.Context(), spool, s, time.Unix(1, 0).Add(c.after)); err != nil {
+			t.Error(err)
+		}
+		if pending, err := spool.Pending(); err != nil || len(pending) != c.want || c.want > 0 && pending[0].Name != "b" {
+			t.Errorf("after %s %d sessions wait, %v", c.after, len(pending), err)
+		}
+	}
+	if err := errors.Join(os.Remove(file), os.Symlink(file, file)); err != nil {
+		t.Fatal(err)
+	}
+	if err := spool.Add(capture.Mark{Agent: capture.ClaudeCode, Session: "a", Transcript: file, Event: capture.Stop, At: time.Unix(6, 0)}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := cli.TakeIn(t.Context(), spool, s, time.Unix(7, 0)); err == nil || !strings.Contains(err.Error(), "session a") {
+		t.Errorf("a transcript that cannot be read: %v", err)
 	}
 }

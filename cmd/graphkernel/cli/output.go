@@ -15,6 +15,7 @@ import (
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/render"
 	"github.com/graphkernel/graphkernel/slice"
+	"golang.org/x/term"
 )
 
 // Streams are what the program reads and writes.
@@ -62,8 +63,7 @@ func IsTerminal(w any) bool {
 	if !ok {
 		return false
 	}
-	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
+	return term.IsTerminal(int(f.Fd())) // /dev/null is a character device, too
 }
 
 // PrintJSON writes the one object that --output json promises.

@@ -1,0 +1,4 @@
+package capture
+
+// Words is words, for tests.
+var Words = words
