@@ -30,11 +30,12 @@ var mayImport = map[string][]string{
 	"internal/race":       {},
 	"internal/userdir":    {},
 	"capture":             {"internal/secretfile"},
+	"guard":               {"dag", "internal/canon", "policy"},
 	"internal/secretfile": {},
 	"internal/endpoint":   {},
 	"ledger/identity":     {"dag", "history", "ledger", "internal/canon", "internal/secretfile", "golang.org/x/mod/sumdb/note"},
 	"policy":              {"dag", "internal/canon", "github.com/cespare/xxhash/v2"},
-	"policy/standard":     {"policy", "retrieval", "slice/contexts", "slice/facts"},
+	"policy/standard":     {"guard", "policy", "retrieval", "slice/contexts", "slice/facts"},
 	"policy/registry":     {"internal/canon", "policy/standard", "dag", "history", "ledger", "policy"},
 	"slice":               {"dag", "policy", "internal/canon", "github.com/cespare/xxhash/v2", "golang.org/x/mod/sumdb/tlog"},
 	"slice/issued":        {"internal/canon", "policy", "knowledge", "slice/facts", "dag", "history", "ledger", "slice"},
@@ -102,14 +103,14 @@ var mayImport = map[string][]string{
 		"knowledge", "normalize",
 	},
 	"cmd/graphkernel-hook":    {"capture"},
-	"cmd/graphkernel/capture": {"capture", "cmd/graphkernel/cli", "render", "github.com/rogpeppe/go-internal", "github.com/spf13/cobra"},
+	"cmd/graphkernel/capture": {"api", "capture", "client", "cmd/graphkernel/cli", "dag", "guard", "ingest", "policy", "render", "slice/contexts", "github.com/rogpeppe/go-internal", "github.com/spf13/cobra"},
 	"cmd/graphkernel/cli": {
 		"capture", "internal/userdir",
 		"retrieval", "retrieval/embed", "retrieval/embed/remote", "retrieval/crossencoder", "internal/secretfile",
 		"api/fault", "slice/facts", "server/view", "ledger/monitor", "api", "policy/standard", "client", "dag", "evidence", "ingest", "ingest/llm", "internal/canon", "kernel", "knowledge", "ledger", "ledger/attest", "ledger/identity", "normalize", "policy", "render", "slice", "store", "store/postgres", "store/sqlite", "store/transfer", "token",
 		"github.com/jedib0t/go-pretty/v6", "github.com/spf13/cobra", "golang.org/x/term",
 	},
-	"cmd/graphkernel/turns": {"slice/contexts", "retrieval", "retrieval/analysis",
+	"cmd/graphkernel/turns": {"guard", "slice/contexts", "retrieval", "retrieval/analysis",
 		"knowledge",
 		"server/view", "client", "api", "slice/facts", "policy/standard", "access", "cmd/graphkernel/cli", "cmd/graphkernel/facts", "dag", "ingest", "kernel", "policy", "render", "slice", "store", "token",
 		"github.com/jedib0t/go-pretty/v6", "github.com/spf13/cobra",
@@ -146,7 +147,7 @@ var mayImport = map[string][]string{
 }
 
 // pure packages do no I/O and read no clock.
-var pure = []string{"access", "ledger/attest", "dag", "evidence", "history", "history/erasures", "history/follow", "slice/facts", "slice/issued", "internal/canon", "knowledge", "ledger", "policy", "policy/registry", "render", "slice", "normalize", "retrieval/trajectory", "api", "api/describe"}
+var pure = []string{"access", "guard", "ledger/attest", "dag", "evidence", "history", "history/erasures", "history/follow", "slice/facts", "slice/issued", "internal/canon", "knowledge", "ledger", "policy", "policy/registry", "render", "slice", "normalize", "retrieval/trajectory", "api", "api/describe"}
 
 // effects are what a pure package cannot import.
 var effects = []string{"os", "net", "net/http", "database/sql", "math/rand", "math/rand/v2", "crypto/rand", "os/exec", "io/fs", "log", "log/slog"}

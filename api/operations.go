@@ -205,6 +205,19 @@ type FactPolicy struct {
 	MinConfidence json.Number `json:"min_confidence,omitempty" is:"Fraction"`
 }
 
+// DenyRules are rules that deny tool calls.
+type DenyRules struct {
+	Type  string     `json:"type" is:"DenyRulesType"`
+	Rules []DenyRule `json:"rules" max:"256"`
+}
+
+// A DenyRule denies calls of tools. Patterns are regular expressions of RE2.
+type DenyRule struct {
+	Tool     string `json:"tool" max:"1024" doc:"Matches the whole name of a tool."`
+	Argument string `json:"argument,omitempty" max:"1024" doc:"Matches a part of any text, number or name in the arguments; every call of the tool if left out."`
+	Reason   string `json:"reason" max:"1024" doc:"Told to the agent."`
+}
+
 // PolicyByID names a policy.
 type PolicyByID struct {
 	PolicyID string `json:"policy_id" is:"PolicyID"`

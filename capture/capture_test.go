@@ -49,7 +49,7 @@ func TestHook(t *testing.T) {
 	spool := capture.At(filepath.Join(t.TempDir(), "a", "spool"))
 	hook := func(in string) string {
 		var told strings.Builder
-		capture.Hook(spool, capture.ClaudeCode, strings.NewReader(in), &told, noon)
+		capture.Receive(spool, capture.ClaudeCode, strings.NewReader(in), &told, noon)
 		return told.String()
 	}
 	waiting := func() int {
@@ -206,10 +206,19 @@ func TestTake(t *testing.T) {
 	}
 }
 
-const ours = "/usr/local/bin/graphkernel-hook claude-code /home/u/spool"
+// hooksOf are hooks of this program, one of which blocks.
+func hooksOf(program string) []capture.Hook {
+	hooks := []capture.Hook{{Event: capture.PreToolUse, Command: program + " hook claude-code --guard deny@1", Blocks: true}}
+	for _, event := range capture.Events {
+		hooks = append(hooks, capture.Hook{Event: event, Command: program + "-hook claude-code /home/u/spool"})
+	}
+	return hooks
+}
 
 // TestHooks merges hooks into settings of many forms: everything else stays, in its order and spelling; twice is once; undoing gives what was there.
 func TestHooks(t *testing.T) {
+	const program = "/usr/local/bin/graphkernel"
+	ours := hooksOf(program)
 	for _, settings := range []string{
 		`{}`,
 		`{"z":1.50,"a":{"b":[1e3]},"model":"é"}`,
@@ -226,12 +235,12 @@ func TestHooks(t *testing.T) {
 		if err != nil || !bytes.Equal(again, with) {
 			t.Errorf("%s: merged twice it is\n%s, %v; once\n%s", settings, again, err, with)
 		}
-		if n := bytes.Count(with, []byte(ours)); n != len(capture.Events) {
-			t.Errorf("%s: %d hooks, want %d", settings, n, len(capture.Events))
+		if n := bytes.Count(with, []byte(program)); n != len(ours) {
+			t.Errorf("%s: %d hooks, want %d", settings, n, len(ours))
 		}
-		moved, err := capture.WithHooks(with, "'/a folder/graphkernel.exe' hook claude-code /s")
-		if err != nil || bytes.Contains(moved, []byte("graphkernel-hook claude-code")) {
-			t.Errorf("%s: another program's hooks are added to ours: %s, %v", settings, moved, err)
+		moved, err := capture.WithHooks(with, []capture.Hook{{Event: capture.Stop, Command: "'/a folder/graphkernel.exe' hook claude-code /s"}})
+		if err != nil || bytes.Contains(moved, []byte(program)) || !bytes.Contains(moved, []byte("a folder")) {
+			t.Errorf("%s: hooks of another place are added to ours: %s, %v", settings, moved, err)
 		}
 		without, err := capture.WithoutHooks(moved)
 		if err != nil {
@@ -241,7 +250,8 @@ func TestHooks(t *testing.T) {
 			t.Errorf("undone it is\n%s, want\n%s", got, want)
 		}
 	}
-	if made, err := capture.WithHooks(nil, ours); err != nil || !json.Valid(made) {
+	made, err := capture.WithHooks(nil, ours[:1])
+	if err != nil || compact(t, made) != `{"hooks":{"PreToolUse":[{"hooks":[{"type":"command","command":"/usr/local/bin/graphkernel hook claude-code --guard deny@1","timeout":10,"onFailure":"block"}]}]}}` {
 		t.Errorf("without settings: %s, %v", made, err)
 	}
 	for settings, want := range map[string]string{

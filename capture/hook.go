@@ -19,14 +19,20 @@ func (s *Spool) Note(agent Agent, e *Event, now time.Time) (bool, error) {
 	return true, s.Add(Mark{Agent: agent, Session: e.Session, Transcript: e.Transcript, Folder: e.Folder, Event: e.Name, At: now.UTC(), Said: e.LastMessage})
 }
 
-// Hook is a hook that captures: it reads an event and leaves a mark of it. It always ends well for the agent, whose work must not
-// depend on it: what went wrong is a line on stderr, which the agent shows to a person who asks for it.
-func Hook(s *Spool, agent Agent, stdin io.Reader, stderr io.Writer, now time.Time) {
+// Receive is what a hook that captures does: it reads an event, leaves a mark of it, and returns it. It always ends well for the agent, whose work
+// must not depend on it: what went wrong is a line on stderr, which the agent shows to a person who asks for it. It returns nil
+// if there is no event, or if its session is left out.
+func Receive(s *Spool, agent Agent, stdin io.Reader, stderr io.Writer, now time.Time) *Event {
 	e, err := ReadEvent(stdin)
+	noted := false
 	if err == nil {
-		_, err = s.Note(agent, e, now)
+		noted, err = s.Note(agent, e, now)
 	}
 	if err != nil {
 		fmt.Fprintf(stderr, "graphkernel: this event was not captured: %v\n", err)
 	}
+	if !noted {
+		return nil
+	}
+	return e
 }

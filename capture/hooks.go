@@ -15,37 +15,48 @@ var ErrSettings = errors.New("not settings that hooks can be added to")
 // Events are those that a hook which captures is called for: each says that a transcript has more, or will have.
 var Events = []string{SessionStart, UserPromptSubmit, "PostToolUse", "PostToolUseFailure", Stop, SubagentStop, PreCompact, SessionEnd}
 
-// hookTimeout is how long an agent waits for a hook, in seconds. A hook takes milliseconds.
-const hookTimeout = 10
+// HookTimeout is how long an agent waits for a hook, in seconds. A hook that captures takes milliseconds.
+const HookTimeout = 10
 
-// WithHooks returns an agent's settings with a hook that runs a command at each of Events, in place of hooks that this program added
-// before. Everything else in the settings stays, in its order. Without settings it makes some.
+// A Hook is a command that an agent runs at an event.
+type Hook struct {
+	Event, Command string
+	Blocks         bool // a failure of the hook itself keeps the agent from going on
+}
+
+// WithHooks returns an agent's settings with hooks, in place of those that this program added before. Everything else in the
+// settings stays, in its order. Without settings it makes some.
 //
 // Source: Claude Code, hooks reference, "Configuration".
-func WithHooks(settings []byte, command string) ([]byte, error) {
-	return changeHooks(settings, func(event string, groups []json.RawMessage) ([]json.RawMessage, error) {
-		if !slices.Contains(Events, event) {
-			return groups, nil
+func WithHooks(settings []byte, hooks []Hook) ([]byte, error) {
+	type command struct {
+		Type      string `json:"type"`
+		Command   string `json:"command"`
+		Timeout   int    `json:"timeout"`
+		OnFailure string `json:"onFailure,omitempty"` // of Claude Code 2.1.295 and newer
+	}
+	add := map[string][]json.RawMessage{}
+	for _, h := range hooks {
+		c := command{Type: "command", Command: h.Command, Timeout: HookTimeout}
+		if h.Blocks {
+			c.OnFailure = "block"
 		}
-		type hook struct {
-			Type    string `json:"type"`
-			Command string `json:"command"`
-			Timeout int    `json:"timeout"`
+		group, err := json.Marshal(map[string][]command{"hooks": {c}})
+		if err != nil {
+			return nil, fmt.Errorf("capture: %w", err)
 		}
-		group, err := json.Marshal(struct {
-			Hooks []hook `json:"hooks"`
-		}{[]hook{{"command", command, hookTimeout}}})
-		return append(groups, group), err
-	})
+		add[h.Event] = append(add[h.Event], group)
+	}
+	return changeHooks(settings, hooks, func(event string, groups []json.RawMessage) []json.RawMessage { return append(groups, add[event]...) })
 }
 
 // WithoutHooks returns an agent's settings without the hooks that this program added.
 func WithoutHooks(settings []byte) ([]byte, error) {
-	return changeHooks(settings, func(_ string, groups []json.RawMessage) ([]json.RawMessage, error) { return groups, nil })
+	return changeHooks(settings, nil, func(_ string, groups []json.RawMessage) []json.RawMessage { return groups })
 }
 
 // changeHooks lets a function change the groups of each event, after those of this program were taken out.
-func changeHooks(settings []byte, change func(event string, groups []json.RawMessage) ([]json.RawMessage, error)) ([]byte, error) {
+func changeHooks(settings []byte, added []Hook, change func(event string, groups []json.RawMessage) []json.RawMessage) ([]byte, error) {
 	if len(bytes.TrimSpace(settings)) == 0 {
 		settings = []byte("{}")
 	}
@@ -57,21 +68,21 @@ func changeHooks(settings []byte, change func(event string, groups []json.RawMes
 	if err != nil {
 		return nil, fmt.Errorf("capture: %w: hooks: %w", ErrSettings, err)
 	}
-	names := slices.Clone(Events)
-	for _, m := range hooks {
-		if !slices.Contains(names, m.name) {
-			names = append(names, m.name)
-		}
+	var names []string
+	for _, h := range added {
+		names = append(names, h.Event)
 	}
+	for _, m := range hooks {
+		names = append(names, m.name)
+	}
+	seen := map[string]bool{}
+	names = slices.DeleteFunc(names, func(name string) bool { was := seen[name]; seen[name] = true; return was })
 	for _, event := range names {
 		var groups []json.RawMessage
 		if err := json.Unmarshal(hooks.get(event, "[]"), &groups); err != nil {
 			return nil, fmt.Errorf("capture: %w: hooks.%s: %w", ErrSettings, event, err)
 		}
-		groups = slices.DeleteFunc(groups, isOurs)
-		if groups, err = change(event, groups); err != nil {
-			return nil, fmt.Errorf("capture: %w", err)
-		}
+		groups = change(event, slices.DeleteFunc(groups, isOurs))
 		if len(groups) == 0 {
 			hooks.drop(event)
 			continue

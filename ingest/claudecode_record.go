@@ -65,6 +65,7 @@ func (rec *claudeRecord) turn() claudeTurn {
 	}
 	t.draft.Content = t.content.text.String()
 	setAttr(&t.draft, attrBlocks, t.content.blocks(), &rec.noted)
+	setAttr(&t.draft, AttrFolder, text(rec.v, "cwd"), &rec.noted)
 	setAttr(&t.draft, "git_branch", text(rec.v, "gitBranch"), &rec.noted)
 	return t
 }

@@ -10,6 +10,9 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 )
 
+// AttrFolder is the attribute that has the folder in which an agent worked when a turn was said, as its transcript spells it.
+const AttrFolder = "cwd"
+
 // Words of the two counts that several formats share. docs/importers.md
 // explains every word.
 const (

@@ -26,5 +26,5 @@ func main() {
 		fmt.Fprintln(os.Stderr, "graphkernel-hook:", err)
 		return
 	}
-	capture.Hook(capture.At(os.Args[2]), agent, os.Stdin, os.Stderr, time.Now())
+	capture.Receive(capture.At(os.Args[2]), agent, os.Stdin, os.Stderr, time.Now())
 }

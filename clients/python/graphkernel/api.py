@@ -301,6 +301,22 @@ class D3Node(TypedDict):
     id: str
 
 
+class DenyRule(TypedDict):
+    argument: NotRequired[str]
+    """Matches a part of any text, number or name in the arguments; every call of the tool if left out."""
+    reason: str
+    """Told to the agent."""
+    tool: str
+    """Matches the whole name of a tool."""
+
+
+class DenyRules(TypedDict):
+    """What may stop a tool call before it runs. There is no default."""
+
+    rules: list[DenyRule]
+    type: Literal["deny_rules_v1"]
+
+
 class Difference(TypedDict):
     expected: str
     found: str
@@ -702,7 +718,7 @@ class Policies(TypedDict):
 
 
 class PolicyRegistration(TypedDict):
-    policy: Union[SlicePolicy, SlicePolicyV2, FactPolicy, RetrievalPolicy, ContextPolicy]
+    policy: Union[SlicePolicy, SlicePolicyV2, FactPolicy, RetrievalPolicy, ContextPolicy, DenyRules]
     policy_id: str
 
 
@@ -767,7 +783,7 @@ class Receipt(TypedDict):
 
 
 class RegisteredPolicy(TypedDict):
-    policy: Union[SlicePolicy, SlicePolicyV2, FactPolicy, RetrievalPolicy, ContextPolicy]
+    policy: Union[SlicePolicy, SlicePolicyV2, FactPolicy, RetrievalPolicy, ContextPolicy, DenyRules]
     policy_id: str
     policy_params_hash: str
 

@@ -296,6 +296,21 @@ export interface D3Node {
   id: string;
 }
 
+export interface DenyRule {
+  /** Matches a part of any text, number or name in the arguments; every call of the tool if left out. */
+  argument?: string;
+  /** Told to the agent. */
+  reason: string;
+  /** Matches the whole name of a tool. */
+  tool: string;
+}
+
+/** What may stop a tool call before it runs. There is no default. */
+export interface DenyRules {
+  rules: DenyRule[];
+  type: "deny_rules_v1";
+}
+
 export interface Difference {
   expected: string;
   found: string;
@@ -687,7 +702,7 @@ export interface Policies {
 }
 
 export interface PolicyRegistration {
-  policy: SlicePolicy | SlicePolicyV2 | FactPolicy | RetrievalPolicy | ContextPolicy;
+  policy: SlicePolicy | SlicePolicyV2 | FactPolicy | RetrievalPolicy | ContextPolicy | DenyRules;
   policy_id: string;
 }
 
@@ -748,7 +763,7 @@ export interface Receipt {
 }
 
 export interface RegisteredPolicy {
-  policy: SlicePolicy | SlicePolicyV2 | FactPolicy | RetrievalPolicy | ContextPolicy;
+  policy: SlicePolicy | SlicePolicyV2 | FactPolicy | RetrievalPolicy | ContextPolicy | DenyRules;
   policy_id: string;
   policy_params_hash: string;
 }

@@ -23,34 +23,6 @@ func Commands(a *cli.App) []*cobra.Command {
 // withHooks are the agents whose hooks are known.
 var withHooks = []string{string(capture.ClaudeCode)}
 
-func hookCommand(a *cli.App) *cobra.Command {
-	return &cobra.Command{
-		Use:   "hook AGENT [SPOOL]",
-		Short: "Take word from an agent that a session has more",
-		Long: `An agent calls this with an event on standard input, as setup tells it to. It notes in a spool
-that the session's transcript has more, and ends: the next command that opens the store, or a
-running service, takes that in. Whatever goes wrong is a line on standard error, and the exit
-code is 0, so that the agent goes on. Without SPOOL, it is that of the store or the service which
-the flags and the environment name.`,
-		Args:              cobra.RangeArgs(1, 2),
-		ValidArgsFunction: cobra.FixedCompletions(withHooks, cobra.ShellCompDirectiveNoFileComp),
-		RunE: func(c *cobra.Command, args []string) error {
-			agent, err := agentOf(args[0])
-			if err != nil {
-				return err
-			}
-			var spool *capture.Spool
-			if len(args) == 2 {
-				spool = capture.At(args[1])
-			} else if spool, err = a.Settings.Spool(); err != nil {
-				return err
-			}
-			capture.Hook(spool, agent, a.IO.Stdin, a.IO.Stderr, a.Clock())
-			return a.IO.Print(struct{}{}, func(io.Writer) {}) // the agent is told nothing
-		},
-	}
-}
-
 func agentOf(name string) (capture.Agent, error) {
 	if !slices.Contains(withHooks, name) {
 		return "", cli.Usagef("there are no hooks for an agent %q; known are: %v", name, withHooks)

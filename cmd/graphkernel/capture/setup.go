@@ -2,6 +2,7 @@ package capture
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -9,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/rogpeppe/go-internal/diff"
@@ -16,13 +18,18 @@ import (
 
 	"github.com/graphkernel/graphkernel/capture"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
+	"github.com/graphkernel/graphkernel/guard"
+	"github.com/graphkernel/graphkernel/slice/contexts"
 )
 
 // A setupFlags says what setup does.
 type setupFlags struct {
-	print, undo, yes bool
-	settings         string
+	print, undo, yes, eachPrompt bool
+	settings, context, guard     string
 }
+
+// noContext in place of a policy leaves contexts out.
+const noContext = "none"
 
 func setupCommand(a *cli.App) *cobra.Command {
 	var f setupFlags
@@ -34,11 +41,17 @@ are written. The difference is shown before anything is changed, and nothing els
 changes. A hook takes a few milliseconds and notes that a session has more; its turns come from
 the agent's own transcript, by the same importer as import.
 
+When a session starts, a hook also tells the agent what was said last in the same project: a signed
+context of at most 8 000 characters, between marks that have its id. With --guard, a hook judges each tool call
+before it runs. What it cannot judge it blocks; versions of Claude Code before 2.1.295
+run the call if the hook itself cannot start.
+
 What is captured goes to the store, or the service, that this command names by its flags and the
 environment. As JSON:
 
   {"settings","changed","content"} (content with --print alone)`,
 		Example: `  graphkernel setup claude-code
+  graphkernel setup claude-code --guard deny@1 --each-prompt
   graphkernel setup claude-code --print     show the settings, and change nothing
   graphkernel setup claude-code --undo      take the hooks out again`,
 		Args:              cli.OneArg("AGENT"),
@@ -48,18 +61,26 @@ environment. As JSON:
 			if err != nil {
 				return err
 			}
-			return setup(a, agent, &f)
+			return setup(c.Context(), a, agent, &f)
 		},
 	}
 	c.Flags().BoolVar(&f.print, "print", false, "print the settings as they would be, and change nothing")
 	c.Flags().BoolVar(&f.undo, "undo", false, "take out the hooks that setup added")
 	c.Flags().BoolVar(&f.yes, "yes", false, "change the settings without a question")
 	c.Flags().StringVar(&f.settings, "settings", "", "the agent's settings (default: those of the user)")
+	c.Flags().StringVar(&f.context, "context", string(contexts.DefaultID), "at the start of a session, tell the agent what was said last in the project, chosen by this policy; none leaves it out")
+	c.Flags().BoolVar(&f.eachPrompt, "each-prompt", false, "tell it what fits each prompt, too")
+	c.Flags().StringVar(&f.guard, "guard", "", "refuse the tool calls that this policy (deny_rules_v1) denies, and any while they cannot be judged")
+	_ = c.RegisterFlagCompletionFunc("context", a.Stores.CompletePolicies(contexts.PolicyType)) // the flag exists
+	_ = c.RegisterFlagCompletionFunc("guard", a.Stores.CompletePolicies(guard.RulesType))       // the flag exists
 	c.MarkFlagsMutuallyExclusive("print", "yes")
+	for _, flag := range []string{"context", "each-prompt", "guard"} {
+		c.MarkFlagsMutuallyExclusive("undo", flag)
+	}
 	return c
 }
 
-func setup(a *cli.App, agent capture.Agent, f *setupFlags) error {
+func setup(ctx context.Context, a *cli.App, agent capture.Agent, f *setupFlags) error {
 	path, err := settingsOf(a, f.settings)
 	if err != nil {
 		return err
@@ -72,9 +93,12 @@ func setup(a *cli.App, agent capture.Agent, f *setupFlags) error {
 	if f.undo {
 		after, err = capture.WithoutHooks(before)
 	} else {
-		var command string
-		if command, err = hookLine(a, agent); err == nil {
-			after, err = capture.WithHooks(before, command)
+		if err := checkPolicies(ctx, a, f); err != nil {
+			return err
+		}
+		var hooks []capture.Hook
+		if hooks, err = hooksFor(a, agent, f); err == nil {
+			after, err = capture.WithHooks(before, hooks)
 		}
 	}
 	if errors.Is(err, capture.ErrSettings) {
@@ -164,22 +188,59 @@ func writeSettings(path string, data []byte) error {
 	return os.Chmod(path, mode)
 }
 
-// hookLine returns the line that the agent's shell runs. The small program is beside this one; where it is not, this one does.
-func hookLine(a *cli.App, agent capture.Agent) (string, error) {
+// hooksFor returns the hooks that an agent is to run. Those that capture run the small program, which is beside this one; where it is not, this one does.
+func hooksFor(a *cli.App, agent capture.Agent, f *setupFlags) ([]capture.Hook, error) {
 	self, err := os.Executable()
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	spool, err := a.Settings.Spool()
 	if err != nil {
-		return "", err
+		return nil, err
 	}
+	flags, err := a.Settings.Flags()
+	if err != nil {
+		return nil, err
+	}
+	command := func(more ...string) string {
+		return capture.CommandLine(slices.Concat([]string{self, "hook", string(agent), spool.Folder()}, flags, more)...)
+	}
+	captures := command()
 	small := filepath.Join(filepath.Dir(self), "graphkernel-hook")
 	if runtime.GOOS == "windows" {
 		small += ".exe"
 	}
 	if _, err := os.Stat(small); err == nil {
-		return capture.CommandLine(small, string(agent), spool.Folder()), nil
+		captures = capture.CommandLine(small, string(agent), spool.Folder())
 	}
-	return capture.CommandLine(self, "hook", string(agent), spool.Folder()), nil
+	var hooks []capture.Hook
+	if f.guard != "" {
+		hooks = append(hooks, capture.Hook{Event: capture.PreToolUse, Command: command("--guard", f.guard), Blocks: true})
+	}
+	for _, event := range capture.Events {
+		h := capture.Hook{Event: event, Command: captures}
+		if f.context != noContext && (event == capture.SessionStart || event == capture.UserPromptSubmit && f.eachPrompt) {
+			h.Command = command("--context", f.context)
+		}
+		hooks = append(hooks, h)
+	}
+	return hooks, nil
+}
+
+// checkPolicies makes sure that the policies are registered: an agent whose guard has none could call no tool.
+func checkPolicies(ctx context.Context, a *cli.App, f *setupFlags) error {
+	if f.guard == "" && (f.context == noContext || f.context == string(contexts.DefaultID)) {
+		return nil
+	}
+	return a.Stores.WithoutTakingIn(ctx, func(s *cli.Session) error {
+		if f.guard != "" {
+			if err := cli.PolicyFor[guard.DenyRules](ctx, s, f.guard, guard.RulesType); err != nil {
+				return err
+			}
+		}
+		if f.context == noContext {
+			return nil
+		}
+		return cli.PolicyFor[contexts.Policy](ctx, s, f.context, contexts.PolicyType)
+	})
 }

@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/graphkernel/graphkernel/api"
@@ -86,6 +88,28 @@ func (s *Session) Conversations(ctx context.Context) ([]api.Conversation, error)
 		return page.Conversations, page.Next, err
 	})
 	return list, err
+}
+
+// ByLast sorts conversations: those in which something was said last come first.
+func ByLast(list []api.Conversation) {
+	slices.SortStableFunc(list, func(x, y api.Conversation) int { return cmp.Compare(y.LastAt, x.LastAt) }) // times have one spelling, which sorts as they do
+}
+
+// TurnAfter returns the first turn of a conversation whose number is above one, of a role if one is named; nil if there is none.
+func (s *Session) TurnAfter(ctx context.Context, conversation string, after dag.Seq, role string) (*Turn, error) {
+	id, err := dag.ParseConversationID(conversation)
+	if err != nil {
+		return nil, err
+	}
+	q := api.TurnQuery{Conversation: &id, Role: role, Paging: api.Paging{Limit: 1}}
+	if after > 0 {
+		q.After = strconv.FormatUint(uint64(after), 10)
+	}
+	turns, _, err := s.ListTurns(ctx, q)
+	if err != nil || len(turns) == 0 {
+		return nil, err
+	}
+	return &turns[0], nil
 }
 
 // EraseTurn returns an event whose number is 0 if the turn came without text.

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -105,8 +106,9 @@ func (st *Stores) takeIn(ctx context.Context) {
 	if err != nil {
 		return // the command itself will say what is wrong with the settings
 	}
-	if pending, _ := spool.Pending(); len(pending) == 0 { // what is broken in there is told where somebody asks
-		return
+	pending, _ := spool.Pending() // what is broken in there is told where somebody asks
+	if !slices.ContainsFunc(pending, func(session *capture.Session) bool { _, err := os.Stat(session.Transcript); return err == nil }) {
+		return // nothing that a store should be made for
 	}
 	var done Taken
 	err = st.open(ctx, token.Keyring{}, ToMake, func(s *Session) (err error) {

@@ -102,7 +102,7 @@ func grow(t *testing.T, main string, files map[string][]byte, seed uint64) {
 		}
 		var told strings.Builder
 		now = now.Add(time.Second)
-		capture.Hook(spool, capture.ClaudeCode, bytes.NewReader(said), &told, now)
+		capture.Receive(spool, capture.ClaudeCode, bytes.NewReader(said), &told, now)
 		if told.Len() > 0 {
 			t.Fatal(told.String())
 		}

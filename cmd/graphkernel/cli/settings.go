@@ -111,6 +111,50 @@ func (s *Settings) AsksService() bool {
 	return err == nil && url != ""
 }
 
+// Flags returns the flags by which another run, in another folder and with another environment, asks the same store or
+// service for the same tenant. Paths are absolute. It refuses a password, since flags can be read by others.
+func (s *Settings) Flags() ([]string, error) {
+	var flags []string
+	add := func(flag, value string) { flags = append(flags, "--"+flag, value) }
+	url, err := s.server()
+	if err != nil {
+		return nil, err
+	}
+	if url != "" {
+		add("server", url)
+	} else {
+		name := s.StoreName()
+		if path, err := SqlitePath(name); err == nil {
+			if path, err = filepath.Abs(path); err != nil {
+				return nil, err
+			}
+			name = "sqlite:" + path
+		}
+		if name != "sqlite:"+s.defaultStore() {
+			add("store", name)
+		}
+		if keys := First(s.KeysFlag, s.Getenv("GRAPHKERNEL_KEYS")); keys != "" {
+			if keys, err = filepath.Abs(keys); err != nil {
+				return nil, err
+			}
+			add("keys", keys)
+		}
+	}
+	if s.NamesTenant() {
+		tenant, err := s.Tenant()
+		if err != nil {
+			return nil, err
+		}
+		add("tenant", string(tenant))
+	}
+	for _, value := range flags {
+		if WithoutPassword(value) != value {
+			return nil, Usagef("%s has a password, which must not get into a command line; keep it in a file (~/.pgpass) or in the environment", WithoutPassword(value))
+		}
+	}
+	return flags, nil
+}
+
 func (s *Settings) defaultStore() string {
 	return Below(s.Folder(userdir.Data), "graphkernel.db")
 }

@@ -54,6 +54,11 @@ func (st *Stores) WithNewKernel(ctx context.Context, ring token.Keyring, fn func
 	return st.with(ctx, ring, ToMake, fn)
 }
 
+// WithoutTakingIn is WithReadKernel for what must be quick: sessions that wait in the spool go on waiting.
+func (st *Stores) WithoutTakingIn(ctx context.Context, fn func(*Session) error) error {
+	return st.open(ctx, token.Keyring{}, ToRead, fn)
+}
+
 func (st *Stores) with(ctx context.Context, ring token.Keyring, why purpose, fn func(*Session) error) error {
 	st.takeIn(ctx)
 	return st.open(ctx, ring, why, fn)

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
+	"github.com/graphkernel/graphkernel/guard"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/policy/standard"
 	"github.com/graphkernel/graphkernel/retrieval"
@@ -22,8 +23,9 @@ func policyCommand(a *cli.App) *cobra.Command {
 		Use:   "policy",
 		Short: "Register, list and show policies",
 		Long: `A policy says how far, how much and by what weights a slice of turns is cut
-(slice_policy_v1 and slice_policy_v2), or which facts may be gathered around entities
-(fact_policy_v1). Its id, NAME@VERSION, is bound to its parameters for ever: another set
+(slice_policy_v1 and slice_policy_v2), which facts may be gathered around entities
+(fact_policy_v1), how turns are found (retrieval_policy_v1), what a context is chosen by
+(context_policy_v1), or which tool calls are denied (deny_rules_v1). Its id, NAME@VERSION, is bound to its parameters for ever: another set
 of parameters needs the next version. default@1 and default@2, for turns, facts@1, and recall@1
 and recall-dense@1, for searches, are there from the start.`,
 		Args: cli.KnownCommand,
@@ -32,12 +34,15 @@ and recall-dense@1, for searches, are there from the start.`,
 	add := &cobra.Command{
 		Use:   "add FILE",
 		Short: "Register a policy",
-		Long: `Reads {"policy_id":"NAME@V","policy":{"type":"slice_policy_v1", …}}, or with the type
-slice_policy_v2 or fact_policy_v1, from a file or, for -, from standard input. A parameter that is left out has its default. Fractions are
+		Long: `Reads {"policy_id":"NAME@V","policy":{"type":"slice_policy_v1", …}}, or with any other type of
+policy, from a file or, for -, from standard input. A parameter that is left out has its default. Fractions are
 whole numbers of millionths, such as 0.35 or 1e-06; any other is refused.`,
 		Example: `  echo '{"policy_id":"narrow@1","policy":{"type":"slice_policy_v1","max_nodes":32,"distance_decay":0.7}}' |
     graphkernel policy add -
   echo '{"policy_id":"owners@1","policy":{"type":"fact_policy_v1","predicates":["owned by"],"max_hops":2}}' |
+    graphkernel policy add -
+  echo '{"policy_id":"deny@1","policy":{"type":"deny_rules_v1","rules":[
+    {"tool":"Bash","argument":"\\brm\\s+-[a-z]*r","reason":"deletes folders; ask a person"}]}}' |
     graphkernel policy add -`,
 		Args: cli.OneArg("FILE"),
 		RunE: func(c *cobra.Command, args []string) error { return addPolicy(a, c, args[0]) },
@@ -112,6 +117,8 @@ func policyLimits(p policy.Registered) (selects, most string) {
 			most += ", " + params.Dense.Embedder
 		}
 		return "hits", most
+	case guard.DenyRules:
+		return "tool calls that are denied", cli.Count(len(params.Rules()), "rule")
 	case contexts.Policy:
 		return "contexts", fmt.Sprintf("%d tokens", params.Budget)
 	default:

@@ -60,7 +60,7 @@ func listConversations(a *cli.App, c *cobra.Command, f *listFlags) error {
 		}
 		all := len(lines)
 		lines = slices.DeleteFunc(lines, func(l api.Conversation) bool { return l.LastAt < since.String() }) // times have one spelling, which sorts as they do
-		slices.SortStableFunc(lines, func(x, y api.Conversation) int { return cmp.Compare(y.LastAt, x.LastAt) })
+		cli.ByLast(lines)
 		fit := len(lines)
 		if most > 0 {
 			lines = lines[:min(most, fit)]
@@ -90,16 +90,12 @@ func listConversations(a *cli.App, c *cobra.Command, f *listFlags) error {
 
 // firstPrompt returns the beginning of what the first turn of a user says in a conversation.
 func firstPrompt(ctx context.Context, s *cli.Session, conversation string) (string, error) {
-	id, err := dag.ParseConversationID(conversation)
-	if err != nil {
+	t, err := s.TurnAfter(ctx, conversation, 0, dag.RoleUser.String())
+	switch {
+	case err != nil || t == nil:
 		return "", err
-	}
-	turns, _, err := s.ListTurns(ctx, api.TurnQuery{Conversation: &id, Role: dag.RoleUser.String(), Paging: api.Paging{Limit: 1}})
-	if err != nil || len(turns) == 0 {
-		return "", err
-	}
-	if turns[0].Redacted {
+	case t.Redacted:
 		return render.NoText, nil
 	}
-	return render.OneLine(render.Visible(turns[0].Content), 60), nil
+	return render.OneLine(render.Visible(t.Content), 60), nil
 }

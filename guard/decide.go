@@ -1,0 +1,132 @@
+package guard
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"unicode/utf8"
+)
+
+// A Call is a tool call that an agent is about to make.
+type Call struct {
+	Tool      string
+	Arguments json.RawMessage // any JSON value; empty if there are none
+}
+
+// ErrCall is wrapped if a call cannot be judged, and so must not be made.
+var ErrCall = errors.New("not a tool call that can be judged")
+
+// A Match is a rule that denies a call.
+type Match struct {
+	Rule   int    // its number, from 1
+	Reason string // the rule's
+	Where  string // in the arguments, such as edits[2].file_path; "" if the rule is for every call of the tool
+}
+
+// Decide returns the rules that deny a call, in their order, each with the first place that it matches; none if the call passes. It takes time linear in the
+// arguments, for each rule. The error wraps ErrCall.
+//
+// A pattern is matched against each text, number and name of a member in the arguments, as the tool will read it: escapes
+// are decoded. A name that comes twice counts both times, since programs differ in which one they take.
+func (d DenyRules) Decide(call Call) ([]Match, error) {
+	rules, err := d.compile()
+	if err != nil {
+		return nil, fmt.Errorf("guard: %w", err)
+	}
+	if call.Tool == "" {
+		return nil, fmt.Errorf("guard: %w: it names no tool", ErrCall)
+	}
+	texts, err := textsOf(call.Arguments)
+	if err != nil {
+		return nil, fmt.Errorf("guard: %w: the arguments of %.80q: %w", ErrCall, call.Tool, err)
+	}
+	var matches []Match
+	for i, r := range rules {
+		if !r.tool.MatchString(call.Tool) {
+			continue
+		}
+		if r.argument == nil {
+			matches = append(matches, Match{Rule: i + 1, Reason: r.Reason})
+			continue
+		}
+		for _, t := range texts {
+			if r.argument.MatchString(t.value) {
+				matches = append(matches, Match{Rule: i + 1, Reason: r.Reason, Where: t.where})
+				break
+			}
+		}
+	}
+	return matches, nil
+}
+
+// A text is something in a call's arguments that a pattern is matched against.
+type text struct{ where, value string }
+
+// textsOf returns the texts, numbers and names in a JSON value, in their order.
+func textsOf(arguments []byte) ([]text, error) {
+	if len(bytes.TrimSpace(arguments)) == 0 {
+		return nil, nil
+	}
+	if !utf8.Valid(arguments) {
+		return nil, errors.New("not UTF-8")
+	}
+	w := walk{decoder: json.NewDecoder(bytes.NewReader(arguments))}
+	w.decoder.UseNumber()
+	if err := w.value(""); err != nil {
+		return nil, err
+	}
+	if _, err := w.decoder.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("something follows the value")
+	}
+	return w.texts, nil
+}
+
+// maxDepth bounds how deep arguments are nested.
+const maxDepth = 1000
+
+// A walk goes through a JSON value token by token, which sees a name twice if it is there twice.
+type walk struct {
+	decoder *json.Decoder
+	depth   int
+	texts   []text
+}
+
+func (w *walk) value(where string) error {
+	token, err := w.decoder.Token()
+	if err != nil {
+		return err
+	}
+	switch v := token.(type) {
+	case string:
+		w.texts = append(w.texts, text{where, v})
+	case json.Number:
+		w.texts = append(w.texts, text{where, v.String()})
+	case json.Delim:
+		if w.depth++; w.depth > maxDepth {
+			return fmt.Errorf("nested deeper than %d", maxDepth)
+		}
+		for i := 0; w.decoder.More(); i++ {
+			within := where + "[" + strconv.Itoa(i) + "]"
+			if v == '{' {
+				name, err := w.decoder.Token()
+				if err != nil {
+					return err
+				}
+				within = name.(string) // the decoder accepts no other name
+				if where != "" {
+					within = where + "." + within
+				}
+				w.texts = append(w.texts, text{within, name.(string)})
+			}
+			if err := w.value(within); err != nil {
+				return err
+			}
+		}
+		w.depth--
+		_, err = w.decoder.Token() // the end
+	}
+	return err
+}
