@@ -15,7 +15,7 @@ const sourceChatGPT = "chatgpt"
 // chatgpt reads an export: an array of conversations, or one conversation. Each
 // conversation is a batch. A record is a node of its mapping.
 func (r *reading) chatgpt(path string) error {
-	in, err := openValues(r.ctx, path)
+	in, err := r.openValues(path)
 	if err != nil {
 		return err
 	}

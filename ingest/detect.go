@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 
@@ -19,12 +18,22 @@ const (
 
 // A look is what the beginning of a file shows.
 type look struct {
-	seen  map[Format]int // how many of the values looked at have the marks of a format
-	other int            // values that have no marks, or of JSON that is broken
-	json  bool           // the file begins like JSON
+	seen    map[Format]int // how many of the values looked at have the marks of a format
+	other   int            // values that have no marks, or of JSON that is broken
+	json    bool           // the file begins like JSON
+	empty   bool           // nothing but white space
+	archive bool           // a zip or gzip file
 }
 
 func (l look) String() string {
+	switch {
+	case l.empty:
+		return "an empty file"
+	case l.archive:
+		return "an archive, to be given by itself"
+	case !l.json:
+		return "not JSON"
+	}
 	var parts []string
 	for _, f := range Formats {
 		if n := l.seen[f]; n > 0 {
@@ -33,9 +42,6 @@ func (l look) String() string {
 	}
 	if l.other > 0 {
 		parts = append(parts, fmt.Sprintf("%d like none", l.other))
-	}
-	if !l.json {
-		parts = append(parts, "not JSON")
 	}
 	return "its first values: " + strings.Join(parts, ", ")
 }
@@ -57,15 +63,15 @@ func (l look) decide(path string) (Format, error) {
 }
 
 // lookAt reads the beginning of a file.
-func lookAt(path string) (look, error) {
-	file, err := os.Open(path)
+func (t *tree) lookAt(path string) (look, error) {
+	file, err := t.open(path)
 	if err != nil {
-		return look{}, fmt.Errorf("ingest: %w", err)
+		return look{}, err
 	}
 	defer file.Close()
 	head, err := io.ReadAll(io.LimitReader(file, lookBytes))
 	if err != nil {
-		return look{}, fmt.Errorf("ingest: %w", err)
+		return look{}, fmt.Errorf("ingest: %s: %w", path, err)
 	}
 	return lookInto(head), nil
 }
@@ -75,6 +81,7 @@ func lookInto(head []byte) look {
 	// A byte order mark is looked through, so that the reader can complain of it.
 	head = bytes.TrimPrefix(head, byteOrderMark)
 	head = bytes.TrimLeft(head, " \t\r\n")
+	l.empty, l.archive = len(head) == 0, isArchive(head)
 	if len(head) == 0 || head[0] != '{' && head[0] != '[' {
 		return l
 	}

@@ -21,6 +21,8 @@ const (
 	skipContentTooLong   = "content_too_long"
 	skipMalformed        = "malformed_record"
 	skipUnknownFormat    = "unknown_format"
+	skipEmptyFile        = "empty_file"
+	skipArchive          = "archive"
 	skipOtherFormat      = "other_format"
 	skipUnjoined         = "subagent_unjoined"
 	skipQueueOperation   = "queue_operation"

@@ -57,7 +57,7 @@ const patience = 24 * time.Hour
 // TakeIn imports the transcripts that hooks said have more. What cannot be read stays in the spool.
 func TakeIn(ctx context.Context, spool *capture.Spool, s *Session, now time.Time) (done Taken, err error) {
 	err = spool.Take(ctx, func(session *capture.Session) (bool, error) {
-		report, err := s.Turns.Import(ctx, session.Transcript, ingest.Options{Format: ingest.Format(session.Agent)})
+		report, err := s.Turns.Import(ctx, []string{session.Transcript}, ingest.Options{Format: ingest.Format(session.Agent)})
 		done.Turns += report.Admitted
 		if report.Admitted > 0 {
 			done.Sessions++
