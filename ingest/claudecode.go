@@ -259,7 +259,7 @@ func (s *claudeSession) turn(rec *claudeRecord, t claudeTurn, uuid string) error
 	d.Conversation = conversationID(sourceClaude, session)
 	if agent != nil {
 		d.Conversation = dag.ExternalConversationID(sourceClaude, session+"/"+agent.id)
-		setAttr(d, "agent_id", agent.id, &rec.noted)
+		setAttr(d, attrAgentID, agent.id, &rec.noted)
 	}
 	s.setAuthor(rec, &t, agent)
 

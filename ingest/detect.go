@@ -153,6 +153,12 @@ func stringMembers(v *canon.Value) map[string]string {
 // recordsWithoutUUID are the types of Claude Code's records that are no turns.
 var recordsWithoutUUID = []string{"file-history-snapshot", "queue-operation", "summary"}
 
+// codexTypes are the types of the lines that Codex CLI writes.
+var codexTypes = []string{
+	"session_meta", "response_item", "event_msg", "turn_context", "compacted", "world_state",
+	"inter_agent_communication", "inter_agent_communication_metadata", "security_risk_score", "realtime_item",
+}
+
 // marksOf tells the formats that an object with these keys could be of. The
 // values are those of members that are strings.
 func marksOf(keys map[string]string) (marks []Format) {
@@ -174,6 +180,9 @@ func marksOf(keys map[string]string) (marks []Format) {
 		marks = append(marks, ClaudeCode)
 	case has("type") && !has("role") && slices.Contains(recordsWithoutUUID, keys["type"]):
 		marks = append(marks, ClaudeCode)
+	}
+	if has("timestamp", "type", "payload") && slices.Contains(codexTypes, keys["type"]) {
+		marks = append(marks, Codex)
 	}
 	if has("mapping") {
 		marks = append(marks, ChatGPT)

@@ -283,7 +283,7 @@ func (o *openaiReader) message(c *openaiConversation, v *canon.Value, place stri
 	case "tool", "function":
 		d.Role = dag.RoleTool
 	default:
-		o.r.skip("unknown_role")
+		o.r.skip(skipUnknownRole)
 		return
 	}
 	external := c.name + "/" + strconv.Itoa(index)

@@ -22,10 +22,11 @@ const (
 	ChatGPT    Format = "chatgpt"     // conversations.json of a ChatGPT export
 	OpenAI     Format = "openai"      // chat messages as the OpenAI API takes them
 	Git        Format = "git"         // a repository, or a file of commits as JSON lines
+	Codex      Format = "codex"       // rollouts of Codex CLI
 )
 
 // Formats lists every format, in the order in which they are documented.
-var Formats = [...]Format{JSONL, ClaudeCode, ChatGPT, OpenAI, Git}
+var Formats = [...]Format{JSONL, ClaudeCode, ChatGPT, OpenAI, Git, Codex}
 
 // About says in a few words what is of a format.
 func (f Format) About() string { return about[f] }
@@ -36,6 +37,7 @@ var about = map[Format]string{
 	ChatGPT:    "conversations.json of a ChatGPT export",
 	OpenAI:     "chat messages as OpenAI's API takes them",
 	Git:        "a git repository, or commits as JSON lines",
+	Codex:      "sessions of Codex CLI",
 }
 
 // knownFormats lists the formats for a message.
@@ -209,6 +211,8 @@ func (r *reading) readFile(path string, format Format) error {
 		return r.openai(path)
 	case Git:
 		return r.commitLines(path)
+	case Codex:
+		return r.codex(path)
 	}
 	panic("ingest: no reader for format " + string(format))
 }
