@@ -15,7 +15,7 @@ const sourceChatGPT = "chatgpt"
 // chatgpt reads an export: an array of conversations, or one conversation. Each
 // conversation is a batch. A record is a node of its mapping.
 func (r *reading) chatgpt(path string) error {
-	in, err := openValues(r.ctx, path)
+	in, err := r.openValues(path)
 	if err != nil {
 		return err
 	}
@@ -165,14 +165,14 @@ func (c *chat) node(n *chatNode) {
 	var d dag.Draft
 	var noted counts
 	if !chatSpeaker(&d, message, &noted) {
-		c.r.skip("unknown_role")
+		c.r.skip(skipUnknownRole)
 		return
 	}
 	var body content
 	addChatContent(&body, message.Get("content"))
 	addAttachments(&body, object(message, "metadata"))
 	if d.Content = body.text.String(); d.Content == "" {
-		c.r.skip("empty_message")
+		c.r.skip(skipEmptyMessage)
 		return
 	}
 	if _, err := dag.ParseTurnID(n.name); err == nil {

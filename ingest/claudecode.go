@@ -95,7 +95,7 @@ func (r *reading) claudeSession(path string, agentPaths []string) error {
 	s := &claudeSession{
 		r:       r,
 		batch:   &Batch{Source: path, Repeats: true},
-		name:    strings.TrimSuffix(filepath.Base(path), ".jsonl"),
+		name:    strings.TrimSuffix(r.files.base(path), ".jsonl"),
 		places:  map[string]claudePlace{},
 		calls:   map[string]*claudeCall{},
 		results: map[string][]*claudeNode{},
@@ -124,7 +124,7 @@ func (r *reading) claudeSession(path string, agentPaths []string) error {
 func (s *claudeSession) read(path string, agent *claudeAgent) error {
 	before := s.r.beginFile(path, ClaudeCode)
 	defer s.r.returnTo(before) // a sub-agent's file is read in the middle of another
-	in, err := openLines(s.r.ctx, path)
+	in, err := s.r.openLines(path)
 	if err != nil {
 		return err
 	}
@@ -259,7 +259,7 @@ func (s *claudeSession) turn(rec *claudeRecord, t claudeTurn, uuid string) error
 	d.Conversation = conversationID(sourceClaude, session)
 	if agent != nil {
 		d.Conversation = dag.ExternalConversationID(sourceClaude, session+"/"+agent.id)
-		setAttr(d, "agent_id", agent.id, &rec.noted)
+		setAttr(d, attrAgentID, agent.id, &rec.noted)
 	}
 	s.setAuthor(rec, &t, agent)
 

@@ -2,9 +2,7 @@ package ingest
 
 import (
 	"context"
-	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -141,7 +139,7 @@ func (s *claudeSession) joinable(a *claudeAgent) (bool, error) {
 		return true, nil
 	}
 	if a.first == nil {
-		if err := a.survey(s.r.ctx); err != nil || a.first == nil {
+		if err := a.survey(s.r.ctx, s.r.files); err != nil || a.first == nil {
 			return false, err
 		}
 	}
@@ -185,18 +183,18 @@ type outsideParent struct {
 }
 
 // survey reads a sub-agent's files for what decides whether it can be joined.
-func (a *claudeAgent) survey(ctx context.Context) error {
+func (a *claudeAgent) survey(ctx context.Context, files *tree) error {
 	inside := map[string]bool{}
 	for _, path := range a.paths {
-		if err := a.surveyFile(ctx, path, inside); err != nil {
+		if err := a.surveyFile(ctx, files, path, inside); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (a *claudeAgent) surveyFile(ctx context.Context, path string, inside map[string]bool) error {
-	in, err := openLines(ctx, path)
+func (a *claudeAgent) surveyFile(ctx context.Context, files *tree, path string, inside map[string]bool) error {
+	in, err := openLines(ctx, files, path)
 	if err != nil {
 		return err
 	}
@@ -231,10 +229,10 @@ func (a *claudeAgent) surveyFile(ctx context.Context, path string, inside map[st
 
 // firstRecord returns the first record of a transcript that is wanted, looking at
 // no more than its first lines.
-func firstRecord(path string, wanted func(*canon.Value) bool) (*canon.Value, error) {
-	file, err := os.Open(path)
+func (t *tree) firstRecord(path string, wanted func(*canon.Value) bool) (*canon.Value, error) {
+	file, err := t.open(path)
 	if err != nil {
-		return nil, fmt.Errorf("ingest: %w", err)
+		return nil, err
 	}
 	defer file.Close()
 	head := make([]byte, lookBytes)
@@ -258,27 +256,27 @@ func firstRecord(path string, wanted func(*canon.Value) bool) (*canon.Value, err
 // agentFiles finds the files of a session's sub-agents: SESSION/subagents/agent-*.jsonl
 // and, as older versions wrote them, agent-*.jsonl beside the session's
 // file whose records name the same session.
-func agentFiles(path string) ([]string, error) {
+func (t *tree) agentFiles(path string) ([]string, error) {
 	if isAgentFile(path) {
 		return nil, nil
 	}
 	var agents []string
 	var err error
 	if session, ok := strings.CutSuffix(path, ".jsonl"); ok {
-		if agents, err = listAgents(filepath.Join(session, "subagents")); err != nil {
+		if agents, err = t.listAgents(filepath.Join(session, "subagents")); err != nil {
 			return nil, err
 		}
 	}
-	siblings, err := listAgents(filepath.Dir(path))
+	siblings, err := t.listAgents(filepath.Dir(path))
 	if err != nil || len(siblings) == 0 {
 		return agents, err
 	}
-	session, err := sessionOf(path)
+	session, err := t.sessionOf(path)
 	if err != nil || session == "" {
 		return agents, err
 	}
 	for _, sibling := range siblings {
-		other, err := sessionOf(sibling)
+		other, err := t.sessionOf(sibling)
 		if err != nil {
 			return nil, err
 		}
@@ -292,8 +290,8 @@ func agentFiles(path string) ([]string, error) {
 // isSubagent reports whether a file holds the records of one sub-agent and
 // nothing else. Taken without its session, the sub-agent's first turn would be a
 // root for ever, so such a file waits until its session is imported with it.
-func isSubagent(path string) (bool, error) {
-	v, err := firstRecord(path, func(v *canon.Value) bool { return text(v, "uuid") != "" })
+func (t *tree) isSubagent(path string) (bool, error) {
+	v, err := t.firstRecord(path, func(v *canon.Value) bool { return text(v, "uuid") != "" })
 	return v != nil && isTrue(v, "isSidechain") && text(v, "agentId") != "", err
 }
 
@@ -302,26 +300,13 @@ func isAgentFile(path string) bool {
 	return strings.HasPrefix(name, "agent-") && strings.HasSuffix(name, ".jsonl")
 }
 
-func listAgents(dir string) ([]string, error) {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		if os.IsNotExist(err) {
-			return nil, nil
-		}
-		return nil, fmt.Errorf("ingest: %w", err)
-	}
-	var paths []string
-	for _, e := range entries {
-		if e.Type().IsRegular() && isAgentFile(e.Name()) {
-			paths = append(paths, filepath.Join(dir, e.Name()))
-		}
-	}
-	slices.Sort(paths)
-	return paths, nil
+func (t *tree) listAgents(dir string) ([]string, error) {
+	paths, err := t.list(dir)
+	return slices.DeleteFunc(paths, func(path string) bool { return !isAgentFile(path) }), err
 }
 
-func sessionOf(path string) (string, error) {
-	v, err := firstRecord(path, func(v *canon.Value) bool { return text(v, "sessionId") != "" })
+func (t *tree) sessionOf(path string) (string, error) {
+	v, err := t.firstRecord(path, func(v *canon.Value) bool { return text(v, "sessionId") != "" })
 	if err != nil || v == nil {
 		return "", err
 	}

@@ -58,7 +58,7 @@ func (rec *claudeRecord) turn() claudeTurn {
 	case "progress":
 		t.skip = kind
 	default:
-		t.skip = "unknown_type"
+		t.skip = skipUnknownType
 	}
 	if t.skip != "" {
 		return t
@@ -66,7 +66,7 @@ func (rec *claudeRecord) turn() claudeTurn {
 	t.draft.Content = t.content.text.String()
 	setAttr(&t.draft, attrBlocks, t.content.blocks(), &rec.noted)
 	setAttr(&t.draft, AttrFolder, text(rec.v, "cwd"), &rec.noted)
-	setAttr(&t.draft, "git_branch", text(rec.v, "gitBranch"), &rec.noted)
+	setAttr(&t.draft, attrGitBranch, text(rec.v, "gitBranch"), &rec.noted)
 	return t
 }
 
@@ -178,7 +178,7 @@ func (rec *claudeRecord) block(t *claudeTurn, b *canon.Value) {
 		}
 	case "redacted_thinking":
 		c.line("thinking", "thinking, redacted")
-		c.lost.add("thinking_redacted")
+		c.lost.add(noteThinkingRedacted)
 	case "tool_use", "server_tool_use", "mcp_tool_use":
 		rec.toolUse(t, b)
 	case "tool_result":

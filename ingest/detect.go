@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 
@@ -19,12 +18,22 @@ const (
 
 // A look is what the beginning of a file shows.
 type look struct {
-	seen  map[Format]int // how many of the values looked at have the marks of a format
-	other int            // values that have no marks, or of JSON that is broken
-	json  bool           // the file begins like JSON
+	seen    map[Format]int // how many of the values looked at have the marks of a format
+	other   int            // values that have no marks, or of JSON that is broken
+	json    bool           // the file begins like JSON
+	empty   bool           // nothing but white space
+	archive bool           // a zip or gzip file
 }
 
 func (l look) String() string {
+	switch {
+	case l.empty:
+		return "an empty file"
+	case l.archive:
+		return "an archive, to be given by itself"
+	case !l.json:
+		return "not JSON"
+	}
 	var parts []string
 	for _, f := range Formats {
 		if n := l.seen[f]; n > 0 {
@@ -33,9 +42,6 @@ func (l look) String() string {
 	}
 	if l.other > 0 {
 		parts = append(parts, fmt.Sprintf("%d like none", l.other))
-	}
-	if !l.json {
-		parts = append(parts, "not JSON")
 	}
 	return "its first values: " + strings.Join(parts, ", ")
 }
@@ -57,15 +63,15 @@ func (l look) decide(path string) (Format, error) {
 }
 
 // lookAt reads the beginning of a file.
-func lookAt(path string) (look, error) {
-	file, err := os.Open(path)
+func (t *tree) lookAt(path string) (look, error) {
+	file, err := t.open(path)
 	if err != nil {
-		return look{}, fmt.Errorf("ingest: %w", err)
+		return look{}, err
 	}
 	defer file.Close()
 	head, err := io.ReadAll(io.LimitReader(file, lookBytes))
 	if err != nil {
-		return look{}, fmt.Errorf("ingest: %w", err)
+		return look{}, fmt.Errorf("ingest: %s: %w", path, err)
 	}
 	return lookInto(head), nil
 }
@@ -75,6 +81,7 @@ func lookInto(head []byte) look {
 	// A byte order mark is looked through, so that the reader can complain of it.
 	head = bytes.TrimPrefix(head, byteOrderMark)
 	head = bytes.TrimLeft(head, " \t\r\n")
+	l.empty, l.archive = len(head) == 0, isArchive(head)
 	if len(head) == 0 || head[0] != '{' && head[0] != '[' {
 		return l
 	}
@@ -146,6 +153,12 @@ func stringMembers(v *canon.Value) map[string]string {
 // recordsWithoutUUID are the types of Claude Code's records that are no turns.
 var recordsWithoutUUID = []string{"file-history-snapshot", "queue-operation", "summary"}
 
+// codexTypes are the types of the lines that Codex CLI writes.
+var codexTypes = []string{
+	"session_meta", "response_item", "event_msg", "turn_context", "compacted", "world_state",
+	"inter_agent_communication", "inter_agent_communication_metadata", "security_risk_score", "realtime_item",
+}
+
 // marksOf tells the formats that an object with these keys could be of. The
 // values are those of members that are strings.
 func marksOf(keys map[string]string) (marks []Format) {
@@ -167,6 +180,9 @@ func marksOf(keys map[string]string) (marks []Format) {
 		marks = append(marks, ClaudeCode)
 	case has("type") && !has("role") && slices.Contains(recordsWithoutUUID, keys["type"]):
 		marks = append(marks, ClaudeCode)
+	}
+	if has("timestamp", "type", "payload") && slices.Contains(codexTypes, keys["type"]) {
+		marks = append(marks, Codex)
 	}
 	if has("mapping") {
 		marks = append(marks, ChatGPT)

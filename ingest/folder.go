@@ -4,87 +4,227 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 )
 
-// folder reads every file below a folder, by ascending path.
-func (r *reading) folder(root string) error {
-	paths, err := r.list(root)
-	if err != nil {
-		return err
-	}
-	r.skipIrregular()
-	type file struct {
-		path     string
-		format   Format
-		look     look
-		subagent bool
-	}
-	files := make([]file, 0, len(paths))
-	agentsOf := map[string][]string{}
-	taken := map[string]bool{}
-	for _, path := range paths {
-		if err := r.ctx.Err(); err != nil {
-			return err
-		}
-		l, err := lookAt(path)
+// A group is what one path that was given stands for.
+type group struct {
+	given      string
+	repository bool
+	named      bool // it is one file, which must be of a known format
+	files      []*file
+}
+
+// A file is one that is read, or counted as left out.
+type file struct {
+	path     string
+	format   Format // empty: of no known format
+	look     look
+	subagent bool     // of Claude Code, and its session is elsewhere
+	agents   []string // the files of a session's sub-agents
+}
+
+// paths reads what was given: every file of folders and archives, by ascending path. The formats
+// of all are found before anything is handed over.
+func (r *reading) paths(given []string) error {
+	groups := make([]*group, 0, len(given))
+	for _, path := range given {
+		g, err := r.group(path)
 		if err != nil {
 			return err
 		}
-		f := file{path: path, look: l}
-		if r.opts.Format != "" && l.seen[r.opts.Format] > 0 {
-			f.format = r.opts.Format
-		} else if f.format, err = l.decide(path); err != nil {
+		groups = append(groups, g)
+	}
+	taken := map[string]bool{} // files of sub-agents that are read with their session
+	for _, g := range groups {
+		if err := r.lookAtGroup(g, taken); err != nil {
 			return err
 		}
-		if f.format == ClaudeCode {
-			if f.subagent, err = isSubagent(path); err != nil {
+	}
+	r.skipIrregular()
+	for _, g := range groups {
+		if g.repository {
+			if err := r.repository(g.given); err != nil {
 				return err
 			}
 		}
-		files = append(files, f)
-		if f.format != ClaudeCode || f.subagent {
-			continue
-		}
-		agents, err := agentFiles(path)
-		if err != nil {
-			return err
-		}
-		for _, a := range agents {
-			if !taken[a] {
-				taken[a] = true
-				agentsOf[path] = append(agentsOf[path], a)
+		for _, f := range g.files {
+			if err := r.readOne(g, f, taken); err != nil {
+				return err
 			}
-		}
-	}
-	for _, f := range files {
-		var err error
-		switch {
-		case taken[f.path]: // read with its session
-		case f.format == "" && !f.look.json:
-			err = r.skipWhole(f.path, skipUnknownFormat)
-		case f.format == "":
-			err = r.skipLines(f.path, "", skipUnknownFormat)
-		case r.opts.Format != "" && f.format != r.opts.Format:
-			err = r.skipLines(f.path, f.format, skipOtherFormat)
-		case f.subagent: // its session is not here
-			err = r.skipLines(f.path, f.format, skipUnjoined)
-		case f.format == ClaudeCode:
-			err = r.claudeSession(f.path, agentsOf[f.path])
-		default:
-			err = r.readFile(f.path, f.format)
-		}
-		if err != nil {
-			return err
 		}
 	}
 	return nil
 }
 
-// list returns the regular files below a folder in the order of their paths, and
-// adds up their sizes.
+// group finds the files that a path stands for.
+func (r *reading) group(given string) (*group, error) {
+	if err := Check(given); err != nil {
+		return nil, err
+	}
+	g := &group{given: given}
+	if given == Stdin {
+		if err := r.spool(); err != nil {
+			return nil, err
+		}
+	}
+	info, err := r.stat(given)
+	if err != nil {
+		return nil, err
+	}
+	var paths []string
+	if info.IsDir() {
+		if r.opts.Format == Git || r.opts.Format == "" && isRepository(given) {
+			g.repository = true
+			return g, nil
+		}
+		if paths, err = r.list(given); err != nil {
+			return nil, err
+		}
+	} else if paths, g.named, err = r.single(given); err != nil {
+		return nil, err
+	}
+	for _, path := range paths {
+		g.files = append(g.files, &file{path: path})
+		size, err := r.files.size(path)
+		if err != nil {
+			return nil, err
+		}
+		r.expect(size)
+	}
+	return g, nil
+}
+
+// single returns the files that a file stands for: itself, or those in it if it is a zip archive.
+func (r *reading) single(path string) (paths []string, named bool, err error) {
+	head, err := r.files.headOf(path)
+	switch {
+	case err != nil:
+		return nil, false, err
+	case isZip(head):
+		paths, err = r.archive(path)
+		return paths, false, err
+	case isArchive(head):
+		err = r.gzipped(path)
+	}
+	return []string{path}, true, err
+}
+
+// expect adds to the bytes that there are to read. Where one size is not known, their sum is not.
+func (r *reading) expect(size int64) {
+	if size < 0 {
+		r.sizeless = true
+	}
+	r.total += size
+}
+
+// lookAtGroup finds the formats of a group's files and the sub-agents of its sessions. A group in
+// which nothing is known is an error.
+func (r *reading) lookAtGroup(g *group, taken map[string]bool) error {
+	known := g.repository
+	for _, f := range g.files {
+		if err := r.lookAtFile(g, f); err != nil {
+			return err
+		}
+		known = known || f.format != ""
+		if f.format != ClaudeCode || f.subagent {
+			continue
+		}
+		agents, err := r.files.agentFiles(f.path)
+		if err != nil {
+			return err
+		}
+		for _, a := range agents {
+			if taken[a] {
+				continue
+			}
+			taken[a] = true
+			f.agents = append(f.agents, a)
+			if g.named {
+				size, err := r.files.size(a)
+				if err != nil {
+					return err
+				}
+				r.expect(size)
+			}
+		}
+	}
+	if known {
+		return nil
+	}
+	return r.nothingKnown(g)
+}
+
+func (r *reading) lookAtFile(g *group, f *file) (err error) {
+	if err := r.ctx.Err(); err != nil {
+		return err
+	}
+	if g.named && r.opts.Format != "" {
+		f.format = r.opts.Format
+	} else {
+		if f.look, err = r.files.lookAt(f.path); err != nil {
+			return err
+		}
+		if r.opts.Format != "" && f.look.seen[r.opts.Format] > 0 {
+			f.format = r.opts.Format
+		} else if f.format, err = f.look.decide(f.path); err != nil {
+			return err
+		}
+	}
+	if f.format == ClaudeCode {
+		f.subagent, err = r.files.isSubagent(f.path)
+	}
+	return err
+}
+
+// nothingKnown is the error for a group without a file that can be imported.
+func (r *reading) nothingKnown(g *group) error {
+	if g.named {
+		f := g.files[0]
+		if f.look.empty {
+			return fmt.Errorf("ingest: %w: %s is empty", ErrFormat, f.path)
+		}
+		return fmt.Errorf("ingest: %w: %s is of no known format (%s); known are %s; --format says which it is", ErrFormat, f.path, f.look, knownFormats())
+	}
+	if len(g.files) == 0 {
+		return fmt.Errorf("ingest: %w: there is no file in %s", ErrFormat, g.given)
+	}
+	const most = 3
+	var names []string
+	for _, f := range g.files[:min(most, len(g.files))] {
+		names = append(names, fmt.Sprintf("%s: %s", strings.TrimPrefix(f.path, g.given+"/"), f.look))
+	}
+	if more := len(g.files) - most; more > 0 {
+		names = append(names, fmt.Sprintf("and %d more", more))
+	}
+	return fmt.Errorf("ingest: %w: no file in %s is of a known format (%s); known are %s", ErrFormat, g.given, strings.Join(names, "; "), knownFormats())
+}
+
+// readOne reads a file, or counts it as left out.
+func (r *reading) readOne(g *group, f *file, taken map[string]bool) error {
+	switch {
+	case taken[f.path]: // read with its session
+		return nil
+	case f.format == "" && f.look.empty:
+		return r.skipWhole(f.path, skipEmptyFile)
+	case f.format == "" && f.look.archive:
+		return r.skipWhole(f.path, skipArchive)
+	case f.format == "" && !f.look.json:
+		return r.skipWhole(f.path, skipUnknownFormat)
+	case f.format == "":
+		return r.skipLines(f.path, "", skipUnknownFormat)
+	case r.opts.Format != "" && f.format != r.opts.Format:
+		return r.skipLines(f.path, f.format, skipOtherFormat)
+	case f.subagent:
+		return r.skipLines(f.path, f.format, skipUnjoined)
+	case f.format == ClaudeCode:
+		return r.claudeSession(f.path, f.agents)
+	}
+	return r.readFile(f.path, f.format)
+}
+
+// list returns the regular files below a folder in the order of their paths.
 func (r *reading) list(root string) (paths []string, err error) {
 	if root, err = filepath.EvalSymlinks(root); err != nil {
 		return nil, fmt.Errorf("ingest: %w", err)
@@ -106,11 +246,6 @@ func (r *reading) list(root string) (paths []string, err error) {
 			r.irregular = append(r.irregular, path)
 			return nil
 		}
-		info, err := e.Info()
-		if err != nil {
-			return err
-		}
-		r.total += info.Size()
 		paths = append(paths, path)
 		return nil
 	})
@@ -131,42 +266,47 @@ func (r *reading) skipIrregular() {
 
 // skipWhole counts a file that does not look like records as one.
 func (r *reading) skipWhole(path, reason string) error {
-	info, err := os.Stat(path)
+	size, err := r.files.size(path)
 	if err != nil {
-		return fmt.Errorf("ingest: %w", err)
+		return err
 	}
 	r.beginFile(path, "")
 	r.record()
 	r.skip(reason)
-	r.advance(info.Size())
+	r.advance(max(size, 0))
 	return nil
 }
 
 // skipLines counts every line of a file under one reason, except for empty lines,
 // which have their own.
 func (r *reading) skipLines(path string, format Format, reason string) error {
-	r.beginFile(path, format)
-	in, err := openLines(r.ctx, path)
+	before := r.beginFile(path, format)
+	defer r.returnTo(before)
+	in, err := openLines(r.ctx, r.files, path)
 	if err != nil {
 		return err
 	}
 	defer in.close()
+	blank, others := 0, 0
 	for {
 		line, err := in.next()
 		r.advance(in.take())
-		switch {
-		case err == io.EOF:
-			return nil
-		case err != nil && err != errLongLine:
+		if err != nil && err != io.EOF && err != errLongLine {
 			return err
+		}
+		if err == io.EOF {
+			break
 		}
 		r.record()
 		if err == nil && isBlank(line) {
-			r.skip(skipEmptyLine)
+			blank++
 		} else {
-			r.skip(reason)
+			others++
 		}
 	}
+	r.skipMany(skipEmptyLine, blank)
+	r.skipMany(reason, others)
+	return nil
 }
 
 // readFull reads as much as there is, up to the length of dst.

@@ -315,12 +315,12 @@ func TestDetect(t *testing.T) {
 		{"like commits", `{"id":"DOC#1","parents":[],"time":"t","author":"a","text":"x"}`, "", "no known format"},
 		{"table", `{"a":1}`, "", "1 like none"},
 		{"text", "Do as you like.", "", "not JSON"},
-		{"empty", "", "", "not JSON"},
+		{"empty", "", "", "is empty"},
 		{"two", lineTurn + "\n" + `{"messages":[]}`, "", "could be jsonl or openai (its first values: 1 like jsonl, 1 like openai); say which with --format"},
 		{"two in one", `{"mapping":{},"messages":[]}`, "", "could be chatgpt or openai"},
 	} {
 		path := write(t, "input", tc.text)
-		l, err := lookAt(path)
+		l, err := new(tree).lookAt(path)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -399,7 +399,7 @@ func TestValues(t *testing.T) {
 		{"{]", "{] 1"},
 		{"{\"a\":\"" + strings.Repeat("x", 40) + "\"}", "broken"},
 	} {
-		in, err := openValues(context.Background(), write(t, "v.json", tc.text))
+		in, err := openValues(context.Background(), new(tree), write(t, "v.json", tc.text))
 		if err != nil {
 			t.Fatal(err)
 		}

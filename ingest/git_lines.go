@@ -15,7 +15,7 @@ import (
 // They give the turns that the repository itself would give. Other fields are
 // noted as ignored.
 func (r *reading) commitLines(path string) error {
-	in, err := openLines(r.ctx, path)
+	in, err := r.openLines(path)
 	if err != nil {
 		return err
 	}

@@ -40,7 +40,7 @@ type parsed struct {
 // their own, at most two batches ahead of emit, so that parsing and admission
 // share the time. The goroutine is gone when ownLines returns.
 func (r *reading) ownLines(path string) error {
-	in, err := openLines(r.ctx, path)
+	in, err := openLines(r.ctx, r.files, path)
 	if err != nil {
 		return err
 	}
@@ -69,8 +69,8 @@ func (r *reading) ownLines(path string) error {
 	for p := range ahead {
 		for range p.blank {
 			r.record()
-			r.skip("empty_line")
 		}
+		r.skipMany(skipEmptyLine, p.blank)
 		// Handed over first: a record counts when its batch was taken.
 		n := len(p.batch.Drafts)
 		if err := r.hand(p.batch); err != nil {

@@ -371,7 +371,7 @@ func TestLongLine(t *testing.T) {
 	if err := os.WriteFile(path, []byte("12345\n123456789\r\n1234567890\n12345678901\nxy"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	in, err := openLines(context.Background(), path)
+	in, err := openLines(context.Background(), new(tree), path)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 )
 
 // MaxLine is the length of the longest line that is read, in bytes. A turn's
@@ -20,7 +19,7 @@ var errLongLine = fmt.Errorf("line has more than %d bytes", MaxLine)
 // lines reads a file line by line in memory that is bounded by the longest line.
 type lines struct {
 	ctx    context.Context
-	file   *os.File
+	file   io.ReadCloser
 	in     *bufio.Reader
 	long   []byte // for a line that does not fit the buffer of in
 	number int    // of the line returned last, from 1
@@ -28,15 +27,17 @@ type lines struct {
 	bytes  int64  // read since take was called last
 }
 
-func openLines(ctx context.Context, path string) (*lines, error) {
-	file, err := os.Open(path)
+func openLines(ctx context.Context, files *tree, path string) (*lines, error) {
+	file, err := files.open(path)
 	if err != nil {
-		return nil, fmt.Errorf("ingest: %w", err)
+		return nil, err
 	}
 	return &lines{ctx: ctx, file: file, in: bufio.NewReaderSize(file, 256<<10), most: MaxLine}, nil
 }
 
 func (l *lines) close() { l.file.Close() }
+
+func (l *lines) at() int { return l.number }
 
 // take returns the bytes read since it was called last.
 func (l *lines) take() int64 {

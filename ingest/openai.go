@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"os"
-	"path/filepath"
 	"strconv"
 
 	"github.com/graphkernel/graphkernel/dag"
@@ -46,8 +44,8 @@ type openaiCall struct {
 // openai reads messages in any of their forms: a list of messages, an object
 // with "messages" or "traj", a list of such objects, or lines of these.
 func (r *reading) openai(path string) error {
-	o := &openaiReader{r: r, path: path, base: filepath.Base(path), names: map[string]int{}, batch: &Batch{Source: path, Repeats: true}}
-	byLine, err := isLinewise(path)
+	o := &openaiReader{r: r, path: path, base: r.files.base(path), names: map[string]int{}, batch: &Batch{Source: path, Repeats: true}}
+	byLine, err := r.files.isLinewise(path)
 	if err != nil {
 		return err
 	}
@@ -64,8 +62,8 @@ func (r *reading) openai(path string) error {
 
 // isLinewise reports whether a file has a JSON value on each line: its first line
 // is a whole object, or a whole array with another value below it.
-func isLinewise(path string) (bool, error) {
-	file, err := os.Open(path)
+func (t *tree) isLinewise(path string) (bool, error) {
+	file, err := t.open(path)
 	if err != nil {
 		return false, err
 	}
@@ -85,7 +83,7 @@ func isLinewise(path string) (bool, error) {
 }
 
 func (o *openaiReader) lines() error {
-	in, err := openLines(o.r.ctx, o.path)
+	in, err := o.r.openLines(o.path)
 	if err != nil {
 		return err
 	}
@@ -120,7 +118,7 @@ func (o *openaiReader) lines() error {
 }
 
 func (o *openaiReader) document() error {
-	in, err := openValues(o.r.ctx, o.path)
+	in, err := o.r.openValues(o.path)
 	if err != nil {
 		return err
 	}
@@ -285,7 +283,7 @@ func (o *openaiReader) message(c *openaiConversation, v *canon.Value, place stri
 	case "tool", "function":
 		d.Role = dag.RoleTool
 	default:
-		o.r.skip("unknown_role")
+		o.r.skip(skipUnknownRole)
 		return
 	}
 	external := c.name + "/" + strconv.Itoa(index)

@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"os"
+	"strings"
 
 	"github.com/graphkernel/graphkernel/dag"
 )
@@ -19,10 +22,32 @@ const (
 	ChatGPT    Format = "chatgpt"     // conversations.json of a ChatGPT export
 	OpenAI     Format = "openai"      // chat messages as the OpenAI API takes them
 	Git        Format = "git"         // a repository, or a file of commits as JSON lines
+	Codex      Format = "codex"       // rollouts of Codex CLI
 )
 
 // Formats lists every format, in the order in which they are documented.
-var Formats = [...]Format{JSONL, ClaudeCode, ChatGPT, OpenAI, Git}
+var Formats = [...]Format{JSONL, ClaudeCode, ChatGPT, OpenAI, Git, Codex}
+
+// About says in a few words what is of a format.
+func (f Format) About() string { return about[f] }
+
+var about = map[Format]string{
+	JSONL:      "the lines that export writes",
+	ClaudeCode: "transcripts of Claude Code",
+	ChatGPT:    "conversations.json of a ChatGPT export",
+	OpenAI:     "chat messages as OpenAI's API takes them",
+	Git:        "a git repository, or commits as JSON lines",
+	Codex:      "sessions of Codex CLI",
+}
+
+// knownFormats lists the formats for a message.
+func knownFormats() string {
+	var list []string
+	for _, f := range Formats {
+		list = append(list, fmt.Sprintf("%s (%s)", f, f.About()))
+	}
+	return strings.Join(list, ", ")
+}
 
 // ParseFormat reads a format's name.
 func ParseFormat(s string) (Format, error) {
@@ -48,6 +73,21 @@ type Options struct {
 	// there are, 0 if that is not known (git). It is called on the goroutine
 	// that called Read. Nil: it is not reported.
 	Progress func(doneBytes, totalBytes int64)
+
+	// Stdin is what the path [Stdin] stands for. It is copied to a temporary file.
+	Stdin io.Reader
+
+	// Skipped is called for what is left out, when it is counted in [Report].Skipped, on the goroutine that called
+	// Read. Nil: it is counted alone.
+	Skipped func(Skip)
+}
+
+// A Skip says where records were left out, and why.
+type Skip struct {
+	Path    string
+	Line    int // from 1; 0: the file as a whole, or records that have no line
+	Records int
+	Reason  string // a word of [Report].Skipped
 }
 
 // A Batch is what is to be admitted together. The slices belong to anyone who
@@ -88,30 +128,39 @@ type FileReport struct {
 	Turns   int
 }
 
-// Read reads a file or a folder and hands what it finds to emit, in batches.
+// Read is ReadAll of one path.
+func Read(ctx context.Context, path string, opts Options, emit func(*Batch) error) (Report, error) {
+	return ReadAll(ctx, []string{path}, opts, emit)
+}
+
+// ReadAll reads files and folders and hands what it finds to emit, in batches.
 //
 // A folder that is a git repository is read as one; of any other folder all
 // files below it are read, by ascending path, except for those whose name begins
-// with a dot. Claude Code's sub-agents are read with the session that called
-// them. The first error, of emit too, ends the import: the batches before it
+// with a dot. A zip archive is read as a folder is, a gzip file as what it holds, and
+// [Stdin] stands for standard input. Claude Code's sub-agents are read with the session that called
+// them. A path that cannot be read, or in which nothing is known ([ErrFormat]), is an error before anything is
+// handed over. The first error, of emit too, ends the import: the batches before it
 // have been handed over, and the report says what was read up to there.
-func Read(ctx context.Context, path string, opts Options, emit func(*Batch) error) (Report, error) {
+func ReadAll(ctx context.Context, paths []string, opts Options, emit func(*Batch) error) (Report, error) {
 	if opts.Format != "" {
 		if _, err := ParseFormat(string(opts.Format)); err != nil {
 			return Report{}, err
 		}
 	}
 	r := &reading{
-		ctx:  ctx,
-		opts: opts,
-		emit: emit,
-		seen: map[dag.TurnID]bodySum{},
+		ctx:   ctx,
+		opts:  opts,
+		emit:  emit,
+		seen:  map[dag.TurnID]bodySum{},
+		files: &tree{},
 		report: Report{
 			Skipped: map[string]int{},
 			Noted:   map[string]int{},
 		},
 	}
-	err := r.path(path)
+	defer r.close()
+	err := r.paths(paths)
 	if err == nil {
 		r.tellProgress(true)
 	}
@@ -126,64 +175,28 @@ type reading struct {
 	report Report
 	seen   map[dag.TurnID]bodySum
 
-	current int // the entry of report.Files that records are counted for
-
+	files     *tree
 	irregular []string // paths in a folder that are no files
+	spooled   string   // the temporary file that holds standard input
+	closers   []io.Closer
+
+	current   int          // the entry of report.Files that records are counted for
+	positions []positioner // of its reader; parallel to report.Files
 
 	done, total, told int64 // bytes
+	sizeless          bool  // total is not known
 }
 
-func (r *reading) path(path string) error {
-	info, err := os.Stat(path)
+// A positioner knows on which line a reader of a file is.
+type positioner interface{ at() int }
+
+// stat describes what a path that was given stands for.
+func (r *reading) stat(path string) (fs.FileInfo, error) {
+	info, err := os.Stat(r.onDisk(path))
 	if err != nil {
-		return fmt.Errorf("ingest: %w", err)
+		return nil, fmt.Errorf("ingest: %w", err)
 	}
-	if !info.IsDir() {
-		r.total = info.Size()
-		return r.singleFile(path)
-	}
-	if r.opts.Format == Git || r.opts.Format == "" && isRepository(path) {
-		return r.repository(path)
-	}
-	return r.folder(path)
-}
-
-func (r *reading) singleFile(path string) error {
-	format := r.opts.Format
-	if format == "" {
-		look, err := lookAt(path)
-		if err != nil {
-			return err
-		}
-		if format, err = look.decide(path); err != nil {
-			return err
-		}
-		if format == "" {
-			return fmt.Errorf("ingest: %w: %s is of no known format (%s); say which with --format", ErrFormat, path, look)
-		}
-	}
-	if format == ClaudeCode {
-		alone, err := isSubagent(path)
-		if err != nil {
-			return err
-		}
-		if alone {
-			return r.skipLines(path, ClaudeCode, skipUnjoined)
-		}
-		agents, err := agentFiles(path)
-		if err != nil {
-			return err
-		}
-		for _, a := range agents {
-			info, err := os.Stat(a)
-			if err != nil {
-				return fmt.Errorf("ingest: %w", err)
-			}
-			r.total += info.Size()
-		}
-		return r.claudeSession(path, agents)
-	}
-	return r.readFile(path, format)
+	return info, nil
 }
 
 // readFile reads any file but one of Claude Code.
@@ -198,6 +211,8 @@ func (r *reading) readFile(path string, format Format) error {
 		return r.openai(path)
 	case Git:
 		return r.commitLines(path)
+	case Codex:
+		return r.codex(path)
 	}
 	panic("ingest: no reader for format " + string(format))
 }
@@ -207,6 +222,7 @@ func (r *reading) readFile(path string, format Format) error {
 func (r *reading) beginFile(path string, format Format) (before int) {
 	before = r.current
 	r.report.Files = append(r.report.Files, FileReport{Path: path, Format: format})
+	r.positions = append(r.positions, nil)
 	r.current = len(r.report.Files) - 1
 	return before
 }
@@ -223,7 +239,47 @@ func (r *reading) record() {
 	r.file().Records++
 }
 
-func (r *reading) skip(reason string) { r.report.Skipped[reason]++ }
+// skip counts the record that was read last as left out.
+func (r *reading) skip(reason string) {
+	r.report.Skipped[reason]++
+	if r.opts.Skipped == nil {
+		return
+	}
+	line := 0
+	if p := r.positions[r.current]; p != nil {
+		line = p.at()
+	}
+	r.opts.Skipped(Skip{Path: r.file().Path, Line: line, Records: 1, Reason: reason})
+}
+
+// skipMany counts records of a file as left out that have no line of their own to be named by.
+func (r *reading) skipMany(reason string, n int) {
+	if n == 0 {
+		return
+	}
+	r.report.Skipped[reason] += n
+	if r.opts.Skipped != nil {
+		r.opts.Skipped(Skip{Path: r.file().Path, Records: n, Reason: reason})
+	}
+}
+
+// openLines opens a file whose lines are the places of what is read from now on.
+func (r *reading) openLines(path string) (*lines, error) {
+	in, err := openLines(r.ctx, r.files, path)
+	if err == nil {
+		r.positions[r.current] = in
+	}
+	return in, err
+}
+
+// openValues is openLines for a document.
+func (r *reading) openValues(path string) (*values, error) {
+	in, err := openValues(r.ctx, r.files, path)
+	if err == nil {
+		r.positions[r.current] = in
+	}
+	return in, err
+}
 
 func (r *reading) note(what string) { r.report.Noted[what]++ }
 
@@ -269,7 +325,11 @@ func (r *reading) tellProgress(last bool) {
 		return
 	}
 	r.told = r.done
-	r.opts.Progress(r.done, r.total)
+	total := r.total
+	if r.sizeless {
+		total = 0
+	}
+	r.opts.Progress(r.done, total)
 }
 
 // counts of one record, kept aside until it is known whether the record is admitted.

@@ -122,12 +122,15 @@ func isWord(s string) bool {
 	return s != ""
 }
 func TestRealFolders(t *testing.T) {
-	for _, name := range []string{"entire", "claude-code", "tau-bench", "irc"} {
+	for _, name := range []string{"entire", "claude-code", "tau-bench"} {
 		path := realData(t, name)
 		_, r := collect(t, path, Options{})
 		t.Logf("%-12s %d files, %d records, %d turns, %d edges\n\tskipped %v\n\tnoted %v", name, len(r.Files), r.Records, r.Turns, r.Edges, r.Skipped, r.Noted)
 		if r.Records == 0 {
 			t.Error("nothing read")
 		}
+	}
+	if _, _, err := tryCollect(t, realData(t, "irc"), Options{}); !errors.Is(err, ErrFormat) {
+		t.Errorf("a folder in which nothing is known: %v", err)
 	}
 }

@@ -1,6 +1,11 @@
 package ingest
 
-import "github.com/graphkernel/graphkernel/internal/canon"
+import (
+	"io"
+	"strconv"
+
+	"github.com/graphkernel/graphkernel/internal/canon"
+)
 
 // A lineRecord is one JSON value of a line.
 type lineRecord struct {
@@ -45,4 +50,53 @@ func valueEnd(text []byte) int {
 		}
 	}
 	return len(text)
+}
+
+// A jsonRecord is an object on a line of a file.
+type jsonRecord struct {
+	value    *canon.Value
+	place    string // FILE:LINE
+	line     int    // from 1
+	part     int    // which value of the line, from 0
+	replaced int    // halves of surrogate pairs that U+FFFD stands for
+}
+
+// jsonRecords reads a file of JSON objects, one a line, and counts each. What is not an object is skipped.
+func (r *reading) jsonRecords(path string, take func(jsonRecord) error) error {
+	in, err := r.openLines(path)
+	if err != nil {
+		return err
+	}
+	defer in.close()
+	for {
+		line, err := in.next()
+		r.advance(in.take())
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil && err != errLongLine {
+			return err
+		}
+		r.record()
+		if err != nil {
+			r.skip(skipLongLine)
+			continue
+		}
+		if isBlank(line) {
+			r.skip(skipEmptyLine)
+			continue
+		}
+		for i, rec := range recordsOf(line) {
+			if i > 0 {
+				r.record()
+			}
+			if rec.value == nil || rec.value.Kind != canon.Object {
+				r.skip(skipBrokenLine)
+				continue
+			}
+			if err := take(jsonRecord{rec.value, path + ":" + strconv.Itoa(in.number), in.number, i, rec.replaced}); err != nil {
+				return err
+			}
+		}
+	}
 }

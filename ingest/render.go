@@ -156,6 +156,9 @@ func isTrue(v *canon.Value, key string) bool {
 
 // object returns a member that is an object, or nil.
 func object(v *canon.Value, key string) *canon.Value {
+	if v == nil {
+		return nil
+	}
 	if m := v.Get(key); m != nil && m.Kind == canon.Object {
 		return m
 	}

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 )
 
 // MaxDocument is the size of the largest single conversation that is read out of
@@ -24,11 +23,12 @@ var errBrokenDocument = errors.New("not a whole JSON value")
 // conversations takes the memory of the longest.
 type values struct {
 	ctx     context.Context
-	file    *os.File
+	file    io.ReadCloser
 	in      *bufio.Reader
 	inArray bool // between '[' and ']' at the top
 	first   bool // no item of the array has been read
 	line    int  // of the next byte, from 1
+	began   int  // the line on which the part returned last begins
 	most    int
 	bytes   int64
 }
@@ -41,10 +41,10 @@ type part struct {
 	closed bool   // no part: the array at the top ended
 }
 
-func openValues(ctx context.Context, path string) (*values, error) {
-	file, err := os.Open(path)
+func openValues(ctx context.Context, files *tree, path string) (*values, error) {
+	file, err := files.open(path)
 	if err != nil {
-		return nil, fmt.Errorf("ingest: %w", err)
+		return nil, err
 	}
 	v := &values{ctx: ctx, file: file, in: bufio.NewReaderSize(file, 256<<10), line: 1, most: MaxDocument}
 	if head, _ := v.in.Peek(len(byteOrderMark)); bytes.Equal(head, byteOrderMark) {
@@ -54,6 +54,8 @@ func openValues(ctx context.Context, path string) (*values, error) {
 }
 
 func (v *values) close() { v.file.Close() }
+
+func (v *values) at() int { return v.began }
 
 // take returns the bytes read since it was called last.
 func (v *values) take() int64 {
@@ -124,6 +126,7 @@ func (v *values) afterSpace() (byte, error) {
 // the strings are followed; the parser finds whatever else is wrong.
 func (v *values) value(c byte) (part, error) {
 	p := part{line: v.line}
+	v.began = v.line
 	depth, inString := 0, false
 	for {
 		p.text = append(p.text, c)

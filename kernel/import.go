@@ -41,14 +41,19 @@ type ChangedTurn struct {
 	Field string // what differs: role, author or content
 }
 
-// Import reads a file, a folder or a repository and admits what it holds. Each
+// Import is ImportAll of one path.
+func (k Turns) Import(ctx context.Context, tenant dag.Tenant, path string, opts ingest.Options) (ImportReport, error) {
+	return k.ImportAll(ctx, tenant, []string{path}, opts)
+}
+
+// ImportAll reads files, folders and repositories, as [ingest.ReadAll] does, and admits what they hold. Each
 // batch is admitted whole or not at all. The first error ends the import; the
 // batches before it stay, and importing again goes on from there, since what is
 // there already counts as existing. The report is valid beside an error too.
 //
 // Reading, digests and storage overlap. Memory holds a few batches, and the
 // lines that precede their parents in a file.
-func (k Turns) Import(ctx context.Context, tenant dag.Tenant, path string, opts ingest.Options) (ImportReport, error) {
+func (k Turns) ImportAll(ctx context.Context, tenant dag.Tenant, paths []string, opts ingest.Options) (ImportReport, error) {
 	im := &importing{k: k.engine, tenant: tenant, conversations: map[dag.ConversationID]struct{}{}, work: make(chan work, 1), done: make(chan error, 1)}
 	var err error
 	if im.report.Head, err = k.store.Head(ctx, tenant); err != nil {
@@ -57,7 +62,7 @@ func (k Turns) Import(ctx context.Context, tenant dag.Tenant, path string, opts 
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	go im.write(ctx, stop)
-	read, err := ingest.Read(ctx, path, opts, func(b *ingest.Batch) error { return im.prepare(ctx, b) })
+	read, err := ingest.ReadAll(ctx, paths, opts, func(b *ingest.Batch) error { return im.prepare(ctx, b) })
 	close(im.work)
 	failed := <-im.done
 	if err == nil && failed == nil {

@@ -124,7 +124,8 @@ erase WORD --reason again
 ~erase WORD
 export
 --output json import DIR/claude.jsonl
-import DIR/claude-edited.jsonl
+import --dry-run -v DIR/claude-edited.jsonl
+import DIR/claude-edited.jsonl DIR/claude.jsonl
 --output json import DIR/claude-edited.jsonl --format claude-code
 `,
 	"facts": `

@@ -62,7 +62,7 @@ func TakeIn(ctx context.Context, spool *capture.Spool, s *Session, now time.Time
 		if _, err := os.Stat(session.Transcript); errors.Is(err, fs.ErrNotExist) {
 			return waited, nil
 		}
-		report, err := s.Turns.Import(ctx, session.Transcript, ingest.Options{Format: ingest.Format(session.Agent)})
+		report, err := s.Turns.Import(ctx, []string{session.Transcript}, ingest.Options{Format: ingest.Format(session.Agent)})
 		done.Turns += report.Admitted
 		if report.Admitted > 0 {
 			done.Sessions++

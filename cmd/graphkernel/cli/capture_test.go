@@ -150,7 +150,7 @@ func grow(t *testing.T, main string, files map[string][]byte, seed uint64) {
 		t.Errorf("%d sessions still wait, %v", len(pending), err)
 	}
 	whole := session(t)
-	if _, err := whole.Turns.Import(t.Context(), path(main), ingest.Options{}); err != nil {
+	if _, err := whole.Turns.Import(t.Context(), []string{path(main)}, ingest.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	got, want := everything(t, live), everything(t, whole)

@@ -81,7 +81,7 @@ func (t *Turn) Node() *dag.Turn {
 // Turns is the part of conversations that moves many turns.
 type Turns interface {
 	Admit(ctx context.Context, drafts []dag.Draft) (api.Receipt, error)
-	Import(ctx context.Context, path string, opts ingest.Options) (kernel.ImportReport, error)
+	Import(ctx context.Context, paths []string, opts ingest.Options) (kernel.ImportReport, error)
 	Export(ctx context.Context, only *dag.ConversationID, to io.Writer) (kernel.ExportReport, error)
 }
 

@@ -49,8 +49,8 @@ func (l localTurns) Admit(ctx context.Context, drafts []dag.Draft) (api.Receipt,
 	return view.Receipt(r), err
 }
 
-func (l localTurns) Import(ctx context.Context, path string, opts ingest.Options) (kernel.ImportReport, error) {
-	return l.local.Turns().Import(ctx, l.tenant, path, opts)
+func (l localTurns) Import(ctx context.Context, paths []string, opts ingest.Options) (kernel.ImportReport, error) {
+	return l.local.Turns().ImportAll(ctx, l.tenant, paths, opts)
 }
 
 func (l localTurns) Export(ctx context.Context, only *dag.ConversationID, to io.Writer) (kernel.ExportReport, error) {

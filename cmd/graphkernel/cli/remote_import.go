@@ -17,10 +17,10 @@ import (
 // admit.
 const mostHeld = 10_000
 
-// Import reads a file, a folder or a repository here, and has a service admit what it holds.
-func (r remoteTurns) Import(ctx context.Context, path string, opts ingest.Options) (kernel.ImportReport, error) {
+// Import reads files, folders and repositories here, and has a service admit what they hold.
+func (r remoteTurns) Import(ctx context.Context, paths []string, opts ingest.Options) (kernel.ImportReport, error) {
 	im := &remoteImport{client: r, conversations: map[dag.ConversationID]bool{}}
-	read, err := ingest.Read(ctx, path, opts, func(b *ingest.Batch) error { return im.admit(ctx, b) })
+	read, err := ingest.ReadAll(ctx, paths, opts, func(b *ingest.Batch) error { return im.admit(ctx, b) })
 	if err == nil {
 		err = im.last(ctx)
 	}
@@ -163,23 +163,28 @@ func (im *remoteImport) dropStored(here []Turn, drafts []dag.Draft, places []str
 			fresh, at = append(fresh, *d), append(at, places[i])
 			continue
 		}
-		changed := ""
-		switch {
-		case was.Redacted || d.Redacted: // erased text does not come back
-		case was.Role != d.Role:
-			changed = "role"
-		case was.Author != d.Author:
-			changed = "author"
-		case was.Content != d.Content:
-			changed = "content"
-		}
-		if changed == "" {
-			im.report.Existing++
-			continue
-		}
-		if im.report.Changed++; im.report.Changed <= kernel.MaxChangedNamed {
-			im.report.ChangedTurns = append(im.report.ChangedTurns, kernel.ChangedTurn{ID: d.ID, Place: places[i], Field: changed})
-		}
+		countStored(&im.report, was, d, places[i])
 	}
 	return fresh, at
+}
+
+// countStored counts a turn that is stored: as there already, or as changed if the record says something else.
+func countStored(r *kernel.ImportReport, was *Turn, d *dag.Draft, place string) {
+	changed := ""
+	switch {
+	case was.Redacted || d.Redacted: // erased text does not come back
+	case was.Role != d.Role:
+		changed = "role"
+	case was.Author != d.Author:
+		changed = "author"
+	case was.Content != d.Content:
+		changed = "content"
+	}
+	if changed == "" {
+		r.Existing++
+		return
+	}
+	if r.Changed++; r.Changed <= kernel.MaxChangedNamed {
+		r.ChangedTurns = append(r.ChangedTurns, kernel.ChangedTurn{ID: d.ID, Place: place, Field: changed})
+	}
 }

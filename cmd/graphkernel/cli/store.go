@@ -49,6 +49,11 @@ func (st *Stores) WithReadKernel(ctx context.Context, ring token.Keyring, fn fun
 	return st.with(ctx, ring, ToRead, fn)
 }
 
+// WithIdleKernel is WithReadKernel for what changes nothing at all: what hooks have left waits on.
+func (st *Stores) WithIdleKernel(ctx context.Context, ring token.Keyring, fn func(*Session) error) error {
+	return st.open(ctx, ring, ToRead, fn)
+}
+
 // WithNewKernel is WithKernel, but makes the store if there is none.
 func (st *Stores) WithNewKernel(ctx context.Context, ring token.Keyring, fn func(*Session) error) error {
 	return st.with(ctx, ring, ToMake, fn)

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -19,38 +19,64 @@ import (
 	"github.com/graphkernel/graphkernel/token"
 )
 
+// An importing is what the flags of import say.
+type importing struct {
+	format  string
+	learn   bool
+	dry     bool
+	verbose bool
+}
+
 func importCommand(a *cli.App) *cobra.Command {
-	var format string
-	var learn bool
+	var im importing
 	c := &cobra.Command{
-		Use:   "import PATH",
-		Short: "Admit conversations from a file, a folder or a git repository",
-		Long: `Reads Claude Code transcripts, ChatGPT exports, OpenAI chat messages, git histories
-and the project's own JSONL, which export writes. The format is found by looking;
---format names it where that is not enough.
+		Use:   "import PATH...",
+		Short: "Admit conversations from files, folders, archives and git repositories",
+		Long: "Reads, and finds out by looking which it is:\n\n" + formatsHelp() + `
+A PATH is a file, a folder with all files below it, a git repository, a .zip archive with
+all files in it, a .gz file, or - for standard input. --format names the format where looking
+is not enough.
 
 Turns are admitted in batches, each whole or not at all. Importing again admits
 what is new and changes nothing else. What is left out is counted by reason
-(docs/importers.md explains each). A record that was changed after it was imported is
-named and left out, and the stored turn stays. With --extract, facts are learned from the turns that
-were admitted, as knowledge extract does it. The result, as JSON:
+(docs/importers.md explains each), and named with --verbose. A record that was changed after it was imported is
+named and left out, and the stored turn stays. --dry-run stores nothing and says what would be new. With --extract,
+facts are learned from the turns that were admitted, as knowledge extract does it. The result, as JSON:
 
   {"admitted","existing","edges","conversations","skipped":{REASON:n},"noted":{REASON:n},"head",
-   "changed","changed_turns":[{"place","turn","field"}],"extracted":{…}}`,
+   "changed","changed_turns":[{"place","turn","field"}],"dry_run","extracted":{…}}`,
 		Example: `  graphkernel import ~/.claude/projects
+  graphkernel import --dry-run --verbose export.zip
   graphkernel import conversations.json --format chatgpt
+  zcat old.jsonl.gz | graphkernel import -
   graphkernel import .                        the history of this repository`,
-		Args: cli.OneArg("PATH"),
-		RunE: func(c *cobra.Command, args []string) error { return importPath(a, c, args[0], format, learn) },
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return cli.Usagef("%s takes at least one PATH: a file, a folder, a git repository, or - for standard input", c.CommandPath())
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error { return importPaths(a, c, args, &im) },
 	}
 	names := make([]string, 0, len(ingest.Formats))
 	for _, f := range ingest.Formats {
 		names = append(names, string(f))
 	}
-	c.Flags().StringVar(&format, "format", "", fmt.Sprintf("one of %v; found by looking if absent", names))
-	c.Flags().BoolVar(&learn, "extract", false, "learn facts from what is admitted")
+	c.Flags().StringVar(&im.format, "format", "", fmt.Sprintf("one of %v; found by looking if absent", names))
+	c.Flags().BoolVar(&im.learn, "extract", false, "learn facts from what is admitted")
+	c.Flags().BoolVar(&im.dry, "dry-run", false, "store nothing, and say what would be admitted")
+	c.Flags().BoolVarP(&im.verbose, "verbose", "v", false, "name each file and line that is left out, on standard error")
 	_ = c.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
 	return c
+}
+
+// formatsHelp lists the formats for the help text.
+func formatsHelp() string {
+	var b strings.Builder
+	for _, f := range ingest.Formats {
+		fmt.Fprintf(&b, "  %-12s %s\n", f, f.About())
+	}
+	return b.String()
 }
 
 type importJSON struct {
@@ -64,6 +90,7 @@ type importJSON struct {
 	Records       int                  `json:"records"`
 	Changed       int                  `json:"changed"`
 	ChangedTurns  []changedJSON        `json:"changed_turns,omitempty"`
+	DryRun        bool                 `json:"dry_run,omitempty"`
 	Extracted     *facts.ExtractedJSON `json:"extracted,omitempty"`
 	Error         string               `json:"error,omitempty"`
 	ExitCode      int                  `json:"exit_code,omitempty"`
@@ -94,15 +121,38 @@ func importResult(r *kernel.ImportReport) importJSON {
 	return j
 }
 
-func importPath(a *cli.App, c *cobra.Command, path, format string, learn bool) error {
-	opts := ingest.Options{Format: ingest.Format(format)}
-	if format != "" {
-		if _, err := ingest.ParseFormat(format); err != nil {
+func importPaths(a *cli.App, c *cobra.Command, paths []string, im *importing) error {
+	if im.format != "" {
+		if _, err := ingest.ParseFormat(im.format); err != nil {
 			return cli.Usage(err)
 		}
 	}
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		return cli.Usagef("%s does not exist; import takes a file, a folder or a git repository", path)
+	if im.dry && im.learn {
+		return cli.Usagef("--dry-run stores nothing that --extract could learn from; give one of them")
+	}
+	for _, path := range paths {
+		switch err := ingest.Check(path); {
+		case errors.Is(err, fs.ErrNotExist):
+			return cli.Usagef("%s does not exist; import takes files, folders, git repositories, and - for standard input", path)
+		case err != nil:
+			return cli.Usage(err)
+		}
+	}
+	opts := ingest.Options{Format: ingest.Format(im.format), Stdin: a.IO.Stdin}
+	if im.verbose {
+		opts.Skipped = func(s ingest.Skip) { a.IO.Note("%s", skippedLine(s)) }
+	}
+	if im.dry {
+		bar := a.IO.Progress("reading")
+		opts.Progress = bar.Update
+		report, err := a.Stores.TryImport(c.Context(), paths, opts)
+		bar.Stop()
+		if err != nil {
+			return err
+		}
+		result := importResult(&report)
+		result.DryRun = true
+		return a.IO.Print(result, func(w io.Writer) { printImport(w, &report, true) })
 	}
 	return a.Stores.WithNewKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
 		before, err := s.Head(c.Context())
@@ -111,30 +161,19 @@ func importPath(a *cli.App, c *cobra.Command, path, format string, learn bool) e
 		}
 		bar := a.IO.Progress("importing")
 		opts.Progress = bar.Update
-		report, err := s.Turns.Import(c.Context(), path, opts)
+		report, err := s.Turns.Import(c.Context(), paths, opts)
 		bar.Stop()
 		result := importResult(&report)
-		if err == nil && learn {
+		if err == nil && im.learn {
 			if result.Extracted, err = facts.Extract(a, c.Context(), s, nil, before); err == nil {
 				result.Head = result.Extracted.Head
 			}
 		}
 		if err != nil {
-			// What was admitted before stays; say so beside the error. Nothing
-			// else is on standard output then, so run adds nothing to it.
-			if a.IO.Output == "json" {
-				result.Error, result.ExitCode = err.Error(), cli.ExitCode(err)
-				if err := a.IO.PrintJSON(result); err != nil {
-					return err
-				}
-				a.IO.Note("graphkernel: %v", err)
-				return cli.Finish(result.ExitCode)
-			}
-			a.IO.Note("%d turns were admitted before this, and the head is %d; importing again continues from there", report.Admitted, report.Head)
-			return err
+			return importFailed(a, &report, result, err)
 		}
 		return a.IO.Print(result, func(w io.Writer) {
-			printImport(w, &report)
+			printImport(w, &report, false)
 			if result.Extracted != nil {
 				facts.PrintExtracted(w, result.Extracted)
 			}
@@ -142,9 +181,39 @@ func importPath(a *cli.App, c *cobra.Command, path, format string, learn bool) e
 	})
 }
 
-func printImport(w io.Writer, r *kernel.ImportReport) {
-	fmt.Fprintf(w, "admitted %s with %s in %s; %d were there already; head %d\n",
-		cli.Count(r.Admitted, "turn"), cli.Count(r.Edges, "edge"), cli.Count(r.Conversations, "conversation"), r.Existing, r.Head)
+// importFailed says what was admitted before an error, which stays. In JSON nothing else is on standard output
+// then, so the program adds nothing to it.
+func importFailed(a *cli.App, report *kernel.ImportReport, result importJSON, err error) error {
+	if a.IO.Output == "json" {
+		result.Error, result.ExitCode = err.Error(), cli.ExitCode(err)
+		if err := a.IO.PrintJSON(result); err != nil {
+			return err
+		}
+		a.IO.Note("graphkernel: %v", err)
+		return cli.Finish(result.ExitCode)
+	}
+	a.IO.Note("%d turns were admitted before this, and the head is %d; importing again continues from there", report.Admitted, report.Head)
+	return err
+}
+
+// skippedLine names what was left out: "skipped PATH:LINE: REASON", or the number of records that have no line.
+func skippedLine(s ingest.Skip) string {
+	switch {
+	case s.Line > 0:
+		return fmt.Sprintf("skipped %s:%d: %s", s.Path, s.Line, s.Reason)
+	case s.Records > 1:
+		return fmt.Sprintf("skipped %s: %s, %s", s.Path, s.Reason, cli.Count(s.Records, "record"))
+	}
+	return fmt.Sprintf("skipped %s: %s", s.Path, s.Reason)
+}
+
+func printImport(w io.Writer, r *kernel.ImportReport, dry bool) {
+	what, end := "admitted", fmt.Sprintf("; head %d", r.Head)
+	if dry {
+		what, end = "would admit", "; nothing was stored"
+	}
+	fmt.Fprintf(w, "%s %s with %s in %s; %d were there already%s\n",
+		what, cli.Count(r.Admitted, "turn"), cli.Count(r.Edges, "edge"), cli.Count(r.Conversations, "conversation"), r.Existing, end)
 	cli.PrintCounts(w, "skipped", r.Read.Skipped)
 	cli.PrintCounts(w, "noted", r.Read.Noted)
 	if r.Changed == 0 {

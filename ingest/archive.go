@@ -1,0 +1,258 @@
+package ingest
+
+import (
+	"archive/zip"
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// ErrArchive is wrapped by the errors about an archive that is damaged, encrypted, or larger than
+// an import unpacks.
+var ErrArchive = errors.New("the archive cannot be read")
+
+// Bounds of an archive. Nothing is unpacked to disk, and memory does not grow with an archive, so they
+// bound the time that one can take.
+const (
+	MaxMembers  = 100_000  // files in a zip archive
+	MaxUnpacked = 16 << 30 // bytes of all of them, and of what a gzip file holds
+
+	maxExpansion  = 200      // times that data may grow when it is unpacked …
+	freeExpansion = 64 << 20 // … beyond this many bytes, which are never too many
+)
+
+// Marks at the beginning of an archive.
+var (
+	gzipMark     = []byte{0x1f, 0x8b, 8}
+	zipMark      = []byte("PK\x03\x04")
+	emptyZipMark = []byte("PK\x05\x06")
+)
+
+func isZip(head []byte) bool {
+	return bytes.HasPrefix(head, zipMark) || bytes.HasPrefix(head, emptyZipMark)
+}
+
+func isArchive(head []byte) bool { return isZip(head) || bytes.HasPrefix(head, gzipMark) }
+
+// headOf returns the first bytes of a file, enough for the marks of archives.
+func (t *tree) headOf(path string) ([]byte, error) {
+	in, err := t.open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	head := make([]byte, 4)
+	n, err := readFull(in, head)
+	return head[:n], err
+}
+
+// tooLarge is the error for what would be more than the bounds allow.
+func tooLarge(what string) error {
+	return fmt.Errorf("%w: %s; an import unpacks at most %d GiB and %d files, and %d times the size of the archive", ErrArchive, what, MaxUnpacked>>30, MaxMembers, maxExpansion)
+}
+
+// isBomb reports whether so many bytes are too many for an archive of a size.
+func isBomb(unpacked, packed uint64) bool {
+	return unpacked > MaxUnpacked || unpacked > freeExpansion && unpacked/maxExpansion > packed
+}
+
+// gzipped makes a gzip file one that is read unpacked.
+func (r *reading) gzipped(path string) error {
+	packed, err := r.files.size(path)
+	if err != nil {
+		return err
+	}
+	plain := r.files.members[path] // standard input, or nil
+	r.files.add(path, &member{
+		base: strings.TrimSuffix(r.files.base(path), ".gz"),
+		size: -1,
+		open: func() (io.ReadCloser, error) {
+			var file io.ReadCloser
+			if plain != nil {
+				file, err = plain.open()
+			} else {
+				file, err = os.Open(path)
+			}
+			if err != nil {
+				return nil, err
+			}
+			in, err := gzip.NewReader(file)
+			if err != nil {
+				file.Close()
+				return nil, fmt.Errorf("%w: %w", ErrArchive, err)
+			}
+			return &unpacking{Reader: in, below: file, packed: uint64(packed)}, nil
+		},
+	})
+	return nil
+}
+
+// An unpacking is a file that is unpacked while it is read.
+type unpacking struct {
+	io.Reader
+	below  io.Closer
+	packed uint64 // bytes of the archive
+	read   uint64
+	most   uint64 // that the archive's directory says; 0: it says nothing
+}
+
+func (u *unpacking) Read(p []byte) (int, error) {
+	n, err := u.Reader.Read(p)
+	u.read += uint64(n)
+	switch {
+	case isBomb(u.read, u.packed):
+		return 0, tooLarge("it grows to more than " + fmt.Sprint(u.read) + " bytes")
+	case u.most > 0 && u.read > u.most:
+		return 0, fmt.Errorf("%w: a file in it is longer than its directory says, %d bytes", ErrArchive, u.most)
+	case err != nil && err != io.EOF:
+		err = fmt.Errorf("%w: %w", ErrArchive, err)
+	}
+	return n, err
+}
+
+func (u *unpacking) Close() error {
+	if c, ok := u.Reader.(io.Closer); ok {
+		c.Close()
+	}
+	return u.below.Close()
+}
+
+// zipped lists the files of a zip archive, in the order of their names, and lets them be read. Those whose
+// name, or that of a folder they are in, begins with a dot are left out, as in a folder; so is what
+// macOS adds. The size is the archive's, and in stays open until the import ends.
+func (r *reading) zipped(archive string, in io.ReaderAt, size int64) (paths []string, err error) {
+	z, err := zip.NewReader(in, size)
+	if err != nil && !errors.Is(err, zip.ErrInsecurePath) {
+		return nil, fmt.Errorf("ingest: %s: %w: %w", archive, ErrArchive, err)
+	}
+	if len(z.File) > MaxMembers {
+		return nil, fmt.Errorf("ingest: %s: %w", archive, tooLarge(fmt.Sprintf("it has %d files", len(z.File))))
+	}
+	total := uint64(0)
+	for _, f := range z.File {
+		if f.UncompressedSize64 > MaxUnpacked {
+			return nil, fmt.Errorf("ingest: %s: %w", archive, tooLarge(fmt.Sprintf("%q in it has %d bytes", f.Name, f.UncompressedSize64)))
+		}
+		if total += f.UncompressedSize64; isBomb(total, uint64(size)) {
+			return nil, fmt.Errorf("ingest: %s: %w", archive, tooLarge(fmt.Sprintf("its files have more than %d bytes", total)))
+		}
+	}
+	for _, f := range z.File {
+		name := path.Clean(strings.ReplaceAll(f.Name, `\`, "/"))
+		if strings.HasSuffix(f.Name, "/") || isHiddenMember(name) {
+			continue
+		}
+		at := archive + "/" + strings.TrimLeft(name, "/")
+		if mode := f.Mode(); !mode.IsRegular() && mode.Type() != 0 {
+			r.irregular = append(r.irregular, at)
+			continue
+		}
+		if f.Flags&1 != 0 {
+			return nil, fmt.Errorf("ingest: %s: %w: %q in it is encrypted; unpack it first", archive, ErrArchive, f.Name)
+		}
+		if r.files.members[at] != nil {
+			return nil, fmt.Errorf("ingest: %s: %w: it has two files %q", archive, ErrArchive, name)
+		}
+		r.files.add(at, &member{base: path.Base(name), size: int64(f.UncompressedSize64), open: func() (io.ReadCloser, error) {
+			in, err := f.Open()
+			if err != nil {
+				return nil, fmt.Errorf("%w: %w", ErrArchive, err)
+			}
+			return &unpacking{Reader: in, below: in, packed: uint64(size), most: max(f.UncompressedSize64, 1)}, nil
+		}})
+		paths = append(paths, at)
+	}
+	slices.Sort(paths)
+	return paths, nil
+}
+
+func isHiddenMember(name string) bool {
+	for part := range strings.SplitSeq(name, "/") {
+		if strings.HasPrefix(part, ".") && part != ".." || part == "__MACOSX" {
+			return true
+		}
+	}
+	return false
+}
+
+// archive lists the files of the zip archive at a path.
+func (r *reading) archive(path string) ([]string, error) {
+	size, err := r.files.size(path)
+	if err != nil {
+		return nil, err
+	}
+	file, err := os.Open(r.onDisk(path))
+	if err != nil {
+		return nil, fmt.Errorf("ingest: %w", err)
+	}
+	r.closers = append(r.closers, file)
+	return r.zipped(path, file, size)
+}
+
+// onDisk returns where the bytes of a path are: elsewhere for standard input.
+func (r *reading) onDisk(path string) string {
+	if path == Stdin {
+		return r.spooled
+	}
+	return path
+}
+
+// spool copies standard input to a temporary file, because its format is found by looking at it and it may be an
+// archive. The file is the user's alone, and is removed when the import ends.
+func (r *reading) spool() error {
+	if r.opts.Stdin == nil {
+		return fmt.Errorf("ingest: %w: there is no standard input to read", fs.ErrNotExist)
+	}
+	if r.spooled != "" {
+		return errors.New("ingest: standard input is given twice")
+	}
+	file, err := os.CreateTemp("", "graphkernel-import-*")
+	if err != nil {
+		return fmt.Errorf("ingest: %w", err)
+	}
+	r.spooled = file.Name()
+	sum := sha256.New()
+	size, err := io.Copy(io.MultiWriter(file, sum), contextReader{r})
+	if closed := file.Close(); err == nil {
+		err = closed
+	}
+	if err != nil {
+		return fmt.Errorf("ingest: standard input: %w", err)
+	}
+	r.files.add(Stdin, &member{
+		base: "sha256-" + hex.EncodeToString(sum.Sum(nil)[:8]), // two inputs without a name are two
+		size: size,
+		open: func() (io.ReadCloser, error) { return os.Open(r.spooled) },
+	})
+	return nil
+}
+
+// A contextReader reads standard input until the import is cancelled.
+type contextReader struct{ r *reading }
+
+func (c contextReader) Read(p []byte) (int, error) {
+	if err := c.r.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return c.r.opts.Stdin.Read(p)
+}
+
+// close removes what the import kept beside what it was given.
+func (r *reading) close() {
+	for _, c := range r.closers {
+		c.Close()
+	}
+	if r.spooled != "" {
+		os.Remove(filepath.Clean(r.spooled))
+	}
+}

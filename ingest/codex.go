@@ -1,0 +1,283 @@
+package ingest
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/internal/canon"
+)
+
+// sourceCodex is the source of ids that Codex CLI did not give as UUIDs.
+const sourceCodex = "codex"
+
+const authorCodex = "agent:codex"
+
+// A codexSession reads a rollout of Codex CLI, ~/.codex/sessions/YYYY/MM/DD/rollout-TIME-ID.jsonl. Each line is
+//
+//	{"timestamp":RFC 3339,"type":TYPE,"payload":{…}}
+//
+// and lines are only ever added. The shapes are those of RolloutLine, RolloutItem, SessionMeta, TurnContextItem and CompactedItem in
+// codex-rs/protocol/src/protocol.rs, and of ResponseItem, ContentItem and FunctionCallOutputPayload in codex-rs/protocol/src/models.rs of
+// github.com/openai/codex; which of them are written is in codex-rs/rollout/src/policy.rs.
+//
+// A response_item is what the model was given or gave, so it is a turn. An event_msg repeats it for a screen, and is none.
+type codexSession struct {
+	r     *reading
+	batch *Batch
+	size  int // of the contents read since the last batch was handed over, in bytes
+
+	named   bool // the first session_meta was read
+	session string
+	about   counted // attributes of the session, set on every turn
+	cwd     string
+	model   string
+	now     dag.Time
+
+	newest  *dag.TurnID
+	role    dag.Role // of newest
+	prompt  *dag.TurnID
+	prompts []*dag.TurnID // the turn before each prompt; nil: there was none
+	calls   map[string]codexCall
+}
+
+// counted attributes in a fixed order.
+type counted []struct{ key, value string }
+
+type codexCall struct {
+	turn dag.TurnID
+	tool string
+}
+
+// codex reads one rollout.
+func (r *reading) codex(path string) error {
+	s := &codexSession{r: r, batch: &Batch{Source: path, Repeats: true}, session: codexName(r.files.base(path)), calls: map[string]codexCall{}}
+	if err := r.jsonRecords(path, s.record); err != nil {
+		return err
+	}
+	return r.hand(s.batch)
+}
+
+// codexName returns the id of the session that a rollout's file is named after, or the name itself.
+func codexName(base string) string {
+	const uuid = 36
+	base = strings.TrimSuffix(base, ".jsonl")
+	if len(base) >= uuid {
+		if _, err := dag.ParseConversationID(strings.ToLower(base[len(base)-uuid:])); err == nil {
+			return base[len(base)-uuid:]
+		}
+	}
+	return base
+}
+
+// record takes one line. It is counted already.
+func (s *codexSession) record(rec jsonRecord) error {
+	payload := object(rec.value, "payload")
+	if payload == nil {
+		s.r.skip(skipMalformed)
+		return nil
+	}
+	switch kind := text(rec.value, "type"); kind {
+	case "response_item":
+		return s.item(rec, payload)
+	case "compacted":
+		return s.compacted(rec, payload)
+	case "inter_agent_communication": // as older versions wrote an agent_message
+		t := &codexTurn{draft: dag.Draft{Role: dag.RoleAssistant, Author: authorCodex}}
+		t.agentMessage(payload)
+		return s.said(rec, t, text(payload, "id"))
+	case "session_meta":
+		s.meta(payload)
+		s.r.skip("session_meta")
+	case "turn_context":
+		if cwd := text(payload, "cwd"); cwd != "" {
+			s.cwd = strings.Clone(cwd)
+		}
+		if model := text(payload, "model"); model != "" {
+			s.model = strings.Clone(model)
+		}
+		s.r.skip("turn_context")
+	case "event_msg":
+		if text(payload, "type") == "thread_rolled_back" {
+			s.rollBack(scalar(payload, "num_turns"))
+		}
+		s.r.skip("event_msg")
+	default:
+		s.r.skip(skipUnknownType)
+	}
+	return nil
+}
+
+// meta reads what the first line says of a session. In a fork, those of the sessions that it goes on from follow.
+func (s *codexSession) meta(v *canon.Value) {
+	if s.named {
+		return
+	}
+	s.named = true
+	if id := text(v, "id"); id != "" {
+		s.session = strings.Clone(id)
+	}
+	s.cwd = strings.Clone(text(v, "cwd"))
+	parent := text(v, "parent_thread_id")
+	if spawn := object(object(object(v, "source"), "subagent"), "thread_spawn"); parent == "" && spawn != nil {
+		parent = text(spawn, "parent_thread_id")
+	}
+	for _, a := range [...]struct{ key, value string }{
+		{attrGitBranch, text(object(v, "git"), "branch")},
+		{attrAgentVersion, text(v, "cli_version")},
+		{attrForkedFrom, text(v, "forked_from_id")},
+		{attrParentSession, parent},
+		{attrAgentID, text(v, "agent_nickname")},
+	} {
+		if a.value != "" {
+			s.about = append(s.about, struct{ key, value string }{a.key, strings.Clone(a.value)})
+		}
+	}
+}
+
+// rollBack goes back before the last prompts: what follows is said in their place.
+func (s *codexSession) rollBack(turns string) {
+	n, err := strconv.Atoi(turns)
+	if err != nil || n <= 0 || len(s.prompts) == 0 {
+		return
+	}
+	at := max(len(s.prompts)-n, 0)
+	s.newest, s.role, s.prompt = s.prompts[at], 0, nil
+	s.prompts = s.prompts[:at]
+}
+
+// compacted is the summary that a compaction left in the place of what was said before. Where the model wrote
+// it in a form that only it can read, there is none.
+func (s *codexSession) compacted(rec jsonRecord, v *canon.Value) error {
+	said := text(v, "message")
+	if said == "" {
+		s.r.skip("compaction_encrypted")
+		return nil
+	}
+	t := codexTurn{draft: dag.Draft{Role: dag.RoleAssistant, Author: authorCodex}}
+	t.content.plain(said)
+	setAttr(&t.draft, attrCompact, "summary", &t.noted)
+	return s.turn(rec, &t, "")
+}
+
+// A codexTurn is what a record says by itself.
+type codexTurn struct {
+	draft   dag.Draft
+	content content
+	noted   counts
+	skip    string // not empty: the record is no turn, and this is why
+	call    string // the id of the call that it is
+	answers string // the id of the call that it answers
+	tool    string // of the call
+	prompt  bool   // a person wrote it
+}
+
+func (s *codexSession) item(rec jsonRecord, v *canon.Value) error {
+	return s.said(rec, codexItem(v), text(v, "id"))
+}
+
+func (s *codexSession) said(rec jsonRecord, t *codexTurn, id string) error {
+	if t.skip != "" {
+		s.r.skip(t.skip)
+		return nil
+	}
+	return s.turn(rec, t, id)
+}
+
+// globalID is the length from which on an id is taken for one that no other record has. Such ids are kept where a
+// session is forked, so what was said before the fork is one turn. Local models number theirs.
+const globalID = 32
+
+// turn makes a turn of a record.
+func (s *codexSession) turn(rec jsonRecord, t *codexTurn, id string) error {
+	d := &t.draft
+	for range rec.replaced {
+		t.noted.add(noteLoneSurrogate)
+	}
+	name := id
+	if len(id) < globalID {
+		name = s.session + "/" + strconv.Itoa(rec.line)
+		if rec.part > 0 {
+			name += "." + strconv.Itoa(rec.part)
+		}
+	}
+	turnID(d, sourceCodex, name, &t.noted)
+	d.Conversation = conversationID(sourceCodex, s.session)
+	d.Content = t.content.text.String()
+	s.setTime(d, rec.value, &t.noted)
+	s.setEdges(d, t)
+	s.setAttrs(d, t)
+	for what, n := range t.content.lost {
+		for range n {
+			t.noted.add(what)
+		}
+	}
+	before := s.newest
+	if !s.r.admit(s.batch, d, rec.place, t.noted) {
+		return nil
+	}
+	if t.prompt {
+		s.prompts, s.prompt = append(s.prompts, before), &d.ID
+	}
+	s.newest, s.role = &d.ID, d.Role
+	if _, known := s.calls[t.call]; t.call != "" && !known {
+		s.calls[strings.Clone(t.call)] = codexCall{turn: d.ID, tool: strings.Clone(t.tool)}
+	}
+	s.size += len(d.Content)
+	if len(s.batch.Drafts) < batchLines && s.size < batchBytes {
+		return nil
+	}
+	full := s.batch
+	s.batch, s.size = &Batch{Source: full.Source, Repeats: true}, 0
+	return s.r.hand(full)
+}
+
+func (s *codexSession) setTime(d *dag.Draft, v *canon.Value, noted *counts) {
+	t, err := dag.ReadTime(text(v, "timestamp"))
+	if err != nil {
+		d.CreatedAt = s.now
+		setAttr(d, attrTimeBy, timeByEarlierContext, noted)
+		noted.add(noteTimeInferred)
+		return
+	}
+	d.CreatedAt, s.now = t, t
+}
+
+// setEdges joins a turn to the one before it; a result also to its call, and what the model says first after a result
+// to the prompt that it works for.
+func (s *codexSession) setEdges(d *dag.Draft, t *codexTurn) {
+	if s.newest != nil {
+		addParent(d, *s.newest, dag.Reply, &t.noted)
+	}
+	if t.answers != "" {
+		call, known := s.calls[t.answers]
+		if known {
+			addParent(d, call.turn, dag.Reply, &t.noted)
+			t.tool = call.tool
+		} else {
+			t.noted.add(noteCallMissing)
+		}
+	}
+	if d.Author == authorCodex && s.role == dag.RoleTool && s.prompt != nil {
+		addParent(d, *s.prompt, dag.Reference, &t.noted)
+	}
+}
+
+func (s *codexSession) setAttrs(d *dag.Draft, t *codexTurn) {
+	if d.Role == dag.RoleTool {
+		if t.tool == "" {
+			t.tool = "unknown"
+		}
+		d.Author = authorName("tool", t.tool, &t.noted)
+	}
+	setAttr(d, attrTool, t.tool, &t.noted)
+	setAttr(d, attrToolUseID, t.call+t.answers, &t.noted)
+	setAttr(d, attrBlocks, t.content.blocks(), &t.noted)
+	setAttr(d, AttrFolder, s.cwd, &t.noted)
+	if d.Author == authorCodex {
+		setAttr(d, attrModel, s.model, &t.noted)
+	}
+	for _, a := range s.about {
+		setAttr(d, a.key, a.value, &t.noted)
+	}
+}
