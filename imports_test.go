@@ -110,6 +110,7 @@ var mayImport = map[string][]string{
 		"api/fault", "slice/facts", "server/view", "ledger/monitor", "api", "policy/standard", "client", "dag", "evidence", "ingest", "ingest/llm", "internal/canon", "kernel", "knowledge", "ledger", "ledger/attest", "ledger/identity", "normalize", "policy", "render", "slice", "store", "store/postgres", "store/sqlite", "store/transfer", "token",
 		"github.com/jedib0t/go-pretty/v6", "github.com/spf13/cobra", "golang.org/x/term",
 	},
+	"cmd/graphkernel/overview": {"cmd/graphkernel/capture", "cmd/graphkernel/cli", "render", "token", "github.com/jedib0t/go-pretty/v6", "github.com/spf13/cobra"},
 	"cmd/graphkernel/turns": {"guard", "slice/contexts", "retrieval", "retrieval/analysis",
 		"knowledge",
 		"server/view", "client", "api", "slice/facts", "policy/standard", "access", "cmd/graphkernel/cli", "cmd/graphkernel/facts", "dag", "ingest", "kernel", "policy", "render", "slice", "store", "token",
@@ -140,7 +141,7 @@ var mayImport = map[string][]string{
 		"github.com/spf13/cobra",
 	},
 	"cmd/graphkernel": {
-		"cmd/graphkernel/capture",
+		"cmd/graphkernel/capture", "cmd/graphkernel/overview",
 		"cmd/graphkernel/audit", "cmd/graphkernel/cli", "cmd/graphkernel/demo", "cmd/graphkernel/facts", "cmd/graphkernel/service", "cmd/graphkernel/signing", "cmd/graphkernel/storage", "cmd/graphkernel/turns",
 		"github.com/spf13/cobra",
 	},

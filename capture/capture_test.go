@@ -238,6 +238,15 @@ func TestHooks(t *testing.T) {
 		if n := bytes.Count(with, []byte(program)); n != len(ours) {
 			t.Errorf("%s: %d hooks, want %d", settings, n, len(ours))
 		}
+		there, lines, err := capture.Installed(with)
+		if err != nil || len(there) != len(ours) || lines[0][0] != program && lines[0][0] != program+"-hook" {
+			t.Errorf("%s: %d hooks are found, %v", settings, len(there), err)
+		}
+		for _, h := range there {
+			if !slices.Contains(ours, h) {
+				t.Errorf("found is %+v", h)
+			}
+		}
 		moved, err := capture.WithHooks(with, []capture.Hook{{Event: capture.Stop, Command: "'/a folder/graphkernel.exe' hook claude-code /s"}})
 		if err != nil || bytes.Contains(moved, []byte(program)) || !bytes.Contains(moved, []byte("a folder")) {
 			t.Errorf("%s: hooks of another place are added to ours: %s, %v", settings, moved, err)
@@ -281,7 +290,7 @@ func compact(t *testing.T, data []byte) string {
 func TestCommandLine(t *testing.T) {
 	for _, words := range [][]string{{"a"}, {"a b", "c"}, {"", "it's", `\`, `'`, "$HOME;`x`"}, {"é ", "--x=1"}} {
 		line := capture.CommandLine(words...)
-		if got := capture.Words(line); !slices.Equal(got, words) {
+		if got := capture.Split(line); !slices.Equal(got, words) {
 			t.Errorf("%q is read as %q, want %q", line, got, words)
 		}
 	}

@@ -1,4 +1,4 @@
 package capture
 
-// Words is words, for tests.
-var Words = words
+// Split is split, for tests.
+var Split = split

@@ -47,15 +47,31 @@ func WithHooks(settings []byte, hooks []Hook) ([]byte, error) {
 		}
 		add[h.Event] = append(add[h.Event], group)
 	}
-	return changeHooks(settings, hooks, func(event string, groups []json.RawMessage) []json.RawMessage { return append(groups, add[event]...) })
+	return changeHooks(settings, hooks, func(event string, groups []json.RawMessage) []json.RawMessage {
+		return append(withoutOurs(groups), add[event]...)
+	})
 }
 
 // WithoutHooks returns an agent's settings without the hooks that this program added.
 func WithoutHooks(settings []byte) ([]byte, error) {
-	return changeHooks(settings, nil, func(_ string, groups []json.RawMessage) []json.RawMessage { return groups })
+	return changeHooks(settings, nil, func(_ string, groups []json.RawMessage) []json.RawMessage { return withoutOurs(groups) })
 }
 
-// changeHooks lets a function change the groups of each event, after those of this program were taken out.
+// Installed returns the hooks in an agent's settings that this program added, and for each the words of its command line.
+func Installed(settings []byte) (hooks []Hook, words [][]string, err error) {
+	_, err = changeHooks(settings, nil, func(event string, groups []json.RawMessage) []json.RawMessage {
+		for _, g := range groups {
+			if command, blocks, ok := ours(g); ok {
+				hooks = append(hooks, Hook{Event: event, Command: command, Blocks: blocks})
+				words = append(words, split(command))
+			}
+		}
+		return groups
+	})
+	return hooks, words, err
+}
+
+// changeHooks lets a function change the groups of each event.
 func changeHooks(settings []byte, added []Hook, change func(event string, groups []json.RawMessage) []json.RawMessage) ([]byte, error) {
 	if len(bytes.TrimSpace(settings)) == 0 {
 		settings = []byte("{}")
@@ -82,7 +98,7 @@ func changeHooks(settings []byte, added []Hook, change func(event string, groups
 		if err := json.Unmarshal(hooks.get(event, "[]"), &groups); err != nil {
 			return nil, fmt.Errorf("capture: %w: hooks.%s: %w", ErrSettings, event, err)
 		}
-		groups = change(event, slices.DeleteFunc(groups, isOurs))
+		groups = change(event, groups)
 		if len(groups) == 0 {
 			hooks.drop(event)
 			continue
@@ -105,22 +121,28 @@ func changeHooks(settings []byte, added []Hook, change func(event string, groups
 	return append(out.Bytes(), '\n'), nil
 }
 
-// isOurs reports whether a group of hooks is one that this program added: it has one hook, which runs this program.
-func isOurs(group json.RawMessage) bool {
+func withoutOurs(groups []json.RawMessage) []json.RawMessage {
+	return slices.DeleteFunc(groups, func(g json.RawMessage) bool { _, _, ok := ours(g); return ok })
+}
+
+// ours returns the command of a group of hooks that this program added, and whether it blocks: such a group has one hook, which runs this program.
+func ours(group json.RawMessage) (command string, blocks, ok bool) {
 	var g struct {
 		Hooks []struct {
-			Command string `json:"command"`
+			Command   string `json:"command"`
+			OnFailure string `json:"onFailure"`
 		} `json:"hooks"`
 	}
 	if json.Unmarshal(group, &g) != nil || len(g.Hooks) != 1 {
-		return false
+		return "", false, false
 	}
-	line := words(g.Hooks[0].Command)
+	h := g.Hooks[0]
+	line := split(h.Command)
 	if len(line) < 3 {
-		return false
+		return "", false, false
 	}
 	program := strings.TrimSuffix(line[0][strings.LastIndexAny(line[0], `/\`)+1:], ".exe")
-	return program == "graphkernel-hook" || program == "graphkernel" && line[1] == "hook"
+	return h.Command, h.OnFailure == "block", program == "graphkernel-hook" || program == "graphkernel" && line[1] == "hook"
 }
 
 // CommandLine quotes words for a POSIX shell. What needs no quotes has none.
@@ -137,8 +159,8 @@ func CommandLine(words ...string) string {
 	return strings.Join(quoted, " ")
 }
 
-// words reads a command line that CommandLine wrote.
-func words(line string) (list []string) {
+// split reads a command line that CommandLine wrote.
+func split(line string) (list []string) {
 	var word strings.Builder
 	quoted, begun := false, false
 	for i := 0; i < len(line); i++ {

@@ -176,7 +176,14 @@ func (a *App) Root() *cobra.Command {
 			a.started = true
 			return nil
 		},
-		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+		RunE: func(c *cobra.Command, _ []string) error {
+			status, _, err := c.Find([]string{"status"})
+			if err != nil {
+				return err
+			}
+			status.SetContext(c.Context())
+			return status.RunE(status, nil)
+		},
 	}
 	root.SetVersionTemplate("{{.Version}}\n")
 	a.Settings.register(root)

@@ -27,7 +27,7 @@ func (s *Settings) Spool() (*capture.Spool, error) {
 	if folder == "" {
 		return nil, Usagef("no home folder to look for captured sessions in; set HOME or XDG_STATE_HOME")
 	}
-	to, err := s.server()
+	to, err := s.Server()
 	if err != nil {
 		return nil, err
 	}

@@ -87,9 +87,9 @@ func (s *Settings) IdentityPath() (string, error) {
 	return "", Usagef("no home folder to look for an identity in; give --identity or GRAPHKERNEL_IDENTITY")
 }
 
-// server returns the URL of the service that is to be asked, "" for a store of this machine. A store that
+// Server returns the URL of the service that is to be asked, "" for a store of this machine. A store that
 // --store names goes before GRAPHKERNEL_SERVER.
-func (s *Settings) server() (string, error) {
+func (s *Settings) Server() (string, error) {
 	url := s.ServerFlag
 	switch {
 	case url != "" && s.StoreFlag != "":
@@ -107,7 +107,7 @@ func (s *Settings) server() (string, error) {
 
 // AsksService reports whether the flags and the environment name a service.
 func (s *Settings) AsksService() bool {
-	url, err := s.server()
+	url, err := s.Server()
 	return err == nil && url != ""
 }
 
@@ -116,7 +116,7 @@ func (s *Settings) AsksService() bool {
 func (s *Settings) Flags() ([]string, error) {
 	var flags []string
 	add := func(flag, value string) { flags = append(flags, "--"+flag, value) }
-	url, err := s.server()
+	url, err := s.Server()
 	if err != nil {
 		return nil, err
 	}

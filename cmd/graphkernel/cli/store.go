@@ -70,7 +70,7 @@ func (st *Stores) with(ctx context.Context, ring token.Keyring, why purpose, fn 
 }
 
 func (st *Stores) open(ctx context.Context, ring token.Keyring, why purpose, fn func(*Session) error) error {
-	url, err := st.settings.server()
+	url, err := st.settings.Server()
 	if err != nil {
 		return err
 	}

@@ -102,3 +102,15 @@ func FindFlag(c *cobra.Command, words *string) {
 
 // AnchorHelp says how a turn is named.
 const AnchorHelp = "A turn is named by its id, by a beginning of its id that no other shares, or by the\nid that another system gave it."
+
+// FirstPrompt returns the beginning of what the first turn of a user says in a conversation.
+func FirstPrompt(ctx context.Context, s *Session, conversation string) (string, error) {
+	t, err := s.TurnAfter(ctx, conversation, 0, dag.RoleUser.String())
+	switch {
+	case err != nil || t == nil:
+		return "", err
+	case t.Redacted:
+		return render.NoText, nil
+	}
+	return render.OneLine(render.Visible(t.Content), 60), nil
+}

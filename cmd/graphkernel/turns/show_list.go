@@ -2,7 +2,6 @@ package turns
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"io"
 	"slices"
@@ -14,7 +13,6 @@ import (
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/knowledge"
-	"github.com/graphkernel/graphkernel/render"
 	"github.com/graphkernel/graphkernel/token"
 )
 
@@ -70,7 +68,7 @@ func listConversations(a *cli.App, c *cobra.Command, f *listFlags) error {
 		}
 		prompts := make([]string, len(lines))
 		for i := range lines {
-			if prompts[i], err = firstPrompt(c.Context(), s, lines[i].ID); err != nil {
+			if prompts[i], err = cli.FirstPrompt(c.Context(), s, lines[i].ID); err != nil {
 				return err
 			}
 		}
@@ -86,16 +84,4 @@ func listConversations(a *cli.App, c *cobra.Command, f *listFlags) error {
 			}
 		})
 	})
-}
-
-// firstPrompt returns the beginning of what the first turn of a user says in a conversation.
-func firstPrompt(ctx context.Context, s *cli.Session, conversation string) (string, error) {
-	t, err := s.TurnAfter(ctx, conversation, 0, dag.RoleUser.String())
-	switch {
-	case err != nil || t == nil:
-		return "", err
-	case t.Redacted:
-		return render.NoText, nil
-	}
-	return render.OneLine(render.Visible(t.Content), 60), nil
 }

@@ -1,0 +1,110 @@
+package capture
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/graphkernel/graphkernel/capture"
+	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
+)
+
+// An Installation is what an agent's settings say of this program.
+type Installation struct {
+	Agent    capture.Agent
+	Settings string   // the file
+	Hooks    int      // of this program
+	Missing  []string // programs that hooks name and that are not there
+	Other    string   // a spool that hooks name in place of that of the settings; "" if there is none
+	Guards   bool     // a hook judges tool calls
+	Version  string   // of the agent; "" if it was not found
+	Old      bool     // it does not know "onFailure": a guard that cannot be started lets calls through
+}
+
+// Inspect says what is installed for Claude Code. Without settings of the agent it returns nil.
+func Inspect(ctx context.Context, a *cli.App) (*Installation, error) {
+	path, err := settingsOf(a, "")
+	if err != nil {
+		return nil, err
+	}
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Stat(filepath.Dir(path)); err != nil {
+			return nil, nil
+		}
+		data, err = nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	hooks, lines, err := capture.Installed(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	spool, err := a.Settings.Spool()
+	if err != nil {
+		return nil, err
+	}
+	in := &Installation{Agent: capture.ClaudeCode, Settings: path, Hooks: len(hooks)}
+	for i, h := range hooks {
+		line := lines[i]
+		if _, err := os.Stat(line[0]); err != nil && !slices.Contains(in.Missing, line[0]) {
+			in.Missing = append(in.Missing, line[0])
+		}
+		at := 2 // PROGRAM AGENT SPOOL
+		if line[1] == "hook" {
+			at = 3
+		}
+		if at < len(line) && line[at] != spool.Folder() {
+			in.Other = line[at]
+		}
+		in.Guards = in.Guards || h.Event == capture.PreToolUse
+	}
+	in.Version = versionOf(ctx, a.Settings.Getenv, "claude")
+	in.Old = in.Version != "" && olderThan(in.Version, 2, 1, 295)
+	return in, nil
+}
+
+var version = regexp.MustCompile(`^\s*(\d+)\.(\d+)\.(\d+)`)
+
+// versionOf asks a program of the PATH for its version. It returns "" if there is none, or none that can be read.
+func versionOf(ctx context.Context, getenv func(string) string, program string) string {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	if runtime.GOOS == "windows" {
+		program += ".exe"
+	}
+	for _, folder := range filepath.SplitList(getenv("PATH")) {
+		path := filepath.Join(folder, program)
+		if info, err := os.Stat(path); err != nil || info.IsDir() || !filepath.IsAbs(path) {
+			continue
+		}
+		out, err := exec.CommandContext(ctx, path, "--version").Output()
+		if err != nil {
+			return ""
+		}
+		return strings.TrimSpace(string(version.Find(out)))
+	}
+	return ""
+}
+
+// olderThan compares a version with the numbers of another one.
+func olderThan(v string, than ...int) bool {
+	parts := version.FindStringSubmatch(v)
+	for i, want := range than {
+		if got, err := strconv.Atoi(parts[i+1]); err != nil || got != want {
+			return err == nil && got < want
+		}
+	}
+	return false
+}

@@ -1,0 +1,154 @@
+// Package overview owns the commands that say what there is: status, which the program shows if it is called without a command,
+// and doctor, which says what is wrong and how to mend it.
+package overview
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
+	"github.com/graphkernel/graphkernel/token"
+)
+
+// Commands makes the commands of this package.
+func Commands(a *cli.App) []*cobra.Command {
+	return []*cobra.Command{statusCommand(a), doctorCommand(a)}
+}
+
+func statusCommand(a *cli.App) *cobra.Command {
+	return &cobra.Command{
+		Use:   "status",
+		Short: "Say what there is, and what to do next",
+		Long: `Shows the store or the service, the newest conversations, the key that signs, and what waits to be taken
+in. The program shows the same if it is called without a command.
+
+  {"store","server","head","conversations","turns","newest":[{"id","turns","last_at","first_prompt"}],"key_id",
+   "waiting","next":[COMMAND]}`,
+		Args: cli.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return status(c.Context(), a) },
+	}
+}
+
+// newestShown is how many conversations status lists.
+const newestShown = 5
+
+type newestJSON struct {
+	ID     string `json:"id"`
+	Turns  int    `json:"turns"`
+	LastAt string `json:"last_at"`
+	Prompt string `json:"first_prompt"`
+}
+
+type statusJSON struct {
+	Store         string       `json:"store"`
+	Server        string       `json:"server,omitempty"`
+	Head          uint64       `json:"head"`
+	Conversations int          `json:"conversations"`
+	Turns         int          `json:"turns"`
+	Newest        []newestJSON `json:"newest"`
+	KeyID         string       `json:"key_id,omitempty"`
+	Waiting       int          `json:"waiting"`
+	Next          []string     `json:"next"`
+}
+
+func status(ctx context.Context, a *cli.App) error {
+	s := statusJSON{Newest: []newestJSON{}, Next: []string{}}
+	var err error
+	if s.Server, err = a.Settings.Server(); err != nil {
+		return err
+	}
+	s.Server = cli.WithoutPassword(s.Server)
+	if s.Server == "" {
+		s.Store = cli.WithoutPassword(a.Settings.StoreName())
+	}
+	err = a.Stores.WithReadKernel(ctx, token.Keyring{}, func(session *cli.Session) error { return s.look(ctx, session) })
+	absent := errors.Is(err, cli.ErrNoStore)
+	if err != nil && !absent {
+		return err
+	}
+	if ring, err := a.Signing.RingToSign(); err == nil && s.Server == "" {
+		id, err := ring.Signer()
+		if err != nil {
+			return err
+		}
+		s.KeyID = string(id)
+	}
+	if spool, err := a.Settings.Spool(); err == nil {
+		pending, _ := spool.Pending() // doctor tells what is broken
+		s.Waiting = len(pending)
+	}
+	s.next()
+	return a.IO.Print(s, func(w io.Writer) { s.print(w, absent) })
+}
+
+// look fills in what a store holds.
+func (s *statusJSON) look(ctx context.Context, session *cli.Session) error {
+	head, err := session.Head(ctx)
+	if err != nil {
+		return err
+	}
+	list, err := session.Conversations(ctx)
+	if err != nil {
+		return err
+	}
+	s.Head, s.Conversations = uint64(head), len(list)
+	for i := range list {
+		s.Turns += list[i].Turns
+	}
+	cli.ByLast(list)
+	for _, c := range list[:min(len(list), newestShown)] {
+		prompt, err := cli.FirstPrompt(ctx, session, c.ID)
+		if err != nil {
+			return err
+		}
+		s.Newest = append(s.Newest, newestJSON{c.ID, c.Turns, c.LastAt, prompt})
+	}
+	return nil
+}
+
+// next says which commands a person may want now.
+func (s *statusJSON) next() {
+	if s.Turns == 0 {
+		s.Next = append(s.Next, "graphkernel import ~/.claude/projects", "graphkernel setup claude-code", "graphkernel demo")
+		return
+	}
+	if s.KeyID == "" && s.Server == "" {
+		s.Next = append(s.Next, "graphkernel keys init")
+	}
+	s.Next = append(s.Next, "graphkernel search WORDS", "graphkernel show "+s.Newest[0].ID[:8], "graphkernel context TASK")
+}
+
+func (s *statusJSON) print(w io.Writer, absent bool) {
+	fmt.Fprintf(w, "%-8s %s\n", map[bool]string{true: "service", false: "store"}[s.Server != ""], cmp.Or(s.Server, s.Store))
+	switch {
+	case absent:
+		fmt.Fprintln(w, "         there is none yet")
+	default:
+		fmt.Fprintf(w, "         %s in %s, head %d\n", cli.Count(s.Turns, "turn"), cli.Count(s.Conversations, "conversation"), s.Head)
+	}
+	if s.Server == "" {
+		fmt.Fprintf(w, "key      %s\n", cmp.Or(s.KeyID, "none yet; nothing can be signed"))
+	}
+	if s.Waiting > 0 {
+		fmt.Fprintf(w, "spool    %s to be taken in; see: graphkernel capture\n", cli.Count(s.Waiting, "session"))
+	}
+	if len(s.Newest) > 0 {
+		fmt.Fprintln(w)
+		t := cli.NewTable(w, "conversation", "turns", "last", "first prompt")
+		for _, n := range s.Newest {
+			t.AppendRow(table.Row{n.ID, n.Turns, n.LastAt[:16], n.Prompt})
+		}
+		t.Render()
+	}
+	fmt.Fprintln(w, "\nnext")
+	for _, command := range s.Next {
+		fmt.Fprintf(w, "  %s\n", command)
+	}
+	fmt.Fprintln(w, "  graphkernel --help")
+}

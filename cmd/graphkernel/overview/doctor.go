@@ -1,0 +1,201 @@
+package overview
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	hooks "github.com/graphkernel/graphkernel/cmd/graphkernel/capture"
+	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
+	"github.com/graphkernel/graphkernel/render"
+)
+
+func doctorCommand(a *cli.App) *cobra.Command {
+	return &cobra.Command{
+		Use:   "doctor",
+		Short: "Say what is wrong, and how to mend it",
+		Long: `Looks at the store or the service, the keys, what waits to be taken in, and the hooks in an agent's
+settings. It changes nothing. A line is ok, "note" for what a person may want to know, or "wrong",
+with what to do about it. The exit code is 1 if anything is wrong. (fsck checks what is in a store.)
+
+  {"checks":[{"of","status","found","mend"}]}`,
+		Args: cli.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			d := &diagnosis{a: a}
+			for _, look := range []func(context.Context){d.place, d.keys, d.spool, d.agent} {
+				look(c.Context())
+			}
+			return d.report()
+		},
+	}
+}
+
+// The statuses of a check.
+const (
+	fine  = "ok"
+	note  = "note"
+	wrong = "wrong"
+)
+
+type checkJSON struct {
+	Of     string `json:"of"`
+	Status string `json:"status"`
+	Found  string `json:"found"`
+	Mend   string `json:"mend,omitempty"`
+}
+
+// A diagnosis is what doctor found.
+type diagnosis struct {
+	a      *cli.App
+	checks []checkJSON
+}
+
+func (d *diagnosis) add(of, status, mend, found string, args ...any) {
+	d.checks = append(d.checks, checkJSON{of, status, render.OneLine(render.Visible(fmt.Sprintf(found, args...)), 400), mend})
+}
+
+// place looks at the store, or asks the service.
+func (d *diagnosis) place(ctx context.Context) {
+	url, err := d.a.Settings.Server()
+	if err != nil {
+		d.add("service", wrong, "give one of --server and --store, or unset GRAPHKERNEL_SERVER", "%v", err)
+		return
+	}
+	of, where := "store", cli.WithoutPassword(d.a.Settings.StoreName())
+	if url != "" {
+		of, where = "service", cli.WithoutPassword(url)
+	}
+	var s statusJSON
+	err = d.a.Stores.WithoutTakingIn(ctx, func(session *cli.Session) error { return s.look(ctx, session) })
+	switch {
+	case errors.Is(err, cli.ErrNoStore):
+		d.add(of, note, "graphkernel import PATH makes it", "%s is not there yet", where)
+	case err != nil && url != "":
+		d.add(of, wrong, "start the service, or mend the URL, or the API key in GRAPHKERNEL_KEY", "%s: %v", where, err)
+	case err != nil:
+		d.add(of, wrong, "graphkernel fsck says more; graphkernel restore brings a backup back", "%s: %v", where, err)
+	default:
+		d.add(of, fine, "", "%s: %s in %s", where, cli.Count(s.Turns, "turn"), cli.Count(s.Conversations, "conversation"))
+	}
+}
+
+func (d *diagnosis) keys(context.Context) {
+	if d.a.Settings.AsksService() {
+		return // its own
+	}
+	ring, err := d.a.Signing.Keyring()
+	switch {
+	case errors.Is(err, cli.ErrNoSecret):
+		d.add("key", note, "graphkernel keys init", "there is none, so nothing can be signed")
+	case err != nil:
+		d.add("key", wrong, "mend the file, or name another with --keys", "%v", err)
+	default:
+		if id, err := ring.Signer(); err != nil {
+			d.add("key", wrong, "graphkernel keys rotate", "%v", err)
+		} else {
+			d.add("key", fine, "", "%s signs, of %s", id, cli.Count(len(ring.Keys()), "key"))
+		}
+	}
+	switch id, err := d.a.Signing.Identity(); {
+	case err != nil:
+		d.add("identity", wrong, "mend the file, or name another with --identity", "%v", err)
+	case id.Name() == "":
+		d.add("identity", note, "graphkernel identity init NAME", "there is none, so nothing can be attested for third parties")
+	default:
+		d.add("identity", fine, "", "%s", id.Name())
+	}
+}
+
+// waitsTooLong is how long a session may wait before somebody should look.
+const waitsTooLong = 24 * time.Hour
+
+func (d *diagnosis) spool(context.Context) {
+	spool, err := d.a.Settings.Spool()
+	if err != nil {
+		d.add("spool", wrong, "set HOME or XDG_STATE_HOME", "%v", err)
+		return
+	}
+	settings, err := spool.Settings()
+	if err != nil {
+		d.add("spool", wrong, "remove the file; sessions are captured again then", "%v", err)
+		return
+	}
+	if settings.Paused {
+		d.add("spool", note, "graphkernel capture on", "capture is off")
+	}
+	pending, err := spool.Pending()
+	if err != nil {
+		d.add("spool", wrong, "remove the files; the transcripts themselves are not lost", "%v", err)
+	}
+	late := 0
+	for _, s := range pending {
+		if d.a.Clock().Sub(s.Since) > waitsTooLong {
+			late++
+		}
+	}
+	switch {
+	case late > 0:
+		d.add("spool", wrong, "graphkernel capture lists them; graphkernel import TRANSCRIPT says what is wrong with one", "%s waited for more than a day", cli.Count(late, "session"))
+	default:
+		d.add("spool", fine, "", "%s to be taken in", cli.Count(len(pending), "session"))
+	}
+}
+
+func (d *diagnosis) agent(ctx context.Context) {
+	in, err := hooks.Inspect(ctx, d.a)
+	if err != nil {
+		d.add("agent", wrong, "mend the file; graphkernel setup changes nothing in one that it cannot read", "%v", err)
+		return
+	}
+	if in == nil {
+		d.add("agent", note, "", "there are no settings of claude-code")
+		return
+	}
+	of := string(in.Agent)
+	again := "graphkernel setup " + of
+	switch {
+	case in.Hooks == 0:
+		d.add(of, note, again, "its sessions do not come by themselves: %s has no hooks of this program", in.Settings)
+	case len(in.Missing) > 0:
+		d.add(of, wrong, again, "hooks in %s run a program that is not there: %s", in.Settings, strings.Join(in.Missing, ", "))
+	case in.Other != "":
+		d.add(of, note, again, "its sessions go to another store or service: hooks in %s name the spool %s", in.Settings, in.Other)
+	default:
+		d.add(of, fine, "", "%s in %s", cli.Count(in.Hooks, "hook"), in.Settings)
+	}
+	switch {
+	case in.Version == "":
+		d.add(of, note, "", "which version it is could not be found out")
+	case in.Old && in.Guards:
+		d.add(of, wrong, "update it to 2.1.295 or newer", "version %s runs a tool call if the guard itself cannot be started", in.Version)
+	default:
+		d.add(of, fine, "", "version %s", in.Version)
+	}
+}
+
+// report prints the checks, and ends the program with 1 if anything is wrong.
+func (d *diagnosis) report() error {
+	code := 0
+	for _, c := range d.checks {
+		if c.Status == wrong {
+			code = 1
+		}
+	}
+	err := d.a.IO.Print(map[string]any{"checks": d.checks}, func(w io.Writer) {
+		for _, c := range d.checks {
+			fmt.Fprintf(w, "%-5s  %-11s  %s\n", c.Status, c.Of, c.Found)
+			if c.Mend != "" {
+				fmt.Fprintf(w, "%-5s  %-11s  → %s\n", "", "", c.Mend)
+			}
+		}
+	})
+	if err != nil {
+		return err
+	}
+	return cli.Finish(code)
+}
