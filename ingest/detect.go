@@ -184,6 +184,9 @@ func marksOf(keys map[string]string) (marks []Format) {
 	if has("timestamp", "type", "payload") && slices.Contains(codexTypes, keys["type"]) {
 		marks = append(marks, Codex)
 	}
+	if has("chat_messages") {
+		marks = append(marks, ClaudeAI)
+	}
 	if has("mapping") {
 		marks = append(marks, ChatGPT)
 	}
