@@ -24,10 +24,11 @@ const (
 	Git        Format = "git"         // a repository, or a file of commits as JSON lines
 	Codex      Format = "codex"       // rollouts of Codex CLI
 	ClaudeAI   Format = "claude-ai"   // conversations.json of a Claude.ai export
+	Gemini     Format = "gemini"      // sessions of Gemini CLI
 )
 
 // Formats lists every format, in the order in which they are documented.
-var Formats = [...]Format{JSONL, ClaudeCode, ChatGPT, OpenAI, Git, Codex, ClaudeAI}
+var Formats = [...]Format{JSONL, ClaudeCode, ChatGPT, OpenAI, Git, Codex, ClaudeAI, Gemini}
 
 // About says in a few words what is of a format.
 func (f Format) About() string { return about[f] }
@@ -40,6 +41,7 @@ var about = map[Format]string{
 	Git:        "a git repository, or commits as JSON lines",
 	Codex:      "sessions of Codex CLI",
 	ClaudeAI:   "conversations.json of a Claude.ai export",
+	Gemini:     "sessions of Gemini CLI",
 }
 
 // knownFormats lists the formats for a message.
@@ -217,6 +219,8 @@ func (r *reading) readFile(path string, format Format) error {
 		return r.codex(path)
 	case ClaudeAI:
 		return r.claudeAI(path)
+	case Gemini:
+		return r.gemini(path)
 	}
 	panic("ingest: no reader for format " + string(format))
 }

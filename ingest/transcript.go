@@ -54,6 +54,8 @@ const (
 	attrMeta             = "meta"
 	attrCwd              = "cwd"
 	attrTitle            = "title"
+	attrProjectHash      = "project_hash"
+	attrKind             = "session_kind"
 	attrGitBranch        = "git_branch"
 	attrAgentVersion     = "agent_version"
 	attrAgentID          = "agent_id"
