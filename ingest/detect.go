@@ -194,6 +194,9 @@ func marksOf(keys map[string]string) (marks []Format) {
 		has("id", "timestamp", "content") && slices.Contains(geminiTypes, keys["type"]) {
 		marks = append(marks, Gemini)
 	}
+	if has("resourceSpans") || has("resourceLogs") {
+		marks = append(marks, OTel)
+	}
 	if has("mapping") {
 		marks = append(marks, ChatGPT)
 	}

@@ -82,10 +82,11 @@ func geminiResult(v, result *canon.Value, id string) *geminiDraft {
 }
 
 func geminiTool(v *canon.Value) string {
-	if name := text(v, "name"); name != "" {
-		return name
+	name := text(v, "name")
+	if name == "" {
+		name = "unknown"
 	}
-	return "unknown"
+	return name
 }
 
 // addGeminiParts adds a PartListUnion: a text, a part, or a list of both.

@@ -25,10 +25,11 @@ const (
 	Codex      Format = "codex"       // rollouts of Codex CLI
 	ClaudeAI   Format = "claude-ai"   // conversations.json of a Claude.ai export
 	Gemini     Format = "gemini"      // sessions of Gemini CLI
+	OTel       Format = "otel"        // OpenTelemetry spans and events of generative AI, as OTLP/JSON
 )
 
 // Formats lists every format, in the order in which they are documented.
-var Formats = [...]Format{JSONL, ClaudeCode, ChatGPT, OpenAI, Git, Codex, ClaudeAI, Gemini}
+var Formats = [...]Format{JSONL, ClaudeCode, ChatGPT, OpenAI, Git, Codex, ClaudeAI, Gemini, OTel}
 
 // About says in a few words what is of a format.
 func (f Format) About() string { return about[f] }
@@ -42,6 +43,7 @@ var about = map[Format]string{
 	Codex:      "sessions of Codex CLI",
 	ClaudeAI:   "conversations.json of a Claude.ai export",
 	Gemini:     "sessions of Gemini CLI",
+	OTel:       "OpenTelemetry's GenAI spans and events as OTLP/JSON",
 }
 
 // knownFormats lists the formats for a message.
@@ -221,6 +223,8 @@ func (r *reading) readFile(path string, format Format) error {
 		return r.claudeAI(path)
 	case Gemini:
 		return r.gemini(path)
+	case OTel:
+		return r.otel(path)
 	}
 	panic("ingest: no reader for format " + string(format))
 }
