@@ -1,10 +1,6 @@
 package ingest
 
 import (
-	"errors"
-	"io"
-	"strconv"
-
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/internal/canon"
 )
@@ -15,41 +11,12 @@ const sourceChatGPT = "chatgpt"
 // chatgpt reads an export: an array of conversations, or one conversation. Each
 // conversation is a batch. A record is a node of its mapping.
 func (r *reading) chatgpt(path string) error {
-	in, err := r.openValues(path)
-	if err != nil {
-		return err
-	}
-	defer in.close()
-	for {
-		p, err := in.next()
-		r.advance(in.take())
-		switch {
-		case err == io.EOF:
-			return nil
-		case errors.Is(err, errBrokenDocument):
-			r.record()
-			r.skip("broken_document")
-			return nil
-		case err != nil:
-			return err
-		case p.closed:
-			continue
-		}
-		v, replaced, err := parseLenient(p.text)
-		if err != nil || v.Kind != canon.Object || object(v, "mapping") == nil {
-			r.record()
-			r.skip("broken_conversation")
-			continue
-		}
-		for range replaced {
-			r.note(noteLoneSurrogate)
-		}
-		c := newChat(r, v, path, p.line)
+	one := func(v *canon.Value) bool { return object(v, "mapping") != nil }
+	return r.documents(path, one, func(v *canon.Value, place string) error {
+		c := newChat(r, v, path, place)
 		c.read()
-		if err := r.hand(c.batch); err != nil {
-			return err
-		}
-	}
+		return r.hand(c.batch)
+	})
 }
 
 // A chat is one conversation of an export.
@@ -79,11 +46,11 @@ type chatNode struct {
 	timed    bool
 }
 
-func newChat(r *reading, v *canon.Value, path string, line int) *chat {
+func newChat(r *reading, v *canon.Value, path, place string) *chat {
 	c := &chat{
 		r:     r,
 		batch: &Batch{Source: path, Repeats: true},
-		place: path + ":" + strconv.Itoa(line),
+		place: place,
 		nodes: map[string]*chatNode{},
 	}
 	if c.name = text(v, "conversation_id"); c.name == "" {
@@ -146,7 +113,7 @@ func (c *chat) read() {
 	}
 	for _, n := range c.order {
 		if !n.reached {
-			c.r.skip("parent_cycle")
+			c.r.skip(skipParentCycle)
 		}
 	}
 }

@@ -167,7 +167,7 @@ func addAttachments(c *content, metadata *canon.Value) {
 		if size := scalar(a, "size"); size != "" {
 			line += ", " + size + " bytes"
 		}
-		c.lost.add("attachment_data")
+		c.lost.add(noteAttachmentData)
 		c.line("attachment", line)
 	}
 }

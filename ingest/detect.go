@@ -159,6 +159,9 @@ var codexTypes = []string{
 	"inter_agent_communication", "inter_agent_communication_metadata", "security_risk_score", "realtime_item",
 }
 
+// geminiTypes are the types of Gemini CLI's messages.
+var geminiTypes = []string{"user", "gemini", "info", "error", "warning"}
+
 // marksOf tells the formats that an object with these keys could be of. The
 // values are those of members that are strings.
 func marksOf(keys map[string]string) (marks []Format) {
@@ -184,10 +187,20 @@ func marksOf(keys map[string]string) (marks []Format) {
 	if has("timestamp", "type", "payload") && slices.Contains(codexTypes, keys["type"]) {
 		marks = append(marks, Codex)
 	}
+	if has("chat_messages") {
+		marks = append(marks, ClaudeAI)
+	}
+	if has("sessionId", "projectHash") || has("$set") || has("$rewindTo") ||
+		has("id", "timestamp", "content") && slices.Contains(geminiTypes, keys["type"]) {
+		marks = append(marks, Gemini)
+	}
+	if has("resourceSpans") || has("resourceLogs") {
+		marks = append(marks, OTel)
+	}
 	if has("mapping") {
 		marks = append(marks, ChatGPT)
 	}
-	if has("messages") || has("traj") || has("role", "content") && !has("conversation") && !has("attrs") {
+	if has("messages") && !has("projectHash") || has("traj") || has("role", "content") && !has("conversation") && !has("attrs") {
 		marks = append(marks, OpenAI)
 	}
 	if has("id", "parents", "time", "author", "text") && isCommitHash(keys["id"]) {

@@ -10,7 +10,7 @@ import (
 
 // samples has the format of every sample of another program in testdata, by the beginning of its path.
 var samples = map[string]Format{
-	"chatgpt.json": ChatGPT, "commits.jsonl": Git, "claude/": ClaudeCode, "openai/": OpenAI, "codex/": Codex,
+	"chatgpt.json": ChatGPT, "commits.jsonl": Git, "claude/": ClaudeCode, "openai/": OpenAI, "codex/": Codex, "claude-ai.json": ClaudeAI, "gemini/": Gemini, "otel/": OTel,
 }
 
 // TestSamplesAreTold looks at every sample: each has the marks of its own format and of no other, whole, and

@@ -94,7 +94,7 @@ func TestOpenAI(t *testing.T) {
 
 // TestBrokenDocuments cuts documents at every byte.
 func TestBrokenDocuments(t *testing.T) {
-	for name, format := range map[string]Format{"chatgpt.json": ChatGPT, filepath.Join("openai", "runs.json"): OpenAI} {
+	for name, format := range map[string]Format{"chatgpt.json": ChatGPT, "claude-ai.json": ClaudeAI, filepath.Join("openai", "runs.json"): OpenAI} {
 		text, err := os.ReadFile(filepath.Join("testdata", name))
 		if err != nil {
 			t.Fatal(err)

@@ -23,10 +23,13 @@ const (
 	OpenAI     Format = "openai"      // chat messages as the OpenAI API takes them
 	Git        Format = "git"         // a repository, or a file of commits as JSON lines
 	Codex      Format = "codex"       // rollouts of Codex CLI
+	ClaudeAI   Format = "claude-ai"   // conversations.json of a Claude.ai export
+	Gemini     Format = "gemini"      // sessions of Gemini CLI
+	OTel       Format = "otel"        // OpenTelemetry spans and events of generative AI, as OTLP/JSON
 )
 
 // Formats lists every format, in the order in which they are documented.
-var Formats = [...]Format{JSONL, ClaudeCode, ChatGPT, OpenAI, Git, Codex}
+var Formats = [...]Format{JSONL, ClaudeCode, ChatGPT, OpenAI, Git, Codex, ClaudeAI, Gemini, OTel}
 
 // About says in a few words what is of a format.
 func (f Format) About() string { return about[f] }
@@ -38,6 +41,9 @@ var about = map[Format]string{
 	OpenAI:     "chat messages as OpenAI's API takes them",
 	Git:        "a git repository, or commits as JSON lines",
 	Codex:      "sessions of Codex CLI",
+	ClaudeAI:   "conversations.json of a Claude.ai export",
+	Gemini:     "sessions of Gemini CLI",
+	OTel:       "OpenTelemetry's GenAI spans and events as OTLP/JSON",
 }
 
 // knownFormats lists the formats for a message.
@@ -213,6 +219,12 @@ func (r *reading) readFile(path string, format Format) error {
 		return r.commitLines(path)
 	case Codex:
 		return r.codex(path)
+	case ClaudeAI:
+		return r.claudeAI(path)
+	case Gemini:
+		return r.gemini(path)
+	case OTel:
+		return r.otel(path)
 	}
 	panic("ingest: no reader for format " + string(format))
 }

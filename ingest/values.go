@@ -7,6 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
+
+	"github.com/graphkernel/graphkernel/internal/canon"
 )
 
 // MaxDocument is the size of the largest single conversation that is read out of
@@ -56,6 +59,44 @@ func openValues(ctx context.Context, files *tree, path string) (*values, error) 
 func (v *values) close() { v.file.Close() }
 
 func (v *values) at() int { return v.began }
+
+// documents reads the conversations of a file: the items of an array at the top, or values by themselves. What is not one
+// is counted as one record.
+func (r *reading) documents(path string, isOne func(*canon.Value) bool, take func(v *canon.Value, place string) error) error {
+	in, err := r.openValues(path)
+	if err != nil {
+		return err
+	}
+	defer in.close()
+	for {
+		p, err := in.next()
+		r.advance(in.take())
+		switch {
+		case err == io.EOF:
+			return nil
+		case errors.Is(err, errBrokenDocument):
+			r.record()
+			r.skip("broken_document")
+			return nil
+		case err != nil:
+			return err
+		case p.closed:
+			continue
+		}
+		v, replaced, err := parseLenient(p.text)
+		if err != nil || v.Kind != canon.Object || !isOne(v) {
+			r.record()
+			r.skip("broken_conversation")
+			continue
+		}
+		for range replaced {
+			r.note(noteLoneSurrogate)
+		}
+		if err := take(v, path+":"+strconv.Itoa(p.line)); err != nil {
+			return err
+		}
+	}
+}
 
 // take returns the bytes read since it was called last.
 func (v *values) take() int64 {

@@ -1,0 +1,265 @@
+package ingest
+
+import (
+	"strings"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/internal/canon"
+)
+
+// sourceClaudeAI is the source of ids that Claude.ai did not give as UUIDs.
+const sourceClaudeAI = "claude-ai"
+
+// claudeAIRoot is the parent_message_uuid of a message that has no parent.
+const claudeAIRoot = "00000000-0000-4000-8000-000000000000"
+
+// claudeAI reads conversations.json of a Claude.ai export: an array of conversations, or one conversation,
+//
+//	{"uuid","name","created_at","updated_at","account":{…},"chat_messages":[
+//	 {"uuid","sender":"human"|"assistant","text","content":[BLOCK],"created_at","updated_at",
+//	  "attachments":[{"file_name","file_size","file_type","extracted_content"}],"files":[{"file_name"}],"parent_message_uuid"}]}
+//
+// Blocks are text, thinking, tool_use and tool_result, as of Anthropic's messages. Anthropic describes the export to its users and publishes no
+// schema of it; this is the one that github.com/brandtcormorant/claude-json-schema derives from exports, with the parent_message_uuid of newer
+// ones. Each conversation is a batch. A record is a message.
+func (r *reading) claudeAI(path string) error {
+	one := func(v *canon.Value) bool {
+		m := v.Get("chat_messages")
+		return m != nil && m.Kind == canon.Array
+	}
+	return r.documents(path, one, func(v *canon.Value, place string) error {
+		c := newClaudeAIChat(r, v, path, place)
+		for _, m := range c.order {
+			c.visit(m)
+		}
+		return r.hand(c.batch)
+	})
+}
+
+// A claudeAIChat is one conversation of an export.
+type claudeAIChat struct {
+	r     *reading
+	batch *Batch
+	place string
+	id    dag.ConversationID
+	name  string
+	title string // for the first turn
+	order []*claudeAIMessage
+	named map[string]*claudeAIMessage
+	began dag.Time
+}
+
+// A claudeAIMessage is one message.
+type claudeAIMessage struct {
+	v       *canon.Value
+	name    string
+	parent  *claudeAIMessage
+	missing string // the name of a parent that is not in the conversation
+
+	visited, done bool
+	attach        *dag.TurnID // where its children attach
+	time          dag.Time
+}
+
+func newClaudeAIChat(r *reading, v *canon.Value, path, place string) *claudeAIChat {
+	c := &claudeAIChat{
+		r: r, batch: &Batch{Source: path, Repeats: true}, place: place, name: text(v, "uuid"), title: text(v, "name"), named: map[string]*claudeAIMessage{},
+	}
+	list := v.Get("chat_messages")
+	if c.name == "" && len(list.Items) > 0 {
+		c.name = text(&list.Items[0], "uuid")
+	}
+	c.id = conversationID(sourceClaudeAI, c.name)
+	c.began, _ = dag.ReadTime(text(v, "created_at"))
+	for i := range list.Items {
+		m := &claudeAIMessage{v: &list.Items[i], name: text(&list.Items[i], "uuid")}
+		c.order = append(c.order, m)
+		if c.named[m.name] == nil {
+			c.named[m.name] = m
+		}
+	}
+	for i, m := range c.order {
+		switch parent := m.v.Get("parent_message_uuid"); {
+		case parent == nil || parent.Kind != canon.String: // older exports: a list
+			if i > 0 {
+				m.parent = c.order[i-1]
+			}
+		case parent.Text == claudeAIRoot:
+		case c.named[parent.Text] == nil:
+			m.missing = parent.Text
+		default:
+			m.parent = c.named[parent.Text]
+		}
+	}
+	return c
+}
+
+// visit takes a message after its parent.
+func (c *claudeAIChat) visit(m *claudeAIMessage) {
+	var way []*claudeAIMessage // from m up to the first ancestor that is done
+	for at := m; at != nil && !at.visited; at = at.parent {
+		at.visited = true
+		way = append(way, at)
+	}
+	if len(way) == 0 {
+		return
+	}
+	if top := way[len(way)-1].parent; top != nil && !top.done { // the way has come back to itself
+		for range way {
+			c.r.record()
+			c.r.skip(skipParentCycle)
+		}
+		return
+	}
+	for i := len(way) - 1; i >= 0; i-- {
+		c.message(way[i])
+		way[i].done = true
+	}
+}
+
+// message takes one message whose parent is done.
+func (c *claudeAIChat) message(m *claudeAIMessage) {
+	c.r.record()
+	m.time = c.began
+	if m.parent != nil {
+		m.attach, m.time = m.parent.attach, m.parent.time
+		if m.missing == "" && m.attach == nil {
+			m.missing = m.parent.missing
+		}
+	}
+	if m.v.Kind != canon.Object || m.name == "" {
+		c.r.skip(skipMalformed)
+		return
+	}
+	var d dag.Draft
+	switch text(m.v, "sender") {
+	case "human":
+		d.Role, d.Author = dag.RoleUser, authorHuman
+	case "assistant":
+		d.Role, d.Author = dag.RoleAssistant, "agent:claude"
+	default:
+		c.r.skip(skipUnknownRole)
+		return
+	}
+	b := claudeAIBody{}
+	b.read(m.v)
+	if b.content.text.Len() == 0 {
+		c.r.skip(skipEmptyMessage)
+		return
+	}
+	var noted counts
+	c.fill(&d, m, &b, &noted)
+	if c.r.admit(c.batch, &d, c.place, noted) {
+		m.attach, m.missing, c.title = &d.ID, "", ""
+	}
+}
+
+func (c *claudeAIChat) fill(d *dag.Draft, m *claudeAIMessage, b *claudeAIBody, noted *counts) {
+	d.Content, d.Conversation = b.content.text.String(), c.id
+	if _, err := dag.ParseTurnID(strings.ToLower(m.name)); err == nil {
+		turnID(d, sourceClaudeAI, m.name, noted)
+	} else {
+		turnID(d, sourceClaudeAI, c.name+"/"+m.name, noted)
+	}
+	if t, err := dag.ReadTime(text(m.v, "created_at")); err == nil {
+		d.CreatedAt, m.time = t, t
+	} else {
+		d.CreatedAt = m.time
+		setAttr(d, attrTimeBy, timeByEarlierContext, noted)
+		noted.add(noteTimeInferred)
+	}
+	if m.attach != nil {
+		addParent(d, *m.attach, dag.Reply, noted)
+	}
+	if m.missing != "" {
+		noted.add(noteParentMissing)
+		setAttr(d, attrMissingParent, m.missing, noted)
+	}
+	setAttr(d, attrTitle, c.title, noted)
+	setAttr(d, attrTool, strings.Join(b.tools, ","), noted)
+	setAttr(d, attrToolUseID, strings.Join(b.ids, ","), noted)
+	setAttr(d, attrBlocks, b.content.blocks(), noted)
+	if b.failed {
+		setAttr(d, attrIsError, "true", noted)
+	}
+	for what, n := range b.content.lost {
+		for range n {
+			noted.add(what)
+		}
+	}
+}
+
+// A claudeAIBody is what a message says.
+type claudeAIBody struct {
+	content    content
+	tools, ids []string
+	failed     bool // a tool reported an error
+}
+
+func (b *claudeAIBody) read(v *canon.Value) {
+	c := &b.content
+	if list := v.Get("content"); list != nil {
+		for i := range list.Items {
+			b.block(&list.Items[i])
+		}
+	}
+	if c.text.Len() == 0 { // older exports have the text alone
+		addPlain(c, text(v, "text"))
+	}
+	if list := v.Get("attachments"); list != nil {
+		for i := range list.Items {
+			b.attachment(&list.Items[i])
+		}
+	}
+	if list := v.Get("files"); list != nil {
+		for i := range list.Items {
+			c.lost.add(noteAttachmentData)
+			c.line("attachment", "file "+text(&list.Items[i], "file_name"))
+		}
+	}
+}
+
+func (b *claudeAIBody) block(v *canon.Value) {
+	c := &b.content
+	switch kind := text(v, "type"); kind {
+	case "text":
+		addPlain(c, text(v, "text"))
+	case "thinking":
+		addTitled(c, kind, kind, text(v, kind))
+	case "tool_use":
+		tool := text(v, "name")
+		if tool == "" {
+			tool = "unknown"
+		}
+		b.tools = append(b.tools, tool)
+		if id := text(v, "id"); id != "" {
+			b.ids = append(b.ids, id)
+		}
+		input := "{}"
+		if in := v.Get("input"); in != nil {
+			input = string(appendCompact(nil, in))
+		}
+		c.call(tool, input)
+	case "tool_result":
+		isError := isTrue(v, "is_error")
+		b.failed = b.failed || isError
+		c.result(resultText(v.Get("content"), &c.lost), isError)
+	case "token_budget": // what the model had left, not what was said
+	default:
+		c.other(kind, v)
+	}
+}
+
+// attachment adds a file that came with a message: its text, which is what the model was given, or a line.
+func (b *claudeAIBody) attachment(v *canon.Value) {
+	title := strings.Join(strings.Fields("attachment "+text(v, "file_name")+" "+text(v, "file_type")), " ")
+	if size := scalar(v, "file_size"); size != "" {
+		title += ", " + size + " bytes"
+	}
+	if said := text(v, "extracted_content"); said != "" {
+		b.content.titled("attachment", oneLine(title), said)
+		return
+	}
+	b.content.lost.add(noteAttachmentData)
+	b.content.line("attachment", title)
+}

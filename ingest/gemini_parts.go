@@ -1,0 +1,135 @@
+package ingest
+
+import (
+	"strings"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/internal/canon"
+)
+
+// A geminiDraft is what a message, a call or a result says by itself.
+type geminiDraft struct {
+	draft   dag.Draft
+	content content
+	noted   counts
+	skip    string // not empty: it is no turn, and this is why
+}
+
+// geminiTurn reads a message without its calls.
+func geminiTurn(v *canon.Value) *geminiDraft {
+	t := &geminiDraft{}
+	d := &t.draft
+	switch kind := text(v, "type"); kind {
+	case "user":
+		d.Role, d.Author = dag.RoleUser, authorHuman
+	case "gemini":
+		d.Role, d.Author = dag.RoleAssistant, authorGemini
+		setAttr(d, attrModel, text(v, "model"), &t.noted)
+		if thoughts := v.Get("thoughts"); thoughts != nil {
+			for i := range thoughts.Items {
+				thought := &thoughts.Items[i]
+				addTitled(&t.content, "thinking", "thinking", strings.TrimSpace(text(thought, "subject")+"\n"+text(thought, "description")))
+			}
+		}
+	case "info", "error", "warning":
+		t.harness()
+		if kind == "error" {
+			setAttr(d, attrIsError, "true", &t.noted)
+		}
+	default:
+		t.skip = skipUnknownType
+		return t
+	}
+	addGeminiParts(&t.content, v.Get("content"))
+	said := strings.TrimSpace(t.content.text.String())
+	if d.Role == dag.RoleUser && strings.HasPrefix(said, "<session_context>") && strings.HasSuffix(said, "</session_context>") {
+		t.harness()
+	}
+	if said == "" {
+		t.skip = skipEmptyMessage
+	}
+	return t
+}
+
+// harness makes a turn one that Gemini CLI wrote, and nobody said.
+func (t *geminiDraft) harness() {
+	t.draft.Role, t.draft.Author = dag.RoleSystem, "system:gemini-cli"
+	setAttr(&t.draft, attrMeta, "true", &t.noted)
+}
+
+func geminiCall(v *canon.Value, id string) *geminiDraft {
+	t := &geminiDraft{draft: dag.Draft{Role: dag.RoleAssistant, Author: authorGemini}}
+	t.content.call(geminiTool(v), compactMember(v, "args"))
+	setAttr(&t.draft, attrTool, geminiTool(v), &t.noted)
+	setAttr(&t.draft, attrToolUseID, id, &t.noted)
+	return t
+}
+
+func geminiResult(v, result *canon.Value, id string) *geminiDraft {
+	t := &geminiDraft{draft: dag.Draft{Role: dag.RoleTool}}
+	t.draft.Author = authorName("tool", geminiTool(v), &t.noted)
+	failed := text(v, "status") == "error"
+	if failed {
+		setAttr(&t.draft, attrIsError, "true", &t.noted)
+	}
+	setAttr(&t.draft, attrTool, geminiTool(v), &t.noted)
+	setAttr(&t.draft, attrToolUseID, id, &t.noted)
+	var said content
+	addGeminiParts(&said, result)
+	t.content.lost = said.lost
+	t.content.result(said.text.String(), failed)
+	return t
+}
+
+func geminiTool(v *canon.Value) string {
+	name := text(v, "name")
+	if name == "" {
+		name = "unknown"
+	}
+	return name
+}
+
+// addGeminiParts adds a PartListUnion: a text, a part, or a list of both.
+func addGeminiParts(c *content, v *canon.Value) {
+	switch {
+	case v == nil || v.Kind == canon.Null:
+	case v.Kind == canon.String:
+		addPlain(c, v.Text)
+	case v.Kind == canon.Array:
+		for i := range v.Items {
+			addGeminiParts(c, &v.Items[i])
+		}
+	default:
+		addGeminiPart(c, v)
+	}
+}
+
+func addGeminiPart(c *content, v *canon.Value) {
+	data, file, response := object(v, "inlineData"), object(v, "fileData"), object(v, "functionResponse")
+	switch {
+	case data != nil:
+		c.lost.add(noteImageData)
+		c.line("image", mediaLine("data", text(data, "mimeType"), text(data, "data")))
+	case file != nil:
+		c.line("attachment", "file "+text(file, "fileUri"))
+	case response != nil:
+		said := object(response, "response")
+		for _, key := range [...]string{"output", "error"} {
+			if s := text(said, key); s != "" {
+				c.plain(s)
+				return
+			}
+		}
+		addPlain(c, compactMember(response, "response"))
+	case text(v, "text") != "" && isTrue(v, "thought"):
+		c.titled("thinking", "thinking", text(v, "text"))
+	case v.Get("text") != nil:
+		addPlain(c, text(v, "text"))
+	default:
+		kind := ""
+		if len(v.Members) > 0 {
+			kind = v.Members[0].Key
+		}
+		c.other(kind, v)
+	}
+}

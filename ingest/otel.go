@@ -1,0 +1,276 @@
+package ingest
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/internal/canon"
+)
+
+// sourceOTel is the source of the ids of messages in spans, which have none.
+const sourceOTel = "otel"
+
+// An otelReader reads spans and events of generative AI. The file is OTLP/JSON (github.com/open-telemetry/opentelemetry-proto): one document, or
+// one a line as the collector's file exporter writes,
+//
+//	{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId","spanId","startTimeUnixNano","endTimeUnixNano","attributes":[…],"events":[…]}]}]}]}
+//	{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"timeUnixNano","traceId","attributes":[…]}]}]}]}
+//
+// and what the attributes mean is in the semantic conventions of generative AI (github.com/open-telemetry/semantic-conventions,
+// docs/gen-ai): gen_ai.system_instructions, gen_ai.input.messages and gen_ai.output.messages, on a span, on an event of it, or
+// on the event gen_ai.client.inference.operation.details, which is a log record.
+//
+// Each call of a model repeats what was said before, and messages have no ids. So the id of a message is derived from it and
+// all messages before it: what two calls have in common is said once, and where they part there is a branch.
+type otelReader struct {
+	r     *reading
+	path  string
+	batch *Batch
+	size  int // of the contents read since the last batch was handed over, in bytes
+}
+
+// otel reads one file.
+func (r *reading) otel(path string) error {
+	o := &otelReader{r: r, path: path, batch: &Batch{Source: path, Repeats: true}}
+	byLine, err := r.files.isLinewise(path)
+	if err != nil {
+		return err
+	}
+	if byLine {
+		err = r.jsonRecords(path, func(rec jsonRecord) error {
+			if !isOTLP(rec.value) {
+				r.skip(skipMalformed)
+				return nil
+			}
+			for range rec.replaced {
+				r.note(noteLoneSurrogate)
+			}
+			r.skip("otlp_batch")
+			return o.batchOf(rec.value, rec.place)
+		})
+	} else {
+		err = r.documents(path, isOTLP, o.batchOf)
+	}
+	if err != nil {
+		return err
+	}
+	return r.hand(o.batch)
+}
+
+func isOTLP(v *canon.Value) bool {
+	return v.Get("resourceSpans") != nil || v.Get("resourceLogs") != nil
+}
+
+// batchOf reads what was exported together.
+func (o *otelReader) batchOf(v *canon.Value, place string) error {
+	for _, names := range [...][3]string{{"resourceSpans", "scopeSpans", "spans"}, {"resourceLogs", "scopeLogs", "logRecords"}} {
+		for _, resource := range items(v, names[0]) {
+			for _, scope := range items(resource, names[1]) {
+				for _, record := range items(scope, names[2]) {
+					o.record(record, place)
+					if err := o.handFull(); err != nil {
+						return err
+					}
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// items returns the items of a member that is an array.
+func items(v *canon.Value, key string) (list []*canon.Value) {
+	if v == nil {
+		return nil
+	}
+	m := v.Get(key)
+	if m == nil || m.Kind != canon.Array {
+		return nil
+	}
+	for i := range m.Items {
+		list = append(list, &m.Items[i])
+	}
+	return list
+}
+
+func (o *otelReader) handFull() error {
+	if len(o.batch.Drafts) < batchLines && o.size < batchBytes {
+		return nil
+	}
+	full := o.batch
+	o.batch, o.size = &Batch{Source: full.Source, Repeats: true}, 0
+	return o.r.hand(full)
+}
+
+// otelInference are the operations that call a model. Spans without a name for their operation are taken for such.
+var otelInference = []string{"", "chat", "text_completion", "generate_content"}
+
+// record takes a span or a log record. What it says is records of its own; if it says nothing, it is one.
+func (o *otelReader) record(v *canon.Value, place string) {
+	attrs := otelAttributes(v)
+	for _, event := range items(v, "events") {
+		for key, value := range otelAttributes(event) {
+			if attrs[key] == nil {
+				attrs[key] = value
+			}
+		}
+	}
+	ofAI := false
+	for key := range attrs {
+		ofAI = ofAI || strings.HasPrefix(key, "gen_ai.")
+	}
+	instructions, input, output := attrs["gen_ai.system_instructions"], attrs["gen_ai.input.messages"], attrs["gen_ai.output.messages"]
+	reason := ""
+	switch {
+	case v.Kind != canon.Object:
+		reason = skipMalformed
+	case !ofAI:
+		reason = "other_span"
+	case !slices.Contains(otelInference, otelText(attrs, "gen_ai.operation.name")):
+		reason = "agent_span"
+	case instructions == nil && input == nil && output == nil:
+		reason = "no_content"
+	}
+	if reason != "" {
+		o.r.record()
+		o.r.skip(reason)
+		return
+	}
+	for _, list := range [...]**canon.Value{&instructions, &input, &output} {
+		if *list != nil && (*list).Kind != canon.Array {
+			o.r.record()
+			o.r.skip(skipMalformed)
+			*list = nil
+		}
+	}
+	c := o.newCall(v, attrs, place)
+	if instructions != nil {
+		c.message(otelInstructions(instructions), c.began, false)
+	}
+	for i := range itemsOrNone(input) {
+		c.message(&input.Items[i], c.began, false)
+	}
+	asked := c.otelChain
+	for i := range itemsOrNone(output) {
+		c.otelChain = asked // several outputs are answers to the same question
+		c.message(&output.Items[i], c.ended, true)
+	}
+}
+
+// An otelCall is one call of a model.
+type otelCall struct {
+	o            *otelReader
+	place        string
+	name         string // of the conversation
+	id           dag.ConversationID
+	model, agent string
+	began, ended dag.Time
+	tools        map[string]openaiCall // by the id of a call
+	otelChain
+}
+
+// An otelChain is what was said up to a message.
+type otelChain struct {
+	sum  [32]byte // of all of it
+	last *dag.TurnID
+}
+
+func (o *otelReader) newCall(v *canon.Value, attrs map[string]*canon.Value, place string) *otelCall {
+	c := &otelCall{o: o, place: place, name: otelText(attrs, "gen_ai.conversation.id"), tools: map[string]openaiCall{}}
+	if c.name == "" {
+		c.name = "trace/" + text(v, "traceId")
+	}
+	c.id = conversationID(sourceOTel, c.name)
+	c.model = otelText(attrs, "gen_ai.response.model")
+	if c.model == "" {
+		c.model = otelText(attrs, "gen_ai.request.model")
+	}
+	c.agent = otelText(attrs, "gen_ai.agent.name")
+	for _, key := range [...]string{"startTimeUnixNano", "timeUnixNano", "observedTimeUnixNano"} {
+		if c.began == 0 {
+			c.began = otelTime(v, key)
+		}
+	}
+	if c.ended = otelTime(v, "endTimeUnixNano"); c.ended == 0 {
+		c.ended = c.began
+	}
+	return c
+}
+
+// message takes one message. Of an output the time is known; of an input it is that of the call that showed it first.
+func (c *otelCall) message(v *canon.Value, at dag.Time, output bool) {
+	r := c.o.r
+	r.record()
+	b := readOTelMessage(v)
+	if b.skip != "" {
+		r.skip(b.skip)
+		return
+	}
+	d := &b.draft
+	d.Content = b.content.text.String()
+	c.sum = sha256.Sum256(append(append(c.sum[:], byte(d.Role)), d.Content...))
+	turnID(d, sourceOTel, c.name+"/"+hex.EncodeToString(c.sum[:]), &b.noted)
+	d.Conversation, d.CreatedAt = c.id, at
+	if !output || at == 0 {
+		setAttr(d, attrTimeBy, "span", &b.noted)
+		b.noted.add(noteTimeInferred)
+	}
+	if c.last != nil {
+		addParent(d, *c.last, dag.Reply, &b.noted)
+	}
+	c.answer(b)
+	setAttr(d, attrTool, strings.Join(b.tools, ","), &b.noted)
+	setAttr(d, attrToolUseID, strings.Join(b.ids, ","), &b.noted)
+	setAttr(d, attrBlocks, b.content.blocks(), &b.noted)
+	if output {
+		setAttr(d, attrModel, c.model, &b.noted)
+		setAttr(d, attrAgentID, c.agent, &b.noted)
+	}
+	for what, n := range b.content.lost {
+		for range n {
+			b.noted.add(what)
+		}
+	}
+	if !r.admit(c.o.batch, d, c.place, b.noted) {
+		return
+	}
+	c.last = &d.ID
+	c.o.size += len(d.Content)
+	for i, id := range b.called {
+		c.tools[id] = openaiCall{turn: d.ID, name: b.tools[i]}
+	}
+}
+
+// answer joins results to their calls, and names the tool that speaks.
+func (c *otelCall) answer(b *otelBody) {
+	d := &b.draft
+	for _, id := range b.answers {
+		call, known := c.tools[id]
+		if !known {
+			b.noted.add(noteCallMissing)
+			continue
+		}
+		addParent(d, call.turn, dag.Reply, &b.noted)
+		b.tools = append(b.tools, call.name)
+	}
+	if d.Role == dag.RoleTool {
+		name := "unknown"
+		if len(b.tools) > 0 {
+			name = b.tools[0]
+		}
+		d.Author = authorName("tool", name, &b.noted)
+	}
+}
+
+// otelTime reads nanoseconds since 1970, which OTLP/JSON writes as a text. What is below a microsecond is cut off; 0: there is no time.
+func otelTime(v *canon.Value, key string) dag.Time {
+	n, err := strconv.ParseInt(scalar(v, key), 10, 64)
+	if t := dag.Time(n / 1000); err == nil && t.Valid() {
+		return t
+	}
+	return 0
+}

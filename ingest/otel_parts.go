@@ -1,0 +1,175 @@
+package ingest
+
+import (
+	"strings"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/internal/canon"
+)
+
+// An otelBody is what a message says by itself.
+type otelBody struct {
+	draft   dag.Draft
+	content content
+	noted   counts
+	skip    string   // not empty: it is no turn, and this is why
+	tools   []string // the tools that it calls
+	ids     []string // of its calls and results
+	called  []string // of its calls; parallel to tools
+	answers []string // of its results
+}
+
+// readOTelMessage reads {"role","parts":[…]}.
+func readOTelMessage(v *canon.Value) *otelBody {
+	b := &otelBody{}
+	d := &b.draft
+	switch text(v, "role") {
+	case "system", "developer":
+		d.Role, d.Author = dag.RoleSystem, "system:otel"
+		setAttr(d, attrMeta, "true", &b.noted)
+	case "user":
+		d.Role, d.Author = dag.RoleUser, authorHuman
+	case "assistant":
+		d.Role, d.Author = dag.RoleAssistant, "agent:assistant"
+	case "tool":
+		d.Role = dag.RoleTool
+	default:
+		b.skip = skipUnknownRole
+		if v.Kind != canon.Object {
+			b.skip = skipMalformed
+		}
+		return b
+	}
+	for _, p := range items(v, "parts") {
+		b.part(p)
+	}
+	if b.content.text.Len() == 0 {
+		b.skip = skipEmptyMessage
+	}
+	return b
+}
+
+// part adds a part: text, reasoning, tool_call, tool_call_response, blob, uri, file and those of later versions.
+func (b *otelBody) part(v *canon.Value) {
+	c := &b.content
+	switch kind := text(v, "type"); kind {
+	case "text":
+		addPlain(c, otelContent(v.Get("content")))
+	case "reasoning":
+		addTitled(c, "thinking", "thinking", otelContent(v.Get("content")))
+	case "tool_call":
+		name, id := text(v, "name"), text(v, "id")
+		if name == "" {
+			name = "unknown"
+		}
+		b.tools, b.called = append(b.tools, name), append(b.called, id)
+		if id != "" {
+			b.ids = append(b.ids, id)
+		}
+		input := "{}"
+		if args := v.Get("arguments"); args != nil && args.Kind != canon.Null {
+			input = otelContent(args)
+		}
+		c.call(name, input)
+	case "tool_call_response":
+		if id := text(v, "id"); id != "" {
+			b.ids, b.answers = append(b.ids, id), append(b.answers, id)
+		}
+		response := v.Get("response")
+		if response == nil {
+			response = v.Get("result") // as earlier versions named it
+		}
+		c.result(otelContent(response), false)
+	case "blob":
+		c.lost.add(noteImageData)
+		c.line("image", mediaLine(strings.TrimSpace("data "+text(v, "modality")), text(v, "mime_type"), text(v, "content")))
+	case "uri", "file":
+		c.line("attachment", strings.Join(strings.Fields(kind+" "+text(v, "modality")+" "+text(v, "mime_type")+" "+text(v, "uri")+text(v, "file_id")), " "))
+	default:
+		c.other(kind, v)
+	}
+}
+
+// otelContent returns a text as it is, and JSON, also within a text, in compact form.
+func otelContent(v *canon.Value) string {
+	switch {
+	case v == nil || v.Kind == canon.Null:
+		return ""
+	case v.Kind == canon.String:
+		return v.Text
+	}
+	return string(appendCompact(nil, v))
+}
+
+// otelInstructions makes a message of gen_ai.system_instructions, which are parts without a role.
+func otelInstructions(v *canon.Value) *canon.Value {
+	return &canon.Value{Kind: canon.Object, Members: []canon.Member{
+		{Key: "role", Value: canon.Value{Kind: canon.String, Text: "system"}},
+		{Key: "parts", Value: *v},
+	}}
+}
+
+// otelAttributes reads [{"key","value":ANYVALUE}]. Those that hold messages are JSON within a text on spans, and may be structured on events.
+func otelAttributes(v *canon.Value) map[string]*canon.Value {
+	attrs := map[string]*canon.Value{}
+	for _, a := range items(v, "attributes") {
+		key := text(a, "key")
+		value := anyValue(object(a, "value"))
+		if value == nil || attrs[key] != nil {
+			continue
+		}
+		if value.Kind == canon.String && (strings.HasSuffix(key, ".messages") || strings.HasSuffix(key, ".system_instructions")) {
+			if parsed, _, err := parseLenient([]byte(value.Text)); err == nil {
+				value = parsed
+			}
+		}
+		attrs[key] = value
+	}
+	return attrs
+}
+
+func otelText(attrs map[string]*canon.Value, key string) string {
+	if v := attrs[key]; v != nil && v.Kind == canon.String {
+		return v.Text
+	}
+	return ""
+}
+
+// anyValue reads an AnyValue of OTLP/JSON; nil: there is none.
+func anyValue(v *canon.Value) *canon.Value {
+	if v == nil || len(v.Members) == 0 {
+		return nil
+	}
+	m := &v.Members[0]
+	switch m.Key {
+	case "arrayValue":
+		list := &canon.Value{Kind: canon.Array}
+		for _, item := range items(&m.Value, "values") {
+			if inner := anyValue(item); inner != nil {
+				list.Items = append(list.Items, *inner)
+			}
+		}
+		return list
+	case "kvlistValue":
+		obj := &canon.Value{Kind: canon.Object}
+		for _, item := range items(&m.Value, "values") {
+			if inner := anyValue(object(item, "value")); inner != nil {
+				obj.Members = append(obj.Members, canon.Member{Key: text(item, "key"), Value: *inner})
+			}
+		}
+		return obj
+	case "intValue": // a text in OTLP/JSON
+		if m.Value.Kind == canon.String {
+			return &canon.Value{Kind: canon.Number, Text: m.Value.Text}
+		}
+	}
+	return &m.Value
+}
+
+// itemsOrNone counts the items of an array; of anything else there are none.
+func itemsOrNone(v *canon.Value) int {
+	if v == nil || v.Kind != canon.Array {
+		return 0
+	}
+	return len(v.Items)
+}
