@@ -46,6 +46,7 @@ show 1c1de000-0dc0-4a11-8ca1-0000000000b
 export --conversation 1c1de000-0dc0-4a11-8ca1-0000000000b
 @status
 @doctor
+@watch --once DIR/more.jsonl
 capture
 --output json capture leave-out /secret
 capture off

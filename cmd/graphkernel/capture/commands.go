@@ -17,7 +17,7 @@ import (
 
 // Commands makes the commands of this package.
 func Commands(a *cli.App) []*cobra.Command {
-	return []*cobra.Command{setupCommand(a), hookCommand(a), captureCommand(a)}
+	return []*cobra.Command{setupCommand(a), hookCommand(a), watchCommand(a), captureCommand(a)}
 }
 
 // withHooks are the agents whose hooks are known.

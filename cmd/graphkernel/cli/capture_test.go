@@ -85,9 +85,9 @@ func recordsOf(t *testing.T, files map[string][]byte) (list []record) {
 	return list
 }
 
-// grow writes a session's files as its agent did, calls a hook after random records, and takes in at random moments, also while half a record is written and by a
+// grow writes a session's files as its agent did, calls a hook after random records or watches their folder, and takes in at random moments, also while half a record is written and by a
 // taker that ends before it is done. In the end the store must be that of an import of the whole.
-func grow(t *testing.T, main string, files map[string][]byte, seed uint64) {
+func grow(t *testing.T, main string, files map[string][]byte, seed uint64, watch bool) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 16))
 	folder := t.TempDir()
@@ -96,6 +96,9 @@ func grow(t *testing.T, main string, files map[string][]byte, seed uint64) {
 	now := time.Date(2026, 11, 24, 0, 0, 0, 0, time.UTC)
 	path := func(name string) string { return filepath.Join(folder, "sessions", name) }
 	hook := func(event string) {
+		if watch {
+			return
+		}
 		said, err := json.Marshal(map[string]string{"hook_event_name": event, "session_id": "s", "transcript_path": path(main), "cwd": folder})
 		if err != nil {
 			t.Fatal(err)
@@ -108,7 +111,27 @@ func grow(t *testing.T, main string, files map[string][]byte, seed uint64) {
 		}
 	}
 	takes := 0
+	watcher := capture.NewWatcher(filepath.Join(folder, "sessions"))
 	take := func() {
+		if watch {
+			if r.IntN(3) == 0 {
+				watcher = capture.NewWatcher(filepath.Join(folder, "sessions")) // it was killed, and started again
+			}
+			changed, err := watcher.Look()
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, path := range changed {
+				report, err := live.Turns.Import(t.Context(), []string{path}, ingest.Options{})
+				if err != nil && !errors.Is(err, ingest.ErrFormat) { // the first line of it may be half written
+					t.Fatal(err)
+				}
+				if report.Admitted > 0 {
+					takes++
+				}
+			}
+			return
+		}
 		done, err := cli.TakeIn(t.Context(), spool, live, now)
 		if err != nil {
 			t.Fatal(err)
@@ -194,8 +217,8 @@ func TestGrown(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	made := filepath.Join("..", "..", "..", "ingest", "testdata", "claude", "5e550000-0000-4000-8000-000000000000.jsonl")
-	for n := range uint64(5) {
-		grow(t, filepath.Base(made), filesOf(t, made), seed+n)
+	for n := range uint64(10) {
+		grow(t, filepath.Base(made), filesOf(t, made), seed+n, n%2 == 1)
 	}
 	folder := os.Getenv("GRAPHKERNEL_DATA")
 	if folder == "" {
@@ -210,7 +233,8 @@ func TestGrown(t *testing.T) {
 			if testing.Short() && i%4 != int(seed%4) || strings.HasPrefix(filepath.Base(path), "agent-") {
 				continue
 			}
-			t.Run(filepath.Base(path), func(t *testing.T) { grow(t, filepath.Base(path), filesOf(t, path), seed) })
+			watch := rand.IntN(2) == 1
+			t.Run(fmt.Sprintf("%s/%t", filepath.Base(path), watch), func(t *testing.T) { grow(t, filepath.Base(path), filesOf(t, path), seed, watch) })
 		}
 	}
 }

@@ -1,0 +1,88 @@
+package capture
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// A Watcher finds the transcripts in folders that changed since it looked last. It knows nothing of what is in them. It looks at
+// names, sizes and times alone, which works on every platform and file system, and is cheap for the thousands of
+// files that an agent keeps. Only one goroutine may use it.
+type Watcher struct {
+	roots []string
+	seen  map[string]stamp
+}
+
+// A stamp changes when a file is written to.
+type stamp struct {
+	size, modified int64
+}
+
+// NewWatcher returns a watcher of folders and files. To it, everything that is there already has changed.
+func NewWatcher(roots ...string) *Watcher {
+	return &Watcher{roots: roots, seen: map[string]stamp{}}
+}
+
+// Look returns the transcripts, files that end in .jsonl or .json, that are new or were written to since the last look, by ascending path.
+// The file of a sub-agent of Claude Code stands for the session that it belongs to. What goes away while Look looks is left
+// out. A folder that cannot be read is reported beside the others.
+func (w *Watcher) Look() ([]string, error) {
+	var changed []string
+	var errs []error
+	now := make(map[string]stamp, len(w.seen))
+	for _, root := range w.roots {
+		err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				if errors.Is(err, fs.ErrNotExist) && path != root {
+					return nil
+				}
+				return err
+			}
+			if ext := filepath.Ext(path); ext != ".jsonl" && ext != ".json" {
+				return nil
+			}
+			info, err := os.Stat(path) // behind links
+			if err != nil || !info.Mode().IsRegular() {
+				return nil
+			}
+			s := stamp{info.Size(), info.ModTime().UnixNano()}
+			if now[path] = s; w.seen[path] != s {
+				changed = append(changed, sessionFile(path))
+			}
+			return nil
+		})
+		if err != nil {
+			errs = append(errs, fmt.Errorf("capture: %w", err))
+		}
+	}
+	w.seen = now
+	slices.Sort(changed)
+	return slices.Compact(changed), errors.Join(errs...)
+}
+
+// Forget has the next look take a transcript as changed.
+func (w *Watcher) Forget(transcript string) {
+	for path := range w.seen {
+		if sessionFile(path) == transcript {
+			delete(w.seen, path)
+		}
+	}
+}
+
+// sessionFile returns the transcript that a file belongs to: SESSION.jsonl for SESSION/subagents/NAME.jsonl, if it is there, else the file itself.
+func sessionFile(path string) string {
+	session, agents := filepath.Split(filepath.Dir(path))
+	if agents != "subagents" {
+		return path
+	}
+	main := strings.TrimSuffix(session, string(filepath.Separator)) + ".jsonl"
+	if _, err := os.Stat(main); err != nil {
+		return path
+	}
+	return main
+}

@@ -1,0 +1,66 @@
+package capture_test
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/graphkernel/graphkernel/capture"
+)
+
+// TestWatcher writes files of many kinds, and expects those that changed, each once.
+func TestWatcher(t *testing.T) {
+	root := t.TempDir()
+	clock := time.Unix(1_000, 0)
+	write := func(name, text string) {
+		t.Helper()
+		path := filepath.Join(root, name)
+		clock = clock.Add(time.Second)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600), os.Chtimes(path, clock, clock)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w := capture.NewWatcher(root)
+	look := func(want ...string) {
+		t.Helper()
+		got, err := w.Look()
+		for i := range want {
+			want[i] = filepath.Join(root, want[i])
+		}
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("changed are %q, %v; want %q", got, err, want)
+		}
+	}
+	look()
+	write("p/a.jsonl", "1")
+	write("p/b.json", "1")
+	write("p/notes.txt", "1")
+	look("p/a.jsonl", "p/b.json")
+	look()
+	write("p/a.jsonl", "12")
+	look("p/a.jsonl")
+	write("p/a.jsonl", "34") // of the same size
+	look("p/a.jsonl")
+	write("p/a/subagents/agent-1.jsonl", "1")
+	write("p/a/subagents/agent-2.jsonl", "1")
+	look("p/a.jsonl")
+	w.Forget(filepath.Join(root, "p/a.jsonl"))
+	look("p/a.jsonl")
+	write("p/lost/subagents/agent-3.jsonl", "1") // its session is gone
+	look("p/lost/subagents/agent-3.jsonl")
+	if err := errors.Join(os.Remove(filepath.Join(root, "p/b.json")), os.Symlink(filepath.Join(root, "p/b.json"), filepath.Join(root, "link.json"))); err != nil {
+		t.Fatal(err)
+	}
+	look()
+	write("p/b.json", "1")
+	look("link.json", "p/b.json")
+
+	gone := capture.NewWatcher(filepath.Join(root, "absent"), root)
+	if got, err := gone.Look(); !errors.Is(err, fs.ErrNotExist) || len(got) != 4 {
+		t.Errorf("%q, %v; want what the other folder has, and an error", got, err)
+	}
+}

@@ -1,0 +1,153 @@
+package capture
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/graphkernel/graphkernel/capture"
+	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
+	"github.com/graphkernel/graphkernel/ingest"
+	"github.com/graphkernel/graphkernel/render"
+	"github.com/graphkernel/graphkernel/token"
+)
+
+// transcriptFolders are where agents keep their transcripts, below the home folder.
+var transcriptFolders = []string{".claude/projects", ".codex/sessions", ".gemini/tmp"}
+
+func watchCommand(a *cli.App) *cobra.Command {
+	var every time.Duration
+	var once bool
+	c := &cobra.Command{
+		Use:   "watch [FOLDER...]",
+		Short: "Import transcripts as they grow",
+		Long: `Imports the transcripts in folders, and again each one that is written to, until it is interrupted: for
+agents without hooks. It looks at names, sizes and times of files every two seconds. Each transcript
+is read by the same importer as with import, so nothing comes twice, and a run that was killed goes on
+where it was. Without FOLDER it takes those of Claude Code, Codex CLI and Gemini CLI that are there.
+At its end, as JSON:
+
+  {"turns","transcripts"} (how many turns were admitted, of how many files)`,
+		Example: `  graphkernel watch
+  graphkernel watch ~/.codex/sessions --every 10s`,
+		RunE: func(c *cobra.Command, folders []string) error {
+			if every < 100*time.Millisecond {
+				return cli.Usagef("--every is %s, want 100ms or more", every)
+			}
+			folders, err := watched(a, folders)
+			if err != nil {
+				return err
+			}
+			tick := time.NewTicker(every)
+			defer tick.Stop()
+			return a.Stores.WithNewKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
+				w := &watching{io: a.IO, told: map[string]string{}, from: map[string]bool{}, watcher: capture.NewWatcher(folders...), read: func(ctx context.Context, path string) (int, error) {
+					report, err := s.Turns.Import(ctx, []string{path}, ingest.Options{})
+					return report.Admitted, err
+				}}
+				err := w.look(c.Context())
+				if !once && err == nil {
+					err = w.run(c.Context(), tick.C)
+				}
+				if err != nil && !errors.Is(err, context.Canceled) { // it ends when it is told to
+					return err
+				}
+				return a.IO.Print(map[string]int{"turns": w.turns, "transcripts": len(w.from)}, func(io.Writer) {})
+			})
+		},
+	}
+	c.Flags().DurationVar(&every, "every", 2*time.Second, "how long to wait between looks")
+	c.Flags().BoolVar(&once, "once", false, "look once, and end")
+	return c
+}
+
+// watched returns the folders to watch.
+func watched(a *cli.App, folders []string) ([]string, error) {
+	for _, folder := range folders {
+		if _, err := os.Stat(folder); err != nil {
+			return nil, cli.Usagef("%s cannot be watched: %w", folder, err)
+		}
+	}
+	if len(folders) > 0 {
+		return folders, nil
+	}
+	home := cli.First(a.Settings.Getenv("HOME"), a.Settings.Getenv("USERPROFILE"))
+	for _, below := range transcriptFolders {
+		folder := filepath.Join(home, filepath.FromSlash(below))
+		if _, err := os.Stat(folder); err == nil && home != "" {
+			folders = append(folders, folder)
+		}
+	}
+	if len(folders) == 0 {
+		return nil, cli.Usagef("no transcripts of a known agent are there (looked for %q in the home folder); give a FOLDER", transcriptFolders)
+	}
+	return folders, nil
+}
+
+// A watching imports transcripts as a watcher finds them.
+type watching struct {
+	io      *cli.Streams
+	watcher *capture.Watcher
+	read    func(ctx context.Context, path string) (admitted int, err error)
+
+	told  map[string]string // by transcript, what was told of it last
+	from  map[string]bool   // transcripts of which turns were admitted
+	turns int
+}
+
+// run looks with each tick, until ctx ends.
+func (w *watching) run(ctx context.Context, tick <-chan time.Time) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-tick:
+			if err := w.look(ctx); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// look imports what has changed. If a transcript cannot be imported, that is told once, and it is tried again with each look.
+func (w *watching) look(ctx context.Context) error {
+	changed, err := w.watcher.Look()
+	if err != nil {
+		w.tell("", err)
+	}
+	for _, path := range changed {
+		admitted, err := w.read(ctx, path)
+		if admitted > 0 {
+			w.turns += admitted
+			w.from[path] = true
+			if w.io.Output != "json" {
+				fmt.Fprintf(w.io.Stdout, "%s of %s\n", cli.Count(admitted, "turn"), render.Visible(path))
+			}
+		}
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case errors.Is(err, ingest.ErrFormat): // folders of agents hold other files, too
+		case err != nil:
+			w.watcher.Forget(path)
+			w.tell(path, err)
+		default:
+			delete(w.told, path)
+		}
+	}
+	return nil
+}
+
+func (w *watching) tell(path string, err error) {
+	if text := err.Error(); w.told[path] != text {
+		w.told[path] = text
+		w.io.Note("graphkernel: %s: %s", cmp.Or(path, "looking"), text)
+	}
+}
