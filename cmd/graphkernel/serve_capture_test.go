@@ -15,10 +15,6 @@ import (
 func TestServeCapture(t *testing.T) {
 	t.Parallel()
 	folder, key := withKeys(t)
-	hook := filepath.Join(t.TempDir(), "graphkernel-hook")
-	if out, err := exec.Command("go", "build", "-o", hook, "../graphkernel-hook").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
 	s := startServe(t, folder)
 	s.key = key
 	transcript := filepath.Join(folder, "5e55.jsonl")
@@ -27,7 +23,7 @@ func TestServeCapture(t *testing.T) {
 		t.Fatal(err)
 	}
 	spool := filepath.Join(folder, ".local", "state", "graphkernel", "spool", "default")
-	c := exec.Command(hook, "claude-code", spool)
+	c := exec.Command(buildHook(t), "claude-code", spool)
 	c.Stdin = strings.NewReader(string(event))
 	if out, err := c.CombinedOutput(); err != nil || len(out) > 0 {
 		t.Fatalf("the hook said %q, %v", out, err)
