@@ -26,6 +26,7 @@ var mayImport = map[string][]string{
 	"internal/pgtest":     {"github.com/jackc/pgx/v5"},
 	"internal/pgstore":    {"internal/pgtest", "store/postgres", "github.com/jackc/pgx/v5"},
 	"internal/faultproxy": {},
+	"internal/modeltest":  {},
 	"internal/mac":        {},
 	"internal/race":       {},
 	"internal/userdir":    {},

@@ -79,6 +79,9 @@ func (t *codexTurn) message(v *canon.Value) {
 		}
 	case "system", "developer":
 		t.harness()
+		if isKernelContext(t.content.text.String()) {
+			t.skip = "kernel_context" // the kernel has it on record
+		}
 	default:
 		t.skip = skipUnknownRole
 	}

@@ -40,7 +40,18 @@ func geminiTurn(v *canon.Value) *geminiDraft {
 		t.skip = skipUnknownType
 		return t
 	}
-	addGeminiParts(&t.content, v.Get("content"))
+	content := v.Get("content")
+	if d.Role == dag.RoleUser {
+		var lost []string
+		if content, lost = geminiSaid(content); len(lost) > 0 && content == nil {
+			t.skip = lost[0]
+			return t
+		}
+		for _, what := range lost {
+			t.noted.add(what)
+		}
+	}
+	addGeminiParts(&t.content, content)
 	said := strings.TrimSpace(t.content.text.String())
 	if d.Role == dag.RoleUser && strings.HasPrefix(said, "<session_context>") && strings.HasSuffix(said, "</session_context>") {
 		t.harness()
@@ -49,6 +60,37 @@ func geminiTurn(v *canon.Value) *geminiDraft {
 		t.skip = skipEmptyMessage
 	}
 	return t
+}
+
+// geminiSaid returns what a person said of a message of the user's, nil if that is nothing, and what else Gemini CLI put into it: results of tools, which
+// are with their calls, and what hooks added before the prompt, in which it writes < and > as entities.
+func geminiSaid(v *canon.Value) (said *canon.Value, lost []string) {
+	if v == nil || v.Kind != canon.Array {
+		return v, nil
+	}
+	kept := *v
+	kept.Items = nil
+	for i := range v.Items {
+		part := v.Items[i]
+		if object(&part, "functionResponse") != nil {
+			lost = append(lost, "tool_response")
+			continue
+		}
+		if told, ok := strings.CutPrefix(text(&part, "text"), "<hook_context>"); ok {
+			if _, rest, ok := strings.Cut(told, "</hook_context>"); ok {
+				lost = append(lost, "hook_context")
+				if rest = strings.TrimSpace(rest); rest == "" {
+					continue
+				}
+				part = canon.Value{Kind: canon.String, Text: rest}
+			}
+		}
+		kept.Items = append(kept.Items, part)
+	}
+	if len(kept.Items) == 0 && len(lost) > 0 {
+		return nil, lost
+	}
+	return &kept, lost
 }
 
 // harness makes a turn one that Gemini CLI wrote, and nobody said.

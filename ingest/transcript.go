@@ -3,6 +3,7 @@ package ingest
 import (
 	"crypto/sha256"
 	"encoding/binary"
+	"encoding/hex"
 	"errors"
 	"strings"
 	"unicode/utf8"
@@ -12,6 +13,23 @@ import (
 
 // AttrFolder is the attribute that has the folder in which an agent worked when a turn was said, as its transcript spells it.
 const AttrFolder = "cwd"
+
+// isKernelContext reports whether a text is nothing but a context that a hook of the kernel told an agent, between its marks. Only
+// what an agent itself writes may be taken for one: what others say could bear the marks to be left out.
+func isKernelContext(text string) bool {
+	text = strings.TrimSpace(text)
+	id, _, ok := strings.Cut(strings.TrimPrefix(text, "<graphkernel-context "), " ")
+	return ok && strings.HasPrefix(text, "<graphkernel-context ") && strings.HasSuffix(text, "\n</graphkernel-context "+id+">")
+}
+
+// WorksIn reports whether the attributes of a turn say that the agent worked in a folder. Gemini CLI writes a digest of its path.
+func WorksIn(attrs map[string]string, folder string) bool {
+	if at, ok := attrs[AttrFolder]; ok {
+		return at == folder
+	}
+	sum := sha256.Sum256([]byte(folder))
+	return attrs[attrProjectHash] == hex.EncodeToString(sum[:])
+}
 
 // Words of the two counts that several formats share. docs/importers.md
 // explains every word.

@@ -1,21 +1,18 @@
 package clients_test
 
 import (
-	"fmt"
-	"io"
 	"log/slog"
-	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/internal/modeltest"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/ledger/identity"
 	"github.com/graphkernel/graphkernel/retrieval"
@@ -118,33 +115,7 @@ func TestTypeScript(t *testing.T) {
 	run(t, "clients/typescript", node, "--test", "test/client.test.mjs")
 }
 
-// A standIn answers as models do, with one sentence, and remembers what it was asked.
-type standIn struct {
-	mu    sync.Mutex
-	asked []string // the bodies of requests
-}
-
 const said = "The cleanup job deleted it; a backup is in the vault."
-
-func (s *standIn) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	body, err := io.ReadAll(r.Body)
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusBadRequest)
-		return
-	}
-	s.mu.Lock()
-	s.asked = append(s.asked, string(body))
-	s.mu.Unlock()
-	w.Header().Set("Content-Type", "application/json")
-	switch r.URL.Path {
-	case "/v1/chat/completions":
-		_, _ = fmt.Fprintf(w, `{"id":"c1","object":"chat.completion","created":1,"model":"m","choices":[{"index":0,"finish_reason":"stop","message":{"role":"assistant","content":%q}}],"usage":{"prompt_tokens":1,"completion_tokens":1,"total_tokens":2}}`, said)
-	case "/v1/messages":
-		_, _ = fmt.Fprintf(w, `{"id":"m1","type":"message","role":"assistant","model":"m","content":[{"type":"text","text":%q}],"stop_reason":"end_turn","stop_sequence":null,"usage":{"input_tokens":1,"output_tokens":1}}`, said)
-	default:
-		http.NotFound(w, r)
-	}
-}
 
 // TestAgents runs the programs of examples/agents, with the SDKs that .ci/clients installs, against a service and a model that stands in. Each
 // passes what the kernel has for the question to the model, and what was said is in the kernel afterwards.
@@ -153,10 +124,10 @@ func TestAgents(t *testing.T) {
 	if python == "" || node == "" {
 		lacking(t, "the SDKs of models are not installed: run make clients")
 	}
-	for _, program := range []string{"python/openai_chat.py", "python/anthropic_chat.py", "python/langgraph_chat.py", "node/openai_chat.mjs", "node/anthropic_chat.mjs", "node/langgraph_chat.mjs"} {
+	for _, program := range []string{"python/openai_chat.py", "python/anthropic_chat.py", "python/langgraph_chat.py", "python/openai_agents_chat.py", "python/claude_agent_chat.py", "node/openai_chat.mjs", "node/anthropic_chat.mjs", "node/langgraph_chat.mjs"} {
 		t.Run(program, func(t *testing.T) {
 			t.Parallel()
-			model := &standIn{}
+			model := &modeltest.Model{Says: said}
 			web := httptest.NewServer(model)
 			defer web.Close()
 			k, env := service(t)
@@ -173,15 +144,14 @@ func TestAgents(t *testing.T) {
 			}
 			c := exec.CommandContext(t.Context(), interpreter, filepath.Base(program), "Who deleted the table vouchers?")
 			c.Dir, c.WaitDelay = filepath.Join("..", "..", "examples", "agents", filepath.Dir(program)), time.Second
-			c.Env = append(env, "OPENAI_BASE_URL="+web.URL+"/v1", "OPENAI_API_KEY=none", "ANTHROPIC_BASE_URL="+web.URL, "ANTHROPIC_API_KEY=none", "USER=anna", "MODEL=stand-in", "LANGSMITH_TRACING=false")
+			c.Env = append(env, "OPENAI_BASE_URL="+web.URL+"/v1", "OPENAI_API_KEY=none", "ANTHROPIC_BASE_URL="+web.URL, "ANTHROPIC_API_KEY=none", "USER=anna", "MODEL=stand-in", "LANGSMITH_TRACING=false", "OPENAI_AGENTS_DISABLE_TRACING=1",
+				"HOME="+t.TempDir(), "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1")
 			output, err := c.CombinedOutput()
 			if err != nil || !strings.Contains(string(output), said) {
 				t.Fatalf("%v\n%s", err, output)
 			}
-			model.mu.Lock()
-			defer model.mu.Unlock()
-			if len(model.asked) != 1 || !strings.Contains(model.asked[0], "DROP TABLE vouchers") || !strings.Contains(model.asked[0], "Who deleted") {
-				t.Errorf("the model was asked %q", model.asked)
+			if asked := strings.Join(model.Asked(), "\n"); !strings.Contains(asked, "DROP TABLE vouchers") || !strings.Contains(asked, "Who deleted") {
+				t.Errorf("the model was asked %q", asked)
 			}
 			found, err := k.Turns().Search(t.Context(), dag.DefaultTenant, kernel.SearchRequest{Query: retrieval.Query{Text: "backup vault", Limit: 5}})
 			if err != nil || len(found.Hits) == 0 || found.Hits[0].Turn.Author != "model:stand-in" || found.Hits[0].Content != said {

@@ -220,19 +220,24 @@ func framed(b *contexts.Bundle) string {
 // recentSessions bounds how many conversations are looked at for one of the same project.
 const recentSessions = 50
 
-// newestTurn returns the last turn of the session, or else of the newest one in the same folder; nil if there is none.
+// newestTurn returns the last turn of the session, or else of the newest one in the same folder; nil if there is none. A session that begins anew has said
+// nothing yet that is worth telling it.
 func newestTurn(ctx context.Context, s *cli.Session, e *capture.Event) (*dag.TurnID, error) {
 	list, err := s.Conversations(ctx)
 	if err != nil {
 		return nil, err
 	}
+	goesOn := e.Name != capture.SessionStart || e.Source == "resume" || e.Source == "compact"
 	cli.ByLast(list)
 	for i, c := range list[:min(len(list), recentSessions)] {
+		if !goesOn && strings.EqualFold(c.ID, e.Session) {
+			continue
+		}
 		first, err := s.TurnAfter(ctx, c.ID, 0, "")
 		if err != nil {
 			return nil, err
 		}
-		if first == nil || first.Attrs[ingest.AttrFolder] != filepath.Clean(e.Folder) {
+		if first == nil || !ingest.WorksIn(first.Attrs, filepath.Clean(e.Folder)) {
 			continue
 		}
 		last, err := s.TurnAfter(ctx, c.ID, dag.Seq(list[i].Last)-1, "")
