@@ -46,12 +46,30 @@ func tokensIn(text string) (list []window) {
 // Redact returns a text with tokens in place of secrets, and what was found. It goes on until nothing is found that is not in a token: a secret may come to
 // light only when another one is gone. So redacting again changes nothing.
 func (s *Scanner) Redact(text string, key *Key) (string, []Finding) {
-	var all []Finding
-	for {
-		found := s.Scan(text)
-		if len(found) == 0 {
-			return text, all
+	return s.redactWithin("", text, "", s.Scan(text), key)
+}
+
+// scanWithin finds secrets in a text that has others before and after it.
+func (s *Scanner) scanWithin(before, text, after string) []Finding {
+	if text == "" {
+		return nil
+	}
+	if before == "" && after == "" {
+		return s.Scan(text)
+	}
+	var inside []Finding
+	for _, f := range s.Scan(before + text + after) {
+		if start, end := f.Start-len(before), f.End-len(before); start >= 0 && end <= len(text) {
+			inside = append(inside, Finding{f.Rule, start, end})
 		}
+	}
+	return inside
+}
+
+// redactWithin replaces what was found, and what is found then.
+func (s *Scanner) redactWithin(before, text, after string, found []Finding, key *Key) (string, []Finding) {
+	var all []Finding
+	for len(found) > 0 {
 		all = append(all, found...)
 		var b strings.Builder
 		last := 0
@@ -62,5 +80,7 @@ func (s *Scanner) Redact(text string, key *Key) (string, []Finding) {
 		}
 		b.WriteString(text[last:])
 		text = b.String()
+		found = s.scanWithin(before, text, after)
 	}
+	return text, all
 }

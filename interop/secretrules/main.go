@@ -41,12 +41,12 @@ type Rules struct {
 
 // A Rule is a rule of it.
 type Rule struct {
-	ID       string      `json:"id"`
-	Regex    string      `json:"regex"`
-	Group    int         `json:"group,omitempty"`
+	ID       string   `json:"id"`
+	Regex    string   `json:"regex"`
+	Group    int      `json:"group,omitempty"`
 	Entropy  float64  `json:"entropy,omitempty"`
-	Keywords []string    `json:"keywords"`
-	Allow    []Allow     `json:"allow,omitempty"`
+	Keywords []string `json:"keywords"`
+	Allow    []Allow  `json:"allow,omitempty"`
 }
 
 // An Allow is what is no secret.

@@ -132,7 +132,7 @@ func grow(t *testing.T, main string, files map[string][]byte, seed uint64, watch
 			}
 			return
 		}
-		done, err := cli.TakeIn(t.Context(), spool, live, now)
+		done, err := cli.TakeIn(t.Context(), spool, live, nil, now)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -248,7 +248,7 @@ func TestTakenByAll(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if done, err := cli.TakeIn(t.Context(), spool, s, time.Unix(2, 0)); err != nil || done.Turns != 0 {
+	if done, err := cli.TakeIn(t.Context(), spool, s, nil, time.Unix(2, 0)); err != nil || done.Turns != 0 {
 		t.Errorf("transcripts that are not there: took in %+v, %v", done, err)
 	}
 	line := func(uuid, parent, text string) string {
