@@ -263,7 +263,7 @@ func TestTakenByAll(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, at := range []int64{3, 4} { // the transcript does not show the last message yet
-		if done, _ := cli.TakeIn(t.Context(), spool, s, time.Unix(at, 0)); (done.Turns == 1) != (at == 3) {
+		if done, _ := cli.TakeIn(t.Context(), spool, s, nil, time.Unix(at, 0)); (done.Turns == 1) != (at == 3) {
 			t.Errorf("at %d: took in %+v", at, done)
 		}
 	}
@@ -274,14 +274,14 @@ func TestTakenByAll(t *testing.T) {
 	if err := os.WriteFile(file, []byte(both), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if done, _ := cli.TakeIn(t.Context(), spool, s, time.Unix(5, 0)); done.Turns != 1 {
+	if done, _ := cli.TakeIn(t.Context(), spool, s, nil, time.Unix(5, 0)); done.Turns != 1 {
 		t.Errorf("took in %+v", done)
 	}
 	for _, c := range []struct {
 		after time.Duration
 		want  int
 	}{{capture.Patience, 1}, {capture.Patience + 1, 0}} { // nothing was ever said in session b
-		if _, err := cli.TakeIn(t.Context(), spool, s, time.Unix(1, 0).Add(c.after)); err != nil {
+		if _, err := cli.TakeIn(t.Context(), spool, s, nil, time.Unix(1, 0).Add(c.after)); err != nil {
 			t.Error(err)
 		}
 		if pending, err := spool.Pending(); err != nil || len(pending) != c.want || c.want > 0 && pending[0].Name != "b" {
@@ -294,7 +294,7 @@ func TestTakenByAll(t *testing.T) {
 	if err := spool.Add(capture.Mark{Agent: capture.ClaudeCode, Session: "a", Transcript: file, Event: capture.Stop, At: time.Unix(6, 0)}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := cli.TakeIn(t.Context(), spool, s, time.Unix(7, 0)); err == nil || !strings.Contains(err.Error(), "session a") {
+	if _, err := cli.TakeIn(t.Context(), spool, s, nil, time.Unix(7, 0)); err == nil || !strings.Contains(err.Error(), "session a") {
 		t.Errorf("a transcript that cannot be read: %v", err)
 	}
 }
