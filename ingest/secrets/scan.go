@@ -150,26 +150,11 @@ func (r *rule) inAll(all []candidate, text string) []candidate {
 	return all
 }
 
-// inWindows looks at parts of a text, outside of which the rule has no match. A match that touches an edge of a window may be there only because the text
-// ends there, so the window is widened then.
+// inWindows looks at the parts of a text that can have matches.
 func (r *rule) inWindows(all []candidate, text string, windows []window) []candidate {
-	for i := 0; i < len(windows); i++ {
-		w := windows[i]
-		for step := 64; ; step *= 4 {
-			found := r.regex().FindAllStringIndex(text[w.start:w.end], -1)
-			if !slices.ContainsFunc(found, func(m []int) bool {
-				return m[0] == 0 && w.start > 0 || m[1] == w.end-w.start && w.end < len(text)
-			}) {
-				for _, m := range found {
-					all = r.take(all, text, w.start+m[0], w.start+m[1])
-				}
-				break
-			}
-			w = w.widen(text, step)
-			for i+1 < len(windows) && windows[i+1].start <= w.end {
-				i++
-				w.end = max(w.end, windows[i].end)
-			}
+	for _, w := range windows {
+		for _, m := range r.regex().FindAllStringIndex(text[w.start:w.end], -1) {
+			all = r.take(all, text, w.start+m[0], w.start+m[1])
 		}
 	}
 	return all

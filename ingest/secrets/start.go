@@ -371,9 +371,9 @@ func beyond(ranges []rune) bool {
 // A window is a part of a text.
 type window struct{ start, end int }
 
-// widen returns a window with by more bytes on each side, at beginnings of characters.
-func (w window) widen(text string, by int) window {
-	w.start, w.end = max(0, w.start-by), min(len(text), w.end+by)
+// aligned returns the window with a character more on each side.
+func (w window) aligned(text string) window {
+	w.start, w.end = max(0, w.start-1), min(len(text), w.end+1)
 	for w.start > 0 && !utf8.RuneStart(text[w.start]) {
 		w.start--
 	}
@@ -383,7 +383,8 @@ func (w window) widen(text string, by int) window {
 	return w
 }
 
-// windows returns the parts of a text that hold all matches, and a character more on each side. It reports false if
+// windows returns the parts of a text that hold all matches, with a character more on each side, so that \b, ^ and $ see there what they would see in
+// the text: no match touches the edge of a window, since what the automaton accepts would go further then. It reports false if
 // that took too long, and then the expression has to look at all of the text. Keywords begin at the positions, which ascend.
 func (s *starter) windows(text string, positions []int32) (list []window, ok bool) {
 	s.mu.Lock()
@@ -415,7 +416,7 @@ func (s *starter) windows(text string, positions []int32) (list []window, ok boo
 		if end < 0 {
 			continue
 		}
-		w := window{max(0, int(at)-s.before), min(len(text), end+s.after)}.widen(text, utf8.UTFMax)
+		w := window{max(0, int(at)-s.before), min(len(text), end+s.after)}.aligned(text)
 		if last := len(list) - 1; last >= 0 && w.start <= list[last].end {
 			list[last].end = max(list[last].end, w.end)
 		} else {
