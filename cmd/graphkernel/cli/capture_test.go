@@ -19,6 +19,7 @@ import (
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/ingest"
+	"github.com/graphkernel/graphkernel/ingest/secrets"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/store/inmem"
 	"github.com/graphkernel/graphkernel/token"
@@ -110,6 +111,11 @@ func grow(t *testing.T, main string, files map[string][]byte, seed uint64, watch
 			t.Fatal(told.String())
 		}
 	}
+	screen := secrets.NewScreen(secrets.Redact, func() (secrets.Key, error) { return secrets.Key{1}, nil })
+	planted := "ghp_" + "wWPw5k4aXcaT4fNP0UcnZwJUVFk6LO0pINUx"
+	for name, data := range files {
+		files[name] = bytes.ReplaceAll(data, []byte(`"type":"text","text":"`), []byte(`"type":"text","text":"`+planted+` `))
+	}
 	takes := 0
 	watcher := capture.NewWatcher(filepath.Join(folder, "sessions"))
 	take := func() {
@@ -122,7 +128,7 @@ func grow(t *testing.T, main string, files map[string][]byte, seed uint64, watch
 				t.Fatal(err)
 			}
 			for _, path := range changed {
-				report, err := live.Turns.Import(t.Context(), []string{path}, ingest.Options{})
+				report, err := live.Turns.Import(t.Context(), []string{path}, ingest.Options{Secrets: screen})
 				if err != nil && !errors.Is(err, ingest.ErrFormat) { // the first line of it may be half written
 					t.Fatal(err)
 				}
@@ -132,7 +138,7 @@ func grow(t *testing.T, main string, files map[string][]byte, seed uint64, watch
 			}
 			return
 		}
-		done, err := cli.TakeIn(t.Context(), spool, live, nil, now)
+		done, err := cli.TakeIn(t.Context(), spool, live, screen, now)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -173,7 +179,7 @@ func grow(t *testing.T, main string, files map[string][]byte, seed uint64, watch
 		t.Errorf("%d sessions still wait, %v", len(pending), err)
 	}
 	whole := session(t)
-	if _, err := whole.Turns.Import(t.Context(), []string{path(main)}, ingest.Options{}); err != nil {
+	if _, err := whole.Turns.Import(t.Context(), []string{path(main)}, ingest.Options{Secrets: screen}); err != nil {
 		t.Fatal(err)
 	}
 	got, want := everything(t, live), everything(t, whole)
@@ -184,6 +190,9 @@ func grow(t *testing.T, main string, files map[string][]byte, seed uint64, watch
 			}
 		}
 		t.Fatalf("seed %d, %s: %d turns, want %d", seed, main, len(got), len(want))
+	}
+	if strings.Contains(strings.Join(got, ""), planted) {
+		t.Errorf("%s: a secret is in the store", main)
 	}
 	if len(want) == 0 || takes < 2 && len(want) > 20 {
 		t.Errorf("%s: %d turns in %d portions say nothing", main, len(want), takes)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -38,7 +39,11 @@ func (s *Settings) Secrets() (secrets.Policy, error) {
 		}
 		p, err := secrets.ParsePolicy(named.value)
 		if err != nil {
-			err = Usagef("%s is %q, want one of %q", named.by, named.value, secrets.Policies)
+			shown := strconv.Quote(named.value)
+			if len(named.value) > 16 { // it may be a secret: GRAPHKERNEL_SECRET is the name of one
+				shown = fmt.Sprintf("a word of %d characters", len(named.value))
+			}
+			err = Usagef("%s is %s, want one of %q", named.by, shown, secrets.Policies)
 		}
 		return p, err
 	}

@@ -53,7 +53,7 @@ var Settings = [...]setting{
 	{"oidc.jwks", "", "the issuer's keys, https://… or file:PATH"},
 	{"oidc.tenant_claim", "tenant", "the claim that names the tenant"},
 	{"oidc.role_claim", "role", "the claim that names the role"},
-	{"secrets", string(cli.StandardSecrets), "what is done about keys, tokens and passwords in turns: redact, report, refuse or off"},
+	{"secrets", string(cli.StandardSecrets), "what is done about keys, tokens and passwords in sessions that hooks capture: redact, report, refuse or off"},
 	{"log.level", "info", "debug, info, warn or error"},
 	{"log.public", "", "tenants whose ledger anybody may read without a key, with commas; empty: none"},
 	{"log.witnesses", "", "a trust file; its witnesses with a URL are asked to cosign checkpoints"},
