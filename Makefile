@@ -5,7 +5,7 @@ FUZZTIME ?= 10m
 DIFFERENTIAL_TIME ?= 1m
 SOAKTIME ?= 3m
 
-.PHONY: demo serve build test check peers postgres unit race processors conformance verifiers clients differential interop generate tidy bench bench-http eval soak fuzz clean
+.PHONY: demo serve build test check peers postgres unit race processors conformance verifiers clients differential interop release image generate tidy bench bench-http eval soak fuzz clean
 
 demo: ## see the kernel at work, in a temporary folder
 	go run ./cmd/graphkernel demo
@@ -25,7 +25,7 @@ OUTPUT := $(if $(filter output-sync,$(.FEATURES)),-O)
 test: export GOGC ?= 400
 test: ## everything that must hold before a change lands
 	$(MAKE) check tidy race unit
-	$(MAKE) -j2 $(OUTPUT) processors conformance verifiers clients interop
+	$(MAKE) -j2 $(OUTPUT) processors conformance verifiers clients interop release
 	$(MAKE) differential
 	@echo "everything holds"
 
@@ -84,6 +84,15 @@ differential: peers ## the three verifiers side by side on mutants, for DIFFEREN
 
 interop: ## what others wrote judges ours: DSSE, in-toto, Merkle trees, tiles, PROV, cosign
 	.ci/interop
+
+release: ## archives, packages and the image of a release, built and started once, and published nowhere
+	.ci/release
+
+image: ## the image that Containerfile describes, with podman, buildah or docker, whichever is there
+	.ci/release files
+	platform=linux/$$(go env GOARCH) && mkdir -p bin/$$platform && CGO_ENABLED=0 GOOS=linux go build -trimpath -ldflags="-s -w" -o bin/$$platform/graphkernel ./cmd/graphkernel && \
+		mkdir -p bin/context/bin/release bin/context/linux && cp -a bin/release/image bin/context/bin/release/ && cp -a bin/$$platform bin/context/linux/ && \
+		$$(command -v podman || command -v buildah || command -v docker) build --build-arg TARGETPLATFORM=$$platform -t graphkernel -f Containerfile bin/context
 
 bench: ## times and ratios, beside what they are compared with
 	go -C bench run .

@@ -18,14 +18,28 @@ type step struct {
 	want    []string // lines; "…" stands for any characters, or alone for any lines
 }
 
-// TestReadmeSession runs the README's sessions, one after the other, in a copy of
-// what they use, and compares what they print.
+// TestReadmeSession runs the README's sessions as somebody who has installed the program and has transcripts of an agent.
 func TestReadmeSession(t *testing.T) {
-	steps := session(t, "README.md")
-	if len(steps) < 8 {
+	home := t.TempDir()
+	if out, err := exec.Command("go", "build", "-o", filepath.Join(home, "bin", "graphkernel"), "./cmd/graphkernel").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if err := os.CopyFS(filepath.Join(home, ".claude", "projects"), os.DirFS(filepath.Join("ingest", "testdata", "claude"))); err != nil {
+		t.Fatal(err)
+	}
+	play(t, "README.md", home, 6)
+}
+
+// TestTour runs the sessions of the tour, which begins with a checkout and nothing else.
+func TestTour(t *testing.T) { play(t, filepath.Join("docs", "tour.md"), t.TempDir(), 30) }
+
+// play runs the commands of a page one after the other, with home as the home folder and for what they write, and compares what they print.
+func play(t *testing.T, page, home string, atLeast int) {
+	t.Helper()
+	steps := session(t, page)
+	if len(steps) < atLeast {
 		t.Fatalf("found only %d commands", len(steps))
 	}
-	home := t.TempDir()
 	work, err := os.Getwd()
 	if err != nil {
 		t.Fatal(err)
@@ -42,11 +56,11 @@ func TestReadmeSession(t *testing.T) {
 		t.Fatal(err)
 	}
 	var script strings.Builder
-	fmt.Fprintf(&script, "set -u\nexport HOME=%s XDG_CONFIG_HOME=%s/config XDG_DATA_HOME=%s/data\n", home, home, home)
+	fmt.Fprintf(&script, "set -u\nexport HOME=%s XDG_CONFIG_HOME=%s/config XDG_DATA_HOME=%s/data XDG_STATE_HOME=%s/state PATH=%s/bin:$PATH\n", home, home, home, home, home)
 	for _, s := range steps {
 		command := strings.ReplaceAll(s.command, "bin/graphkernel", home+"/bin/graphkernel")
 		command = strings.ReplaceAll(command, "PATH=$PWD/bin", "PATH="+home+"/bin")
-		command = regexp.MustCompile(`\b(slice|forged|evidence|part)\.json|\btrust\.policy|\bhanded-on\b|\bserve\.(out|log)|\b(safe|moved)\.db`).ReplaceAllString(command, home+"/$0")
+		command = regexp.MustCompile(`\b(slice|forged|evidence|part|facts|context)\.json|\btrust\.policy|\bhanded-on\b|\bserve\.(out|log)|\b(safe|moved)\.db`).ReplaceAllString(command, home+"/$0")
 		command = strings.ReplaceAll(command, "127.0.0.1:18080", free)
 		fmt.Fprintf(&script, "%s\necho '%s'\n", command, end)
 	}
@@ -64,7 +78,7 @@ func TestReadmeSession(t *testing.T) {
 	}
 	for i, s := range steps {
 		if !matches(s.want, strings.TrimRight(got[i], "\n")) {
-			t.Errorf("$ %s\nprinted\n%s\nthe README says\n%s", s.command, got[i], strings.Join(s.want, "\n"))
+			t.Errorf("$ %s\nprinted\n%s\n%s says\n%s", s.command, got[i], page, strings.Join(s.want, "\n"))
 		}
 	}
 }

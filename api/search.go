@@ -17,12 +17,21 @@ type Search struct {
 	Conversation *dag.ConversationID `json:"conversation,omitempty" doc:"Only turns of this conversation." tool:"Only turns of this conversation."`
 	Role         string              `json:"role,omitempty" is:"Role" doc:"Only turns of this role." tool:"Only turns of this role."`
 	Author       string              `json:"author,omitempty" max:"128" doc:"Only turns of this author, written as in the turns." tool:"Such as human:anna."`
+	Attributes   *Attributes         `json:"attributes,omitempty" doc:"Only turns that have each of these attributes." tool:"-"`
 	Since        *dag.Time           `json:"since,omitempty" doc:"Only turns that were created then or later." tool:"Only turns that were created then or later, RFC 3339."`
 	Until        *dag.Time           `json:"until,omitempty" doc:"Only turns that were created before." tool:"Only turns that were created before, RFC 3339."`
 	AsOf         uint64              `json:"as_of,omitempty" is:"Seq" doc:"Search what was there at this sequence number; 0 is the present." tool:"-"`
 	Policy       string              `json:"policy,omitempty" is:"PolicyID" doc:"How turns are found; recall@1 if left out." tool:"-"`
 	Explain      bool                `json:"explain,omitempty" doc:"Say what each score is made of." tool:"-"`
 	Within       json.RawMessage     `json:"within,omitempty" is:"Anything" doc:"A bundle that the kernel handed out, byte for byte. Only its turns are searched, as if there were no others, as of its number unless another is given." tool:"-"`
+}
+
+// Attributes are those by which turns are filtered: what a turn's own attribute of that name has to be.
+type Attributes struct {
+	Folder string `json:"cwd,omitempty" min:"1" max:"4096" doc:"The folder in which the agent worked, or one above it."`
+	Branch string `json:"git_branch,omitempty" min:"1" max:"4096"`
+	Model  string `json:"model,omitempty" min:"1" max:"4096"`
+	Title  string `json:"title,omitempty" min:"1" max:"4096" doc:"Of the conversation."`
 }
 
 // Found is what a search found.

@@ -20,7 +20,7 @@ var noon = time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC)
 
 // TestReadEvent reads what agents say, and refuses what is no event with a reason.
 func TestReadEvent(t *testing.T) {
-	e, err := capture.ReadEvent(strings.NewReader(`{"session_id":"s","transcript_path":"/t/s.jsonl","cwd":"/p","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"ls"},"tool_use_id":"u","future":[1]}`))
+	e, err := capture.ReadEvent(capture.ClaudeCode, strings.NewReader(`{"session_id":"s","transcript_path":"/t/s.jsonl","cwd":"/p","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"ls"},"tool_use_id":"u","future":[1]}`))
 	if err != nil || e.Name != capture.PreToolUse || e.Session != "s" || e.Folder != "/p" || e.Tool != "Bash" || string(e.ToolInput) != `{"command":"ls"}` {
 		t.Errorf("%+v, %v", e, err)
 	}
@@ -32,11 +32,11 @@ func TestReadEvent(t *testing.T) {
 		`{"hook_event_name":"Stop"} x`: "invalid character",
 		`{"hook_event_name":"Stop","transcript_path":"s.jsonl"}`: `"s.jsonl" is not absolute`,
 	} {
-		if _, err := capture.ReadEvent(strings.NewReader(in)); !errors.Is(err, capture.ErrEvent) || !strings.Contains(err.Error(), want) {
+		if _, err := capture.ReadEvent(capture.ClaudeCode, strings.NewReader(in)); !errors.Is(err, capture.ErrEvent) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", in, err, want)
 		}
 	}
-	if _, err := capture.ReadEvent(bytes.NewReader(make([]byte, capture.MaxEvent+1))); !errors.Is(err, capture.ErrEvent) {
+	if _, err := capture.ReadEvent(capture.ClaudeCode, bytes.NewReader(make([]byte, capture.MaxEvent+1))); !errors.Is(err, capture.ErrEvent) {
 		t.Errorf("an event without end: %v", err)
 	}
 }
@@ -209,7 +209,7 @@ func TestTake(t *testing.T) {
 // hooksOf are hooks of this program, one of which blocks.
 func hooksOf(program string) []capture.Hook {
 	hooks := []capture.Hook{{Event: capture.PreToolUse, Command: program + " hook claude-code --guard deny@1", Blocks: true}}
-	for _, event := range capture.Events {
+	for _, event := range capture.ClaudeCode.Events() {
 		hooks = append(hooks, capture.Hook{Event: event, Command: program + "-hook claude-code /home/u/spool"})
 	}
 	return hooks
@@ -226,19 +226,19 @@ func TestHooks(t *testing.T) {
 		`{"hooks":{"PreToolUse":[{"matcher":"Bash","hooks":[{"type":"command","command":"/opt/graphkernel/bin/check hook it"}]}]}}`,
 		`{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"notify graphkernel-hook is done"}]}]}}`,
 	} {
-		with, err := capture.WithHooks([]byte(settings), ours)
+		with, err := capture.WithHooks(capture.ClaudeCode, []byte(settings), ours)
 		if err != nil {
 			t.Errorf("%s: %v", settings, err)
 			continue
 		}
-		again, err := capture.WithHooks(with, ours)
+		again, err := capture.WithHooks(capture.ClaudeCode, with, ours)
 		if err != nil || !bytes.Equal(again, with) {
 			t.Errorf("%s: merged twice it is\n%s, %v; once\n%s", settings, again, err, with)
 		}
 		if n := bytes.Count(with, []byte(program)); n != len(ours) {
 			t.Errorf("%s: %d hooks, want %d", settings, n, len(ours))
 		}
-		there, lines, err := capture.Installed(with)
+		there, lines, err := capture.Installed(capture.ClaudeCode, with)
 		if err != nil || len(there) != len(ours) || lines[0][0] != program && lines[0][0] != program+"-hook" {
 			t.Errorf("%s: %d hooks are found, %v", settings, len(there), err)
 		}
@@ -247,7 +247,7 @@ func TestHooks(t *testing.T) {
 				t.Errorf("found is %+v", h)
 			}
 		}
-		moved, err := capture.WithHooks(with, []capture.Hook{{Event: capture.Stop, Command: "'/a folder/graphkernel.exe' hook claude-code /s"}})
+		moved, err := capture.WithHooks(capture.ClaudeCode, with, []capture.Hook{{Event: capture.Stop, Command: "'/a folder/graphkernel.exe' hook claude-code /s"}})
 		if err != nil || bytes.Contains(moved, []byte(program)) || !bytes.Contains(moved, []byte("a folder")) {
 			t.Errorf("%s: hooks of another place are added to ours: %s, %v", settings, moved, err)
 		}
@@ -259,7 +259,7 @@ func TestHooks(t *testing.T) {
 			t.Errorf("undone it is\n%s, want\n%s", got, want)
 		}
 	}
-	made, err := capture.WithHooks(nil, ours[:1])
+	made, err := capture.WithHooks(capture.ClaudeCode, nil, ours[:1])
 	if err != nil || compact(t, made) != `{"hooks":{"PreToolUse":[{"hooks":[{"type":"command","command":"/usr/local/bin/graphkernel hook claude-code --guard deny@1","timeout":10,"onFailure":"block"}]}]}}` {
 		t.Errorf("without settings: %s, %v", made, err)
 	}
@@ -271,7 +271,7 @@ func TestHooks(t *testing.T) {
 		`{"a":1`:                    "unexpected end",
 		"{\n// a comment\n\"a\":1}": "invalid character",
 	} {
-		if _, err := capture.WithHooks([]byte(settings), ours); !errors.Is(err, capture.ErrSettings) || !strings.Contains(err.Error(), want) {
+		if _, err := capture.WithHooks(capture.ClaudeCode, []byte(settings), ours); !errors.Is(err, capture.ErrSettings) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", settings, err, want)
 		}
 	}

@@ -8,7 +8,7 @@ import (
 
 // Note leaves a mark of an event in the spool, unless the settings leave the session out or the agent writes no transcript. It reports
 // whether there is one.
-func (s *Spool) Note(agent Agent, e *Event, now time.Time) (bool, error) {
+func (s *Spool) Note(e *Event, now time.Time) (bool, error) {
 	if e.Transcript == "" {
 		return false, nil
 	}
@@ -16,17 +16,17 @@ func (s *Spool) Note(agent Agent, e *Event, now time.Time) (bool, error) {
 	if err != nil || !set.Captures(e.Folder) {
 		return false, err
 	}
-	return true, s.Add(Mark{Agent: agent, Session: e.Session, Transcript: e.Transcript, Folder: e.Folder, Event: e.Name, At: now.UTC(), Said: e.LastMessage})
+	return true, s.Add(Mark{Agent: e.Agent, Session: e.Session, Transcript: e.Transcript, Folder: e.Folder, Event: e.Name, At: now.UTC(), Said: e.LastMessage})
 }
 
 // Receive is what a hook that captures does: it reads an event, leaves a mark of it, and returns it. It always ends well for the agent, whose work
 // must not depend on it: what went wrong is a line on stderr, which the agent shows to a person who asks for it. It returns nil
 // if there is no event, or if its session is left out.
 func Receive(s *Spool, agent Agent, stdin io.Reader, stderr io.Writer, now time.Time) *Event {
-	e, err := ReadEvent(stdin)
+	e, err := ReadEvent(agent, stdin)
 	noted := false
 	if err == nil {
-		noted, err = s.Note(agent, e, now)
+		noted, err = s.Note(e, now)
 	}
 	if err != nil {
 		fmt.Fprintf(stderr, "graphkernel: this event was not captured: %v\n", err)

@@ -12,33 +12,32 @@ import (
 // ErrSettings is wrapped if an agent's settings do not have the form that hooks can be merged into.
 var ErrSettings = errors.New("not settings that hooks can be added to")
 
-// Events are those that a hook which captures is called for: each says that a transcript has more, or will have.
-var Events = []string{SessionStart, UserPromptSubmit, "PostToolUse", "PostToolUseFailure", Stop, SubagentStop, PreCompact, SessionEnd}
-
 // HookTimeout is how long an agent waits for a hook, in seconds. A hook that captures takes milliseconds.
 const HookTimeout = 10
 
 // A Hook is a command that an agent runs at an event.
 type Hook struct {
 	Event, Command string
-	Blocks         bool // a failure of the hook itself keeps the agent from going on
+	Blocks         bool // a failure of the hook itself keeps the agent from going on, if the agent knows such hooks
 }
 
 // WithHooks returns an agent's settings with hooks, in place of those that this program added before. Everything else in the
 // settings stays, in its order. Without settings it makes some.
-//
-// Source: Claude Code, hooks reference, "Configuration".
-func WithHooks(settings []byte, hooks []Hook) ([]byte, error) {
+func WithHooks(agent Agent, settings []byte, hooks []Hook) ([]byte, error) {
 	type command struct {
 		Type      string `json:"type"`
 		Command   string `json:"command"`
 		Timeout   int    `json:"timeout"`
 		OnFailure string `json:"onFailure,omitempty"` // of Claude Code 2.1.295 and newer
 	}
+	d := dialects[agent]
+	hooks = slices.Clone(hooks)
 	add := map[string][]json.RawMessage{}
-	for _, h := range hooks {
-		c := command{Type: "command", Command: h.Command, Timeout: HookTimeout}
-		if h.Blocks {
+	for i := range hooks {
+		h := &hooks[i]
+		h.Event = agent.called(h.Event)
+		c := command{Type: "command", Command: h.Command, Timeout: HookTimeout * d.second}
+		if h.Blocks && d.onFailure {
 			c.OnFailure = "block"
 		}
 		group, err := json.Marshal(map[string][]command{"hooks": {c}})
@@ -58,11 +57,11 @@ func WithoutHooks(settings []byte) ([]byte, error) {
 }
 
 // Installed returns the hooks in an agent's settings that this program added, and for each the words of its command line.
-func Installed(settings []byte) (hooks []Hook, words [][]string, err error) {
+func Installed(agent Agent, settings []byte) (hooks []Hook, words [][]string, err error) {
 	_, err = changeHooks(settings, nil, func(event string, groups []json.RawMessage) []json.RawMessage {
 		for _, g := range groups {
 			if command, blocks, ok := ours(g); ok {
-				hooks = append(hooks, Hook{Event: event, Command: command, Blocks: blocks})
+				hooks = append(hooks, Hook{Event: agent.named(event), Command: command, Blocks: blocks})
 				words = append(words, split(command))
 			}
 		}

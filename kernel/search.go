@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 
@@ -61,6 +62,8 @@ func (k Turns) Search(ctx context.Context, tenant dag.Tenant, r SearchRequest) (
 	switch {
 	case r.Limit < 1 || r.Limit > retrieval.LimitHits:
 		return Found{}, fmt.Errorf("%w: %d hits, want 1 to %d", dag.ErrForm, r.Limit, retrieval.LimitHits)
+	case !retrieval.AreLabelKeys(r.Attributes):
+		return Found{}, fmt.Errorf("%w: attributes %q, and turns are filtered by those of %q", dag.ErrForm, slices.Sorted(maps.Keys(r.Attributes)), retrieval.LabelKeys)
 	case len(analysis.None.Terms(nil, r.Text)) == 0:
 		return Found{}, fmt.Errorf("%w, and %.80q has none", ErrNoWords, r.Text)
 	}
@@ -380,7 +383,7 @@ func (w *tenantWords) readTexts(ctx context.Context, into *retrieval.Index, upTo
 			t := &batch[i]
 			if w.gone[t.ID] {
 				delete(w.gone, t.ID)
-				t.Author, t.Content, t.Withheld = "", "", true
+				t.Author, t.Labels, t.Content, t.Withheld = "", "", "", true
 			}
 		}
 		if err := w.index.Add(batch, vectors); err != nil {

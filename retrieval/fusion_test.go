@@ -222,7 +222,7 @@ func TestFusion(t *testing.T) {
 				v = nil
 			}
 			if turn.Withheld = s.IntN(15) == 0; turn.Withheld {
-				turn.Author, turn.Content = "", ""
+				turn.Author, turn.Labels, turn.Content = "", "", ""
 				r.erased[turn.ID] = true
 			}
 			if err := x.Add([]Turn{turn}, [][]int8{v}); err != nil {
@@ -378,7 +378,7 @@ func TestErasedVector(t *testing.T) {
 		t.Errorf("the vectors are %s", text)
 	}
 	withheld := s.turn(1, 1)
-	withheld.Withheld, withheld.Content, withheld.Author = true, "", ""
+	withheld.Withheld, withheld.Content, withheld.Author, withheld.Labels = true, "", "", ""
 	if err := x.Add([]Turn{withheld}, [][]int8{{113, 101}}); err != nil {
 		t.Fatal(err)
 	}

@@ -57,7 +57,7 @@ func (x *Index) EndLinks() { x.graph.linking, x.graph.size = false, x.graph.hnsw
 // the graph leads to.
 func (x *Index) mayWalk(q *Query) bool {
 	return q.Approximate && x.many() && x.graph.hnsw != nil && !x.graph.linking && q.Vector != nil && q.AsOf >= x.Last() && len(q.Also) == 0 &&
-		q.Conversation == nil && q.Role == 0 && q.Author == "" && q.Since == nil && q.Until == nil
+		!q.filters()
 }
 
 // walked returns what vectors count by the graph. Those that it leads to may be found by their likeness alone. Of others that are found, by their

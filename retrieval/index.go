@@ -24,6 +24,7 @@ type Turn struct {
 	Leaf         dag.Digest
 	Withheld     bool // its text is: it has no Author and no Content; erased ones are too
 	Author       string
+	Labels       Labels // none if it is withheld
 	Content      string
 	Size         int  // bytes of Content
 	Silent       bool // Content has no words
@@ -40,6 +41,7 @@ type Index struct {
 	turns    []indexed
 	silent   []uint64 // a bit by turn: it is Silent
 	places   map[dag.TurnID]int32
+	labels   map[Labels]Labels  // those that turns share, once in memory
 	authors  map[string][]int32 // by a word of an author's name, in lower case: the turns by such authors, ascending
 	size     int
 }
@@ -52,7 +54,7 @@ type indexed struct {
 
 // New returns an empty index, without vectors if they have no dimensions.
 func New(a analysis.Analyzer, dimensions int) *Index {
-	x := &Index{analyzer: a, words: bm25.New(DefaultPolicy().Reach), dates: bm25.New(0), places: map[dag.TurnID]int32{}, authors: map[string][]int32{}}
+	x := &Index{analyzer: a, words: bm25.New(DefaultPolicy().Reach), dates: bm25.New(0), places: map[dag.TurnID]int32{}, labels: map[Labels]Labels{}, authors: map[string][]int32{}}
 	for range runtime.GOMAXPROCS(0) {
 		x.readers = append(x.readers, newReader(a))
 	}
@@ -110,6 +112,12 @@ func (x *Index) add(t Turn, v []int8, p *parsed) error {
 	if _, err := x.dates.Add(t.Seq, t.Conversation, p.dates); err != nil {
 		return err
 	}
+	if known, ok := x.labels[t.Labels]; ok {
+		t.Labels = known
+	} else {
+		x.labels[t.Labels] = t.Labels
+		x.size += len(t.Labels)
+	}
 	x.name(int32(n), nameWords(t.Author))
 	x.places[t.ID] = int32(n)
 	t.Size, t.Silent, t.Content = len(t.Content), p.silent, ""
@@ -163,7 +171,7 @@ func (x *Index) Erase(id dag.TurnID) bool {
 		x.vectors.Erase(int(n))
 		x.graph.erase(n)
 	}
-	t.Author, t.when, t.Size, t.Silent, t.Withheld = "", false, 0, true, true
+	t.Author, t.Labels, t.when, t.Size, t.Silent, t.Withheld = "", "", false, 0, true, true
 	x.silent[n>>6] |= 1 << (n & 63)
 	return true
 }
@@ -228,17 +236,18 @@ type Query struct {
 	Conversation *dag.ConversationID // nil: any
 	Role         dag.Role            // 0: any
 	Author       string              // "": any
+	Attributes   map[string]string   // by keys of LabelKeys; a turn has all of them, or a folder below that of cwd
 	Since, Until *dag.Time           // created at Since or later, and before Until; nil: whenever
 }
 
 // filters reports whether the query leaves any turn out.
 func (q *Query) filters() bool {
-	return q.Conversation != nil || q.Role != 0 || q.Author != "" || q.Since != nil || q.Until != nil
+	return q.Conversation != nil || q.Role != 0 || q.Author != "" || len(q.Attributes) > 0 || q.Since != nil || q.Until != nil
 }
 
 func (q *Query) lets(t *Turn) bool {
 	return (q.Conversation == nil || t.Conversation == *q.Conversation) && (q.Role == 0 || t.Role == q.Role) && (q.Author == "" || t.Author == q.Author) &&
-		(q.Since == nil || t.CreatedAt >= *q.Since) && (q.Until == nil || t.CreatedAt < *q.Until)
+		(q.Since == nil || t.CreatedAt >= *q.Since) && (q.Until == nil || t.CreatedAt < *q.Until) && t.Labels.match(q.Attributes)
 }
 
 // A Hit is a turn that was found. Its parts add up to Score under the fusion FusionSum, in ppm of the best that there could be by words.

@@ -17,7 +17,7 @@ func TestAdd(t *testing.T) {
 	for n := range 300 {
 		turn := s.turn(n, 5)
 		if turn.Withheld = n%17 == 0; turn.Withheld {
-			turn.Author, turn.Content = "", ""
+			turn.Author, turn.Labels, turn.Content = "", "", ""
 			r.erased[turn.ID] = true
 		}
 		r.turns = append(r.turns, turn)

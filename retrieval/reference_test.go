@@ -146,7 +146,7 @@ func (r *reference) search(q *Query) (hits []Hit) {
 	for _, t := range r.turns {
 		if t.Seq <= q.AsOf {
 			if r.erased[t.ID] {
-				t.Author, t.Content, t.Withheld = "", "", true
+				t.Author, t.Labels, t.Content, t.Withheld = "", "", "", true
 			}
 			t.Size, t.Silent = len(t.Content), len(analysis.Words(t.Content)) == 0
 			past = append(past, t)
@@ -254,6 +254,7 @@ type scene struct{ *rand.Rand }
 
 var (
 	sceneWords   = strings.Fields("cache table query index merge branch ledger proof slice budget store write read error retry deploy agent tool file test rain garden violin bread marathon kiln harbour lantern willow compass")
+	sceneAttrs   = []map[string]string{nil, {"cwd": "/src/a", "model": "m"}, {"cwd": "/src/ab"}, {"git_branch": "main"}}
 	sceneAuthors = []string{"human:Anna", "human:Ben", "agent:claude", "tool:Bash", ""}
 	sceneDates   = []string{"in May 2023", "on 7 June", "yesterday", "last week", "2022", "next month"}
 )
@@ -279,7 +280,7 @@ func (s *scene) turn(n int, conversations int) Turn {
 	return Turn{
 		ID: id, Conversation: dag.ExternalConversationID("scene", fmt.Sprint(s.IntN(conversations))), Seq: dag.Seq(1 + 2*n),
 		Role: dag.Role(1 + s.IntN(4)), CreatedAt: dag.Time(1_670_000_000_000_000 + int64(n)*86_400_000_000), Author: sceneAuthors[s.IntN(len(sceneAuthors))],
-		Content: s.text(s.IntN(12)),
+		Labels: LabelsOf(sceneAttrs[s.IntN(len(sceneAttrs))]), Content: s.text(s.IntN(12)),
 	}
 }
 
@@ -292,7 +293,9 @@ func (s *scene) query(r *reference, last dag.Seq) *Query {
 		q.AsOf = dag.Seq(1 + s.IntN(int(last)))
 	}
 	some := r.turns[s.IntN(len(r.turns))]
-	switch s.IntN(6) {
+	switch s.IntN(7) {
+	case 6:
+		q.Attributes = sceneAttrs[1+s.IntN(len(sceneAttrs)-1)]
 	case 0:
 		q.Conversation = &some.Conversation
 	case 1:
@@ -331,7 +334,7 @@ func TestSearch(t *testing.T) {
 				turn.Conversation = r.turns[n-1].Conversation
 			}
 			if turn.Withheld = s.IntN(15) == 0; turn.Withheld {
-				turn.Author, turn.Content = "", ""
+				turn.Author, turn.Labels, turn.Content = "", "", ""
 				r.erased[turn.ID] = true
 			}
 			if err := x.Add([]Turn{turn}, nil); err != nil {

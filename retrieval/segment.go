@@ -18,7 +18,7 @@ import (
 
 // segmentForm is what a segment begins with. The number changes with the form, and whenever some text has other terms, date words or
 // expressions of time than before: then segments of the other number are derived anew.
-const segmentForm = "graphkernel words 1\n"
+const segmentForm = "graphkernel words 2\n"
 
 // A Segment is what an index without vectors has of the turns with consecutive numbers, apart from the index.
 type Segment struct {
@@ -37,7 +37,7 @@ var ErrSegment = errors.New("no segment of this version")
 // the analyzer: not from other turns, nor from how the index was made. The index has no vectors.
 func (x *Index) AppendSegment(dst []byte, after, upTo dag.Seq) []byte {
 	from, to := x.before(after), x.before(upTo)
-	w := &segmentWriter{dst: dst, seq: after, conversations: map[dag.ConversationID]uint64{}, authors: map[string]uint64{}}
+	w := &segmentWriter{dst: dst, seq: after, conversations: map[dag.ConversationID]uint64{}, authors: map[string]uint64{}, labels: map[string]uint64{}}
 	begin := len(dst)
 	w.dst = append(w.dst, segmentForm...)
 	w.text(x.analyzer.String())
@@ -71,8 +71,9 @@ type segmentWriter struct {
 	dst           []byte
 	seq           dag.Seq // of the turn before, as is at
 	at            dag.Time
-	conversations map[dag.ConversationID]uint64 // in the order in which they come, as are authors
+	conversations map[dag.ConversationID]uint64 // in the order in which they come, as are authors and labels
 	authors       map[string]uint64
+	labels        map[string]uint64
 }
 
 func (w *segmentWriter) number(n uint64) { w.dst = binary.AppendUvarint(w.dst, n) }
@@ -83,7 +84,7 @@ func (w *segmentWriter) text(s string) {
 }
 
 // turn writes a turn: its number as a distance, its conversation, its id, leaf, role, salience and time; and unless it is withheld the
-// size of its content and its author. A conversation or an author that comes for the first time is written out.
+// size of its content, its author and its labels. A conversation, an author and labels that come for the first time are written out.
 func (w *segmentWriter) turn(t *indexed) {
 	w.number(uint64(t.Seq - w.seq - 1))
 	c, known := w.conversations[t.Conversation]
@@ -112,13 +113,19 @@ func (w *segmentWriter) turn(t *indexed) {
 	}
 	w.number(flags)
 	w.number(uint64(t.Size))
-	a, known := w.authors[t.Author]
-	if !known {
-		a = uint64(len(w.authors))
-		w.authors[t.Author] = a
+	w.once(w.authors, t.Author)
+	w.once(w.labels, string(t.Labels))
+}
+
+// once writes the number of a text, and the text itself the first time.
+func (w *segmentWriter) once(known map[string]uint64, s string) {
+	n, ok := known[s]
+	if !ok {
+		n = uint64(len(known))
+		known[s] = n
 	}
-	if w.number(a); !known {
-		w.text(t.Author)
+	if w.number(n); !ok {
+		w.text(s)
 	}
 }
 
@@ -162,7 +169,8 @@ type segmentReader struct {
 	at            dag.Time
 	conversations []dag.ConversationID
 	authors       []string
-	seen          map[string]bool // conversations after "in ", and authors after "by "
+	labels        []string
+	seen          map[string]bool // conversations after "in ", authors after "by ", labels after "at "
 }
 
 // first fails if something that is written out came before.
@@ -201,12 +209,19 @@ func (r *segmentReader) turn(t *indexed) {
 	}
 	t.Silent, t.when = flags&flagSilent != 0, flags&flagWhen != 0
 	t.Size = r.Int(math.MaxInt32)
-	a := r.Int(len(r.authors))
-	if a == len(r.authors) {
-		r.authors = append(r.authors, string(r.Bytes(r.Int(math.MaxInt32))))
-		r.first("by " + r.authors[a])
+	t.Author = r.once(&r.authors, "by ")
+	t.Labels = Labels(r.once(&r.labels, "at "))
+}
+
+// once reads what segmentWriter.once wrote.
+func (r *segmentReader) once(known *[]string, kind string) string {
+	n := r.Int(len(*known))
+	if n == len(*known) {
+		s := string(r.Bytes(r.Int(math.MaxInt32)))
+		r.first(kind + s)
+		*known = append(*known, s)
 	}
-	t.Author = r.authors[a]
+	return (*known)[n]
 }
 
 // Load adds the turns of segments after all others, as if they had been added with their texts. The index has no vectors and the analyzer of the

@@ -24,7 +24,7 @@ func segmentOf(t *testing.T, turns []Turn, erased map[dag.TurnID]bool, after, up
 			continue
 		}
 		if erased[turn.ID] {
-			turn.Author, turn.Content, turn.Withheld = "", "", true
+			turn.Author, turn.Labels, turn.Content, turn.Withheld = "", "", "", true
 		}
 		if err := x.Add([]Turn{turn}, nil); err != nil {
 			t.Fatal(err)
@@ -48,7 +48,7 @@ func TestSegments(t *testing.T) {
 		for n := range 20 + s.IntN(200) {
 			turn := s.turn(n, 1+s.IntN(6))
 			if turn.Withheld = s.IntN(15) == 0; turn.Withheld {
-				turn.Author, turn.Content = "", ""
+				turn.Author, turn.Labels, turn.Content = "", "", ""
 			}
 			r.turns = append(r.turns, turn)
 		}
@@ -87,7 +87,7 @@ func TestSegments(t *testing.T) {
 				for _, turn := range r.turns {
 					if turn.Seq > after && turn.Seq <= upTo {
 						if r.erased[turn.ID] {
-							turn.Author, turn.Content, turn.Withheld = "", "", true
+							turn.Author, turn.Labels, turn.Content, turn.Withheld = "", "", "", true
 						}
 						if err := y.Add([]Turn{turn}, nil); err != nil {
 							t.Fatal(err)
@@ -160,7 +160,7 @@ func fixedSegment(t testing.TB) []byte {
 	for n := range 30 {
 		turn := s.turn(n, 3)
 		if n%7 == 3 {
-			turn.Author, turn.Content, turn.Withheld = "", "", true
+			turn.Author, turn.Labels, turn.Content, turn.Withheld = "", "", "", true
 		}
 		if n%7 == 4 {
 			turn.Content = "\u2026 Running the HTTPServer's tests, store/sqlite/write.go v1.2.3 \u2014 last May, on 7 June 2023 \u00c5ngstr\u00f6m"
@@ -177,7 +177,7 @@ func fixedSegment(t testing.TB) []byte {
 func TestSegmentForm(t *testing.T) {
 	b := fixedSegment(t)
 	digest := sha256.Sum256(b)
-	if got, want := hex.EncodeToString(digest[:8]), "84a53d42d66e52fc"; got != want {
+	if got, want := hex.EncodeToString(digest[:8]), "cd617a1ad929a000"; got != want {
 		t.Errorf("the digest of %d bytes begins with %s, want %s; see the comment", len(b), got, want)
 	}
 }

@@ -31,7 +31,7 @@ func TestStatistics(t *testing.T) {
 			add(n)
 		}
 		q := s.query(r, r.turns[79].Seq)
-		q.Limit, q.Conversation, q.Role, q.Author, q.Since, q.Until = LimitHits, nil, 0, "", nil, nil
+		q.Limit, q.Conversation, q.Role, q.Author, q.Attributes, q.Since, q.Until = LimitHits, nil, 0, "", nil, nil, nil
 		if dimensions > 0 {
 			q.Vector = s.vector()
 		}

@@ -172,6 +172,7 @@ var table = []row{
 	{is: normalize.ErrForm, code: api.CodeMalformed},
 	{is: ingest.ErrFormat, code: api.CodeMalformed},
 	{is: ingest.ErrSecret, code: api.CodeMalformed},
+	{is: ingest.ErrNotFile, code: api.CodeUsage},
 	{is: ingest.ErrArchive, code: api.CodeMalformed},
 	{is: dag.ErrForm, code: api.CodeMalformed},
 	{is: ledger.ErrForm, code: api.CodeMalformed},

@@ -20,6 +20,6 @@ func TurnOf(r *store.Record) (retrieval.Turn, error) {
 	if err != nil {
 		return t, fmt.Errorf("turn %s: %w", r.Turn.ID, err)
 	}
-	t.Author, t.Content = body.Author, body.Content
+	t.Author, t.Labels, t.Content = body.Author, retrieval.LabelsOf(body.Attrs), body.Content
 	return t, nil
 }

@@ -3,6 +3,7 @@ package view
 import (
 	"context"
 	"encoding/json"
+	"maps"
 
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
@@ -15,7 +16,7 @@ import (
 // search finds turns by words.
 func search(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.Search) (w api.Found, err error) {
 	q := kernel.SearchRequest{Policy: policy.ID(in.Policy), Query: retrieval.Query{
-		Text: in.Query, AsOf: dag.Seq(in.AsOf), Limit: in.Limit, Conversation: in.Conversation, Author: in.Author, Since: in.Since, Until: in.Until,
+		Text: in.Query, AsOf: dag.Seq(in.AsOf), Limit: in.Limit, Conversation: in.Conversation, Author: in.Author, Attributes: attributes(in.Attributes), Since: in.Since, Until: in.Until,
 	}}
 	if q.Limit == 0 {
 		q.Limit = 10
@@ -40,6 +41,16 @@ func search(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.Sea
 		w.NotReranked = "the policy's cross-encoder did not answer with a score for each hit"
 	}
 	return w, nil
+}
+
+// attributes returns those that a search asks for, by their names.
+func attributes(a *api.Attributes) map[string]string {
+	if a == nil {
+		return nil
+	}
+	all := map[string]string{"cwd": a.Folder, "git_branch": a.Branch, "model": a.Model, "title": a.Title}
+	maps.DeleteFunc(all, func(_, value string) bool { return value == "" })
+	return all
 }
 
 // within verifies the bundle that a question is to be held within; nil if none was given.

@@ -66,14 +66,6 @@ func child() bool {
 	})
 }
 
-// often is n, and less if there is little time, but not nothing.
-func often(n int) int {
-	if testing.Short() {
-		return max(n/10, 1)
-	}
-	return n
-}
-
 // TestKillAnywhere kills, at any moment, two processes that write to one server, or
 // the server below them, which they survive. What any was told to be kept is there, and
 // nothing is half there.

@@ -51,3 +51,11 @@ func TestContract(t *testing.T) {
 		return harness(url)
 	})
 }
+
+// often is n, and less if there is little time, but not nothing.
+func often(n int) int {
+	if testing.Short() {
+		return max(n/10, 1)
+	}
+	return n
+}

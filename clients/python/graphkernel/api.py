@@ -121,6 +121,15 @@ class AliasesAdded(TypedDict):
     """In the order of the aliases; not of a list."""
 
 
+class Attributes(TypedDict):
+    cwd: NotRequired[str]
+    """The folder in which the agent worked, or one above it."""
+    git_branch: NotRequired[str]
+    model: NotRequired[str]
+    title: NotRequired[str]
+    """Of the conversation."""
+
+
 class BatchResult(TypedDict):
     """The bundle with its digest, a rendering, or a problem."""
 
@@ -859,6 +868,8 @@ class Rival(TypedDict):
 class Search(TypedDict):
     as_of: NotRequired[int]
     """Search what was there at this sequence number; 0 is the present."""
+    attributes: NotRequired[Attributes]
+    """Only turns that have each of these attributes."""
     author: NotRequired[str]
     """Only turns of this author, written as in the turns."""
     conversation: NotRequired[str]

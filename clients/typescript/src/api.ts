@@ -114,6 +114,15 @@ export interface AliasesAdded {
   outcomes?: KnowledgeOutcome[];
 }
 
+export interface Attributes {
+  /** The folder in which the agent worked, or one above it. */
+  cwd?: string;
+  git_branch?: string;
+  model?: string;
+  /** Of the conversation. */
+  title?: string;
+}
+
 /** The bundle with its digest, a rendering, or a problem. */
 export interface BatchResult {
   bundle?: Record<string, unknown>;
@@ -837,6 +846,8 @@ export interface Rival {
 export interface Search {
   /** Search what was there at this sequence number; 0 is the present. */
   as_of?: number;
+  /** Only turns that have each of these attributes. */
+  attributes?: Attributes;
   /** Only turns of this author, written as in the turns. */
   author?: string;
   /** Only turns of this conversation. */

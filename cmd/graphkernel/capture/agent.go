@@ -31,9 +31,9 @@ type Installation struct {
 	Old      bool     // it does not know "onFailure": a guard that cannot be started lets calls through
 }
 
-// Inspect says what is installed for Claude Code. Without settings of the agent it returns nil.
-func Inspect(ctx context.Context, a *cli.App) (*Installation, error) {
-	path, err := settingsOf(a, "")
+// Inspect says what is installed for an agent. Without a folder for the agent's settings it returns nil.
+func Inspect(ctx context.Context, a *cli.App, agent capture.Agent) (*Installation, error) {
+	path, err := settingsOf(a, agent, "")
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +47,7 @@ func Inspect(ctx context.Context, a *cli.App) (*Installation, error) {
 	if err != nil {
 		return nil, err
 	}
-	hooks, lines, err := capture.Installed(data)
+	hooks, lines, err := capture.Installed(agent, data)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -55,7 +55,7 @@ func Inspect(ctx context.Context, a *cli.App) (*Installation, error) {
 	if err != nil {
 		return nil, err
 	}
-	in := &Installation{Agent: capture.ClaudeCode, Settings: path, Hooks: len(hooks)}
+	in := &Installation{Agent: agent, Settings: path, Hooks: len(hooks)}
 	for i, h := range hooks {
 		line := lines[i]
 		if _, err := os.Stat(line[0]); err != nil && !slices.Contains(in.Missing, line[0]) {
@@ -70,12 +70,12 @@ func Inspect(ctx context.Context, a *cli.App) (*Installation, error) {
 		}
 		in.Guards = in.Guards || h.Event == capture.PreToolUse
 	}
-	in.Version = versionOf(ctx, a.Settings.Getenv, "claude")
-	in.Old = in.Version != "" && olderThan(in.Version, 2, 1, 295)
+	in.Version = versionOf(ctx, a.Settings.Getenv, agent.Program())
+	in.Old = agent == capture.ClaudeCode && in.Version != "" && olderThan(in.Version, 2, 1, 295)
 	return in, nil
 }
 
-var version = regexp.MustCompile(`^\s*(\d+)\.(\d+)\.(\d+)`)
+var version = regexp.MustCompile(`\b(\d+)\.(\d+)\.(\d+)`)
 
 // versionOf asks a program of the PATH for its version. It returns "" if there is none, or none that can be read.
 func versionOf(ctx context.Context, getenv func(string) string, program string) string {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -20,14 +21,20 @@ func Commands(a *cli.App) []*cobra.Command {
 	return []*cobra.Command{setupCommand(a), hookCommand(a), watchCommand(a), captureCommand(a)}
 }
 
-// withHooks are the agents whose hooks are known.
-var withHooks = []string{string(capture.ClaudeCode)}
+// agentNames are the names of the agents, for completion.
+func agentNames() (names []string) {
+	for _, agent := range capture.Agents {
+		names = append(names, string(agent))
+	}
+	return names
+}
 
 func agentOf(name string) (capture.Agent, error) {
-	if !slices.Contains(withHooks, name) {
-		return "", cli.Usagef("there are no hooks for an agent %q; known are: %v", name, withHooks)
+	agent, err := capture.ParseAgent(name)
+	if err != nil {
+		return "", cli.Usagef("there are no hooks for an agent %q; known are: %s", name, strings.Join(agentNames(), ", "))
 	}
-	return capture.Agent(name), nil
+	return agent, nil
 }
 
 func captureCommand(a *cli.App) *cobra.Command {

@@ -3,7 +3,6 @@ package capture
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -54,14 +53,14 @@ With --guard, the event PreToolUse is answered with a refusal if a rule of that 
 (deny_rules_v1) denies the call, and with nothing if none does: the agent's own questions are
 asked as before. If the call cannot be judged, the exit code is 2, which blocks it.`,
 		Args:              cobra.RangeArgs(1, 2),
-		ValidArgsFunction: cobra.FixedCompletions(withHooks, cobra.ShellCompDirectiveNoFileComp),
+		ValidArgsFunction: cobra.FixedCompletions(agentNames(), cobra.ShellCompDirectiveNoFileComp),
 		RunE: func(c *cobra.Command, args []string) error {
 			agent, err := agentOf(args[0])
 			if err != nil {
 				return err
 			}
 			if f.guard != "" {
-				return judge(c.Context(), a, policy.ID(f.guard))
+				return judge(c.Context(), a, agent, policy.ID(f.guard))
 			}
 			var spool *capture.Spool
 			if len(args) == 2 {
@@ -84,35 +83,23 @@ asked as before. If the call cannot be judged, the exit code is 2, which blocks 
 	return c
 }
 
-// An answer is what Claude Code and Codex read from a hook's standard output.
-//
-// Source: the type SyncHookJSONOutput of Claude's Agent SDK; the schemas of Codex CLI.
-type answer struct {
-	Output struct {
-		Event    string `json:"hookEventName"`
-		Decision string `json:"permissionDecision,omitempty"`       // of PreToolUse: deny
-		Reason   string `json:"permissionDecisionReason,omitempty"` // shown to the agent
-		Context  string `json:"additionalContext,omitempty"`        // of SessionStart and UserPromptSubmit
-	} `json:"hookSpecificOutput"`
-}
-
-func printAnswer(a *cli.App, fill func(*answer)) error {
-	var out answer
-	fill(&out)
-	e := json.NewEncoder(a.IO.Stdout)
-	e.SetEscapeHTML(false) // a person who looks at it can read it
-	return e.Encode(out)
+// printAnswer prints what an agent reads of a hook.
+func printAnswer(a *cli.App, answer []byte, err error) error {
+	if err == nil {
+		_, err = a.IO.Stdout.Write(answer)
+	}
+	return err
 }
 
 // judge answers PreToolUse. An error, whatever it is, blocks the call.
-func judge(ctx context.Context, a *cli.App, id policy.ID) error {
+func judge(ctx context.Context, a *cli.App, agent capture.Agent, id policy.ID) error {
 	ctx, cancel := context.WithTimeout(ctx, guardDeadline)
 	defer cancel()
 	var e *capture.Event
 	var matches []guard.Match
 	done := make(chan error, 1) // a disk that does not answer heeds no context
 	judge := func() (err error) {
-		if e, err = capture.ReadEvent(a.IO.Stdin); err != nil {
+		if e, err = capture.ReadEvent(agent, a.IO.Stdin); err != nil {
 			return err
 		}
 		if e.Name != capture.PreToolUse {
@@ -144,9 +131,8 @@ func judge(ctx context.Context, a *cli.App, id policy.ID) error {
 	if len(matches) == 0 {
 		return nil
 	}
-	return printAnswer(a, func(out *answer) {
-		out.Output.Event, out.Output.Decision, out.Output.Reason = e.Name, "deny", denial(id, matches)
-	})
+	answer, err := e.Denial(denial(id, matches))
+	return printAnswer(a, answer, err)
 }
 
 func denial(id policy.ID, matches []guard.Match) string {
@@ -179,7 +165,8 @@ func tell(ctx context.Context, a *cli.App, e *capture.Event, id policy.ID) error
 	if text == "" {
 		return nil
 	}
-	return printAnswer(a, func(out *answer) { out.Output.Event, out.Output.Context = e.Name, text })
+	answer, err := e.Context(text)
+	return printAnswer(a, answer, err)
 }
 
 // MaxContext bounds what an agent is told, in bytes, and so in characters. More than 10 000 characters Claude Code would put into a file.

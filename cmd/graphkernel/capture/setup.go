@@ -36,26 +36,28 @@ func setupCommand(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "setup AGENT",
 		Short: "Have an agent's sessions come by themselves",
-		Long: `Adds hooks to the settings of an agent (claude-code), so that its sessions are captured while they
+		Long: `Adds hooks to the settings of an agent (claude-code, codex, gemini), so that its sessions are captured while they
 are written. The difference is shown before anything is changed, and nothing else in the settings
 changes. A hook takes a few milliseconds and notes that a session has more; its turns come from
 the agent's own transcript, by the same importer as import.
 
 When a session starts, a hook also tells the agent what was said last in the same project: a signed
 context of at most 8 000 characters, between marks that have its id. With --guard, a hook judges each tool call
-before it runs. What it cannot judge it blocks; versions of Claude Code before 2.1.295
-run the call if the hook itself cannot start.
+before it runs. What it cannot judge it blocks. If the hook itself cannot be started, Claude Code blocks the
+call from version 2.1.295 on; older versions, Codex and Gemini run it. Codex runs new hooks only
+after a person has trusted them (/hooks).
 
 What is captured goes to the store, or the service, that this command names by its flags and the
 environment. As JSON:
 
   {"settings","changed","content"} (content with --print alone)`,
 		Example: `  graphkernel setup claude-code
+  graphkernel setup codex
   graphkernel setup claude-code --guard deny@1 --each-prompt
   graphkernel setup claude-code --print     show the settings, and change nothing
   graphkernel setup claude-code --undo      take the hooks out again`,
 		Args:              cli.OneArg("AGENT"),
-		ValidArgsFunction: cobra.FixedCompletions(withHooks, cobra.ShellCompDirectiveNoFileComp),
+		ValidArgsFunction: cobra.FixedCompletions(agentNames(), cobra.ShellCompDirectiveNoFileComp),
 		RunE: func(c *cobra.Command, args []string) error {
 			agent, err := agentOf(args[0])
 			if err != nil {
@@ -81,7 +83,7 @@ environment. As JSON:
 }
 
 func setup(ctx context.Context, a *cli.App, agent capture.Agent, f *setupFlags) error {
-	path, err := settingsOf(a, f.settings)
+	path, err := settingsOf(a, agent, f.settings)
 	if err != nil {
 		return err
 	}
@@ -98,7 +100,7 @@ func setup(ctx context.Context, a *cli.App, agent capture.Agent, f *setupFlags) 
 		}
 		var hooks []capture.Hook
 		if hooks, err = hooksFor(a, agent, f); err == nil {
-			after, err = capture.WithHooks(before, hooks)
+			after, err = capture.WithHooks(agent, before, hooks)
 		}
 	}
 	if errors.Is(err, capture.ErrSettings) {
@@ -127,6 +129,9 @@ func setup(ctx context.Context, a *cli.App, agent capture.Agent, f *setupFlags) 
 			return
 		}
 		fmt.Fprintf(w, "sessions of %s that begin now are captured; graphkernel show lists them, and graphkernel setup %s --undo ends it\n", agent, agent)
+		if agent == capture.Codex {
+			fmt.Fprintln(w, "codex runs these hooks once you have trusted them: type /hooks in a session")
+		}
 	})
 }
 
@@ -154,18 +159,10 @@ func agree(a *cli.App, change, path string, yes bool) error {
 }
 
 // settingsOf returns the file of the agent's settings, behind any links.
-func settingsOf(a *cli.App, named string) (string, error) {
-	path := named
+func settingsOf(a *cli.App, agent capture.Agent, named string) (string, error) {
+	path := cli.First(named, agent.SettingsFile(a.Settings.Getenv))
 	if path == "" {
-		folder := a.Settings.Getenv("CLAUDE_CONFIG_DIR")
-		if folder == "" {
-			home := cli.First(a.Settings.Getenv("HOME"), a.Settings.Getenv("USERPROFILE"))
-			if home == "" {
-				return "", cli.Usagef("no home folder to look for the agent's settings in; give --settings")
-			}
-			folder = filepath.Join(home, ".claude")
-		}
-		path = filepath.Join(folder, "settings.json")
+		return "", cli.Usagef("no home folder to look for the settings of %s in; give --settings", agent)
 	}
 	if behind, err := filepath.EvalSymlinks(path); err == nil {
 		return behind, nil
@@ -217,7 +214,7 @@ func hooksFor(a *cli.App, agent capture.Agent, f *setupFlags) ([]capture.Hook, e
 	if f.guard != "" {
 		hooks = append(hooks, capture.Hook{Event: capture.PreToolUse, Command: command("--guard", f.guard), Blocks: true})
 	}
-	for _, event := range capture.Events {
+	for _, event := range agent.Events() {
 		h := capture.Hook{Event: event, Command: captures}
 		if f.context != noContext && (event == capture.SessionStart || event == capture.UserPromptSubmit && f.eachPrompt) {
 			h.Command = command("--context", f.context)

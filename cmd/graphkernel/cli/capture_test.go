@@ -160,6 +160,7 @@ func grow(t *testing.T, main string, files map[string][]byte, seed uint64, watch
 		}
 	}
 	records := recordsOf(t, files)
+	events := capture.ClaudeCode.Events()
 	rarely := max(1, len(records)/12)
 	for _, rec := range records {
 		half := r.IntN(len(rec.line))
@@ -170,7 +171,7 @@ func grow(t *testing.T, main string, files map[string][]byte, seed uint64, watch
 		}
 		write(rec.file, rec.line[half:])
 		if r.IntN(5) == 0 {
-			hook(capture.Events[r.IntN(len(capture.Events))])
+			hook(events[r.IntN(len(events))])
 		}
 	}
 	hook(capture.SessionEnd)

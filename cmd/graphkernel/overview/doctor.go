@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/graphkernel/graphkernel/capture"
 	hooks "github.com/graphkernel/graphkernel/cmd/graphkernel/capture"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/render"
@@ -19,15 +20,15 @@ func doctorCommand(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "doctor",
 		Short: "Say what is wrong, and how to mend it",
-		Long: `Looks at the store or the service, the keys, what waits to be taken in, and the hooks in an agent's
-settings. It changes nothing. A line is ok, "note" for what a person may want to know, or "wrong",
+		Long: `Looks at the store or the service, the keys, what waits to be taken in, and the hooks in the settings
+of agents. It changes nothing. A line is ok, "note" for what a person may want to know, or "wrong",
 with what to do about it. The exit code is 1 if anything is wrong. (fsck checks what is in a store.)
 
   {"checks":[{"of","status","found","mend"}]}`,
 		Args: cli.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			d := &diagnosis{a: a}
-			for _, look := range []func(context.Context){d.place, d.keys, d.spool, d.agent} {
+			for _, look := range []func(context.Context){d.place, d.keys, d.spool, d.agents} {
 				look(c.Context())
 			}
 			return d.report()
@@ -146,16 +147,25 @@ func (d *diagnosis) spool(context.Context) {
 	}
 }
 
-func (d *diagnosis) agent(ctx context.Context) {
-	in, err := hooks.Inspect(ctx, d.a)
-	if err != nil {
-		d.add("agent", wrong, "mend the file; graphkernel setup changes nothing in one that it cannot read", "%v", err)
-		return
+// agents looks at each agent that is on this machine.
+func (d *diagnosis) agents(ctx context.Context) {
+	found := false
+	for _, agent := range capture.Agents {
+		in, err := hooks.Inspect(ctx, d.a, agent)
+		if err != nil {
+			d.add(string(agent), wrong, "mend the file; graphkernel setup changes nothing in one that it cannot read", "%v", err)
+		}
+		if in != nil {
+			d.agent(in)
+		}
+		found = found || err != nil || in != nil
 	}
-	if in == nil {
-		d.add("agent", note, "", "there are no settings of claude-code")
-		return
+	if !found {
+		d.add("agent", note, "", "none is on this machine: there are no settings of %v", capture.Agents)
 	}
+}
+
+func (d *diagnosis) agent(in *hooks.Installation) {
 	of := string(in.Agent)
 	again := "graphkernel setup " + of
 	switch {
@@ -173,6 +183,8 @@ func (d *diagnosis) agent(ctx context.Context) {
 		d.add(of, note, "", "which version it is could not be found out")
 	case in.Old && in.Guards:
 		d.add(of, wrong, "update it to 2.1.295 or newer", "version %s runs a tool call if the guard itself cannot be started", in.Version)
+	case in.Guards && in.Agent != capture.ClaudeCode:
+		d.add(of, note, "", "version %s; a tool call runs if the guard itself cannot be started", in.Version)
 	default:
 		d.add(of, fine, "", "version %s", in.Version)
 	}

@@ -3,6 +3,9 @@ package turns
 import (
 	"fmt"
 	"io"
+	"maps"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -21,6 +24,8 @@ type searchFlags struct {
 	api.Search
 	conversation, since, until string
 	within                     string
+	project                    string
+	attributes                 []string
 	enrich                     bool
 }
 
@@ -57,6 +62,8 @@ A hit is no evidence: cut a slice around it for that.`,
 	flags.StringVar(&f.conversation, "conversation", "", "only turns of the conversation with this id, or that this turn is in")
 	flags.StringVar(&f.Role, "role", "", "only turns of this role: "+strings.Join(turnRoles, ", "))
 	flags.StringVar(&f.Author, "author", "", "only turns of this author, such as human:anna")
+	flags.StringVar(&f.project, "project", "", "only turns said while the agent worked in this folder, or below it")
+	flags.StringArrayVar(&f.attributes, "attribute", nil, "only turns with this attribute, KEY=VALUE, of git_branch, model, title and cwd; may be given again")
 	flags.StringVar(&f.since, "since", "", "only turns created at this date or time, or later")
 	flags.StringVar(&f.until, "until", "", "only turns created before this date or time")
 	flags.Uint64Var(&f.AsOf, "as-of", 0, "search what was there at this sequence number; 0 is the present")
@@ -65,8 +72,35 @@ A hit is no evidence: cut a slice around it for that.`,
 	flags.BoolVar(&f.enrich, "enrich", false, "add the facts around what each hit speaks of, and rank by both; at most 200 hits")
 	flags.BoolVar(&f.Explain, "explain", false, "say what each score is made of")
 	_ = c.RegisterFlagCompletionFunc("role", cobra.FixedCompletions(turnRoles, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
-	cli.NoFiles(c, "limit", "conversation", "author", "since", "until", "as-of", "policy")
+	cli.NoFiles(c, "limit", "conversation", "author", "attribute", "since", "until", "as-of", "policy")
 	return c
+}
+
+// readAttributes reads the flags --project and --attribute.
+func (f *searchFlags) readAttributes() error {
+	var want api.Attributes
+	by := map[string]*string{"cwd": &want.Folder, "git_branch": &want.Branch, "model": &want.Model, "title": &want.Title}
+	for _, pair := range f.attributes {
+		key, value, ok := strings.Cut(pair, "=")
+		if !ok || value == "" {
+			return cli.Usagef("--attribute is %q, want KEY=VALUE", pair)
+		}
+		if by[key] == nil {
+			return cli.Usagef("--attribute names %q, and turns are filtered by one of %s", key, strings.Join(slices.Sorted(maps.Keys(by)), ", "))
+		}
+		*by[key] = value
+	}
+	if f.project != "" {
+		folder, err := filepath.Abs(f.project)
+		if err != nil {
+			return err
+		}
+		want.Folder = folder
+	}
+	if want != (api.Attributes{}) {
+		f.Attributes = &want
+	}
+	return nil
 }
 
 func search(a *cli.App, c *cobra.Command, f *searchFlags) error {
@@ -85,6 +119,9 @@ func search(a *cli.App, c *cobra.Command, f *searchFlags) error {
 			return cli.Usagef("--%s: %w", bound.flag, err)
 		}
 		*bound.into = &at
+	}
+	if err := f.readAttributes(); err != nil {
+		return err
 	}
 	within, keys, err := a.Within(c.Context(), f.within)
 	if err != nil {

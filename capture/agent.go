@@ -1,0 +1,114 @@
+package capture
+
+import (
+	"cmp"
+	"fmt"
+	"path/filepath"
+	"slices"
+)
+
+// An Agent is a program whose hooks are known and whose transcripts are read.
+type Agent string
+
+// The agents.
+const (
+	ClaudeCode Agent = "claude-code"
+	Codex      Agent = "codex"
+	Gemini     Agent = "gemini"
+)
+
+// Agents lists all of them.
+var Agents = []Agent{ClaudeCode, Codex, Gemini}
+
+// ParseAgent reads an agent's name.
+func ParseAgent(s string) (Agent, error) {
+	if a := Agent(s); slices.Contains(Agents, a) {
+		return a, nil
+	}
+	return "", fmt.Errorf("capture: agent %q, want one of %q", s, Agents)
+}
+
+// A dialect is how an agent is told which hooks to call, and how it calls them.
+type dialect struct {
+	program  string // the agent's own program
+	variable string // names the folder of the settings, or of folder
+	folder   string // below the folder that variable names, if it has a value
+	home     string // the folder of the settings without that variable, below the home folder
+	file     string
+
+	events    [][2]string // this package's name of an event, and the agent's; in the order in which they are added
+	second    int         // how many of the units of a timeout are a second
+	onFailure bool        // a hook can be marked so that its failure blocks
+}
+
+// sameNames are events that have the same name here and there.
+func sameNames(names ...string) (events [][2]string) {
+	for _, name := range names {
+		events = append(events, [2]string{name, name})
+	}
+	return events
+}
+
+// dialects has one for each agent.
+//
+// Sources: Claude Code, hooks reference, and the types of Claude's Agent SDK; Codex CLI, hooks, and its generated schemas; Gemini
+// CLI, hooks reference.
+var dialects = map[Agent]dialect{
+	ClaudeCode: {
+		program: "claude", variable: "CLAUDE_CONFIG_DIR", home: ".claude", file: "settings.json",
+		events: sameNames(SessionStart, UserPromptSubmit, PreToolUse, PostToolUse, "PostToolUseFailure", Stop, SubagentStop, PreCompact, SessionEnd),
+		second: 1, onFailure: true,
+	},
+	Codex: {
+		program: "codex", variable: "CODEX_HOME", home: ".codex", file: "hooks.json",
+		events: sameNames(SessionStart, UserPromptSubmit, PreToolUse, PostToolUse, Stop, SubagentStop, PreCompact),
+		second: 1,
+	},
+	Gemini: {
+		program: "gemini", variable: "GEMINI_CLI_HOME", folder: ".gemini", home: ".gemini", file: "settings.json",
+		events: [][2]string{
+			{SessionStart, "SessionStart"}, {UserPromptSubmit, "BeforeAgent"}, {PreToolUse, "BeforeTool"}, {PostToolUse, "AfterTool"},
+			{Stop, "AfterAgent"}, {PreCompact, "PreCompress"}, {SessionEnd, "SessionEnd"},
+		},
+		second: 1000,
+	},
+}
+
+// Program is the name of the agent's own program.
+func (a Agent) Program() string { return dialects[a].program }
+
+// SettingsFile returns the file in which the agent looks for hooks. It returns "" if there is no home folder to look in.
+func (a Agent) SettingsFile(getenv func(string) string) string {
+	d := dialects[a]
+	if folder := getenv(d.variable); folder != "" {
+		return filepath.Join(folder, d.folder, d.file)
+	}
+	home := cmp.Or(getenv("HOME"), getenv("USERPROFILE"))
+	if home == "" {
+		return ""
+	}
+	return filepath.Join(home, d.home, d.file)
+}
+
+// Events lists those for which a hook captures, by this package's names: each says that a transcript has more, or will have.
+func (a Agent) Events() (names []string) {
+	for _, e := range dialects[a].events {
+		if e[0] != PreToolUse {
+			names = append(names, e[0])
+		}
+	}
+	return names
+}
+
+// called returns the agent's name of an event, and named this package's. A name that is not in the table is the same in both.
+func (a Agent) called(name string) string  { return a.translate(name, 0) }
+func (a Agent) named(called string) string { return a.translate(called, 1) }
+
+func (a Agent) translate(name string, from int) string {
+	for _, e := range dialects[a].events {
+		if e[from] == name {
+			return e[1-from]
+		}
+	}
+	return name
+}

@@ -1,0 +1,58 @@
+package retrieval
+
+import (
+	"slices"
+	"strings"
+)
+
+// Labels are the attributes of a turn by which it can be filtered, those that LabelKeys lists: a line KEY=VALUE of each, sorted by key, after
+// a line feed if there are any. No value holds a line feed.
+type Labels string
+
+// LabelKeys are the attributes that labels keep, sorted. They say where and with what an agent worked, so many turns share them.
+var LabelKeys = [...]string{"cwd", "git_branch", "model", "title"}
+
+// AreLabelKeys reports whether turns can be filtered by all of these attributes.
+func AreLabelKeys(attrs map[string]string) bool {
+	for key := range attrs {
+		if !slices.Contains(LabelKeys[:], key) {
+			return false
+		}
+	}
+	return true
+}
+
+// LabelsOf returns the labels of a turn's attributes.
+func LabelsOf(attrs map[string]string) Labels {
+	var b strings.Builder
+	for _, key := range LabelKeys {
+		if value, ok := attrs[key]; ok {
+			if b.Len() == 0 {
+				b.WriteByte('\n')
+			}
+			b.WriteString(key)
+			b.WriteByte('=')
+			b.WriteString(value)
+			b.WriteByte('\n')
+		}
+	}
+	return Labels(b.String())
+}
+
+// match reports whether the labels have each of the attributes. A folder, cwd, also matches those below it.
+func (l Labels) match(want map[string]string) bool {
+	for key, value := range want {
+		line := "\n" + key + "=" + value
+		at := strings.Index(string(l), line)
+		if at < 0 {
+			return false
+		}
+		switch next := l[at+len(line)]; { // a line feed ends each line
+		case next == '\n':
+		case key == "cwd" && (next == '/' || next == '\\' || strings.HasSuffix(value, "/")):
+		default:
+			return false
+		}
+	}
+	return true
+}
