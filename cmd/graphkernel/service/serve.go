@@ -77,7 +77,8 @@ type Service struct {
 	Exporter string
 	sample   float64
 	ledger   ledgerSettings
-	secrets  secrets.Policy
+	secrets  secrets.Policy // of transcripts
+	admitted secrets.Policy // of what comes over HTTP and MCP
 }
 
 // caches are the bounds of what the kernel keeps, in bytes.
@@ -91,6 +92,7 @@ func (r *reading) service() (*Service, error) {
 	}
 	s.ledger = r.ledger()
 	s.secrets = readAs(r, "secrets", fmt.Sprintf("one of %q", secrets.Policies), secrets.ParsePolicy)
+	s.admitted = readAs(r, "admitted_secrets", "report, refuse or off", parseAdmitted)
 	r.addr("addr")
 	s.tools = r.tools("mcp_tools")
 	s.level = readAs(r, "log.level", "debug, info, warn or error", func(text string) (l slog.Level, err error) {
@@ -182,7 +184,7 @@ func serve(a *cli.App, ctx context.Context, r *reading) (err error) {
 	k, err := kernel.Open(kernel.Config{
 		Store: watched, Authority: authority, Clock: a.Clock, Observe: observers.kernel(log),
 		SkeletonBytes: settings.caches.graphs, CutBytes: settings.caches.cuts, TextBytes: settings.caches.texts,
-		Embedders: r.models.Embedders, Rerankers: r.models.Rerankers,
+		Embedders: r.models.Embedders, Rerankers: r.models.Rerankers, Screen: screenAdmitted(settings.admitted, log),
 		Identity: id, History: a.Signing.History(id), Fleeting: a.Settings.Dev, Witnesses: asker, CheckpointEvery: settings.ledger.every,
 	})
 	if err != nil {
