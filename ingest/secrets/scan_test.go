@@ -6,6 +6,7 @@ import (
 	"regexp/syntax"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"unicode/utf8"
 )
@@ -323,4 +324,27 @@ func FuzzScan(f *testing.F) {
 			t.Fatalf("%d found, %d replaced", len(got), len(all))
 		}
 	})
+}
+
+// TestConcurrent has a scanner, which makes its automata while it scans, used by several goroutines from the start.
+func TestConcurrent(t *testing.T) {
+	rules, err := standardRules()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newScanner(rules)
+	shapes := parsed(t, s)
+	var group sync.WaitGroup
+	for range 4 {
+		group.Go(func() {
+			random := rand.New(rand.NewPCG(13, 14))
+			for range 60 {
+				text := mix(s, shapes, random)
+				if got, want := s.Scan(text), Standard().Scan(text); !slices.Equal(got, want) {
+					t.Errorf("%q: got %v, want %v", text, got, want)
+				}
+			}
+		})
+	}
+	group.Wait()
 }
