@@ -46,7 +46,8 @@ var mayImport = map[string][]string{
 	"ledger/attest":       {"slice/contexts", "dag", "history", "ledger", "policy", "slice", "slice/facts", "internal/canon", "github.com/google/uuid"},
 	"ledger":              {"dag", "internal/canon", "golang.org/x/mod/sumdb"},
 	"golden":              {"dag", "policy", "slice", "token"},
-	"ingest":              {"dag", "internal/canon"},
+	"ingest":              {"dag", "ingest/secrets", "internal/canon"},
+	"ingest/secrets":      {"dag"},
 	"ingest/extract":      {"dag", "normalize"},
 	"ingest/marks":        {"dag", "history", "ingest", "ingest/extract", "internal/mac"},
 	"ingest/llm":          {"internal/endpoint", "dag", "knowledge", "normalize", "internal/canon"},
@@ -106,13 +107,13 @@ var mayImport = map[string][]string{
 	"cmd/graphkernel-hook":    {"capture"},
 	"cmd/graphkernel/capture": {"api", "capture", "client", "cmd/graphkernel/cli", "dag", "guard", "ingest", "policy", "render", "slice/contexts", "token", "github.com/rogpeppe/go-internal", "github.com/spf13/cobra"},
 	"cmd/graphkernel/cli": {
-		"capture", "internal/userdir",
+		"capture", "ingest/secrets", "internal/userdir",
 		"retrieval", "retrieval/embed", "retrieval/embed/remote", "retrieval/crossencoder", "internal/secretfile",
 		"api/fault", "slice/facts", "server/view", "ledger/monitor", "api", "policy/standard", "client", "dag", "evidence", "ingest", "ingest/llm", "internal/canon", "kernel", "knowledge", "ledger", "ledger/attest", "ledger/identity", "normalize", "policy", "render", "slice", "store", "store/postgres", "store/sqlite", "store/transfer", "token",
 		"github.com/jedib0t/go-pretty/v6", "github.com/spf13/cobra", "golang.org/x/term",
 	},
 	"cmd/graphkernel/overview": {"capture", "cmd/graphkernel/capture", "cmd/graphkernel/cli", "render", "token", "github.com/jedib0t/go-pretty/v6", "github.com/spf13/cobra"},
-	"cmd/graphkernel/turns": {"guard", "slice/contexts", "retrieval", "retrieval/analysis",
+	"cmd/graphkernel/turns": {"guard", "ingest/secrets", "slice/contexts", "retrieval", "retrieval/analysis",
 		"knowledge",
 		"server/view", "client", "api", "slice/facts", "policy/standard", "access", "cmd/graphkernel/cli", "cmd/graphkernel/facts", "dag", "ingest", "kernel", "policy", "render", "slice", "store", "token",
 		"github.com/jedib0t/go-pretty/v6", "github.com/spf13/cobra",
@@ -134,7 +135,7 @@ var mayImport = map[string][]string{
 		"github.com/spf13/cobra",
 	},
 	"cmd/graphkernel/service": {
-		"capture", "access", "cmd/graphkernel/cli", "cmd/graphkernel/facts", "dag", "ingest", "kernel", "ledger", "ledger/identity", "ledger/witness", "server", "server/certs", "server/mcp", "server/oidc", "store", "store/observed", "token",
+		"capture", "access", "cmd/graphkernel/cli", "ingest/secrets", "cmd/graphkernel/facts", "dag", "ingest", "kernel", "ledger", "ledger/identity", "ledger/witness", "server", "server/certs", "server/mcp", "server/oidc", "store", "store/observed", "token",
 		"github.com/jedib0t/go-pretty/v6", "github.com/knadh/koanf", "github.com/prometheus/client_golang/prometheus", "github.com/spf13/cobra", "go.opentelemetry.io/otel",
 	},
 	"cmd/graphkernel/demo": {
@@ -149,7 +150,7 @@ var mayImport = map[string][]string{
 }
 
 // pure packages do no I/O and read no clock.
-var pure = []string{"access", "guard", "ledger/attest", "dag", "evidence", "history", "history/erasures", "history/follow", "slice/facts", "slice/issued", "internal/canon", "knowledge", "ledger", "policy", "policy/registry", "render", "slice", "normalize", "retrieval/trajectory", "api", "api/describe"}
+var pure = []string{"access", "ingest/secrets", "guard", "ledger/attest", "dag", "evidence", "history", "history/erasures", "history/follow", "slice/facts", "slice/issued", "internal/canon", "knowledge", "ledger", "policy", "policy/registry", "render", "slice", "normalize", "retrieval/trajectory", "api", "api/describe"}
 
 // effects are what a pure package cannot import.
 var effects = []string{"os", "net", "net/http", "database/sql", "math/rand", "math/rand/v2", "crypto/rand", "os/exec", "io/fs", "log", "log/slog"}

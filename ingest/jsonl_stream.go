@@ -73,6 +73,9 @@ func (r *reading) ownLines(path string) error {
 		r.skipMany(skipEmptyLine, p.blank)
 		// Handed over first: a record counts when its batch was taken.
 		n := len(p.batch.Drafts)
+		if err := r.screenLines(p.batch); err != nil {
+			return err
+		}
 		if err := r.hand(p.batch); err != nil {
 			return err
 		}

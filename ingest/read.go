@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/ingest/secrets"
 )
 
 // A Format names a kind of input.
@@ -83,6 +84,12 @@ type Options struct {
 	// Stdin is what the path [Stdin] stands for. It is copied to a temporary file.
 	Stdin io.Reader
 
+	// Secrets looks for secrets in every turn, and does about them what its policy says. Nil: nobody looks.
+	Secrets *secrets.Screen
+
+	// Secret is called for each secret that was found, on the goroutine that called Read. Nil: they are counted alone.
+	Secret func(Secret)
+
 	// Skipped is called for what is left out, when it is counted in [Report].Skipped, on the goroutine that called
 	// Read. Nil: it is counted alone.
 	Skipped func(Skip)
@@ -94,6 +101,15 @@ type Skip struct {
 	Line    int // from 1; 0: the file as a whole, or records that have no line
 	Records int
 	Reason  string // a word of [Report].Skipped
+}
+
+// A Secret says where a secret is, and what kind of one. The secret itself is not told.
+type Secret struct {
+	Place string // as in [Batch].Places
+	Turn  dag.TurnID
+	Rule  string
+	In    string         // "content", "author" or "attr NAME"
+	Done  secrets.Policy // what was done about it: Redact, Report or Refuse
 }
 
 // A Batch is what is to be admitted together. The slices belong to anyone who
@@ -124,6 +140,7 @@ type Report struct {
 
 	Skipped map[string]int // why records gave no turn → how many
 	Noted   map[string]int // what was lost or made up inside turns → how often
+	Secrets map[string]int // kinds of secrets that were found → how many; nil if there are none
 }
 
 // A FileReport is the part of a Report that one file has in it.
@@ -168,6 +185,9 @@ func ReadAll(ctx context.Context, paths []string, opts Options, emit func(*Batch
 	defer r.close()
 	err := r.paths(paths)
 	if err == nil {
+		err = r.failed
+	}
+	if err == nil {
 		r.tellProgress(true)
 	}
 	return r.report, err
@@ -185,6 +205,8 @@ type reading struct {
 	irregular []string // paths in a folder that are no files
 	spooled   string   // the temporary file that holds standard input
 	closers   []io.Closer
+
+	failed error // ends the reading with the next batch
 
 	current   int          // the entry of report.Files that records are counted for
 	positions []positioner // of its reader; parallel to report.Files
@@ -303,6 +325,9 @@ func (r *reading) noteAll(counts map[string]int) {
 
 // hand returns a batch to the consumer and counts it as handed over.
 func (r *reading) hand(b *Batch) error {
+	if r.failed != nil {
+		return r.failed
+	}
 	if len(b.Drafts) == 0 {
 		return nil
 	}

@@ -40,6 +40,7 @@ const (
 	skipRepeated         = "repeated"
 	skipRepeatedOther    = "repeated_differently"
 	skipContentTooLong   = "content_too_long"
+	skipSecret           = "secret"
 	skipMalformed        = "malformed_record"
 	skipUnknownFormat    = "unknown_format"
 	skipEmptyFile        = "empty_file"
@@ -57,6 +58,7 @@ const (
 	noteParentMissing    = "parent_missing"
 	noteParentsCut       = "parents_cut"
 	noteAttrLeftOut      = "attr_left_out"
+	noteSecretKept       = "secret_kept"
 	noteAuthorCut        = "author_cut"
 	noteLoneSurrogate    = "lone_surrogate"
 	noteInvalidUTF8      = "invalid_utf8"
@@ -105,7 +107,20 @@ func sumBody(d *dag.Draft) (s bodySum) {
 // admit puts the draft of a record into a batch, or counts the record as
 // skipped. It reports whether the turn is there: in this batch, or in one that
 // was handed over before.
-func (r *reading) admit(b *Batch, d *dag.Draft, place string, noted counts) bool {
+//
+// What is replaced in the draft is not seen by the caller, so that nothing it derives from texts depends on the policy for secrets.
+func (r *reading) admit(b *Batch, draft *dag.Draft, place string, noted counts) bool {
+	own := *draft
+	d := &own
+	screened, ok := r.screen(d)
+	if !ok {
+		return false
+	}
+	if screened.refused() {
+		r.tell(&screened, d, place)
+		r.skip(skipSecret)
+		return false
+	}
 	if len(d.Content) > dag.MaxContent {
 		r.skip(skipContentTooLong)
 		return false
@@ -128,6 +143,7 @@ func (r *reading) admit(b *Batch, d *dag.Draft, place string, noted counts) bool
 	b.Places = append(b.Places, place)
 	r.file().Turns++
 	r.noteAll(noted)
+	r.tell(&screened, d, place)
 	return true
 }
 

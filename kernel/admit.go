@@ -62,6 +62,11 @@ func (k *engine) arrivals(ctx context.Context, tenant dag.Tenant, credential str
 	if len(drafts) > MaxBatch {
 		return nil, fmt.Errorf("%w: %d turns, at most %d", ErrBatch, len(drafts), MaxBatch)
 	}
+	if k.config.Screen != nil {
+		if err := k.config.Screen(ctx, tenant, drafts); err != nil {
+			return nil, err
+		}
+	}
 	batch, touched := make(store.Batch, len(drafts)), make([][]string, len(drafts))
 	for i := range drafts {
 		a, names, err := k.arrival(&drafts[i])

@@ -61,6 +61,10 @@ type Config struct {
 	// Rerankers are the cross-encoders that policies may name.
 	Rerankers []Reranker
 
+	// Screen is shown the turns of each admission by Admit, AdmitWith and AdmitInOrder before anything else is done with them, and must not change
+	// them. Its error refuses all of them. Nil: nobody looks. What Import reads is screened by its own options.
+	Screen func(ctx context.Context, tenant dag.Tenant, drafts []dag.Draft) error
+
 	// Parallel bounds how many slices are computed at once; others wait in the order of
 	// arrival. Selecting, hashing and encoding are nothing but computing: more at once than
 	// there are processors end no sooner, and some of them much later. The store is asked

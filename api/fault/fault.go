@@ -171,6 +171,7 @@ var table = []row{
 	{is: normalize.ErrEmpty, code: api.CodeMalformed},
 	{is: normalize.ErrForm, code: api.CodeMalformed},
 	{is: ingest.ErrFormat, code: api.CodeMalformed},
+	{is: ingest.ErrSecret, code: api.CodeMalformed},
 	{is: ingest.ErrNotFile, code: api.CodeUsage},
 	{is: ingest.ErrArchive, code: api.CodeMalformed},
 	{is: dag.ErrForm, code: api.CodeMalformed},

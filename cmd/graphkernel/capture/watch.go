@@ -45,11 +45,16 @@ At its end, as JSON:
 			if err != nil {
 				return err
 			}
+			policy, err := a.Settings.Secrets()
+			if err != nil {
+				return err
+			}
 			tick := time.NewTicker(every)
 			defer tick.Stop()
 			return a.Stores.WithNewKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
+				opts := ingest.Options{Secrets: a.Stores.Screen(policy, s.Tenant, false)}
 				w := &watching{io: a.IO, told: map[string]string{}, from: map[string]bool{}, watcher: capture.NewWatcher(folders...), read: func(ctx context.Context, path string) (int, error) {
-					report, err := s.Turns.Import(ctx, []string{path}, ingest.Options{})
+					report, err := s.Turns.Import(ctx, []string{path}, opts)
 					return report.Admitted, err
 				}}
 				err := w.look(c.Context())
@@ -64,6 +69,7 @@ At its end, as JSON:
 		},
 	}
 	c.Flags().DurationVar(&every, "every", 2*time.Second, "how long to wait between looks")
+	a.Settings.RegisterSecrets(c)
 	c.Flags().BoolVar(&once, "once", false, "look once, and end")
 	return c
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/graphkernel/graphkernel/capture"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/ingest"
+	"github.com/graphkernel/graphkernel/ingest/secrets"
 	"github.com/graphkernel/graphkernel/internal/userdir"
 	"github.com/graphkernel/graphkernel/token"
 )
@@ -56,13 +57,13 @@ type Taken struct{ Sessions, Turns int }
 // TakeIn imports the transcripts that hooks said have more. What cannot be read stays in the spool. A transcript that is not
 // there is waited for, and so is a last message that it does not show, for capture.Patience: a session in which nothing was said never
 // has a transcript.
-func TakeIn(ctx context.Context, spool *capture.Spool, s *Session, now time.Time) (done Taken, err error) {
+func TakeIn(ctx context.Context, spool *capture.Spool, s *Session, screen *secrets.Screen, now time.Time) (done Taken, err error) {
 	err = spool.Take(ctx, now, func(session *capture.Session) (bool, error) {
 		waited := now.Sub(session.Since) > capture.Patience
 		if _, err := os.Stat(session.Transcript); errors.Is(err, fs.ErrNotExist) {
 			return waited, nil
 		}
-		report, err := s.Turns.Import(ctx, []string{session.Transcript}, ingest.Options{Format: ingest.Format(session.Agent)})
+		report, err := s.Turns.Import(ctx, []string{session.Transcript}, ingest.Options{Format: ingest.Format(session.Agent), Secrets: screen})
 		done.Turns += report.Admitted
 		if report.Admitted > 0 {
 			done.Sessions++
@@ -111,8 +112,11 @@ func (st *Stores) takeIn(ctx context.Context) {
 		return // nothing that a store should be made for
 	}
 	var done Taken
-	err = st.open(ctx, token.Keyring{}, ToMake, func(s *Session) (err error) {
-		done, err = TakeIn(ctx, spool, s, st.clock())
+	err = st.open(ctx, token.Keyring{}, ToMake, func(s *Session) error {
+		policy, err := st.settings.Secrets()
+		if err == nil {
+			done, err = TakeIn(ctx, spool, s, st.Screen(policy, s.Tenant, false), st.clock())
+		}
 		return err
 	})
 	if done.Turns > 0 {

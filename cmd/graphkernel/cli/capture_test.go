@@ -19,6 +19,7 @@ import (
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/ingest"
+	"github.com/graphkernel/graphkernel/ingest/secrets"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/store/inmem"
 	"github.com/graphkernel/graphkernel/token"
@@ -110,6 +111,11 @@ func grow(t *testing.T, main string, files map[string][]byte, seed uint64, watch
 			t.Fatal(told.String())
 		}
 	}
+	screen := secrets.NewScreen(secrets.Redact, func() (secrets.Key, error) { return secrets.Key{1}, nil })
+	planted := "ghp_" + "wWPw5k4aXcaT4fNP0UcnZwJUVFk6LO0pINUx"
+	for name, data := range files {
+		files[name] = bytes.ReplaceAll(data, []byte(`"type":"text","text":"`), []byte(`"type":"text","text":"`+planted+` `))
+	}
 	takes := 0
 	watcher := capture.NewWatcher(filepath.Join(folder, "sessions"))
 	take := func() {
@@ -122,7 +128,7 @@ func grow(t *testing.T, main string, files map[string][]byte, seed uint64, watch
 				t.Fatal(err)
 			}
 			for _, path := range changed {
-				report, err := live.Turns.Import(t.Context(), []string{path}, ingest.Options{})
+				report, err := live.Turns.Import(t.Context(), []string{path}, ingest.Options{Secrets: screen})
 				if err != nil && !errors.Is(err, ingest.ErrFormat) { // the first line of it may be half written
 					t.Fatal(err)
 				}
@@ -132,7 +138,7 @@ func grow(t *testing.T, main string, files map[string][]byte, seed uint64, watch
 			}
 			return
 		}
-		done, err := cli.TakeIn(t.Context(), spool, live, now)
+		done, err := cli.TakeIn(t.Context(), spool, live, screen, now)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -174,7 +180,7 @@ func grow(t *testing.T, main string, files map[string][]byte, seed uint64, watch
 		t.Errorf("%d sessions still wait, %v", len(pending), err)
 	}
 	whole := session(t)
-	if _, err := whole.Turns.Import(t.Context(), []string{path(main)}, ingest.Options{}); err != nil {
+	if _, err := whole.Turns.Import(t.Context(), []string{path(main)}, ingest.Options{Secrets: screen}); err != nil {
 		t.Fatal(err)
 	}
 	got, want := everything(t, live), everything(t, whole)
@@ -185,6 +191,9 @@ func grow(t *testing.T, main string, files map[string][]byte, seed uint64, watch
 			}
 		}
 		t.Fatalf("seed %d, %s: %d turns, want %d", seed, main, len(got), len(want))
+	}
+	if strings.Contains(strings.Join(got, ""), planted) {
+		t.Errorf("%s: a secret is in the store", main)
 	}
 	if len(want) == 0 || takes < 2 && len(want) > 20 {
 		t.Errorf("%s: %d turns in %d portions say nothing", main, len(want), takes)
@@ -249,7 +258,7 @@ func TestTakenByAll(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if done, err := cli.TakeIn(t.Context(), spool, s, time.Unix(2, 0)); err != nil || done.Turns != 0 {
+	if done, err := cli.TakeIn(t.Context(), spool, s, nil, time.Unix(2, 0)); err != nil || done.Turns != 0 {
 		t.Errorf("transcripts that are not there: took in %+v, %v", done, err)
 	}
 	line := func(uuid, parent, text string) string {
@@ -264,7 +273,7 @@ func TestTakenByAll(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, at := range []int64{3, 4} { // the transcript does not show the last message yet
-		if done, _ := cli.TakeIn(t.Context(), spool, s, time.Unix(at, 0)); (done.Turns == 1) != (at == 3) {
+		if done, _ := cli.TakeIn(t.Context(), spool, s, nil, time.Unix(at, 0)); (done.Turns == 1) != (at == 3) {
 			t.Errorf("at %d: took in %+v", at, done)
 		}
 	}
@@ -275,14 +284,14 @@ func TestTakenByAll(t *testing.T) {
 	if err := os.WriteFile(file, []byte(both), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if done, _ := cli.TakeIn(t.Context(), spool, s, time.Unix(5, 0)); done.Turns != 1 {
+	if done, _ := cli.TakeIn(t.Context(), spool, s, nil, time.Unix(5, 0)); done.Turns != 1 {
 		t.Errorf("took in %+v", done)
 	}
 	for _, c := range []struct {
 		after time.Duration
 		want  int
 	}{{capture.Patience, 1}, {capture.Patience + 1, 0}} { // nothing was ever said in session b
-		if _, err := cli.TakeIn(t.Context(), spool, s, time.Unix(1, 0).Add(c.after)); err != nil {
+		if _, err := cli.TakeIn(t.Context(), spool, s, nil, time.Unix(1, 0).Add(c.after)); err != nil {
 			t.Error(err)
 		}
 		if pending, err := spool.Pending(); err != nil || len(pending) != c.want || c.want > 0 && pending[0].Name != "b" {
@@ -295,7 +304,7 @@ func TestTakenByAll(t *testing.T) {
 	if err := spool.Add(capture.Mark{Agent: capture.ClaudeCode, Session: "a", Transcript: file, Event: capture.Stop, At: time.Unix(6, 0)}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := cli.TakeIn(t.Context(), spool, s, time.Unix(7, 0)); err == nil || !strings.Contains(err.Error(), "session a") {
+	if _, err := cli.TakeIn(t.Context(), spool, s, nil, time.Unix(7, 0)); err == nil || !strings.Contains(err.Error(), "session a") {
 		t.Errorf("a transcript that cannot be read: %v", err)
 	}
 }

@@ -53,6 +53,8 @@ var Settings = [...]setting{
 	{"oidc.jwks", "", "the issuer's keys, https://… or file:PATH"},
 	{"oidc.tenant_claim", "tenant", "the claim that names the tenant"},
 	{"oidc.role_claim", "role", "the claim that names the role"},
+	{"secrets", "redact", "what is done about keys, tokens and passwords in sessions that hooks capture: redact, report, refuse or off"},
+	{"admitted_secrets", "report", "what is done about secrets in turns that come over HTTP and MCP: report (in the log), refuse or off"},
 	{"log.level", "info", "debug, info, warn or error"},
 	{"log.public", "", "tenants whose ledger anybody may read without a key, with commas; empty: none"},
 	{"log.witnesses", "", "a trust file; its witnesses with a URL are asked to cosign checkpoints"},
@@ -154,7 +156,7 @@ func configure(a *cli.App, c *cobra.Command, file string) (*configuration, error
 
 // otherVariables are read elsewhere.
 var otherVariables = []string{
-	"GRAPHKERNEL_STORE", "GRAPHKERNEL_SERVER", "GRAPHKERNEL_TENANT", "GRAPHKERNEL_KEYS", "GRAPHKERNEL_IDENTITY", "GRAPHKERNEL_HISTORY", "GRAPHKERNEL_SECRET", "GRAPHKERNEL_KEY_ID", "GRAPHKERNEL_CONFIG",
+	"GRAPHKERNEL_STORE", "GRAPHKERNEL_SERVER", "GRAPHKERNEL_TENANT", "GRAPHKERNEL_KEYS", "GRAPHKERNEL_SECRETS_KEY", "GRAPHKERNEL_IDENTITY", "GRAPHKERNEL_HISTORY", "GRAPHKERNEL_SECRET", "GRAPHKERNEL_KEY_ID", "GRAPHKERNEL_CONFIG",
 	facts.DefaultLLMKey,
 	"GRAPHKERNEL_URL", "GRAPHKERNEL_KEY", // examples/guard
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/ingest/secrets"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/server"
 	"github.com/graphkernel/graphkernel/server/mcp"
@@ -76,6 +77,8 @@ type Service struct {
 	Exporter string
 	sample   float64
 	ledger   ledgerSettings
+	secrets  secrets.Policy // of transcripts
+	admitted secrets.Policy // of what comes over HTTP and MCP
 }
 
 // caches are the bounds of what the kernel keeps, in bytes.
@@ -88,6 +91,8 @@ func (r *reading) service() (*Service, error) {
 		stopping: server.Stopping{Delay: r.pause("shutdown_delay"), Grace: r.duration("shutdown_grace")}, Exporter: r.text("trace.exporter"), sample: r.share("trace.sample"),
 	}
 	s.ledger = r.ledger()
+	s.secrets = readAs(r, "secrets", fmt.Sprintf("one of %q", secrets.Policies), secrets.ParsePolicy)
+	s.admitted = readAs(r, "admitted_secrets", "report, refuse or off", parseAdmitted)
 	r.addr("addr")
 	s.tools = r.tools("mcp_tools")
 	s.level = readAs(r, "log.level", "debug, info, warn or error", func(text string) (l slog.Level, err error) {
@@ -179,7 +184,7 @@ func serve(a *cli.App, ctx context.Context, r *reading) (err error) {
 	k, err := kernel.Open(kernel.Config{
 		Store: watched, Authority: authority, Clock: a.Clock, Observe: observers.kernel(log),
 		SkeletonBytes: settings.caches.graphs, CutBytes: settings.caches.cuts, TextBytes: settings.caches.texts,
-		Embedders: r.models.Embedders, Rerankers: r.models.Rerankers,
+		Embedders: r.models.Embedders, Rerankers: r.models.Rerankers, Screen: screenAdmitted(settings.admitted, log),
 		Identity: id, History: a.Signing.History(id), Fleeting: a.Settings.Dev, Witnesses: asker, CheckpointEvery: settings.ledger.every,
 	})
 	if err != nil {
@@ -218,7 +223,7 @@ func serve(a *cli.App, ctx context.Context, r *reading) (err error) {
 	remindOfKeys(a, ctx, r, k, tenant)
 	watchFiles(a, ctx, k, authority, log)
 	if spool, err := a.Settings.Spool(); err == nil { // without a home folder nothing is captured
-		go takeCaptured(ctx, spool, cli.SessionOf(k, tenant), a.Clock, log)
+		go takeCaptured(ctx, spool, cli.SessionOf(k, tenant), a.Stores.Screen(settings.secrets, tenant, false), a.Clock, log)
 	}
 	alive := config.Writable
 	if alive == nil {

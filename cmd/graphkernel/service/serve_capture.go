@@ -7,18 +7,19 @@ import (
 
 	"github.com/graphkernel/graphkernel/capture"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
+	"github.com/graphkernel/graphkernel/ingest/secrets"
 )
 
 // lookAtSpool is how often a service looks whether hooks said that a session has more.
 const lookAtSpool = time.Second
 
 // takeCaptured takes in what hooks say of sessions on this machine, until ctx ends.
-func takeCaptured(ctx context.Context, spool *capture.Spool, s *cli.Session, now func() time.Time, log *slog.Logger) {
+func takeCaptured(ctx context.Context, spool *capture.Spool, s *cli.Session, screen *secrets.Screen, now func() time.Time, log *slog.Logger) {
 	tick := time.NewTicker(lookAtSpool)
 	defer tick.Stop()
 	said := ""
 	for {
-		done, err := cli.TakeIn(ctx, spool, s, now())
+		done, err := cli.TakeIn(ctx, spool, s, screen, now())
 		if done.Turns > 0 {
 			log.Info("captured sessions were taken in", "sessions", done.Sessions, "turns", done.Turns)
 		}

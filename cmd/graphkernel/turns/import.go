@@ -13,6 +13,7 @@ import (
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/facts"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/ingest"
+	"github.com/graphkernel/graphkernel/ingest/secrets"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/render"
 	"github.com/graphkernel/graphkernel/store"
@@ -40,10 +41,11 @@ is not enough.
 Turns are admitted in batches, each whole or not at all. Importing again admits
 what is new and changes nothing else. What is left out is counted by reason
 (docs/importers.md explains each), and named with --verbose. A record that was changed after it was imported is
-named and left out, and the stored turn stays. --dry-run stores nothing and says what would be new. With --extract,
+named and left out, and the stored turn stays. Secrets are replaced by tokens before anything is
+stored, unless --secrets says otherwise. --dry-run stores nothing and says what would be new. With --extract,
 facts are learned from the turns that were admitted, as knowledge extract does it. The result, as JSON:
 
-  {"admitted","existing","edges","conversations","skipped":{REASON:n},"noted":{REASON:n},"head",
+  {"admitted","existing","edges","conversations","skipped":{REASON:n},"noted":{REASON:n},"secrets":{RULE:n},"head",
    "changed","changed_turns":[{"place","turn","field"}],"dry_run","extracted":{…}}`,
 		Example: `  graphkernel import ~/.claude/projects
   graphkernel import --dry-run --verbose export.zip
@@ -66,6 +68,7 @@ facts are learned from the turns that were admitted, as knowledge extract does i
 	c.Flags().BoolVar(&im.learn, "extract", false, "learn facts from what is admitted")
 	c.Flags().BoolVar(&im.dry, "dry-run", false, "store nothing, and say what would be admitted")
 	c.Flags().BoolVarP(&im.verbose, "verbose", "v", false, "name each file and line that is left out, on standard error")
+	a.Settings.RegisterSecrets(c)
 	_ = c.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
 	return c
 }
@@ -86,6 +89,7 @@ type importJSON struct {
 	Conversations int                  `json:"conversations"`
 	Skipped       map[string]int       `json:"skipped"`
 	Noted         map[string]int       `json:"noted"`
+	Secrets       map[string]int       `json:"secrets,omitempty"`
 	Head          uint64               `json:"head"`
 	Records       int                  `json:"records"`
 	Changed       int                  `json:"changed"`
@@ -106,7 +110,7 @@ type changedJSON struct {
 func importResult(r *kernel.ImportReport) importJSON {
 	j := importJSON{
 		Admitted: r.Admitted, Existing: r.Existing, Edges: r.Edges, Conversations: r.Conversations,
-		Skipped: r.Read.Skipped, Noted: r.Read.Noted, Head: uint64(r.Head), Records: r.Read.Records,
+		Skipped: r.Read.Skipped, Noted: r.Read.Noted, Secrets: r.Read.Secrets, Head: uint64(r.Head), Records: r.Read.Records,
 		Changed: r.Changed,
 	}
 	for _, c := range r.ChangedTurns {
@@ -142,7 +146,21 @@ func importPaths(a *cli.App, c *cobra.Command, paths []string, im *importing) er
 	if im.verbose {
 		opts.Skipped = func(s ingest.Skip) { a.IO.Note("%s", skippedLine(s)) }
 	}
+	policy, err := a.Settings.Secrets()
+	if err != nil {
+		return err
+	}
+	if im.verbose {
+		opts.Secret = func(s ingest.Secret) {
+			a.IO.Note("secret %s: turn %s has a %s in its %s: %s", s.Place, s.Turn, s.Rule, s.In, done[s.Done].one)
+		}
+	}
 	if im.dry {
+		tenant, err := a.Settings.Tenant()
+		if err != nil {
+			return err
+		}
+		opts.Secrets = a.Stores.Screen(policy, tenant, true)
 		bar := a.IO.Progress("reading")
 		opts.Progress = bar.Update
 		report, err := a.Stores.TryImport(c.Context(), paths, opts)
@@ -152,13 +170,14 @@ func importPaths(a *cli.App, c *cobra.Command, paths []string, im *importing) er
 		}
 		result := importResult(&report)
 		result.DryRun = true
-		return a.IO.Print(result, func(w io.Writer) { printImport(w, &report, true) })
+		return a.IO.Print(result, func(w io.Writer) { printImport(w, &report, policy, true) })
 	}
 	return a.Stores.WithNewKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
 		before, err := s.Head(c.Context())
 		if err != nil {
 			return err
 		}
+		opts.Secrets = a.Stores.Screen(policy, s.Tenant, false)
 		bar := a.IO.Progress("importing")
 		opts.Progress = bar.Update
 		report, err := s.Turns.Import(c.Context(), paths, opts)
@@ -173,7 +192,7 @@ func importPaths(a *cli.App, c *cobra.Command, paths []string, im *importing) er
 			return importFailed(a, &report, result, err)
 		}
 		return a.IO.Print(result, func(w io.Writer) {
-			printImport(w, &report, false)
+			printImport(w, &report, policy, false)
 			if result.Extracted != nil {
 				facts.PrintExtracted(w, result.Extracted)
 			}
@@ -196,6 +215,11 @@ func importFailed(a *cli.App, report *kernel.ImportReport, result importJSON, er
 	return err
 }
 
+// done says what was done about a secret.
+var done = map[secrets.Policy]struct{ count, one string }{
+	secrets.Redact: {"redacted", "replaced by a token"}, secrets.Report: {"reported", "stored as it is"}, secrets.Refuse: {"refused", "the turn was left out"},
+}
+
 // skippedLine names what was left out: "skipped PATH:LINE: REASON", or the number of records that have no line.
 func skippedLine(s ingest.Skip) string {
 	switch {
@@ -207,7 +231,7 @@ func skippedLine(s ingest.Skip) string {
 	return fmt.Sprintf("skipped %s: %s", s.Path, s.Reason)
 }
 
-func printImport(w io.Writer, r *kernel.ImportReport, dry bool) {
+func printImport(w io.Writer, r *kernel.ImportReport, policy secrets.Policy, dry bool) {
 	what, end := "admitted", fmt.Sprintf("; head %d", r.Head)
 	if dry {
 		what, end = "would admit", "; nothing was stored"
@@ -216,6 +240,7 @@ func printImport(w io.Writer, r *kernel.ImportReport, dry bool) {
 		what, cli.Count(r.Admitted, "turn"), cli.Count(r.Edges, "edge"), cli.Count(r.Conversations, "conversation"), r.Existing, end)
 	cli.PrintCounts(w, "skipped", r.Read.Skipped)
 	cli.PrintCounts(w, "noted", r.Read.Noted)
+	cli.PrintCounts(w, done[policy].count, r.Read.Secrets)
 	if r.Changed == 0 {
 		return
 	}

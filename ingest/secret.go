@@ -1,0 +1,78 @@
+package ingest
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/ingest/secrets"
+)
+
+// ErrSecret is wrapped by the error of Read that says that a line of the project's own has a secret, which the policy refuses.
+var ErrSecret = errors.New("a secret")
+
+// screened is what became of the secrets of a draft that may be admitted yet.
+type screened struct {
+	found []secrets.Found
+	done  secrets.Policy
+}
+
+// screen looks for secrets in a draft, before anything is computed from its text. It reports false if the reading cannot go on.
+func (r *reading) screen(d *dag.Draft) (s screened, ok bool) {
+	if s.done = r.opts.Secrets.Policy(); s.done == secrets.Redact && d.Salt != nil {
+		s.done = secrets.Report
+	}
+	found, err := r.opts.Secrets.Draft(d)
+	if err != nil {
+		r.failed = fmt.Errorf("ingest: turn %s has a secret, and nothing to replace it by: %w", d.ID, err)
+		return s, false
+	}
+	for _, f := range found {
+		name, _ := strings.CutPrefix(f.In, "attr ")
+		if s.done == secrets.Redact && len(d.Attrs[name]) > dag.MaxAttrValue { // a token may be longer than the secret
+			delete(d.Attrs, name)
+			r.note(noteAttrLeftOut)
+		}
+	}
+	s.found = found
+	return s, true
+}
+
+// refused reports whether a draft is left out.
+func (s *screened) refused() bool { return len(s.found) > 0 && s.done == secrets.Refuse }
+
+// tell counts the secrets of a draft that was admitted or refused.
+func (r *reading) tell(s *screened, d *dag.Draft, place string) {
+	if len(s.found) == 0 {
+		return
+	}
+	if r.report.Secrets == nil {
+		r.report.Secrets = map[string]int{}
+	}
+	if s.done == secrets.Report && r.opts.Secrets.Policy() == secrets.Redact {
+		r.note(noteSecretKept)
+	}
+	for _, f := range s.found {
+		r.report.Secrets[f.Rule]++
+		if r.opts.Secret != nil {
+			r.opts.Secret(Secret{place, d.ID, f.Rule, f.In, s.done})
+		}
+	}
+}
+
+// screenLines is screen for the project's own lines. They name their parents themselves, so one that is refused ends the import.
+func (r *reading) screenLines(b *Batch) error {
+	for i := range b.Drafts {
+		d := &b.Drafts[i]
+		s, ok := r.screen(d)
+		if !ok {
+			return r.failed
+		}
+		r.tell(&s, d, b.Places[i])
+		if s.refused() {
+			return fmt.Errorf("%s: %w: turn %s has one in its %s (%s), and the policy for secrets is refuse; take the line out, or import with another policy", b.Places[i], ErrSecret, d.ID, s.found[0].In, s.found[0].Rule)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,166 @@
+package secrets
+
+import (
+	_ "embed" // the rule file
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+	"sync"
+)
+
+//go:generate sh -c "cd ../../interop && go run ./secretrules > ../ingest/secrets/gitleaks/rules.json"
+
+//go:embed gitleaks/rules.json
+var gitleaks []byte
+
+// A ruleFile is the form of the embedded file.
+type ruleFile struct {
+	Allow []*allowance `json:"allow"` // for every rule of the file
+	Rules []*rule      `json:"rules"`
+}
+
+// A rule says what a kind of secret looks like. Its expressions are compiled when its keywords occur for the first time.
+type rule struct {
+	ID       string       `json:"id"`
+	Regex    string       `json:"regex"`
+	Group    int          `json:"group"`    // which group of Regex is the secret; 0: the first that is not empty, or the whole match
+	Entropy  float64      `json:"entropy"`  // bits for each character that a secret has more than; 0: any
+	Keywords []string     `json:"keywords"` // the text has one of them
+	Allow    []*allowance `json:"allow"`
+
+	check   func(secret string) bool // nil: nothing more is checked
+	general []*allowance             // for all rules of the file
+	begins  []string                 // words with which a match begins, if there is a starter
+	generic bool                     // any other rule says more of the same secret
+
+	regex func() *regexp.Regexp
+	start func() *starter // nil result: the expression has to look at all of a text
+}
+
+// An allowance says which findings are no secrets.
+type allowance struct {
+	All       bool     `json:"all"`    // every kind of condition has to hold, in place of any
+	Target    string   `json:"target"` // what Regexes look at: "" the secret, "match", "line"
+	Regexes   []string `json:"regexes"`
+	StopWords []string `json:"stopwords"`
+
+	regexes func() []*regexp.Regexp
+	stop    func() *words
+}
+
+// cardWords are what has to precede the number of a payment card: most numbers in logs that pass Luhn's check are none.
+const cardWords = `card|visa|mastercard|maestro|amex|american express|pan`
+
+// ownRules are those that gitleaks does not have.
+var ownRules = []*rule{{
+	ID: "payment-card",
+	Regex: `(?i)(?:` + cardWords + `)(?:[ _-]?(?:number|num|no|nr))?[.#]?["'\x60]?(?:[ \t]*(?::|=|=>|is)[ \t]*|[ \t]+)["'\x60]?` +
+		`([2-6][0-9]{3}(?:[ -]?[0-9]{4}){3}|3[47][0-9]{2}[ -]?[0-9]{6}[ -]?[0-9]{5})(?:[^0-9a-z._-]|[._-](?:[^0-9a-z]|$)|$)`,
+	Keywords: strings.Split(cardWords, "|"),
+	Allow: []*allowance{{
+		// Numbers that payment services publish for tests.
+		Regexes: []string{`^(?:4242[ -]?4242[ -]?4242[ -]?4242|4111[ -]?1111[ -]?1111[ -]?1111|4012[ -]?8888[ -]?8888[ -]?1881|5555[ -]?5555[ -]?5555[ -]?4444|` +
+			`5105[ -]?1051[ -]?0510[ -]?5100|3782[ -]?822463[ -]?10005|3714[ -]?496353[ -]?98431|6011[ -]?1111[ -]?1111[ -]?1117)$`},
+	}},
+	check: luhn,
+}}
+
+// luhn reports whether the digits of a number have the check digit of payment cards (ISO/IEC 7812-1) and are not all the same.
+func luhn(number string) bool {
+	sum, n, same := 0, 0, true
+	var last byte
+	for i := len(number) - 1; i >= 0; i-- {
+		c := number[i]
+		if c < '0' || c > '9' {
+			continue
+		}
+		d := int(c - '0')
+		if n%2 == 1 {
+			if d *= 2; d > 9 {
+				d -= 9
+			}
+		}
+		same = same && (n == 0 || c == last)
+		last = c
+		sum += d
+		n++
+	}
+	return n > 1 && sum%10 == 0 && !same
+}
+
+// starts are words with which matches of a rule begin, where its keywords are further inside: without them, the expression would look at all of
+// each text that has a common word.
+var starts = map[string][]string{
+	"kubernetes-secret-yaml": {"kind:", "data:"},
+}
+
+// standardRules returns all rules, gitleaks' first.
+func standardRules() ([]*rule, error) {
+	var f ruleFile
+	if err := json.Unmarshal(gitleaks, &f); err != nil {
+		return nil, fmt.Errorf("secrets: the rule file: %w", err)
+	}
+	rules := make([]*rule, 0, len(f.Rules)+len(ownRules))
+	for _, r := range f.Rules {
+		r.general = f.Allow
+		r.generic = strings.Contains(r.ID, "generic")
+		rules = append(rules, r)
+	}
+	for _, r := range ownRules {
+		own := *r
+		rules = append(rules, &own)
+	}
+	for _, r := range rules {
+		if r.begins = starts[r.ID]; r.begins == nil {
+			r.begins = r.Keywords
+		}
+		r.prepare()
+		for _, a := range r.Allow {
+			a.prepare()
+		}
+	}
+	for _, a := range f.Allow {
+		a.prepare()
+	}
+	return rules, nil
+}
+
+// prepare compiles nothing yet: most rules are never needed.
+func (r *rule) prepare() {
+	r.regex = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(r.Regex) })
+	r.start = sync.OnceValue(func() *starter { return newStarter(r.Regex, r.begins) })
+}
+
+func (a *allowance) prepare() {
+	a.regexes = sync.OnceValue(func() []*regexp.Regexp {
+		list := make([]*regexp.Regexp, len(a.Regexes))
+		for i, text := range a.Regexes {
+			list[i] = regexp.MustCompile(text)
+		}
+		return list
+	})
+	a.stop = sync.OnceValue(func() *words { return newWords(a.StopWords) })
+}
+
+// allows reports whether a finding is no secret.
+func (a *allowance) allows(secret, match, line string) bool {
+	target := secret
+	switch a.Target {
+	case "match":
+		target = match
+	case "line":
+		target = line
+	}
+	matches := false
+	for _, re := range a.regexes() {
+		if matches = target != "" && re.MatchString(target); matches {
+			break
+		}
+	}
+	stops := len(a.StopWords) > 0 && a.stop().in(secret)
+	if a.All {
+		return (matches || len(a.Regexes) == 0) && (stops || len(a.StopWords) == 0)
+	}
+	return matches || stops
+}

@@ -1,0 +1,259 @@
+package secrets
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+	"unicode/utf8"
+)
+
+// A Finding is a span of a text that a rule takes for a secret.
+type Finding struct {
+	Rule       string
+	Start, End int // bytes
+}
+
+// A Scanner finds secrets. It may be used by several goroutines at once.
+type Scanner struct {
+	rules []*rule
+	words *words
+	users []users // by word
+}
+
+// users are the rules for which a word means something.
+type users struct {
+	keyword []int32 // it is a keyword of these
+	begins  []int32 // matches of these begin with it
+}
+
+// Standard returns the scanner with all rules. The first call reads the rule file.
+var Standard = sync.OnceValue(func() *Scanner {
+	rules, err := standardRules()
+	if err != nil {
+		panic(err) // the file is part of the program
+	}
+	return newScanner(rules)
+})
+
+func newScanner(rules []*rule) *Scanner {
+	s := &Scanner{rules: rules}
+	ids := map[string]int{}
+	var list []string
+	of := func(word string) *users {
+		word = strings.ToLower(word)
+		id, ok := ids[word]
+		if !ok {
+			id = len(list)
+			ids[word] = id
+			list = append(list, word)
+			s.users = append(s.users, users{})
+		}
+		return &s.users[id]
+	}
+	add := func(list []int32, rule int32) []int32 {
+		if slices.Contains(list, rule) {
+			return list
+		}
+		return append(list, rule)
+	}
+	for i, r := range rules {
+		for _, word := range r.Keywords {
+			u := of(word)
+			u.keyword = add(u.keyword, int32(i))
+		}
+		for _, word := range r.begins {
+			u := of(word)
+			u.begins = add(u.begins, int32(i))
+		}
+	}
+	s.words = newWords(list)
+	return s
+}
+
+// Rules returns the names of all rules.
+func (s *Scanner) Rules() []string {
+	names := make([]string, len(s.rules))
+	for i, r := range s.rules {
+		names[i] = r.ID
+	}
+	return names
+}
+
+// Scan returns the secrets in a text, by ascending position; no two overlap. What is in a token already is none.
+func (s *Scanner) Scan(text string) []Finding {
+	h := s.look(text)
+	if h == nil {
+		return nil
+	}
+	plain := isPlain(text)
+	var all []candidate
+	for i, r := range s.rules {
+		if !h.keyword[i] {
+			continue
+		}
+		if start := r.start(); start != nil && plain {
+			if windows, ok := start.windows(text, h.begins[i]); ok {
+				all = r.inWindows(all, text, windows)
+				continue
+			}
+		}
+		all = r.inAll(all, text)
+	}
+	return choose(text, all)
+}
+
+// hits are what words of rules are in a text, by rule.
+type hits struct {
+	keyword []bool    // whether it has a keyword
+	begins  [][]int32 // where words are with which a match begins
+}
+
+// look returns nil if no rule has a keyword in the text.
+func (s *Scanner) look(text string) (h *hits) {
+	if len(text) > math.MaxInt32 {
+		panic("secrets: a text of 2 GiB")
+	}
+	s.words.each(text, func(word int32, start int) bool {
+		if h == nil {
+			h = &hits{make([]bool, len(s.rules)), make([][]int32, len(s.rules))}
+		}
+		for _, i := range s.users[word].keyword {
+			h.keyword[i] = true
+		}
+		for _, i := range s.users[word].begins {
+			h.begins[i] = append(h.begins[i], int32(start))
+		}
+		return true
+	})
+	return h
+}
+
+// isPlain reports whether an expression matches in a text as its starter takes for granted: whole characters, and none beyond ASCII that is the other case
+// of an ASCII letter (the sign of kelvin and the long s).
+func isPlain(text string) bool {
+	return utf8.ValidString(text) && !strings.ContainsRune(text, kelvin) && !strings.ContainsRune(text, longS)
+}
+
+// A candidate is what one rule found, whatever the others found.
+type candidate struct {
+	rule       *rule
+	start, end int
+}
+
+// inAll looks at all of a text.
+func (r *rule) inAll(all []candidate, text string) []candidate {
+	for _, m := range r.regex().FindAllStringIndex(text, -1) {
+		all = r.take(all, text, m[0], m[1])
+	}
+	return all
+}
+
+// inWindows looks at the parts of a text that can have matches.
+func (r *rule) inWindows(all []candidate, text string, windows []window) []candidate {
+	for _, w := range windows {
+		for _, m := range r.regex().FindAllStringIndex(text[w.start:w.end], -1) {
+			all = r.take(all, text, w.start+m[0], w.start+m[1])
+		}
+	}
+	return all
+}
+
+// take adds what a match of the rule's expression is, unless it is none. The secret is looked for in the match by itself, without line feeds at its ends.
+func (r *rule) take(all []candidate, text string, start, end int) []candidate {
+	for end > start && text[end-1] == '\n' {
+		end--
+	}
+	for start < end && text[start] == '\n' {
+		start++
+	}
+	match := text[start:end]
+	from, to := start, end
+	if groups := r.regex().FindStringSubmatchIndex(match); len(groups) > 2 {
+		for i := 1; i < len(groups)/2; i++ {
+			if a, b := groups[2*i], groups[2*i+1]; i == r.Group || r.Group == 0 && b > a {
+				from, to = start+a, start+b
+				break
+			}
+		}
+	}
+	if from < start || from == to {
+		return all
+	}
+	secret := text[from:to]
+	if r.Entropy > 0 && !exceeds(secret, int64(math.Round(r.Entropy*1000))) || r.check != nil && !r.check(secret) {
+		return all
+	}
+	line := text[strings.LastIndexByte(text[:start], '\n')+1 : end+lineRest(text[end:])]
+	for _, list := range [...][]*allowance{r.general, r.Allow} {
+		for _, a := range list {
+			if a.allows(secret, match, line) {
+				return all
+			}
+		}
+	}
+	return append(all, candidate{r, from, to})
+}
+
+func lineRest(text string) int {
+	if i := strings.IndexByte(text, '\n'); i >= 0 {
+		return i
+	}
+	return len(text)
+}
+
+// choose drops what is in a token already, and of findings that overlap keeps one: that of a rule for one kind of secret before that of the generic one, then
+// the one that begins first, then the longer.
+func choose(text string, all []candidate) []Finding {
+	if len(all) == 0 {
+		return nil
+	}
+	all = besideTokens(all, tokensIn(text))
+	slices.SortStableFunc(all, func(a, b candidate) int {
+		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(b.end, a.end), cmp.Compare(a.rule.ID, b.rule.ID))
+	})
+	var out []Finding
+	for _, generic := range [...]bool{false, true} {
+		earlier := out // these overlap with nothing that is added
+		for _, c := range all {
+			if c.rule.generic != generic {
+				continue
+			}
+			for len(earlier) > 0 && earlier[0].End <= c.start {
+				earlier = earlier[1:]
+			}
+			if len(earlier) > 0 && earlier[0].Start < c.end {
+				continue
+			}
+			if last := len(out) - 1; last >= 0 && out[last].Start <= c.start && c.start < out[last].End {
+				continue
+			}
+			out = append(out, Finding{c.rule.ID, c.start, c.end})
+		}
+	}
+	slices.SortFunc(out, func(a, b Finding) int { return cmp.Compare(a.Start, b.Start) })
+	return out
+}
+
+// besideTokens drops candidates that are in a token, and extends those that share a part of one to all of it.
+func besideTokens(all []candidate, tokens []window) []candidate {
+	if len(tokens) == 0 {
+		return all
+	}
+	kept := all[:0]
+	for _, c := range all {
+		at, _ := slices.BinarySearchFunc(tokens, c.start, func(t window, start int) int { return cmp.Compare(t.end, start+1) })
+		if at < len(tokens) && tokens[at].start <= c.start {
+			if c.end <= tokens[at].end {
+				continue
+			}
+			c.start = tokens[at].start
+		}
+		for ; at < len(tokens) && tokens[at].start < c.end; at++ {
+			c.end = max(c.end, tokens[at].end)
+		}
+		kept = append(kept, c)
+	}
+	return kept
+}
