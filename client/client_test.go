@@ -244,7 +244,10 @@ func TestEveryOperation(t *testing.T) {
 		if len(list) == 0 || list[0].SliceID != string(id) || list[0].BundleSHA256 != b.SHA256.String() || list[0].Number != 1 {
 			t.Errorf("got %+v", list)
 		}
-		if w := must(client.Do(ctx, c, api.ListSlices, api.Paging{Limit: 1})); len(w.Slices) != 1 || w.Next != "1" {
+		if w := must(client.Do(ctx, c, api.ListSlices, api.SliceQuery{Paging: api.Paging{Limit: 1}})); len(w.Slices) != 1 || w.Next != "1" {
+			t.Errorf("got %+v", w)
+		}
+		if w := must(client.Do(ctx, c, api.TurnHolding, api.TurnByID{ID: b.Claim.Anchor})); len(w.Slices) == 0 || w.Looked == 0 || !slices.ContainsFunc(w.Slices, func(i api.Issued) bool { return i.SliceID == string(id) }) {
 			t.Errorf("got %+v", w)
 		}
 		if w := must(client.Do(ctx, c, api.GetSlice, api.SliceByID{SliceID: string(id)})); w.SliceID != string(id) || len(w.Issued) == 0 || w.Issued[0] != list[0] {

@@ -103,6 +103,24 @@ context --find 'why was the table deleted' --budget 300
 slice --find 'why was the table deleted' --format markdown
 show --find 'table deleted'
 ~slice --find xyzzy
+slices
+contexts
+--output json slices --limit 2
+slices --kind slice --since 2026-01-01 -n 3
+--output json slices --kind context
+~slices --kind nothing
+~slices --limit 0
+slices show ISSUED
+slices show BEGIN
+--output json slices show ISSUED
+~slices show 00
+~slices show absent
+~contexts show ISSUED
+slices get ISSUED -o DIR/slice-again.json
+--output json slices get ISSUED -o DIR/slice-again-too.json
+contexts show ASSEMBLED
+contexts get ASSEMBLED -o DIR/context-again.json
+~contexts get ISSUED -o DIR/none.json
 explain ANCHOR VISITOR
 --output json explain ANCHOR VISITOR
 --output json explain ANCHOR ANCHOR --as-of 22
@@ -202,6 +220,8 @@ replay DIR/slice.json
 --output json replay DIR/slice.json
 ~replay DIR/narrow.json
 ~replay 0123456789abcdef
+replay ISSUED
+replay BEGIN
 attest DIR/slice.json -o DIR/evidence
 --output json attest DIR/slice.json -o DIR/evidence-json
 ~attest DIR/narrow.json -o DIR/none
@@ -213,6 +233,9 @@ policy add DIR/narrow.json
 log prove 0
 --output json log prove 1
 log prove DIR/slice.json -o DIR/proof
+log prove ISSUED -o DIR/proof-by-id
+log prove BEGIN
+~log prove 0123456789abcdef
 ~log prove 9999
 ~log prove DIR/narrow.json
 log prove --since DIR/old.checkpoint -o DIR/history
@@ -427,9 +450,22 @@ func TestServiceTwins(t *testing.T) {
 						_, listed := here.run(t, "--output", "json", "knowledge", "list", "--predicate", "wrote")
 						statement = regexp.MustCompile(`[0-9a-f]{64}`).FindString(listed)
 					}
+					named := map[string]string{}
+					for word, kind := range map[string]string{"ISSUED": "slice", "BEGIN": "slice", "ASSEMBLED": "context"} {
+						if strings.Contains(line, word) {
+							_, listed := here.run(t, "--output", "json", "slices", "--kind", kind)
+							named[word] = regexp.MustCompile(`"slice_id": "([0-9a-f]{16})"`).FindStringSubmatch(listed)[1]
+							if word == "BEGIN" {
+								named[word] = strings.ToUpper(named[word][:6])
+							}
+						}
+					}
 					args := words(names.Replace(line))
 					for i := range args {
 						args[i] = strings.ReplaceAll(strings.ReplaceAll(args[i], "DIR", e.dir), "STATEMENT", statement)
+						for word, id := range named {
+							args[i] = strings.ReplaceAll(args[i], word, id)
+						}
 					}
 					code, out := e.run(t, args...)
 					codes, outs = append(codes, code), append(outs, out)

@@ -244,7 +244,7 @@ func judge(a *cli.App, ctx context.Context, flags *verifyFlags) (evidence.Judge,
 	}
 	ring, err := a.Signing.Keyring()
 	if errors.Is(err, cli.ErrNoSecret) && judge.Trust == nil { // the form and the digests can be checked all the same
-		a.IO.Note("graphkernel: %v", err)
+		a.IO.Warn("graphkernel: %v", err)
 		return judge, nil
 	}
 	if err != nil {

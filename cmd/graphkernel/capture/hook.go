@@ -138,7 +138,7 @@ func judge(ctx context.Context, a *cli.App, id policy.ID) error {
 		err = fmt.Errorf("no decision within %s", guardDeadline)
 	}
 	if err != nil {
-		a.IO.Note("graphkernel: this call is blocked, since it could not be judged by %s: %v", id, err)
+		a.IO.Warn("graphkernel: this call is blocked, since it could not be judged by %s: %v", id, err)
 		return cli.Finish(api.ExitUsage) // 2, which blocks; any other code does not
 	}
 	if len(matches) == 0 {

@@ -142,7 +142,7 @@ func agree(a *cli.App, change, path string, yes bool) error {
 	if yes {
 		return nil
 	}
-	if !cli.IsTerminal(a.IO.Stdin) {
+	if !a.IO.IsTerminal(a.IO.Stdin) {
 		return cli.Usagef("standard input is no terminal to ask on; give --yes to change %s as shown", path)
 	}
 	fmt.Fprintf(a.IO.Stderr, "Change %s so? [y/N] ", path)

@@ -90,6 +90,8 @@ type Slices interface {
 	Cut(ctx context.Context, r client.Request) (client.Bundle, error)
 	Replay(ctx context.Context, bundle []byte) (api.Replay, error)
 	ReplayIssued(ctx context.Context, id slice.SliceID) (api.Replay, error)
+	// Bundle makes the newest bundle of a slice id again, of turns, of facts or a context.
+	Bundle(ctx context.Context, id slice.SliceID, digest *dag.Digest) ([]byte, error)
 }
 
 // Policies is the part of policies.

@@ -74,6 +74,10 @@ func (l localSlices) ReplayIssued(ctx context.Context, id slice.SliceID) (api.Re
 	return replayed(l.local.Slices().ReplayIssued(ctx, l.tenant, id))
 }
 
+func (l localSlices) Bundle(ctx context.Context, id slice.SliceID, digest *dag.Digest) ([]byte, error) {
+	return l.local.Slices().Bundle(ctx, l.tenant, id, digest)
+}
+
 func replayed(r *kernel.Replay, err error) (api.Replay, error) {
 	if err != nil {
 		return api.Replay{}, err

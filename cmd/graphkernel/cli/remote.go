@@ -107,6 +107,10 @@ func (r remoteSlices) ReplayIssued(ctx context.Context, id slice.SliceID) (api.R
 	return told(r.Slices.ReplayIssued(ctx, id))
 }
 
+func (r remoteSlices) Bundle(ctx context.Context, id slice.SliceID, digest *dag.Digest) ([]byte, error) {
+	return told(r.Slices.Bundle(ctx, id, digest))
+}
+
 func (r remotePolicies) All(ctx context.Context) (policy.Registry, error) {
 	return told(r.Policies.All(ctx))
 }

@@ -148,7 +148,7 @@ func failedImport(a *cli.App, r *importedFactsJSON, err error) error {
 		if err := a.IO.PrintJSON(r); err != nil {
 			return err
 		}
-		a.IO.Note("graphkernel: %v", err)
+		a.IO.Warn("graphkernel: %v", err)
 		return cli.Finish(r.ExitCode)
 	}
 	if done := r.Asserted + r.Confirmed; done > 0 {

@@ -89,6 +89,9 @@ have been looked at, and absent if this is all.`,
 }
 
 func sliceFacts(a *cli.App, c *cobra.Command, r client.FactRequest, out string) error {
+	if err := a.IO.ForPrograms(out, "a bundle"); err != nil {
+		return err
+	}
 	var issued client.FactBundle
 	err := a.Issue(c.Context(), out, func(s *cli.Session) (_ []byte, err error) {
 		if err := s.HoldsTurns(c.Context()); err != nil {

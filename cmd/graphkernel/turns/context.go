@@ -102,6 +102,11 @@ func assemble(a *cli.App, c *cobra.Command, task string, f *contextFlags) error 
 	if !slices.Contains(contextFormats(), f.format) {
 		return cli.Usagef("--format is %q, want %s", f.format, strings.Join(contextFormats(), ", "))
 	}
+	if slices.Contains([]string{formatBundle, string(contexts.OpenAI), string(contexts.Anthropic), string(contexts.JSON)}, f.format) {
+		if err := a.IO.ForPrograms(f.out, "the format "+f.format); err != nil {
+			return err
+		}
+	}
 	r := client.ContextRequest{Task: task, Budget: f.budget, Policy: policy.ID(f.policy), AsOf: dag.Seq(f.asOf)}
 	if f.format != formatBundle {
 		r.Format = contexts.Format(f.format)

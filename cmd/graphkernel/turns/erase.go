@@ -30,7 +30,7 @@ named, to be erased as well.
 		Args: cli.OneArg("TURN"),
 		RunE: func(c *cobra.Command, args []string) error { return erase(a, c, args[0], why) },
 
-		ValidArgsFunction: cobra.NoFileCompletions,
+		ValidArgsFunction: a.Stores.CompleteTurns(false),
 	}
 	c.Flags().StringVar(&why, "reason", "", "why, for the record (required)")
 	cli.NoFiles(c, "reason")

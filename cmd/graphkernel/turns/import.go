@@ -189,7 +189,7 @@ func importFailed(a *cli.App, report *kernel.ImportReport, result importJSON, er
 		if err := a.IO.PrintJSON(result); err != nil {
 			return err
 		}
-		a.IO.Note("graphkernel: %v", err)
+		a.IO.Warn("graphkernel: %v", err)
 		return cli.Finish(result.ExitCode)
 	}
 	a.IO.Note("%d turns were admitted before this, and the head is %d; importing again continues from there", report.Admitted, report.Head)
@@ -253,6 +253,9 @@ func export(a *cli.App, c *cobra.Command, out, conversation string) (err error) 
 	var only *dag.ConversationID
 	if cli.ToStdout(out) && a.IO.Output == "json" {
 		return cli.Usagef("export writes many lines; with --output json give a file with -o")
+	}
+	if err := a.IO.ForPrograms(out, "an export"); err != nil {
+		return err
 	}
 	var r kernel.ExportReport
 	err = a.IO.WriteTo(out, func(w io.Writer) error {

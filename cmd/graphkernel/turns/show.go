@@ -35,7 +35,8 @@ func showCommand(a *cli.App) *cobra.Command {
 		Use:   "show [CONVERSATION|TURN]",
 		Short: "List the conversations, show one as a tree, or show a turn in full",
 		Long: `Without an argument, lists the conversations, those in which something was said last first. With a turn, shows all that is known of it:
-when, who, its parents and children, and its text. With a conversation's id, or a beginning of
+when, who, its parents and children, which contexts showed it and which slices of turns held it, and its text. No index leads
+from a turn to slices: those among the newest 1000 that were handed out are cut again, and older ones are counted. With a conversation's id, or a beginning of
 it that no other shares, shows its turns as a tree: each under its first parent, further parents
 named after it, and the first one too where another turn is between. A line of
 replies is not indented. With --slice, the conversation of the turn is shown, and the turns that
@@ -70,7 +71,7 @@ both.
 			}
 			return listConversations(a, c, &list)
 		},
-		ValidArgsFunction: cobra.NoFileCompletions,
+		ValidArgsFunction: a.Stores.CompleteTurns(true),
 	}
 	c.Flags().StringVar(&anchor, "slice", "", "mark what the slice of this turn selects")
 	flags.register(a, c)
@@ -129,6 +130,9 @@ func showTree(a *cli.App, c *cobra.Command, name, find, anchor string, flags cut
 		}
 		if turn != nil && anchor == "" {
 			one := oneOf(conversation, turns, *turn)
+			if one.Held, err = cli.Do(c.Context(), s, view.TurnHolding, api.TurnByID{ID: *turn}); err != nil {
+				return err
+			}
 			return a.IO.Print(one, one.print)
 		}
 		if anchor != "" {

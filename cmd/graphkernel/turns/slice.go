@@ -79,7 +79,7 @@ With --output json and -o, standard output tells what was written:
 			return cutSlice(a, c, strings.Join(args, ""), flags, format, out)
 		},
 
-		ValidArgsFunction: cobra.NoFileCompletions,
+		ValidArgsFunction: a.Stores.CompleteTurns(false),
 	}
 	flags.register(a, c)
 	cli.FindFlag(c, &flags.find)
@@ -92,6 +92,11 @@ With --output json and -o, standard output tells what was written:
 func cutSlice(a *cli.App, c *cobra.Command, anchor string, flags cutFlags, format, out string) error {
 	if !slices.Contains(formats, format) {
 		return cli.Usagef("--format is %q, want bundle, markdown or messages", format)
+	}
+	if format != "markdown" {
+		if err := a.IO.ForPrograms(out, "the format "+format); err != nil {
+			return err
+		}
 	}
 	var issued client.Bundle
 	err := a.Issue(c.Context(), out, func(s *cli.Session) ([]byte, error) {
