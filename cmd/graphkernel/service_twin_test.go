@@ -142,6 +142,12 @@ erase WORD --reason 'the person asked'
 erase WORD --reason again
 --output json erase WORD --reason again
 ~erase absent --reason x
+erase --search 'coupon previous' --dry-run
+--output json erase --author human:b --dry-run
+erase --author human:b --reason 'she asked' --yes
+--output json erase --from 1 --to 2 --reason x --yes
+~erase --from 1 --to 2 --reason x
+~erase --conversation 00000000-0000-4000-8000-000000000001 --reason x --yes
 ~erase WORD
 export
 --output json import DIR/claude.jsonl

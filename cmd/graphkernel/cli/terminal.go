@@ -1,9 +1,11 @@
 package cli
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -168,4 +170,18 @@ func (s *Streams) ForPrograms(out, what string) error {
 		return nil
 	}
 	return Usagef("%s is for programs and not for a terminal; give -o FILE to write it, or -o - to print it", what)
+}
+
+// Agree asks a question on a terminal. Any answer but yes is an error that says what did not happen; so is that there is no
+// terminal.
+func (s *Streams) Agree(question, otherwise string) error {
+	if !s.IsTerminal(s.Stdin) {
+		return Usagef("standard input is no terminal to ask on; give --yes")
+	}
+	fmt.Fprintf(s.Stderr, "%s [y/N] ", question)
+	answer, err := bufio.NewReader(s.Stdin).ReadString('\n')
+	if answer = strings.ToLower(strings.TrimSpace(answer)); err != nil || answer != "y" && answer != "yes" {
+		return errors.New(otherwise)
+	}
+	return nil
 }
