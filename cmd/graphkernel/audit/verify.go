@@ -364,7 +364,7 @@ func readOne(a *cli.App, ctx context.Context, path string) (f evidence.Files, er
 }
 
 func printVerdict(w io.Writer, v *verdictJSON) {
-	fmt.Fprint(w, strings.ToUpper(strings.ReplaceAll(v.Verdict, "_", " ")))
+	fmt.Fprint(w, cli.Verdict(v.Verdict).Paint(w, strings.ToUpper(strings.ReplaceAll(v.Verdict, "_", " "))))
 	if v.Provenance != nil {
 		if fmt.Fprintf(w, "  slice %s, ", v.Provenance.SliceID); v.Provenance.SchemaVersion == slice.FactsVersion {
 			fmt.Fprintf(w, "%d facts", v.Facts)

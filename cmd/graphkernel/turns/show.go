@@ -323,7 +323,7 @@ func PrintTree(w io.Writer, turns []ShownTurn) {
 		for ; depth > at.depth; depth-- {
 			l.UnIndent()
 		}
-		l.AppendItem(treeLine(&turns[at.turn], here, above))
+		l.AppendItem(treeLine(w, &turns[at.turn], here, above))
 		above = turns[at.turn].ID
 		next := at.depth
 		if len(children[at.turn]) > 1 {
@@ -335,16 +335,16 @@ func PrintTree(w io.Writer, turns []ShownTurn) {
 }
 
 // treeLine writes a turn; above is the id of the turn in the line before.
-func treeLine(t *ShownTurn, here map[string]int, above string) string {
+func treeLine(w io.Writer, t *ShownTurn, here map[string]int, above string) string {
 	mark := " "
 	if t.Selected != nil {
 		mark = "●"
 	}
-	said := render.OneLine(t.Content, 60)
+	said := render.OneLine(render.Visible(t.Content), max(40, cli.Width(w, 100)-40))
 	if t.Redacted {
 		said = render.NoText
 	}
-	line := fmt.Sprintf("%s %s %s %s: %s", mark, t.ID[:8], t.Role, t.Phase, said)
+	line := fmt.Sprintf("%s %s %s %s: %s", mark, cli.ID.Paint(w, t.ID[:8]), cli.Role.Paint(w, t.Role), t.Phase, said)
 	for i, p := range t.Parents {
 		_, inside := here[p.ID]
 		switch {

@@ -83,7 +83,7 @@ func listConversations(a *cli.App, c *cobra.Command, f *listFlags) error {
 		return a.IO.Print(nil, func(w io.Writer) {
 			t := cli.NewTable(w, "conversation", "turns", "last", "first prompt")
 			for i, l := range lines {
-				t.AppendRow(table.Row{l.ID, l.Turns, l.LastAt[:16], prompts[i]})
+				t.AppendRow(table.Row{cli.ID.Paint(w, l.ID), l.Turns, l.LastAt[:16], prompts[i]})
 			}
 			t.Render()
 			fmt.Fprintf(w, "%s, head %d\n", cli.Count(all, "conversation"), head)
