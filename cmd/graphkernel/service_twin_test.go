@@ -199,7 +199,10 @@ knowledge traverse nobody
 --output json knowledge traverse 'ada lovelace' --predicate knew --results 1
 knowledge path 'charles babbage' 'note g' -k 3
 --output json knowledge path 'charles babbage' 'note g'
-knowledge path nobody 'note g'
+~knowledge path nobody 'note g'
+knowledge list --containing LOVE
+~knowledge list --containing ' '
+--output json knowledge list --containing 'note g' --limit 1
 knowledge slice 'Ada Lovelace' -o DIR/facts.json
 --output json knowledge slice Countess -o DIR/facts-json.json
 knowledge slice 'Ada Lovelace' --valid-at 2026-06-01
@@ -208,6 +211,7 @@ replay DIR/facts.json
 ~knowledge history e6ca4f5a9e9bf0a4a8e8b2b9e5c7f9d54bb0ae3f9f0f7e1a0f8cfc6b3e4a6f11
 --output json knowledge history STATEMENT
 knowledge history STATEMENT --as-of 30
+~knowledge history 0000
 ~knowledge history STATEMENT --as-of 2
 knowledge changes
 --output json knowledge changes --after 27 --limit 3

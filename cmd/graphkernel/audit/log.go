@@ -152,6 +152,14 @@ func proveInclusion(a *cli.App, ctx context.Context, what, out string) error {
 	})
 }
 
+// leaves counts leaves.
+func leaves(n uint64) string {
+	if n == 1 {
+		return "1 leaf"
+	}
+	return fmt.Sprintf("%d leaves", n)
+}
+
 func proveConsistency(a *cli.App, ctx context.Context, since, out string) error {
 	if out == "" {
 		return cli.Usagef("log prove --since needs -o FOLDER")
@@ -392,10 +400,10 @@ func compareLog(a *cli.App, ctx context.Context, s monitor.Source, trust *ledger
 		"origin": step.Origin, "old_size": step.Old.Size, "size": step.New.Size, "root": step.New.Hash.String(), "kept": file.path,
 	}, func(w io.Writer) {
 		if kept == nil {
-			fmt.Fprintf(w, "%s has %d leaves, root %s; kept in %s\n", step.Origin, step.New.Size, step.New.Hash, file.path)
+			fmt.Fprintf(w, "%s has %s, root %s; kept in %s\n", step.Origin, leaves(step.New.Size), step.New.Hash, file.path)
 			return
 		}
-		fmt.Fprintf(w, "%s has %d leaves, which continue the %d before\n", step.Origin, step.New.Size, step.Old.Size)
+		fmt.Fprintf(w, "%s has %s, which continue the %d before\n", step.Origin, leaves(step.New.Size), step.Old.Size)
 	})
 }
 

@@ -207,6 +207,7 @@ func (a *App) Root() *cobra.Command {
 	_ = root.RegisterFlagCompletionFunc("color", cobra.FixedCompletions([]string{string(ColourAuto), string(ColourAlways), string(ColourNever)}, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
 	_ = root.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp))                                               // the flag exists
 	root.AddCommand(a.commands(a)...)
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return flagError(err) })
 	a.helps(root)
 	return root
 }

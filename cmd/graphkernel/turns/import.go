@@ -282,7 +282,7 @@ func export(a *cli.App, c *cobra.Command, out, conversation string) (err error) 
 	if a.IO.Output == "json" {
 		return a.IO.PrintJSON(map[string]any{"turns": r.Turns, "redacted": r.Redacted, "parents_outside": r.Outside, "file": out})
 	}
-	a.IO.Note("%d turns, %d of them without text, %d parents outside the export", r.Turns, r.Redacted, r.Outside)
+	a.IO.Note("%s, %d of them without text, %s outside the export", cli.Count(r.Turns, "turn"), r.Redacted, cli.Count(r.Outside, "parent"))
 	return nil
 }
 

@@ -117,7 +117,7 @@ func cutSlice(a *cli.App, c *cobra.Command, anchor string, flags cutFlags, forma
 	}
 	b := issued.Claim
 	p := &b.Provenance
-	a.IO.Note("slice %s: %d turns, %d edges, as of %d, key %s", p.SliceID, len(b.Turns), len(b.Edges), b.AsOf, b.Seal.KeyID)
+	a.IO.Note("slice %s: %s, %s, as of %d, key %s", p.SliceID, cli.Count(len(b.Turns), "turn"), cli.Count(len(b.Edges), "edge"), b.AsOf, b.Seal.KeyID)
 	if a.IO.Output != "json" || cli.ToStdout(out) {
 		return nil
 	}
