@@ -117,7 +117,7 @@ func (f *fetched) open(texts ...string) {
 		})
 	}
 	ok(f.kernel.Turns().Admit(f.t.Context(), dag.DefaultTenant, drafts))
-	text, _, err := f.kernel.Keys().Create(f.t.Context(), dag.DefaultTenant, access.Admin, "")
+	text, _, err := f.kernel.Keys().Create(f.t.Context(), dag.DefaultTenant, access.Agent, "") // which may not read
 	f.key = ok(text, err)
 	f.server = ok(server.New(f.t.Context(), server.Config{Kernel: f.kernel, Log: slog.New(slog.DiscardHandler), Clock: time.Now}))
 }

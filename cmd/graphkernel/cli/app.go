@@ -123,7 +123,7 @@ func (a *App) Run(ctx context.Context, args []string) int {
 	if !out.wrote && (a.IO.Output == "json" || WantsJSON(args)) {
 		_ = a.IO.PrintJSON(map[string]any{"error": err.Error(), "exit_code": code}) // standard output is gone; the code remains
 	}
-	a.IO.Warn("graphkernel: %v", err)
+	a.IO.Warn("graphkernel: %s", strings.TrimPrefix(strings.TrimPrefix(err.Error(), "graphkernel: "), "client: ")) // as errors of the client begin
 	if code == api.ExitUsage {
 		a.IO.Warn("Run '%s --help' for how to use it.", command.CommandPath())
 	}
