@@ -240,6 +240,9 @@ convert DIR/slice.json --to prov
 log checkpoint -o DIR/old.checkpoint
 --output json log checkpoint
 policy add DIR/narrow.json
+log list
+--output json log list -n 2
+~log list -n 0
 log prove 0
 --output json log prove 1
 log prove DIR/slice.json -o DIR/proof

@@ -34,7 +34,7 @@ says where a leaf is under a checkpoint.`,
 		Args: cli.KnownCommand,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(logCheckpointCommand(a), logProveCommand(a), logVerifyCommand(a), logMonitorCommand(a))
+	c.AddCommand(logCheckpointCommand(a), logListCommand(a), logProveCommand(a), logVerifyCommand(a), logMonitorCommand(a))
 	return c
 }
 
@@ -152,8 +152,8 @@ func proveInclusion(a *cli.App, ctx context.Context, what, out string) error {
 	})
 }
 
-// leaves counts leaves.
-func leaves(n uint64) string {
+// leavesIn counts leaves.
+func leavesIn(n uint64) string {
 	if n == 1 {
 		return "1 leaf"
 	}
@@ -400,10 +400,10 @@ func compareLog(a *cli.App, ctx context.Context, s monitor.Source, trust *ledger
 		"origin": step.Origin, "old_size": step.Old.Size, "size": step.New.Size, "root": step.New.Hash.String(), "kept": file.path,
 	}, func(w io.Writer) {
 		if kept == nil {
-			fmt.Fprintf(w, "%s has %s, root %s; kept in %s\n", step.Origin, leaves(step.New.Size), step.New.Hash, file.path)
+			fmt.Fprintf(w, "%s has %s, root %s; kept in %s\n", step.Origin, leavesIn(step.New.Size), step.New.Hash, file.path)
 			return
 		}
-		fmt.Fprintf(w, "%s has %s, which continue the %d before\n", step.Origin, leaves(step.New.Size), step.Old.Size)
+		fmt.Fprintf(w, "%s has %s, which continue the %d before\n", step.Origin, leavesIn(step.New.Size), step.Old.Size)
 	})
 }
 

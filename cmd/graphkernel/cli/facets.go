@@ -118,6 +118,9 @@ type Ledger interface {
 	Attest(ctx context.Context, bundle []byte) (client.Evidence, error)
 	Convert(ctx context.Context, bundle []byte, to string) (api.Converted, error)
 	Located(ctx context.Context, bundle []byte) (uint64, error)
+	Size(ctx context.Context) (uint64, error)
+	// Leaves returns the leaves from an index on up to another, without it, of the ledger at a size.
+	Leaves(ctx context.Context, size, from, to uint64) ([][]byte, error)
 	Prove(ctx context.Context, index uint64) (*ledger.Proof, error)
 	Consistency(ctx context.Context, from uint64, to ledger.Root) ([]ledger.Hash, error)
 	monitor.Source // its checkpoint, and the hashes of its tree

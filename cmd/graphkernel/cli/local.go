@@ -139,6 +139,22 @@ func (l localLedger) Located(ctx context.Context, bundle []byte) (uint64, error)
 	return l.local.Ledger().Located(ctx, l.tenant, bundle)
 }
 
+func (l localLedger) Size(ctx context.Context) (uint64, error) {
+	root, err := l.local.Ledger().Root(ctx, l.tenant)
+	return root.Size, err
+}
+
+func (l localLedger) Leaves(ctx context.Context, size, from, to uint64) (leaves [][]byte, err error) {
+	for to = min(to, size); from < to; {
+		some, err := l.local.Ledger().Leaves(ctx, l.tenant, from, int(min(to-from, most))) //nolint:gosec // most is small
+		if err != nil || len(some) == 0 {
+			return leaves, err
+		}
+		leaves, from = append(leaves, some...), from+uint64(len(some))
+	}
+	return leaves, nil
+}
+
 func (l localLedger) Prove(ctx context.Context, index uint64) (*ledger.Proof, error) {
 	return l.local.Ledger().Prove(ctx, l.tenant, index)
 }

@@ -228,6 +228,19 @@ func (r remoteLedger) Located(ctx context.Context, bundle []byte) (uint64, error
 	return e.Index, err
 }
 
+func (r remoteLedger) Size(ctx context.Context) (uint64, error) {
+	text, err := r.Checkpoint(ctx)
+	if err != nil {
+		return 0, err
+	}
+	now, err := ledger.ReadCheckpoint(text)
+	return now.Size, err
+}
+
+func (r remoteLedger) Leaves(ctx context.Context, size, from, to uint64) ([][]byte, error) {
+	return told(r.Ledger.Leaves(ctx, size, from, to))
+}
+
 func (r remoteLedger) Prove(ctx context.Context, index uint64) (*ledger.Proof, error) {
 	return told(r.Ledger.Prove(ctx, index))
 }
