@@ -110,7 +110,7 @@ var mayImport = map[string][]string{
 		"capture", "ingest/secrets", "internal/userdir",
 		"retrieval", "retrieval/embed", "retrieval/embed/remote", "retrieval/crossencoder", "internal/secretfile",
 		"api/fault", "slice/facts", "server/view", "ledger/monitor", "api", "policy/standard", "client", "dag", "evidence", "ingest", "ingest/llm", "internal/canon", "kernel", "knowledge", "ledger", "ledger/attest", "ledger/identity", "normalize", "policy", "render", "slice", "store", "store/postgres", "store/sqlite", "store/transfer", "token",
-		"github.com/jedib0t/go-pretty/v6", "github.com/spf13/cobra", "golang.org/x/term",
+		"github.com/jedib0t/go-pretty/v6", "github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term",
 	},
 	"cmd/graphkernel/overview": {"capture", "cmd/graphkernel/capture", "cmd/graphkernel/cli", "render", "token", "github.com/jedib0t/go-pretty/v6", "github.com/spf13/cobra"},
 	"cmd/graphkernel/turns": {"guard", "ingest/secrets", "slice/contexts", "retrieval", "retrieval/analysis",

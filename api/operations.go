@@ -44,6 +44,7 @@ var (
 	LookUpTurns       = declare[TurnIDs, StoredTurns](Spec{ID: "lookUpTurns", Method: "POST", Path: "/api/turns/lookup", Tag: "turns", May: access.Read})
 	ResolveTurn       = declare[TurnNamed, ResolvedTurn](Spec{ID: "resolveTurn", Method: "GET", Path: "/api/turn", Tag: "turns", May: access.Recall, Fails: []int{404, 409}})
 	ListConversations = declare[Paging, Conversations](Spec{ID: "listConversations", Method: "GET", Path: "/api/conversations", Tag: "turns", May: access.Read})
+	TurnHolding       = declare[TurnByID, Holding](Spec{ID: "turnHolding", Method: "GET", Path: "/api/turns/{id}/holding", Tag: "turns", May: access.Read, Fails: []int{404}})
 	GetConversation   = declare[ConversationByID, ConversationTurns](Spec{ID: "getConversation", Method: "GET", Path: "/api/conversations/{id}", Tag: "turns", May: access.Read, Fails: []int{404}})
 )
 
@@ -122,7 +123,7 @@ var (
 	VerifyBundle = declare[TheBundle, BundleVerdict](Spec{ID: "verifyBundle", Method: "POST", Path: "/api/verify_bundle", Tag: "verification", Tool: "verify_bundle", May: access.Verify, Alone: true})
 	PreviewSlice = declare[Cutting, Preview](Spec{ID: "previewSlice", Method: "POST", Path: "/api/slice/preview", Tag: "slices", May: access.Explain, Fails: []int{404, 409, 422}})
 	ExplainCut   = declare[ExplainCutting, Explanation](Spec{ID: "explainCut", Method: "POST", Path: "/api/explain", Tag: "slices", May: access.Explain, Fails: []int{404, 409, 422}})
-	ListSlices   = declare[Paging, Slices](Spec{ID: "listSlices", Method: "GET", Path: "/api/slices", Tag: "slices", May: access.Read})
+	ListSlices   = declare[SliceQuery, Slices](Spec{ID: "listSlices", Method: "GET", Path: "/api/slices", Tag: "slices", May: access.Read})
 	GetSlice     = declare[SliceByID, SliceRecord](Spec{ID: "getSlice", Method: "GET", Path: "/api/slices/{slice_id}", Tag: "slices", May: access.Read, Fails: []int{404}})
 	ReplaySlice  = declare[Replaying, Replay](Spec{ID: "replaySlice", Method: "POST", Path: "/api/slices/{slice_id}/replay", Tag: "slices", Tool: "replay_slice", May: access.Replay, Fails: []int{404, 422}})
 	ExplainTurn  = declare[ExplainRequest, Explanation](Spec{ID: "explainTurn", Method: "POST", Path: "/api/slices/{slice_id}/explain", Tag: "slices", Tool: "explain_turn", May: access.Explain, Fails: []int{404, 409}})
@@ -142,6 +143,15 @@ type TheBundle struct {
 type Converting struct {
 	To     string          `json:"to" in:"query" is:"prov|openlineage|sigstore"`
 	Bundle json.RawMessage `json:"bundle" in:"body" is:"Anything" doc:"A bundle that was issued here, byte for byte."`
+}
+
+// A SliceQuery asks for a page of what was handed out.
+type SliceQuery struct {
+	Kind    string `json:"kind,omitempty" is:"slice|facts|context" doc:"Only slices of turns, slices of facts, or contexts. At most 1 000 records are looked at for one answer, so a page may be empty and still have a next."`
+	Begins  string `json:"begins,omitempty" is:"SliceBegin" doc:"Only those whose slice id begins with this, by ascending id and all on one page, which has no next."`
+	Newest  bool   `json:"newest,omitempty" doc:"The newest first."`
+	Counted bool   `json:"counted,omitempty" doc:"Say how many turns each slice of turns holds, which means to cut it again."`
+	Paging
 }
 
 // SliceByID names a slice.

@@ -165,6 +165,18 @@ type Issued struct {
 	Token             string `json:"token"`
 	BundleSHA256      string `json:"bundle_sha256" is:"Digest"`
 	IssuedAt          string `json:"issued_at" is:"Time"`
+	Leaf              uint64 `json:"leaf" is:"LogSize" doc:"The index of its leaf in the ledger."`
+	Asked             string `json:"asked,omitempty" doc:"The task of a context, or the names that a slice of facts starts from, in lists and records of slices. Absent once it was erased."`
+	Holds             int    `json:"holds,omitempty" doc:"How many facts a slice of facts holds, or turns a context shows or a slice of turns holds; of these only if they were counted."`
+}
+
+// Holding says which evidence held a turn. Slices are looked for among the newest 1000 records alone: older is how many
+// others there are. They are those of turns; what was learned from a turn is in listFacts.
+type Holding struct {
+	Contexts []Issued `json:"contexts"`
+	Slices   []Issued `json:"slices"`
+	Looked   int      `json:"looked" doc:"How many records were looked at for slices, the newest ones."`
+	Older    uint64   `json:"older" doc:"How many older records were not."`
 }
 
 // Slices is a page of records.

@@ -244,7 +244,20 @@ func TestEveryOperation(t *testing.T) {
 		if len(list) == 0 || list[0].SliceID != string(id) || list[0].BundleSHA256 != b.SHA256.String() || list[0].Number != 1 {
 			t.Errorf("got %+v", list)
 		}
-		if w := must(client.Do(ctx, c, api.ListSlices, api.Paging{Limit: 1})); len(w.Slices) != 1 || w.Next != "1" {
+		if w := must(client.Do(ctx, c, api.ListSlices, api.SliceQuery{Paging: api.Paging{Limit: 1}})); len(w.Slices) != 1 || w.Next != "1" {
+			t.Errorf("got %+v", w)
+		}
+		now := must(ledger.ReadCheckpoint(must(c.Ledger().Checkpoint(ctx))))
+		leaves := must(c.Ledger().Leaves(ctx, now.Size, 1, now.Size))
+		for i := range leaves {
+			if proof := must(c.Ledger().Prove(ctx, uint64(i)+1)); !bytes.Equal(proof.Leaf, leaves[i]) {
+				t.Errorf("leaf %d is %s, and proved is %s", i+1, leaves[i], proof.Leaf)
+			}
+		}
+		if uint64(len(leaves)) != now.Size-1 || len(leaves) == 0 {
+			t.Errorf("%d leaves of %d", len(leaves), now.Size)
+		}
+		if w := must(client.Do(ctx, c, api.TurnHolding, api.TurnByID{ID: b.Claim.Anchor})); len(w.Slices) == 0 || w.Looked == 0 || !slices.ContainsFunc(w.Slices, func(i api.Issued) bool { return i.SliceID == string(id) }) {
 			t.Errorf("got %+v", w)
 		}
 		if w := must(client.Do(ctx, c, api.GetSlice, api.SliceByID{SliceID: string(id)})); w.SliceID != string(id) || len(w.Issued) == 0 || w.Issued[0] != list[0] {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"encoding/binary"
 	"fmt"
 	"net/http"
 
@@ -107,6 +108,37 @@ func (c Ledger) Consistency(ctx context.Context, from, to uint64) ([]ledger.Hash
 		return nil, fmt.Errorf("client: %w: %w", ErrAnswer, err)
 	}
 	return hashes, nil
+}
+
+// Leaves reads the leaves from an index on up to another, without it, of the ledger at a size. They are what the service says;
+// hashes of the tree, or a proof of each, say whether they are in it.
+func (c Ledger) Leaves(ctx context.Context, size, from, to uint64) (leaves [][]byte, err error) {
+	for tile := from / ledger.TileWidth; tile*ledger.TileWidth < min(to, size); tile++ {
+		first := tile * ledger.TileWidth
+		width, name := min(ledger.TileWidth, size-first), monitor.TileIndex(tile)
+		if width < ledger.TileWidth {
+			name = fmt.Sprintf("%s.p/%d", name, width)
+		}
+		a, err := c.do(ctx, &request{method: api.GetEntries.Method, path: "/log/entries/" + name, want: typeBinary})
+		if err != nil {
+			return nil, err
+		}
+		data := a.body
+		for i := range width {
+			if len(data) < 2 || len(data)-2 < int(binary.BigEndian.Uint16(data)) {
+				return nil, fmt.Errorf("client: %w: entries %s end in leaf %d of %d", ErrAnswer, name, i, width)
+			}
+			n := 2 + int(binary.BigEndian.Uint16(data))
+			if at := first + i; at >= from && at < to {
+				leaves = append(leaves, bytes.Clone(data[2:n]))
+			}
+			data = data[n:]
+		}
+		if len(data) > 0 {
+			return nil, fmt.Errorf("client: %w: %d bytes after the %d leaves of entries %s", ErrAnswer, len(data), width, name)
+		}
+	}
+	return leaves, nil
 }
 
 // text asks for an operation whose answer is plain text.

@@ -20,6 +20,7 @@ const (
 	typeMarkdown = "text/markdown"
 	typeEvents   = "text/event-stream"
 	typeText     = "text/plain"
+	typeBinary   = "application/octet-stream"
 )
 
 // A request is one on its way. It can be sent again unless it has a stream.

@@ -153,7 +153,7 @@ func (c Slices) Render(ctx context.Context, r Request, format string) ([]byte, e
 // error ends it.
 func (c Slices) All(ctx context.Context) iter.Seq2[api.Issued, error] {
 	return all(func(p api.Paging) ([]api.Issued, string, error) {
-		w, err := call(ctx, c.conn, api.ListSlices, p)
+		w, err := call(ctx, c.conn, api.ListSlices, api.SliceQuery{Paging: p})
 		return w.Slices, w.Next, err
 	})
 }

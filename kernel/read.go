@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/slice"
@@ -83,6 +84,71 @@ func (k Slices) Issued(ctx context.Context, tenant dag.Tenant, id slice.SliceID)
 		err = fmt.Errorf("slice %s of tenant %s: %w: it was never issued here", id, tenant, store.ErrNotFound)
 	}
 	return records, err
+}
+
+// Before lists up to limit records of issued slices numbered below before, descending; 0 is from the newest on.
+func (k Slices) Before(ctx context.Context, tenant dag.Tenant, before uint64, limit int) ([]issued.Record, error) {
+	if before == 0 {
+		last, err := k.bundles().Last(ctx, tenant)
+		if err != nil {
+			return nil, err
+		}
+		before = last + 1
+	}
+	return k.bundles().Before(ctx, tenant, before, limit)
+}
+
+// Begin lists up to limit records of issued slices whose id begins with some hex digits, in lower case.
+func (k Slices) Begin(ctx context.Context, tenant dag.Tenant, digits string, limit int) ([]issued.Record, error) {
+	return k.bundles().Begin(ctx, tenant, digits, limit)
+}
+
+// Recorded cuts a recorded slice of turns again, without its text.
+func (k Slices) Recorded(ctx context.Context, tenant dag.Tenant, i *issued.Record) (*slice.Slice, error) {
+	return k.Preview(ctx, tenant, Request{Anchor: i.Provenance.Anchor, Policy: i.Provenance.PolicyID, AsOf: i.AsOf})
+}
+
+// mostHolding bounds the newest records among which slices are looked for that hold a turn.
+const mostHolding = 1000
+
+// A Holding says which evidence held a turn.
+type Holding struct {
+	Contexts []issued.Record // all that showed it, the newest first
+	Slices   []issued.Record // those among the newest 1000 records that hold it, the newest first
+	Looked   int             // how many of the newest records were looked at for slices
+	Older    uint64          // how many older ones there are, which were not
+}
+
+// Holding says which contexts showed a turn, and which slices of turns held it. Contexts are found by an index. No index
+// leads from a turn to slices: those among the newest 1000 records that can hold it are cut again.
+func (k Slices) Holding(ctx context.Context, tenant dag.Tenant, turn dag.TurnID) (h Holding, err error) {
+	t, err := k.turns().Get(ctx, tenant, turn)
+	if err != nil {
+		return h, err
+	}
+	if h.Contexts, err = k.contexts().Showing(ctx, tenant, turn); err != nil {
+		return h, err
+	}
+	slices.Reverse(h.Contexts)
+	newest, err := k.Before(ctx, tenant, 0, mostHolding)
+	if err != nil || len(newest) == 0 {
+		return h, err
+	}
+	h.Looked, h.Older = len(newest), newest[len(newest)-1].Number-1
+	for i := range newest {
+		r := &newest[i]
+		if r.OfContext() || r.OfFacts() || r.AsOf < t.Seq {
+			continue
+		}
+		s, err := k.Recorded(ctx, tenant, r)
+		if err != nil {
+			return h, err
+		}
+		if slices.ContainsFunc(s.Turns, func(in slice.Selected) bool { return in.ID == turn }) {
+			h.Slices = append(h.Slices, *r)
+		}
+	}
+	return h, nil
 }
 
 // After lists up to limit records of issued slices numbered above after,

@@ -25,11 +25,11 @@ var permitted = map[access.Role]string{
 	access.Verifier: "getCheckpoint getTile getConsistency getLogKeys verifyToken verifyBundle attestBundle convertBundle getCaller",
 	access.Agent: "convertBundle getCaller resolveTurn getCheckpoint getTile getConsistency getLogKeys admitTurns cutSlice cutSlices cutFacts verifyToken verifyBundle attestBundle listPolicies getPolicy " +
 		"learnFact learnFacts retractFacts addAliases removeAlias listFacts factHistory traverseKnowledge findPaths knowledgeChanges knowledgeStats drawKnowledge listAliases searchTurns enrichHits assembleContext",
-	access.Auditor: "convertBundle getCaller resolveTurn listTurns lookUpTurns previewSlice explainCut explainContext attestBundle getBundle getEvidence getCheckpoint getTile getEntries getProof getConsistency getLogKeys getTurn listConversations getConversation listSlices getSlice replaySlice explainTurn streamEvents " +
+	access.Auditor: "convertBundle getCaller resolveTurn listTurns lookUpTurns previewSlice explainCut explainContext attestBundle getBundle getEvidence getCheckpoint getTile getEntries getProof getConsistency getLogKeys getTurn listConversations getConversation listSlices turnHolding getSlice replaySlice explainTurn streamEvents " +
 		"verifyToken verifyBundle listPolicies getPolicy " +
 		"listFacts factHistory traverseKnowledge findPaths knowledgeChanges knowledgeStats drawKnowledge listAliases searchTurns enrichHits assembleContext",
 	access.Admin: "convertBundle getCaller resolveTurn listTurns lookUpTurns previewSlice explainCut explainContext listKeys createKey revokeKey attestBundle getBundle getEvidence getCheckpoint getTile getEntries getProof getConsistency getLogKeys admitTurns getTurn eraseTurn listConversations getConversation cutSlice cutSlices verifyToken verifyBundle " +
-		"listSlices getSlice replaySlice explainTurn listPolicies registerPolicy getPolicy streamEvents " +
+		"listSlices turnHolding getSlice replaySlice explainTurn listPolicies registerPolicy getPolicy streamEvents " +
 		"learnFact learnFacts retractFacts addAliases removeAlias listFacts factHistory traverseKnowledge findPaths knowledgeChanges knowledgeStats drawKnowledge listAliases searchTurns enrichHits assembleContext cutFacts",
 }
 
@@ -71,6 +71,7 @@ func (s *service) questions(slice string, bundle []byte) map[string]question {
 		"getConsistency":    {query: url.Values{"from": {"1"}, "to": {"2"}}},
 		"getLogKeys":        {},
 		"listSlices":        {},
+		"turnHolding":       {path: map[string]string{"id": turnID(1)}},
 		"getSlice":          {path: map[string]string{"slice_id": slice}},
 		"replaySlice":       {path: map[string]string{"slice_id": slice}},
 		"explainTurn":       {path: map[string]string{"slice_id": slice}, body: map[string]string{"turn": turnID(1)}},
@@ -150,7 +151,7 @@ func TestRoles(t *testing.T) {
 		}
 		_ = r.Body.Close()
 	}
-	if allowed != 9+32+39+53 || refused != 4*53-allowed {
+	if allowed != 9+32+40+54 || refused != 4*54-allowed {
 		t.Errorf("%d allowed, %d refused", allowed, refused)
 	}
 }

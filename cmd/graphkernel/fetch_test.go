@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/ed25519"
 	"encoding/base64"
@@ -67,6 +68,8 @@ func TestDoubtsHaveExitCodes(t *testing.T) {
 
 // A fetched is a service that lies, and a program that asks it.
 type fetched struct {
+	role access.Role // of the key; admin if empty
+
 	t      *testing.T
 	home   string
 	kernel *kernel.Kernel
@@ -117,7 +120,7 @@ func (f *fetched) open(texts ...string) {
 		})
 	}
 	ok(f.kernel.Turns().Admit(f.t.Context(), dag.DefaultTenant, drafts))
-	text, _, err := f.kernel.Keys().Create(f.t.Context(), dag.DefaultTenant, access.Admin, "")
+	text, _, err := f.kernel.Keys().Create(f.t.Context(), dag.DefaultTenant, cmp.Or(f.role, access.Admin), "")
 	f.key = ok(text, err)
 	f.server = ok(server.New(f.t.Context(), server.Config{Kernel: f.kernel, Log: slog.New(slog.DiscardHandler), Clock: time.Now}))
 }
@@ -165,7 +168,7 @@ func onEvidence(change func(*api.Evidence)) func(string, int, []byte) (int, []by
 // TestFetch lies to the program, and looks at how it ends.
 func TestFetch(t *testing.T) {
 	t.Parallel()
-	f := &fetched{t: t, home: t.TempDir(), id: ok(identity.New(rand.NewChaCha8([32]byte{3}), "kernel.example", 1)), lie: truthful}
+	f := &fetched{t: t, home: t.TempDir(), id: ok(identity.New(rand.NewChaCha8([32]byte{3}), "kernel.example", 1)), lie: truthful, role: access.Agent}
 	f.open("Is it on?", "It is.", "Then turn it off.")
 	web := httptest.NewServer(f)
 	t.Cleanup(web.Close)

@@ -59,6 +59,6 @@ func run() int {
 func commands(a *cli.App) []*cobra.Command {
 	return slices.Concat(
 		overview.Commands(a), turns.Commands(a), capture.Commands(a), facts.Commands(a), audit.Commands(a), signing.Commands(a), service.Commands(a), storage.Commands(a),
-		[]*cobra.Command{demo.DemoCommand(a), a.VersionCommand()},
+		[]*cobra.Command{demo.DemoCommand(a), a.VersionCommand(), a.ManCommand()},
 	)
 }

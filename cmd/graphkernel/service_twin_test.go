@@ -103,6 +103,24 @@ context --find 'why was the table deleted' --budget 300
 slice --find 'why was the table deleted' --format markdown
 show --find 'table deleted'
 ~slice --find xyzzy
+slices
+contexts
+--output json slices --limit 2
+slices --kind slice --since 2026-01-01 -n 3
+--output json slices --kind context
+~slices --kind nothing
+~slices --limit 0
+slices show ISSUED
+slices show BEGIN
+--output json slices show ISSUED
+~slices show 00
+~slices show absent
+~contexts show ISSUED
+slices get ISSUED -o DIR/slice-again.json
+--output json slices get ISSUED -o DIR/slice-again-too.json
+contexts show ASSEMBLED
+contexts get ASSEMBLED -o DIR/context-again.json
+~contexts get ISSUED -o DIR/none.json
 explain ANCHOR VISITOR
 --output json explain ANCHOR VISITOR
 --output json explain ANCHOR ANCHOR --as-of 22
@@ -124,6 +142,12 @@ erase WORD --reason 'the person asked'
 erase WORD --reason again
 --output json erase WORD --reason again
 ~erase absent --reason x
+erase --search 'coupon previous' --dry-run
+--output json erase --author human:b --dry-run
+erase --author human:b --reason 'she asked' --yes
+--output json erase --from 1 --to 2 --reason x --yes
+~erase --from 1 --to 2 --reason x
+~erase --conversation 00000000-0000-4000-8000-000000000001 --reason x --yes
 ~erase WORD
 export
 --output json import DIR/claude.jsonl
@@ -175,7 +199,10 @@ knowledge traverse nobody
 --output json knowledge traverse 'ada lovelace' --predicate knew --results 1
 knowledge path 'charles babbage' 'note g' -k 3
 --output json knowledge path 'charles babbage' 'note g'
-knowledge path nobody 'note g'
+~knowledge path nobody 'note g'
+knowledge list --containing LOVE
+~knowledge list --containing ' '
+--output json knowledge list --containing 'note g' --limit 1
 knowledge slice 'Ada Lovelace' -o DIR/facts.json
 --output json knowledge slice Countess -o DIR/facts-json.json
 knowledge slice 'Ada Lovelace' --valid-at 2026-06-01
@@ -184,6 +211,7 @@ replay DIR/facts.json
 ~knowledge history e6ca4f5a9e9bf0a4a8e8b2b9e5c7f9d54bb0ae3f9f0f7e1a0f8cfc6b3e4a6f11
 --output json knowledge history STATEMENT
 knowledge history STATEMENT --as-of 30
+~knowledge history 0000
 ~knowledge history STATEMENT --as-of 2
 knowledge changes
 --output json knowledge changes --after 27 --limit 3
@@ -202,6 +230,8 @@ replay DIR/slice.json
 --output json replay DIR/slice.json
 ~replay DIR/narrow.json
 ~replay 0123456789abcdef
+replay ISSUED
+replay BEGIN
 attest DIR/slice.json -o DIR/evidence
 --output json attest DIR/slice.json -o DIR/evidence-json
 ~attest DIR/narrow.json -o DIR/none
@@ -210,9 +240,15 @@ convert DIR/slice.json --to prov
 log checkpoint -o DIR/old.checkpoint
 --output json log checkpoint
 policy add DIR/narrow.json
+log list
+--output json log list -n 2
+~log list -n 0
 log prove 0
 --output json log prove 1
 log prove DIR/slice.json -o DIR/proof
+log prove ISSUED -o DIR/proof-by-id
+log prove BEGIN
+~log prove 0123456789abcdef
 ~log prove 9999
 ~log prove DIR/narrow.json
 log prove --since DIR/old.checkpoint -o DIR/history
@@ -427,9 +463,22 @@ func TestServiceTwins(t *testing.T) {
 						_, listed := here.run(t, "--output", "json", "knowledge", "list", "--predicate", "wrote")
 						statement = regexp.MustCompile(`[0-9a-f]{64}`).FindString(listed)
 					}
+					named := map[string]string{}
+					for word, kind := range map[string]string{"ISSUED": "slice", "BEGIN": "slice", "ASSEMBLED": "context"} {
+						if strings.Contains(line, word) {
+							_, listed := here.run(t, "--output", "json", "slices", "--kind", kind)
+							named[word] = regexp.MustCompile(`"slice_id": "([0-9a-f]{16})"`).FindStringSubmatch(listed)[1]
+							if word == "BEGIN" {
+								named[word] = strings.ToUpper(named[word][:6])
+							}
+						}
+					}
 					args := words(names.Replace(line))
 					for i := range args {
 						args[i] = strings.ReplaceAll(strings.ReplaceAll(args[i], "DIR", e.dir), "STATEMENT", statement)
+						for word, id := range named {
+							args[i] = strings.ReplaceAll(args[i], word, id)
+						}
 					}
 					code, out := e.run(t, args...)
 					codes, outs = append(codes, code), append(outs, out)

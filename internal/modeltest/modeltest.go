@@ -92,7 +92,7 @@ func (m *Model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // hasResult reports whether a request has the result of a tool, in the words of any of the APIs.
 func hasResult(body string) bool {
-	return slices.ContainsFunc([]string{`"tool_result"`, `"function_call_output"`, `"functionResponse"`, `"role":"tool"`}, func(mark string) bool { return strings.Contains(body, mark) })
+	return slices.ContainsFunc([]string{`"tool_result"`, `"function_call_output"`, `"functionResponse"`, `"tool_call_id"`}, func(mark string) bool { return strings.Contains(body, mark) })
 }
 
 type object = map[string]any

@@ -4,12 +4,15 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/slice/contexts"
+	"github.com/graphkernel/graphkernel/slice/facts"
 	"github.com/graphkernel/graphkernel/slice/issued"
 )
 
@@ -81,22 +84,69 @@ func Convert(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, bundle []
 	return api.Converted{Files: files}, nil
 }
 
-func listSlices(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.Paging) (w api.Slices, err error) {
+// mostRecords bounds the records that one listing looks at for those of a kind.
+const mostRecords = 1000
+
+// listSlices lists a page of what was handed out.
+func listSlices(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.SliceQuery) (w api.Slices, err error) {
 	after, err := PageAfter(in.After)
 	if err != nil {
 		return w, err
 	}
 	limit := PageOf(in.Limit)
-	list, err := k.Slices().After(ctx, tenant, after, limit+1)
+	look := limit
+	if in.Kind != "" {
+		look = mostRecords
+	}
+	var list []issued.Record
+	switch {
+	case in.Begins != "":
+		list, err = k.Slices().Begin(ctx, tenant, strings.ToLower(in.Begins), limit)
+	case in.Newest:
+		list, err = k.Slices().Before(ctx, tenant, after, look+1)
+	default:
+		list, err = k.Slices().After(ctx, tenant, after, look+1)
+	}
 	if err != nil {
 		return w, err
 	}
-	if len(list) > limit {
-		list = list[:limit]
-		w.Next = strconv.FormatUint(list[limit-1].Number, 10)
+	var page []issued.Record
+	for i := range list {
+		if len(page) == limit || i == look {
+			w.Next = strconv.FormatUint(list[i-1].Number, 10)
+			break
+		}
+		if in.Kind == "" || in.Kind == kindOf(&list[i]) {
+			page = append(page, list[i])
+		}
 	}
-	w.Slices = records(list)
+	w.Slices = records(page)
+	for i := range page {
+		if in.Counted && kindOf(&page[i]) == kindSlice {
+			s, err := k.Slices().Recorded(ctx, tenant, &page[i])
+			if err != nil {
+				return w, err
+			}
+			w.Slices[i].Holds = len(s.Turns)
+		}
+	}
 	return w, nil
+}
+
+const (
+	kindSlice   = "slice"
+	kindFacts   = "facts"
+	kindContext = "context"
+)
+
+func kindOf(r *issued.Record) string {
+	switch {
+	case r.OfContext():
+		return kindContext
+	case r.OfFacts():
+		return kindFacts
+	}
+	return kindSlice
 }
 
 func getSlice(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.SliceByID) (api.SliceRecord, error) {
@@ -104,10 +154,34 @@ func getSlice(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.S
 	return api.SliceRecord{SliceID: in.SliceID, Issued: records(list)}, err
 }
 
+// holding says which evidence held a turn.
+func holding(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.TurnByID) (api.Holding, error) {
+	h, err := k.Slices().Holding(ctx, tenant, in.ID)
+	return api.Holding{Contexts: records(h.Contexts), Slices: records(h.Slices), Looked: h.Looked, Older: h.Older}, err
+}
+
+// asked is what a person asked for, if it is there.
+func asked(r *issued.Record) string {
+	switch kindOf(r) {
+	case kindContext:
+		if q, err := contexts.ParseRequest(r.Question); err == nil { // else it was erased
+			return q.Task
+		}
+	case kindFacts:
+		if q, err := facts.ParseQuestion(r.Question); err == nil {
+			return strings.Join(q.Start, ", ")
+		}
+	}
+	return ""
+}
+
+// records shows records with what they hold.
 func records(list []issued.Record) []api.Issued {
 	w := make([]api.Issued, len(list))
 	for i := range list {
 		w[i] = Issued(&list[i])
+		w[i].Asked = asked(&list[i])
+		w[i].Holds = len(list[i].Shown.Unpack()) + len(list[i].Facts.Unpack())
 	}
 	return w
 }

@@ -31,6 +31,7 @@ var (
 	EraseTurn         = answered(api.EraseTurn, eraseTurn)
 	ListConversations = answered(api.ListConversations, listConversations)
 	ListSlices        = answered(api.ListSlices, listSlices)
+	TurnHolding       = answered(api.TurnHolding, holding)
 	GetSlice          = answered(api.GetSlice, getSlice)
 	ExplainTurn       = answered(api.ExplainTurn, explainTurn)
 	ListPolicies      = answered(api.ListPolicies, listPolicies)
@@ -58,7 +59,7 @@ var (
 // names one, unless package mcp has a tool of that name which answers in its own way.
 func Operations() []Answered {
 	return []Answered{
-		GetTurn, ListTurns, LookUpTurns, ResolveTurn, EraseTurn, ListConversations, SearchTurns, EnrichHits, AssembleContext, ExplainContext,
+		GetTurn, ListTurns, LookUpTurns, ResolveTurn, EraseTurn, TurnHolding, ListConversations, SearchTurns, EnrichHits, AssembleContext, ExplainContext,
 		PreviewSlice, ExplainCut, ListSlices, GetSlice, ExplainTurn, ListPolicies, GetPolicy,
 		ListFacts, RetractFacts, FactsHistory, TraverseKnowledge, FindPaths, CountKnowledge, KnowledgeSince, ListAliases,
 		ListKeys, CreateKey, RevokeKey,

@@ -77,7 +77,7 @@ func Issued(i *issued.Record) api.Issued {
 	return api.Issued{
 		Number: i.Number, SliceID: string(p.SliceID), Anchor: p.Anchor.String(), PolicyID: string(p.PolicyID),
 		PolicyParamsHash: p.PolicyParamsHash.String(), GraphSnapshotHash: p.GraphSnapshotHash.String(), SchemaVersion: p.SchemaVersion,
-		AsOf: uint64(i.AsOf), KeyID: i.KeyID, Token: i.Token, BundleSHA256: i.Bundle.String(), IssuedAt: i.At.String(),
+		AsOf: uint64(i.AsOf), KeyID: i.KeyID, Token: i.Token, BundleSHA256: i.Bundle.String(), IssuedAt: i.At.String(), Leaf: i.Leaf,
 	}
 }
 

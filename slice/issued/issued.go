@@ -9,9 +9,11 @@ import (
 	"cmp"
 	"context"
 	"encoding/binary"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
@@ -167,6 +169,39 @@ func (b Base) After(ctx context.Context, tenant dag.Tenant, after uint64, limit 
 	return b.find(ctx, tenant, history.Range{Index: indexNumber, After: &history.Place{Key: numberKey(after), Since: dag.MaxSeq}, Limit: limit})
 }
 
+// Before lists up to limit records numbered below before, by descending number.
+func (b Base) Before(ctx context.Context, tenant dag.Tenant, before uint64, limit int) ([]Record, error) {
+	if before <= 1 || limit <= 0 {
+		return nil, nil
+	}
+	from := uint64(0) // numbers have no gaps
+	if before-1 > uint64(limit) {
+		from = before - 1 - uint64(limit)
+	}
+	list, err := b.After(ctx, tenant, from, int(before-1-from))
+	slices.Reverse(list)
+	return list, err
+}
+
+// Begin lists up to limit records whose slice id begins with some hex digits, in lower case.
+func (b Base) Begin(ctx context.Context, tenant dag.Tenant, digits string, limit int) ([]Record, error) {
+	whole := digits[:len(digits)/2*2]
+	prefix, err := hex.DecodeString(whole)
+	if err != nil {
+		return nil, nil // no slice has it
+	}
+	r := history.Range{Index: indexSlice, Prefix: prefix}
+	if len(whole) == len(digits) {
+		r.Limit = limit
+	}
+	lists, err := b.Terms(ctx, tenant, []history.Range{r})
+	if err != nil || len(lists) != 1 {
+		return nil, err
+	}
+	terms := slices.DeleteFunc(lists[0], func(t history.Term) bool { return !strings.HasPrefix(hex.EncodeToString(t.Key), digits) })
+	return b.lead(ctx, tenant, terms[:min(len(terms), limit)])
+}
+
 // Showing lists the contexts that showed a turn, by ascending number.
 func (b Base) Showing(ctx context.Context, tenant dag.Tenant, turn dag.TurnID) ([]Record, error) {
 	list, err := b.find(ctx, tenant, history.Range{Index: indexShown, Prefix: turn[:]})
@@ -185,15 +220,23 @@ func (b Base) Last(ctx context.Context, tenant dag.Tenant) (uint64, error) {
 
 var lastNumber = history.Range{Index: indexNumber, Last: true, Limit: 1}
 
-// find returns the records to which terms lead.
+// find returns the records to which the terms of a range lead.
 func (b Base) find(ctx context.Context, tenant dag.Tenant, r history.Range) ([]Record, error) {
 	lists, err := b.Terms(ctx, tenant, []history.Range{r})
-	if err != nil || len(lists) != 1 || len(lists[0]) == 0 {
+	if err != nil || len(lists) != 1 {
 		return nil, err
 	}
-	at := make([]dag.Seq, len(lists[0]))
+	return b.lead(ctx, tenant, lists[0])
+}
+
+// lead returns the records to which terms lead.
+func (b Base) lead(ctx context.Context, tenant dag.Tenant, terms []history.Term) ([]Record, error) {
+	if len(terms) == 0 {
+		return nil, nil
+	}
+	at := make([]dag.Seq, len(terms))
 	for i := range at {
-		at[i] = lists[0][i].Since
+		at[i] = terms[i].Since
 	}
 	entries, err := b.Entries(ctx, tenant, history.Page{Stream: history.Record, At: at})
 	if err != nil {

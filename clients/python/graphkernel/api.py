@@ -556,16 +556,31 @@ class HitScore(TypedDict):
     turn: str
 
 
+class Holding(TypedDict):
+    contexts: list[Issued]
+    looked: int
+    """How many records were looked at for slices, the newest ones."""
+    older: int
+    """How many older records were not."""
+    slices: list[Issued]
+
+
 class Issued(TypedDict):
     """The record of one bundle that was handed out. It holds no text."""
 
     anchor: str
     """Of a slice of facts it names the question and no turn."""
     as_of: int
+    asked: NotRequired[str]
+    """The task of a context, or the names that a slice of facts starts from, in lists and records of slices. Absent once it was erased."""
     bundle_sha256: str
     graph_snapshot_hash: str
+    holds: NotRequired[int]
+    """How many facts a slice of facts holds, or turns a context shows or a slice of turns holds; of these only if they were counted."""
     issued_at: str
     key_id: str
+    leaf: int
+    """The index of its leaf in the ledger."""
     number: int
     """The tenant's first issued slice is 1."""
     policy_id: str
@@ -1534,15 +1549,18 @@ class Operations:
         """List policies."""
         return self._transport.json("GET", "/api/policies")
 
-    def list_slices(self, *, after: str | None = None, limit: int | None = None) -> Slices:
-        """List what was issued."""
-        return self._transport.json("GET", "/api/slices", query={"after": after, "limit": limit})
+    def list_slices(self, *, kind: Literal["slice", "facts", "context"] | None = None, begins: str | None = None, newest: bool | None = None, counted: bool | None = None, after: str | None = None, limit: int | None = None) -> Slices:
+        """List what was issued.
 
-    def list_slices_all(self) -> Iterator[Issued]:
+        Slices of turns and of facts, and contexts, are one record, in which each has a number.
+        """
+        return self._transport.json("GET", "/api/slices", query={"kind": kind, "begins": begins, "newest": newest, "counted": counted, "after": after, "limit": limit})
+
+    def list_slices_all(self, *, kind: Literal["slice", "facts", "context"] | None = None, begins: str | None = None, newest: bool | None = None, counted: bool | None = None) -> Iterator[Issued]:
         """List what was issued: all pages, one item after the other."""
         after: str | None = None
         while True:
-            page = self.list_slices(after=after, limit=1000)
+            page = self.list_slices(kind=kind, begins=begins, newest=newest, counted=counted, after=after, limit=1000)
             yield from page["slices"]
             last, after = after, page.get("next")
             if not after or after == last:
@@ -1683,6 +1701,14 @@ class Operations:
         refused.
         """
         return self._transport.json("POST", "/api/knowledge/traverse", body=body, media="application/json")
+
+    def turn_holding(self, id: str) -> Holding:
+        """Say which slices and contexts held a turn.
+
+        Contexts are found by an index. No index leads from a turn to the slices of turns that hold it: those among the newest
+        1 000 records that can hold it are cut again, and the answer says how many older ones were not looked at.
+        """
+        return self._transport.json("GET", f"/api/turns/{self._transport.segment(id)}/holding")
 
     def verify_bundle(self, body: bytes) -> BundleVerdict:
         """Judge a bundle: every check.

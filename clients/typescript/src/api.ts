@@ -546,15 +546,30 @@ export interface HitScore {
   turn: string;
 }
 
+export interface Holding {
+  contexts: Issued[];
+  /** How many records were looked at for slices, the newest ones. */
+  looked: number;
+  /** How many older records were not. */
+  older: number;
+  slices: Issued[];
+}
+
 /** The record of one bundle that was handed out. It holds no text. */
 export interface Issued {
   /** Of a slice of facts it names the question and no turn. */
   anchor: string;
   as_of: number;
+  /** The task of a context, or the names that a slice of facts starts from, in lists and records of slices. Absent once it was erased. */
+  asked?: string;
   bundle_sha256: string;
   graph_snapshot_hash: string;
+  /** How many facts a slice of facts holds, or turns a context shows or a slice of turns holds; of these only if they were counted. */
+  holds?: number;
   issued_at: string;
   key_id: string;
+  /** The index of its leaf in the ledger. */
+  leaf: number;
   /** The tenant's first issued slice is 1. */
   number: number;
   policy_id: string;
@@ -1588,16 +1603,20 @@ export class Operations {
     return this.transport.json("GET", `/api/policies`, {  });
   }
 
-  /** List what was issued. */
-  listSlices(query: { "after"?: string; "limit"?: number } = {}): Promise<Slices> {
+  /**
+   * List what was issued.
+   *
+   * Slices of turns and of facts, and contexts, are one record, in which each has a number.
+   */
+  listSlices(query: { "kind"?: "slice" | "facts" | "context"; "begins"?: string; "newest"?: boolean; "counted"?: boolean; "after"?: string; "limit"?: number } = {}): Promise<Slices> {
     return this.transport.json("GET", `/api/slices`, { query });
   }
 
   /** List what was issued: all pages, one item after the other. */
-  async *listSlicesAll(): AsyncGenerator<Issued, void, undefined> {
+  async *listSlicesAll(query: { "kind"?: "slice" | "facts" | "context"; "begins"?: string; "newest"?: boolean; "counted"?: boolean } = {}): AsyncGenerator<Issued, void, undefined> {
     let after: string | undefined;
     for (;;) {
-      const page: Slices = await this.listSlices({ after, limit: 1000 });
+      const page: Slices = await this.listSlices({ ...query, after, limit: 1000 });
       yield* page.slices;
       if (!page.next || page.next === after) return;
       after = page.next;
@@ -1767,6 +1786,16 @@ export class Operations {
    */
   traverseKnowledge(body: TraverseRequest): Promise<Traversal> {
     return this.transport.json("POST", `/api/knowledge/traverse`, { body, media: "application/json" });
+  }
+
+  /**
+   * Say which slices and contexts held a turn.
+   *
+   * Contexts are found by an index. No index leads from a turn to the slices of turns that hold it: those among the newest
+   * 1 000 records that can hold it are cut again, and the answer says how many older ones were not looked at.
+   */
+  turnHolding(id: string): Promise<Holding> {
+    return this.transport.json("GET", `/api/turns/${this.transport.segment(id)}/holding`, {  });
   }
 
   /**

@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
-	"github.com/graphkernel/graphkernel/render"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/token"
 )
@@ -66,28 +65,22 @@ func convert(a *cli.App, ctx context.Context, path, to, out string) error {
 	if to == "sigstore" {
 		return a.Stores.WithKernel(ctx, token.Keyring{}, func(s *cli.Session) error { return toSigstore(a, ctx, s, data, out) })
 	}
+	if err := a.IO.ForPrograms(out, "a bundle in another form"); err != nil {
+		return err
+	}
 	err = a.IO.WriteTo(out, func(w io.Writer) error {
 		return a.Stores.WithKernel(ctx, token.Keyring{}, func(s *cli.Session) error {
 			made, err := s.Ledger.Convert(ctx, data, to)
 			if err != nil {
 				return cli.OfTenant(err)
 			}
-			return writeDocument(w, []byte(made.Files[to+".json"]))
+			return a.IO.WriteDocument(w, []byte(made.Files[to+".json"]))
 		})
 	})
 	if err != nil || a.IO.Output != "json" || cli.ToStdout(out) {
 		return err
 	}
 	return a.IO.PrintJSON(map[string]string{"file": out, "format": to})
-}
-
-// writeDocument writes JSON: a file holds the exact bytes, a screen only shows them.
-func writeDocument(w io.Writer, text []byte) error {
-	if cli.IsTerminal(w) {
-		text = append(render.EscapeJSON(text), '\n')
-	}
-	_, err := w.Write(text)
-	return err
 }
 
 func toSigstore(a *cli.App, ctx context.Context, s *cli.Session, data []byte, out string) error {

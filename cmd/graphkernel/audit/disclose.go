@@ -107,6 +107,9 @@ of facts or a context {"file","slice_id","leaves","shown","dropped"}`,
 }
 
 func disclose(a *cli.App, c *cobra.Command, path string, flags *discloseFlags) error {
+	if err := a.IO.ForPrograms(flags.out, "a disclosure"); err != nil {
+		return err
+	}
 	data, err := a.IO.ReadFile(c.Context(), path, slice.MaxBundle)
 	if err != nil {
 		return err
@@ -156,7 +159,7 @@ func disclose(a *cli.App, c *cobra.Command, path string, flags *discloseFlags) e
 		}
 		written, dropped = d.Append(nil), len(whole.Turns)-len(d.Shown)
 	}
-	if err := a.IO.WriteTo(flags.out, func(w io.Writer) error { return writeDocument(w, written) }); err != nil {
+	if err := a.IO.WriteTo(flags.out, func(w io.Writer) error { return a.IO.WriteDocument(w, written) }); err != nil {
 		return err
 	}
 	said := disclosedJSON{
@@ -239,7 +242,7 @@ func discloseContext(a *cli.App, c *cobra.Command, path string, data []byte, fla
 
 // writePart writes a disclosure of leaves of any kind, and says how many there are.
 func writePart(a *cli.App, flags *discloseFlags, d *slice.Disclosure) error {
-	if err := a.IO.WriteTo(flags.out, func(w io.Writer) error { return writeDocument(w, d.Append(nil)) }); err != nil {
+	if err := a.IO.WriteTo(flags.out, func(w io.Writer) error { return a.IO.WriteDocument(w, d.Append(nil)) }); err != nil {
 		return err
 	}
 	said := disclosedLeavesJSON{flags.out, string(d.Provenance.SliceID), d.Size(), len(d.Shown), d.Size() - len(d.Shown)}

@@ -34,7 +34,7 @@ says where a leaf is under a checkpoint.`,
 		Args: cli.KnownCommand,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(logCheckpointCommand(a), logProveCommand(a), logVerifyCommand(a), logMonitorCommand(a))
+	c.AddCommand(logCheckpointCommand(a), logListCommand(a), logProveCommand(a), logVerifyCommand(a), logMonitorCommand(a))
 	return c
 }
 
@@ -75,17 +75,19 @@ func signedCheckpoint(a *cli.App, ctx context.Context, said map[string]any) (tex
 func logProveCommand(a *cli.App) *cobra.Command {
 	var out, since string
 	c := &cobra.Command{
-		Use:   "prove BUNDLE|INDEX",
+		Use:   "prove BUNDLE|ID|INDEX",
 		Short: "Prove that a slice, or any leaf, is in the ledger",
 		Long: `Writes a proof (C2SP tlog-proof) for a bundle that was issued from this store, or for
-the leaf at an index from 0 on (a bundle's file whose name is a number is ./7).
+the leaf at an index from 0 on (a bundle's file whose name is a number is ./7). A slice or a context may
+be named by its id, or by a beginning of at least 4 characters that no other shares and that is no number.
 
 With --since CHECKPOINT and no argument it writes a folder that proves that the ledger
 still begins with what it was then; graphkernel verify and log verify read it.`,
 		Example: `  graphkernel log prove slice.json -o slice.tlog-proof
+  graphkernel log prove 14247c560666cbc4
   graphkernel log prove 0
   graphkernel log prove --since checkpoint.old -o history`,
-		Args: cli.AtMostOneArg("BUNDLE or INDEX"),
+		Args: cli.AtMostOneArg("BUNDLE, ID or INDEX"),
 		RunE: func(c *cobra.Command, args []string) error {
 			switch {
 			case since != "" && len(args) == 0:
@@ -93,8 +95,12 @@ still begins with what it was then; graphkernel verify and log verify read it.`,
 			case since == "" && len(args) == 1:
 				return proveInclusion(a, c.Context(), args[0], out)
 			}
-			return cli.Usagef("log prove takes a BUNDLE, an INDEX, or --since CHECKPOINT")
+			return cli.Usagef("log prove takes a BUNDLE, an ID, an INDEX, or --since CHECKPOINT")
 		},
+	}
+	c.ValidArgsFunction = func(c *cobra.Command, args []string, begin string) ([]string, cobra.ShellCompDirective) {
+		ids, _ := a.Stores.CompleteIssued("")(c, args, begin)
+		return ids, cobra.ShellCompDirectiveDefault // or a file
 	}
 	c.Flags().StringVar(&since, "since", "", "an older checkpoint of this ledger")
 	c.Flags().StringVarP(&out, "out", "o", "", "the file to write, or with --since the folder")
@@ -106,19 +112,29 @@ func proveInclusion(a *cli.App, ctx context.Context, what, out string) error {
 		return err
 	}
 	index, err := strconv.ParseUint(what, 10, 64)
-	byIndex := err == nil
+	byIndex := err == nil && len(what) < 16 // a whole id is no number
+	byID := !byIndex && isID(what)
 	var data []byte
-	if !byIndex {
+	switch {
+	case byID:
+	case !byIndex:
 		if data, err = a.IO.ReadFile(ctx, what, slice.MaxBundle); err != nil {
 			return err
 		}
-	} else if index >= ledger.MaxSize {
+	case index >= ledger.MaxSize:
 		return cli.Usagef("INDEX is %d, a ledger has at most %d leaves", index, uint64(ledger.MaxSize))
 	}
 	said := map[string]any{}
 	return a.IO.WriteSaying(out, "proof", said, func() (text []byte, err error) {
 		err = a.Stores.WithKernel(ctx, token.Keyring{}, func(s *cli.Session) error {
-			if !byIndex {
+			switch {
+			case byID:
+				issued, err := cli.Issued(ctx, s, what)
+				if err != nil {
+					return err
+				}
+				index = issued.Leaf
+			case !byIndex:
 				if index, err = s.Ledger.Located(ctx, data); err != nil {
 					return err
 				}
@@ -134,6 +150,14 @@ func proveInclusion(a *cli.App, ctx context.Context, what, out string) error {
 		})
 		return text, err
 	})
+}
+
+// leavesIn counts leaves.
+func leavesIn(n uint64) string {
+	if n == 1 {
+		return "1 leaf"
+	}
+	return fmt.Sprintf("%d leaves", n)
 }
 
 func proveConsistency(a *cli.App, ctx context.Context, since, out string) error {
@@ -318,7 +342,7 @@ func watchLog(a *cli.App, ctx context.Context, s monitor.Source, trust *ledger.T
 			return nil
 		}
 		if err != nil { // out of reach, or too few witnesses: that may pass
-			a.IO.Note("graphkernel: %v", err)
+			a.IO.Warn("graphkernel: %v", err)
 		}
 		timer := time.NewTimer(flags.every)
 		select {
@@ -376,10 +400,10 @@ func compareLog(a *cli.App, ctx context.Context, s monitor.Source, trust *ledger
 		"origin": step.Origin, "old_size": step.Old.Size, "size": step.New.Size, "root": step.New.Hash.String(), "kept": file.path,
 	}, func(w io.Writer) {
 		if kept == nil {
-			fmt.Fprintf(w, "%s has %d leaves, root %s; kept in %s\n", step.Origin, step.New.Size, step.New.Hash, file.path)
+			fmt.Fprintf(w, "%s has %s, root %s; kept in %s\n", step.Origin, leavesIn(step.New.Size), step.New.Hash, file.path)
 			return
 		}
-		fmt.Fprintf(w, "%s has %d leaves, which continue the %d before\n", step.Origin, step.New.Size, step.Old.Size)
+		fmt.Fprintf(w, "%s has %s, which continue the %d before\n", step.Origin, leavesIn(step.New.Size), step.Old.Size)
 	})
 }
 
@@ -444,7 +468,7 @@ func shout(a *cli.App, path string, err error) error {
 		if failed := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), cli.ReplaceFile(file, half.note)); failed != nil {
 			return errors.Join(err, failed)
 		}
-		a.IO.Note("graphkernel: %s; kept as evidence: %s", what, render.Visible(file))
+		a.IO.Warn("graphkernel: %s; kept as evidence: %s", what, render.Visible(file))
 	}
 	return err
 }

@@ -1,8 +1,11 @@
 package audit
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -23,7 +26,7 @@ func replayCommand(a *cli.App) *cobra.Command {
 		Short: "Cut a slice again from the view it names, and compare the bytes",
 		Long: `Given a bundle (a file, or - for standard input), cuts its slice again as of the
 sequence number that it names and compares every byte. Given a slice id (16 hex
-digits), replays the newest bundle of it that was recorded. Text that was erased
+digits, or a beginning of at least 4 that no other shares), replays the newest bundle of it that was recorded. Text that was erased
 since is reported as erased, not as different.
 
 Exit codes: 0 identical or erased, 10 the token is forged, 16 text is missing under
@@ -32,6 +35,10 @@ Exit codes: 0 identical or erased, 10 the token is forged, 16 text is missing un
 and the report says so.`,
 		Args: cli.OneArg("FILE or SLICE-ID"),
 		RunE: func(c *cobra.Command, args []string) error { return replay(a, c, args[0], full) },
+	}
+	c.ValidArgsFunction = func(c *cobra.Command, args []string, begin string) ([]string, cobra.ShellCompDirective) {
+		ids, _ := a.Stores.CompleteIssued("")(c, args, begin)
+		return ids, cobra.ShellCompDirectiveDefault // or a file
 	}
 	c.Flags().BoolVar(&full, "require-full", false, "do not accept text that is missing")
 	return c
@@ -63,7 +70,15 @@ func replay(a *cli.App, c *cobra.Command, what string, full bool) error {
 }
 
 func replayed(a *cli.App, c *cobra.Command, s *cli.Session, what string) (api.Replay, error) {
-	if id, err := dag.AnyCase(slice.ParseSliceID)(what); err == nil {
+	if isID(what) {
+		id, err := dag.AnyCase(slice.ParseSliceID)(what)
+		if err != nil { // a beginning
+			issued, err := cli.Issued(c.Context(), s, what)
+			if err != nil {
+				return api.Replay{}, err
+			}
+			id = slice.SliceID(issued.SliceID)
+		}
 		return s.Slices.ReplayIssued(c.Context(), id)
 	}
 	data, err := a.IO.ReadFile(c.Context(), what, slice.MaxBundle)
@@ -72,6 +87,15 @@ func replayed(a *cli.App, c *cobra.Command, s *cli.Session, what string) (api.Re
 	}
 	r, err := s.Slices.Replay(c.Context(), data)
 	return r, cli.OfTenant(err)
+}
+
+// isID reports whether an argument is the id of a slice or a context, or may begin one: no file has the name.
+func isID(what string) bool {
+	if _, err := dag.AnyCase(slice.ParseSliceID)(what); err == nil {
+		return true
+	}
+	_, err := os.Lstat(what)
+	return cli.IsSliceBegin(what) && errors.Is(err, fs.ErrNotExist)
 }
 
 func replayResult(r api.Replay, full bool) replayJSON {
@@ -96,7 +120,7 @@ func replayResult(r api.Replay, full bool) replayJSON {
 }
 
 func printReplay(w io.Writer, j *replayJSON) {
-	fmt.Fprintf(w, "%s  slice %s as of %d\n", strings.ToUpper(j.Verdict), j.SliceID, j.AsOf)
+	fmt.Fprintf(w, "%s  slice %s as of %d\n", cli.Verdict(j.Verdict).Paint(w, strings.ToUpper(j.Verdict)), cli.ID.Paint(w, j.SliceID), j.AsOf)
 	cli.PrintChecks(w, j.Checks)
 	for _, id := range j.Erased {
 		fmt.Fprintf(w, "  %-8s turn %s\n", "erased", id)

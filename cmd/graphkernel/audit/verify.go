@@ -43,8 +43,8 @@ func verifyCommand(a *cli.App) *cobra.Command {
 		Long: `Recomputes from a bundle's body everything that its header claims, then checks who
 signed it. It needs no store and no network.
 
-EVIDENCE is a bundle, a disclosure, a proof or a checkpoint (- for standard input), or a
-folder as graphkernel attest writes it. Without --trust the token is checked, with the keys.
+EVIDENCE is a bundle, a disclosure or a checkpoint (- for standard input), or a
+folder as graphkernel attest writes it. (A proof by itself is for graphkernel log verify.) Without --trust the token is checked, with the keys.
 With --trust no secret is needed: the attestation, the ledger's checkpoint, the proof of
 inclusion and the witnesses are checked, and the token only if --keys, GRAPHKERNEL_KEYS
 or GRAPHKERNEL_SECRET name a key. A key that comes with the evidence decides nothing.
@@ -175,6 +175,9 @@ func verify(a *cli.App, ctx context.Context, path string, flags *verifyFlags) er
 		v.refuse(evidence.Tampered, fmt.Sprintf("the slice was cut under %s=%s, not under %s", p.PolicyID, p.PolicyParamsHash, flags.policy))
 	}
 	v.Admissible = v.ExitCode == api.ExitOK && (files.Bundle != nil || files.Disclosure != nil)
+	if info, err := os.Stat(path); path == "-" || err == nil && !info.IsDir() {
+		v.nameFile(path)
+	}
 	if err := a.IO.Print(v, func(w io.Writer) { printVerdict(w, &v) }); err != nil {
 		return err
 	}
@@ -244,7 +247,7 @@ func judge(a *cli.App, ctx context.Context, flags *verifyFlags) (evidence.Judge,
 	}
 	ring, err := a.Signing.Keyring()
 	if errors.Is(err, cli.ErrNoSecret) && judge.Trust == nil { // the form and the digests can be checked all the same
-		a.IO.Note("graphkernel: %v", err)
+		a.IO.Warn("graphkernel: %v", err)
 		return judge, nil
 	}
 	if err != nil {
@@ -363,13 +366,34 @@ func readOne(a *cli.App, ctx context.Context, path string) (f evidence.Files, er
 	return f, nil
 }
 
+// nameFile names the file of a bundle or disclosure by its path, where the judge knows it by the name that it has in a folder.
+func (v *verdictJSON) nameFile(path string) {
+	if path == "-" {
+		path = "standard input"
+	}
+	named := func(text string) string {
+		for _, name := range []string{evidence.FileBundle, evidence.FileDisclosure} {
+			if rest, ok := strings.CutPrefix(text, name+": "); ok {
+				return path + ": " + rest
+			}
+		}
+		return text
+	}
+	for i := range v.Checks {
+		v.Checks[i].Detail = named(v.Checks[i].Detail)
+	}
+	if id, detail, ok := strings.Cut(v.Reason, ": "); ok {
+		v.Reason = id + ": " + named(detail)
+	}
+}
+
 func printVerdict(w io.Writer, v *verdictJSON) {
-	fmt.Fprint(w, strings.ToUpper(strings.ReplaceAll(v.Verdict, "_", " ")))
+	fmt.Fprint(w, cli.Verdict(v.Verdict).Paint(w, strings.ToUpper(strings.ReplaceAll(v.Verdict, "_", " "))))
 	if v.Provenance != nil {
 		if fmt.Fprintf(w, "  slice %s, ", v.Provenance.SliceID); v.Provenance.SchemaVersion == slice.FactsVersion {
-			fmt.Fprintf(w, "%d facts", v.Facts)
+			fmt.Fprint(w, cli.Count(v.Facts, "fact"))
 		} else {
-			fmt.Fprintf(w, "%d turns", v.Turns)
+			fmt.Fprint(w, cli.Count(v.Turns, "turn"))
 		}
 		if len(v.Redacted) > 0 {
 			fmt.Fprintf(w, " (%d redacted)", len(v.Redacted))

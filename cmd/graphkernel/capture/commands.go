@@ -123,7 +123,7 @@ func status(a *cli.App) error {
 	}
 	pending, err := spool.Pending()
 	if err != nil {
-		a.IO.Note("graphkernel: %v", err)
+		a.IO.Warn("graphkernel: %v", err)
 	}
 	s := statusJSON{Spool: spool.Folder(), Paused: settings.Paused, LeaveOut: append([]string{}, settings.LeaveOut...), Sessions: []waitingJSON{}}
 	for _, p := range pending {

@@ -125,7 +125,7 @@ func judge(ctx context.Context, a *cli.App, agent capture.Agent, id policy.ID) e
 		err = fmt.Errorf("no decision within %s", guardDeadline)
 	}
 	if err != nil {
-		a.IO.Note("graphkernel: this call is blocked, since it could not be judged by %s: %v", id, err)
+		a.IO.Warn("graphkernel: this call is blocked, since it could not be judged by %s: %v", id, err)
 		return cli.Finish(api.ExitUsage) // 2, which blocks; any other code does not
 	}
 	if len(matches) == 0 {

@@ -1,7 +1,6 @@
 package capture
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -11,7 +10,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strings"
 
 	"github.com/rogpeppe/go-internal/diff"
 	"github.com/spf13/cobra"
@@ -147,15 +145,10 @@ func agree(a *cli.App, change, path string, yes bool) error {
 	if yes {
 		return nil
 	}
-	if !cli.IsTerminal(a.IO.Stdin) {
+	if !a.IO.IsTerminal(a.IO.Stdin) {
 		return cli.Usagef("standard input is no terminal to ask on; give --yes to change %s as shown", path)
 	}
-	fmt.Fprintf(a.IO.Stderr, "Change %s so? [y/N] ", path)
-	answer, err := bufio.NewReader(a.IO.Stdin).ReadString('\n')
-	if answer = strings.ToLower(strings.TrimSpace(answer)); err != nil || answer != "y" && answer != "yes" {
-		return errors.New("nothing was changed")
-	}
-	return nil
+	return a.IO.Agree(fmt.Sprintf("Change %s so?", path), "nothing was changed")
 }
 
 // settingsOf returns the file of the agent's settings, behind any links.

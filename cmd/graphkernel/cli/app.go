@@ -28,6 +28,9 @@ type Config struct {
 	Rand           io.Reader                   // draws salts and API keys; nil is the system's randomness
 	Commands       func(*App) []*cobra.Command // all commands of the program
 	Hangup         <-chan os.Signal            // a terminal that is gone: ends the program, except for serve
+
+	Screen func(stream any) (Screen, bool)                                          // nil is ScreenOf
+	Page   func(command string, text []byte, stdout, stderr io.Writer) (shown bool) // nil is RunPager
 }
 
 // An App is one run of the program.
@@ -47,9 +50,15 @@ type App struct {
 // New makes a run of the program.
 func New(c Config) *App {
 	a := &App{
-		IO:       &Streams{Stdin: c.Stdin, Stdout: c.Stdout, Stderr: c.Stderr},
+		IO:       &Streams{Stdin: c.Stdin, Stdout: c.Stdout, Stderr: c.Stderr, Color: ColourAuto, Getenv: c.Getenv, Environ: c.Environ, Screen: c.Screen, Page: c.Page},
 		Settings: &Settings{Getenv: c.Getenv, Environ: c.Environ},
 		Clock:    c.Clock, commands: c.Commands, hangup: c.Hangup,
+	}
+	if a.IO.Screen == nil {
+		a.IO.Screen = ScreenOf
+	}
+	if a.IO.Page == nil {
+		a.IO.Page = RunPager
 	}
 	a.Signing = &Signing{io: a.IO, settings: a.Settings, clock: c.Clock}
 	a.Stores = &Stores{io: a.IO, settings: a.Settings, signing: a.Signing, clock: c.Clock, rand: c.Rand}
@@ -114,9 +123,9 @@ func (a *App) Run(ctx context.Context, args []string) int {
 	if !out.wrote && (a.IO.Output == "json" || WantsJSON(args)) {
 		_ = a.IO.PrintJSON(map[string]any{"error": err.Error(), "exit_code": code}) // standard output is gone; the code remains
 	}
-	a.IO.Note("graphkernel: %v", err)
+	a.IO.Warn("graphkernel: %s", strings.TrimPrefix(strings.TrimPrefix(err.Error(), "graphkernel: "), "client: ")) // as errors of the client begin
 	if code == api.ExitUsage {
-		a.IO.Note("Run '%s --help' for how to use it.", command.CommandPath())
+		a.IO.Warn("Run '%s --help' for how to use it.", command.CommandPath())
 	}
 	return code
 }
@@ -167,6 +176,11 @@ func (a *App) Root() *cobra.Command {
 			if a.IO.Output != "text" && a.IO.Output != "json" {
 				return Usagef("--output is %q, want text or json", a.IO.Output)
 			}
+			switch a.IO.Color {
+			case ColourAuto, ColourAlways, ColourNever:
+			default:
+				return Usagef("--color is %q, want %s, %s or %s", a.IO.Color, ColourAuto, ColourAlways, ColourNever)
+			}
 			if a.IO.Output == "json" && c.HasParent() && c.Parent().Name() == "completion" {
 				return Usagef("%s writes a script for a shell; leave out --output json", c.CommandPath())
 			}
@@ -188,8 +202,12 @@ func (a *App) Root() *cobra.Command {
 	root.SetVersionTemplate("{{.Version}}\n")
 	a.Settings.register(root)
 	root.PersistentFlags().StringVar(&a.IO.Output, "output", "text", "text for people, json for programs: one object on standard output")
-	_ = root.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
+	root.PersistentFlags().StringVar((*string)(&a.IO.Color), "color", string(ColourAuto), "colours: auto, which is on a terminal and without NO_COLOR, always or never")
+	root.PersistentFlags().BoolVarP(&a.IO.Quiet, "quiet", "q", false, "say nothing beside the result, except errors")
+	_ = root.RegisterFlagCompletionFunc("color", cobra.FixedCompletions([]string{string(ColourAuto), string(ColourAlways), string(ColourNever)}, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
+	_ = root.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp))                                               // the flag exists
 	root.AddCommand(a.commands(a)...)
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return flagError(err) })
 	a.helps(root)
 	return root
 }

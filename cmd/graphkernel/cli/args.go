@@ -1,10 +1,13 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // NoArgs refuses arguments.
@@ -55,6 +58,26 @@ func NoFiles(c *cobra.Command, flags ...string) {
 			panic("graphkernel: " + err.Error()) // no such flag
 		}
 	}
+}
+
+// flagError says what a flag wants, where the library shows errors of Go.
+func flagError(err error) error {
+	var of *pflag.InvalidValueError
+	var number *strconv.NumError
+	if !errors.As(err, &of) {
+		return err
+	}
+	f := of.GetFlag()
+	want := map[string]string{
+		"uint64": "a whole number from 0 on", "int": "a whole number", "bool": "true or false", "duration": "a duration such as 90s or 1h",
+	}[f.Value.Type()]
+	switch {
+	case want == "":
+		return err
+	case errors.As(err, &number) && errors.Is(number.Err, strconv.ErrRange):
+		return fmt.Errorf("--%s is %.40q, which is out of range; want %s", f.Name, of.GetValue(), want)
+	}
+	return fmt.Errorf("--%s is %.40q, want %s", f.Name, of.GetValue(), want)
 }
 
 // First returns the first text that is not empty, or "".

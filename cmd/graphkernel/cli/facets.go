@@ -90,6 +90,8 @@ type Slices interface {
 	Cut(ctx context.Context, r client.Request) (client.Bundle, error)
 	Replay(ctx context.Context, bundle []byte) (api.Replay, error)
 	ReplayIssued(ctx context.Context, id slice.SliceID) (api.Replay, error)
+	// Bundle makes the newest bundle of a slice id again, of turns, of facts or a context.
+	Bundle(ctx context.Context, id slice.SliceID, digest *dag.Digest) ([]byte, error)
 }
 
 // Policies is the part of policies.
@@ -116,6 +118,9 @@ type Ledger interface {
 	Attest(ctx context.Context, bundle []byte) (client.Evidence, error)
 	Convert(ctx context.Context, bundle []byte, to string) (api.Converted, error)
 	Located(ctx context.Context, bundle []byte) (uint64, error)
+	Size(ctx context.Context) (uint64, error)
+	// Leaves returns the leaves from an index on up to another, without it, of the ledger at a size.
+	Leaves(ctx context.Context, size, from, to uint64) ([][]byte, error)
 	Prove(ctx context.Context, index uint64) (*ledger.Proof, error)
 	Consistency(ctx context.Context, from uint64, to ledger.Root) ([]ledger.Hash, error)
 	monitor.Source // its checkpoint, and the hashes of its tree

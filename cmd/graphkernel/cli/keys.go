@@ -54,7 +54,7 @@ func (s *Signing) devKeyring() (token.Keyring, error) {
 	if err != nil {
 		return token.Keyring{}, err
 	}
-	s.io.Note("graphkernel: --dev: signing with a random key that is gone after this run; nothing signed now will verify later")
+	s.io.Warn("graphkernel: --dev: signing with a random key that is gone after this run; nothing signed now will verify later")
 	// An id of its own: what another run signed is then unknown here, not forged.
 	return s.OneKey(fmt.Sprintf("dev-%08x", rand.Uint32()), secret)
 }

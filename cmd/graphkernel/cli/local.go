@@ -74,6 +74,10 @@ func (l localSlices) ReplayIssued(ctx context.Context, id slice.SliceID) (api.Re
 	return replayed(l.local.Slices().ReplayIssued(ctx, l.tenant, id))
 }
 
+func (l localSlices) Bundle(ctx context.Context, id slice.SliceID, digest *dag.Digest) ([]byte, error) {
+	return l.local.Slices().Bundle(ctx, l.tenant, id, digest)
+}
+
 func replayed(r *kernel.Replay, err error) (api.Replay, error) {
 	if err != nil {
 		return api.Replay{}, err
@@ -133,6 +137,22 @@ func (l localLedger) Convert(ctx context.Context, bundle []byte, to string) (api
 
 func (l localLedger) Located(ctx context.Context, bundle []byte) (uint64, error) {
 	return l.local.Ledger().Located(ctx, l.tenant, bundle)
+}
+
+func (l localLedger) Size(ctx context.Context) (uint64, error) {
+	root, err := l.local.Ledger().Root(ctx, l.tenant)
+	return root.Size, err
+}
+
+func (l localLedger) Leaves(ctx context.Context, size, from, to uint64) (leaves [][]byte, err error) {
+	for to = min(to, size); from < to; {
+		some, err := l.local.Ledger().Leaves(ctx, l.tenant, from, int(min(to-from, most))) //nolint:gosec // most is small
+		if err != nil || len(some) == 0 {
+			return leaves, err
+		}
+		leaves, from = append(leaves, some...), from+uint64(len(some))
+	}
+	return leaves, nil
 }
 
 func (l localLedger) Prove(ctx context.Context, index uint64) (*ledger.Proof, error) {

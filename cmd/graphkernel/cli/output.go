@@ -6,12 +6,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
-	"golang.org/x/term"
 
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/render"
@@ -22,7 +20,14 @@ import (
 type Streams struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
-	Output         string // the flag: "text" or "json"
+	Output         string  // the flag: "text" or "json"
+	Color          Colours // the flag
+	Quiet          bool    // the flag: nothing is said beside the result, except errors
+
+	Getenv  func(string) string
+	Environ func() []string                                                          // nil if it cannot be listed
+	Screen  func(stream any) (Screen, bool)                                          // the terminal that a stream is shown on, if it is one
+	Page    func(command string, text []byte, stdout, stderr io.Writer) (shown bool) // shows a text through a pager
 }
 
 // PrintCounts prints what was counted, by name.
@@ -54,18 +59,6 @@ func (w *watched) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// IsTerminal reports whether a person sees what is written there.
-func IsTerminal(w any) bool {
-	if out, ok := w.(*watched); ok {
-		w = out.Writer
-	}
-	f, ok := w.(*os.File)
-	if !ok {
-		return false
-	}
-	return term.IsTerminal(int(f.Fd())) // /dev/null is a character device, too
-}
-
 // PrintJSON writes the one object that --output json promises.
 func (s *Streams) PrintJSON(v any) error {
 	var b bytes.Buffer
@@ -84,12 +77,19 @@ func (s *Streams) Print(v any, text func(w io.Writer)) error {
 	if s.Output == "json" {
 		return s.PrintJSON(v)
 	}
-	text(s.Stdout)
+	s.show(text)
 	return nil
 }
 
-// Note tells a person something beside the result.
+// Note tells a person something beside the result, who did not ask for quiet.
 func (s *Streams) Note(format string, args ...any) {
+	if !s.Quiet {
+		s.Warn(format, args...)
+	}
+}
+
+// Warn tells a person what must not be missed.
+func (s *Streams) Warn(format string, args ...any) {
 	fmt.Fprintln(s.Stderr, render.Visible(fmt.Sprintf(format, args...)))
 }
 
@@ -102,6 +102,10 @@ func NewTable(w io.Writer, header ...any) table.Writer {
 	style.Format.Header = text.FormatDefault
 	t.SetStyle(style)
 	t.SuppressTrailingSpaces()
+	if width := Width(w, 0); width > 0 {
+		style.Size.WidthMax = width
+		t.SetStyle(style)
+	}
 	t.AppendHeader(table.Row(header))
 	return t
 }
@@ -122,7 +126,7 @@ func oneLine(s string, most int) string { return render.OneLine(render.Visible(s
 // PrintChecks prints checks for people.
 func PrintChecks(w io.Writer, checks []api.Check) {
 	for _, c := range checks {
-		fmt.Fprintf(w, "  %-8s %-16s %s\n", c.Status, c.ID, oneLine(c.Detail, 160))
+		fmt.Fprintf(w, "  %s %-16s %s\n", Verdict(c.Status).Paint(w, fmt.Sprintf("%-8s", c.Status)), c.ID, oneLine(c.Detail, 160))
 		if c.Expected != "" || c.Found != "" {
 			fmt.Fprintf(w, "  %-8s %-16s expected %s\n  %-8s %-16s found    %s\n", "", "", oneLine(c.Expected, 100), "", "", oneLine(c.Found, 100))
 		}
@@ -161,11 +165,16 @@ func (a *App) Issue(ctx context.Context, out string, cut func(s *Session) ([]byt
 			if err != nil {
 				return err
 			}
-			if IsTerminal(w) { // a file holds the exact bytes, a screen only shows them
-				result = append(render.EscapeJSON(bytes.TrimSuffix(result, []byte("\n"))), '\n')
-			}
-			_, err = w.Write(result)
-			return err
+			return a.IO.WriteDocument(w, result)
 		})
 	})
+}
+
+// WriteDocument writes what is for programs: a file holds the exact bytes, a screen only shows them.
+func (s *Streams) WriteDocument(w io.Writer, document []byte) error {
+	if s.IsTerminal(w) {
+		document = append(render.EscapeJSON(bytes.TrimSuffix(document, []byte("\n"))), '\n')
+	}
+	_, err := w.Write(document)
+	return err
 }

@@ -19,7 +19,7 @@ func (s *Streams) Progress(what string) *Bar { return s.newBar(what, progress.Un
 func (s *Streams) Counting(what string) *Bar { return s.newBar(what, progress.UnitsDefault) }
 
 func (s *Streams) newBar(what string, units progress.Units) *Bar {
-	if !IsTerminal(s.Stderr) || s.Output == "json" {
+	if !s.IsTerminal(s.Stderr) || s.Quiet || s.Output == "json" {
 		return &Bar{}
 	}
 	b := &Bar{writer: progress.NewWriter(), tracker: &progress.Tracker{Message: what, Units: units}}

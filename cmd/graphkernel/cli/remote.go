@@ -107,6 +107,10 @@ func (r remoteSlices) ReplayIssued(ctx context.Context, id slice.SliceID) (api.R
 	return told(r.Slices.ReplayIssued(ctx, id))
 }
 
+func (r remoteSlices) Bundle(ctx context.Context, id slice.SliceID, digest *dag.Digest) ([]byte, error) {
+	return told(r.Slices.Bundle(ctx, id, digest))
+}
+
 func (r remotePolicies) All(ctx context.Context) (policy.Registry, error) {
 	return told(r.Policies.All(ctx))
 }
@@ -222,6 +226,19 @@ func (r remoteLedger) Convert(ctx context.Context, bundle []byte, to string) (ap
 func (r remoteLedger) Located(ctx context.Context, bundle []byte) (uint64, error) {
 	e, err := r.Attest(ctx, bundle)
 	return e.Index, err
+}
+
+func (r remoteLedger) Size(ctx context.Context) (uint64, error) {
+	text, err := r.Checkpoint(ctx)
+	if err != nil {
+		return 0, err
+	}
+	now, err := ledger.ReadCheckpoint(text)
+	return now.Size, err
+}
+
+func (r remoteLedger) Leaves(ctx context.Context, size, from, to uint64) ([][]byte, error) {
+	return told(r.Ledger.Leaves(ctx, size, from, to))
 }
 
 func (r remoteLedger) Prove(ctx context.Context, index uint64) (*ledger.Proof, error) {

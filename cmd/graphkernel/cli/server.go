@@ -25,6 +25,7 @@ var atHome = map[string]string{
 	"graphkernel fetch":       "it takes the service's URL as its argument",
 	"graphkernel conformance": "it tries a program on files",
 	"graphkernel demo":        "it shows everything in a temporary folder",
+	"graphkernel man":         "it writes pages of this program",
 	"graphkernel version":     "it tells the version of this program",
 	"graphkernel completion":  "it writes a script for a shell",
 	"graphkernel help":        "it shows a text of this program",

@@ -197,6 +197,9 @@ func PostgresURL(name string) string {
 func SqlitePath(name string) (string, error) {
 	scheme, path, _ := strings.Cut(name, ":")
 	if scheme != "sqlite" || path == "" {
+		if scheme == name && name != "" && !strings.ContainsAny(name, "= ;'") { // a connection string may hold a password
+			return "", Usagef("store %q names no kind of store; if it is the path of a file, give sqlite: before it", WithoutPassword(name))
+		}
 		return "", Usagef("store %q: want sqlite:PATH, postgres://HOST/DATABASE, or postgres: with libpq's variables; give --store or GRAPHKERNEL_STORE", WithoutPassword(name))
 	}
 	return path, nil

@@ -34,30 +34,36 @@ func (s *Session) EachTurn(ctx context.Context, q api.TurnQuery, fn func(*Turn) 
 	}
 }
 
-// ShownIn returns the turns that still hold what models were shown of a turn: prompts, and the
+// ShownIn returns the turns that still hold what models were shown of some turns: prompts, and the
 // responses to them, which may repeat it.
-func (s *Session) ShownIn(ctx context.Context, id dag.TurnID) ([]dag.TurnID, error) {
-	found, err := s.LookUp(ctx, []dag.TurnID{id})
-	if err == nil && len(found) == 0 {
-		err = fmt.Errorf("turn %s of tenant %s: %w", id, s.Tenant, store.ErrNotFound)
-	}
-	if err != nil {
-		return nil, err
+func (s *Session) ShownIn(ctx context.Context, of []Turn) ([]dag.TurnID, error) {
+	meant, looked := map[dag.TurnID]bool{}, map[dag.ConversationID]bool{}
+	for i := range of {
+		meant[of[i].ID] = true
 	}
 	holds := []dag.TurnID{}
-	exchanges := llm.ConversationOf(found[0].Conversation)
-	err = s.EachTurn(ctx, api.TurnQuery{Conversation: &exchanges}, func(t *Turn) error {
-		body := t.Body()
-		if !llm.IsExchange(body) {
+	for i := range of {
+		exchanges := llm.ConversationOf(of[i].Conversation)
+		if looked[exchanges] {
+			continue
+		}
+		looked[exchanges] = true
+		err := s.EachTurn(ctx, api.TurnQuery{Conversation: &exchanges}, func(t *Turn) error {
+			body := t.Body()
+			if !llm.IsExchange(body) {
+				return nil
+			}
+			turns, err := llm.TurnsOf(body)
+			if err == nil && !meant[t.ID] && slices.ContainsFunc(turns, func(id dag.TurnID) bool { return meant[id] }) { // else it is none that graphkernel wrote
+				holds = append(holds, t.ID)
+			}
 			return nil
+		})
+		if err != nil {
+			return nil, err
 		}
-		turns, err := llm.TurnsOf(body)
-		if err == nil && slices.Contains(turns, id) { // else it is none that graphkernel wrote
-			holds = append(holds, t.ID)
-		}
-		return nil
-	})
-	return holds, err
+	}
+	return holds, nil
 }
 
 // Resolve finds the turn that a name on the command line stands for: its id, the beginning of it,

@@ -110,7 +110,7 @@ func extractFacts(a *cli.App, ctx context.Context, only *dag.ConversationID, aft
 
 // PrintExtracted prints what was extracted.
 func PrintExtracted(w io.Writer, r *ExtractedJSON) {
-	fmt.Fprintf(w, "%d turns, %d findings: %s; head %d\n", r.Turns, r.Findings, &r.outcomeJSON, r.Head)
+	fmt.Fprintf(w, "%s, %s: %s; head %d\n", cli.Count(r.Turns, "turn"), cli.Count(r.Findings, "finding"), &r.outcomeJSON, r.Head)
 	cli.PrintCounts(w, "found  ", r.Predicates)
 	cli.PrintCounts(w, "skipped", r.Skipped)
 	if r.Retracted > 0 {

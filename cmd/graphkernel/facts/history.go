@@ -46,11 +46,11 @@ type historyJSON struct {
 }
 
 func factHistory(a *cli.App, c *cobra.Command, text string, asOf uint64) error {
-	id, err := statementOf("STATEMENT", text)
-	if err != nil {
-		return err
-	}
 	return a.Stores.WithKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
+		id, err := statementNamed(c.Context(), s, "STATEMENT", text)
+		if err != nil {
+			return err
+		}
 		acts, err := historyAsOf(s, c.Context(), id, asOf)
 		if err != nil {
 			return err

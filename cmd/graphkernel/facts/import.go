@@ -80,7 +80,7 @@ type outcomeJSON struct {
 }
 
 func (o *outcomeJSON) String() string {
-	return fmt.Sprintf("asserted %d facts, confirmed %d, %d were there already", o.Asserted, o.Confirmed, o.Existing)
+	return fmt.Sprintf("asserted %s, confirmed %d, %d were there already", cli.Count(o.Asserted, "fact"), o.Confirmed, o.Existing)
 }
 
 type importedFactsJSON struct {
@@ -148,7 +148,7 @@ func failedImport(a *cli.App, r *importedFactsJSON, err error) error {
 		if err := a.IO.PrintJSON(r); err != nil {
 			return err
 		}
-		a.IO.Note("graphkernel: %v", err)
+		a.IO.Warn("graphkernel: %v", err)
 		return cli.Finish(r.ExitCode)
 	}
 	if done := r.Asserted + r.Confirmed; done > 0 {
@@ -164,10 +164,10 @@ func printImportedFacts(w io.Writer, r *importedFactsJSON) {
 		fmt.Fprintf(w, "  the first of them: %s\n", render.OneLine(r.First, 300))
 	}
 	if r.Spellings == r.Names {
-		fmt.Fprintf(w, "%d entities\n", r.Names)
+		fmt.Fprintln(w, entities(r.Names))
 		return
 	}
-	fmt.Fprintf(w, "%d entities, written in %d ways, such as\n", r.Names, r.Spellings)
+	fmt.Fprintf(w, "%s, written in %d ways, such as\n", entities(r.Names), r.Spellings)
 	for _, j := range r.Joined {
 		quoted := make([]string, len(j.Spellings))
 		for i, s := range j.Spellings {

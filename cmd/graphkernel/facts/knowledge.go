@@ -16,6 +16,7 @@ import (
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/server/view"
+	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/token"
 )
 
@@ -72,6 +73,40 @@ func statementOf(what, text string) (knowledge.ID, error) {
 		return id, cli.Usagef("%s: %w; a statement is named by 64 hex digits, see: graphkernel knowledge list", what, err)
 	}
 	return id, nil
+}
+
+// entities counts entities.
+func entities(n int) string {
+	if n == 1 {
+		return "1 entity"
+	}
+	return fmt.Sprintf("%d entities", n)
+}
+
+// statementNamed finds the statement that a person names by its id, or by a beginning of at least 4 digits that no other
+// shares: for a beginning, every act is looked at.
+func statementNamed(ctx context.Context, s *cli.Session, what, text string) (id knowledge.ID, err error) {
+	begin := strings.ToLower(text)
+	if len(begin) < 4 || len(begin) >= 2*len(id) || strings.Trim(begin, "0123456789abcdef") != "" {
+		return statementOf(what, text)
+	}
+	all, err := s.Acts(ctx, 0, 0)
+	if err != nil {
+		return id, err
+	}
+	var found []string
+	for i := range all.Acts {
+		if named := all.Acts[i].Statement; strings.HasPrefix(named, begin) && !slices.Contains(found, named) {
+			found = append(found, named)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return id, fmt.Errorf("%s: no statement of tenant %s begins with %s: %w; see: graphkernel knowledge list", what, s.Tenant, begin, store.ErrNotFound)
+	case 1:
+		return statementOf(what, found[0])
+	}
+	return id, cli.Usagef("%s: %q begins several statements (%s); give more of it", what, begin, strings.Join(found[:min(len(found), 3)], ", "))
 }
 
 // An addFlags says what is learned beside the triple.

@@ -1,8 +1,11 @@
 package facts
 
 import (
+	"context"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
@@ -71,7 +74,7 @@ func (f *factFlags) filter(c *cobra.Command, s *cli.Session) (api.FactFilter, er
 		q.ValidAt = &at
 	}
 	if f.statement != "" {
-		id, err := statementOf("--statement", f.statement)
+		id, err := statementNamed(c.Context(), s, "--statement", f.statement)
 		if err != nil {
 			return q, err
 		}
@@ -98,14 +101,15 @@ func isName(what, text string) error {
 func knowledgeListCommand(a *cli.App) *cobra.Command {
 	var f factFlags
 	var asOf uint64
-	var after string
+	var after, containing string
 	var limit int
 	c := &cobra.Command{
 		Use:   "list",
 		Short: "List facts that are believed, with their evidence",
 		Long: `Lists the facts that are believed, or that were at a sequence number, by the number since
-which they count. Names are canonical, under the aliases of that moment; what was written
-is after them where it differs. The result, as JSON:
+which they count. People see names as they were written, and under an alias the
+canonical one before them, and the beginning of a statement's id, which knowledge history takes. --containing finds facts by any part of
+a name, in any case. The result, as JSON:
 
   {"facts":[{"statement","subject","predicate","object","asserted":{…},"written":{…},
     "confidence","source","turn","since","valid_from","valid_until",
@@ -118,22 +122,26 @@ evidence of a fact the newest are shown, and counted all.`,
   graphkernel knowledge list --turn 42fec86c
   graphkernel knowledge list --as-of 120 --valid-at 2026-03-14`,
 		Args: cli.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return listFacts(a, c, &f, asOf, after, limit) },
+		RunE: func(c *cobra.Command, _ []string) error { return listFacts(a, c, &f, asOf, after, containing, limit) },
 	}
 	f.register(c)
 	asOfFlag(c, &asOf)
 	c.Flags().StringVar(&after, "after", "", "the next page: what next was of the page before")
+	c.Flags().StringVar(&containing, "containing", "", "only facts with this text in a name, in any case; all facts are looked at, and --after goes without it")
 	c.Flags().IntVar(&limit, "limit", 100, fmt.Sprintf("how many at most, up to %d", kernel.MaxFacts))
-	cli.NoFiles(c, "after", "limit")
+	cli.NoFiles(c, "after", "limit", "containing")
 	return c
 }
 
-func listFacts(a *cli.App, c *cobra.Command, f *factFlags, asOf uint64, after string, limit int) error {
+func listFacts(a *cli.App, c *cobra.Command, f *factFlags, asOf uint64, after, containing string, limit int) error {
 	if limit < 1 || limit > kernel.MaxFacts {
 		return cli.Usagef("--limit is %d, want 1 to %d", limit, kernel.MaxFacts)
 	}
 	if _, _, err := view.PageInView(after, dag.Seq(asOf)); err != nil {
 		return cli.Usagef("--after, --as-of: %w", err)
+	}
+	if c.Flags().Changed("containing") && (strings.TrimSpace(containing) == "" || after != "") {
+		return cli.Usagef("--containing needs a text, and goes without --after")
 	}
 	return a.Stores.WithKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
 		if err := s.HoldsTurns(c.Context()); err != nil {
@@ -143,35 +151,89 @@ func listFacts(a *cli.App, c *cobra.Command, f *factFlags, asOf uint64, after st
 		if err != nil {
 			return err
 		}
-		page, err := cli.Do(c.Context(), s, view.ListFacts, api.FactQuery{FactFilter: filter, View: api.View{AsOf: dag.Seq(asOf)}, Paging: api.Paging{After: after, Limit: limit}})
+		q := api.FactQuery{FactFilter: filter, View: api.View{AsOf: dag.Seq(asOf)}, Paging: api.Paging{After: after, Limit: limit}}
+		read := func(q api.FactQuery) (api.Facts, error) { return cli.Do(c.Context(), s, view.ListFacts, q) }
+		if containing != "" {
+			read = func(q api.FactQuery) (api.Facts, error) { return factsContaining(c.Context(), s, q, containing) }
+		}
+		page, err := read(q)
 		if err != nil {
 			return err
 		}
 		return a.IO.Print(page, func(w io.Writer) {
 			printFacts(w, page.Facts)
-			fmt.Fprintf(w, "%d of %d facts, as of %d\n", len(page.Facts), page.Total, page.AsOf)
+			fmt.Fprintf(w, "%d of %s, as of %d\n", len(page.Facts), cli.Count(page.Total, "fact"), page.AsOf)
 			if page.Next != "" {
-				fmt.Fprintf(w, "there are more: --after %s\n", page.Next)
+				fmt.Fprintf(w, "the next page: --after %s\n", page.Next)
 			}
 		})
 	})
 }
 
-// printFacts prints a table. The statements are last, where a narrow screen cuts them off.
+// printFacts prints a table, with names as they were written and the beginnings of the statements' ids.
 func printFacts(w io.Writer, facts []api.Fact) {
 	if len(facts) == 0 {
 		return
 	}
-	t := cli.NewTable(w, "since", "subject", "predicate", "object", "confidence", "source", "holds", "evidence", "statement")
+	timed := slices.ContainsFunc(facts, func(f api.Fact) bool { return holds(&f) != "" })
+	header := table.Row{"since", "subject", "predicate", "object", "confidence", "source", "evidence", "statement"}
+	if timed {
+		header = append(header, "holds")
+	}
+	t := cli.NewTable(w, header...)
 	for i := range facts {
 		f := &facts[i]
 		asserted, written := spelled(f.Asserted), spelled(f.Written)
-		t.AppendRow(table.Row{
-			f.Since, shown(f.Subject, firstOf(written.Subject, asserted.Subject)), shown(f.Predicate, written.Predicate), shown(f.Object, firstOf(written.Object, asserted.Object)),
-			sure(f.Confidence), f.Source, holds(f), f.EvidenceTotal, f.Statement,
-		})
+		row := table.Row{
+			f.Since, named(f.Subject, firstOf(written.Subject, asserted.Subject)), named(f.Predicate, written.Predicate), named(f.Object, firstOf(written.Object, asserted.Object)),
+			sure(f.Confidence), f.Source, f.EvidenceTotal, f.Statement[:shortStatement],
+		}
+		if timed {
+			row = append(row, holds(f))
+		}
+		t.AppendRow(row)
 	}
 	t.Render()
+}
+
+// shortStatement is how many digits of a statement's id a table has. knowledge history takes them.
+const shortStatement = 12
+
+// named returns a name as it was written, if that is a spelling of it, and else both.
+func named(name, written string) string {
+	if canonical, err := normalize.Name(written); err == nil && canonical == name {
+		return clipped(written)
+	}
+	return shown(name, written)
+}
+
+// factsContaining reads every fact that a query asks for, and returns the first ones with a text in one of their names, as they
+// are or as they were written. Total counts all of them.
+func factsContaining(ctx context.Context, s *cli.Session, q api.FactQuery, text string) (found api.Facts, err error) {
+	text = strings.ToLower(text)
+	most := q.Limit
+	found.Facts = []api.Fact{}
+	for q.Limit = kernel.MaxFacts; ; {
+		page, err := cli.Do(ctx, s, view.ListFacts, q)
+		if err != nil {
+			return found, err
+		}
+		found.AsOf = page.AsOf
+		for i := range page.Facts {
+			f := &page.Facts[i]
+			asserted, written := spelled(f.Asserted), spelled(f.Written)
+			names := strings.Join([]string{f.Subject, f.Predicate, f.Object, asserted.Subject, asserted.Object, written.Subject, written.Predicate, written.Object}, "\n")
+			if !strings.Contains(strings.ToLower(names), text) {
+				continue
+			}
+			if found.Total++; len(found.Facts) < most {
+				found.Facts = append(found.Facts, *f)
+			}
+		}
+		if q.After = page.Next; q.After == "" {
+			return found, nil
+		}
+	}
 }
 
 // firstOf returns the first text that is not empty.
@@ -246,10 +308,10 @@ func retractFacts(a *cli.App, c *cobra.Command, f *factFlags, why string, dry bo
 				fmt.Fprintf(w, "  %s%s\n", arrow(shown(act.Subject, written.Subject), shown(act.Predicate, ""), shown(act.Object, written.Object)), render.OneLine(said(act), 300))
 			}
 			if dry {
-				fmt.Fprintf(w, "%d facts would be retracted\n", ended.Total)
+				fmt.Fprintf(w, "%s would be retracted\n", cli.Count(ended.Total, "fact"))
 				return
 			}
-			fmt.Fprintf(w, "%d facts are retracted\n", ended.Total)
+			fmt.Fprintf(w, "%s retracted\n", cli.Count(ended.Total, "fact"))
 		})
 	})
 }

@@ -89,6 +89,9 @@ have been looked at, and absent if this is all.`,
 }
 
 func sliceFacts(a *cli.App, c *cobra.Command, r client.FactRequest, out string) error {
+	if err := a.IO.ForPrograms(out, "a bundle"); err != nil {
+		return err
+	}
 	var issued client.FactBundle
 	err := a.Issue(c.Context(), out, func(s *cli.Session) (_ []byte, err error) {
 		if err := s.HoldsTurns(c.Context()); err != nil {
@@ -101,7 +104,7 @@ func sliceFacts(a *cli.App, c *cobra.Command, r client.FactRequest, out string) 
 			return nil, cli.UnknownPolicy(err)
 		}
 		if len(issued.Claim.Reached) == 0 {
-			err = noteUnknown(a, c.Context(), s, uint64(issued.Claim.AsOf), r.Start...)
+			_, err = noteUnknown(a, c.Context(), s, uint64(issued.Claim.AsOf), r.Start...)
 		}
 		return issued.Bytes, err
 	})
@@ -110,7 +113,7 @@ func sliceFacts(a *cli.App, c *cobra.Command, r client.FactRequest, out string) 
 	}
 	b := issued.Claim
 	p := &b.Provenance
-	a.IO.Note("slice %s: %d entities, %d facts, %d turns of evidence, as of %d, key %s", p.SliceID, len(b.Reached), len(b.Facts), len(b.Evidence), b.AsOf, b.Seal.KeyID)
+	a.IO.Note("slice %s: %s, %s, %s of evidence, as of %d, key %s", p.SliceID, entities(len(b.Reached)), cli.Count(len(b.Facts), "fact"), cli.Count(len(b.Evidence), "turn"), b.AsOf, b.Seal.KeyID)
 	if a.IO.Output != "json" || cli.ToStdout(out) {
 		return nil
 	}

@@ -142,7 +142,7 @@ func traverse(a *cli.App, c *cobra.Command, names []string, f *walkFlags, result
 			return err
 		}
 		if len(answer.Reached) == 0 {
-			if err := noteUnknown(a, c.Context(), s, answer.AsOf, names...); err != nil {
+			if _, err := noteUnknown(a, c.Context(), s, answer.AsOf, names...); err != nil {
 				return err
 			}
 		}
@@ -155,7 +155,7 @@ func traverse(a *cli.App, c *cobra.Command, names []string, f *walkFlags, result
 				}
 				tab.Render()
 			}
-			fmt.Fprintf(w, "%d entities, as of %d\n", len(answer.Reached), answer.AsOf)
+			fmt.Fprintf(w, "%s, as of %d\n", entities(len(answer.Reached)), answer.AsOf)
 			printCut(w, answer.Cut, "--results")
 		})
 	})
@@ -163,27 +163,28 @@ func traverse(a *cli.App, c *cobra.Command, names []string, f *walkFlags, result
 
 // noteUnknown tells of entities that no fact is about: a mistyped name must not look like
 // one without relations.
-func noteUnknown(a *cli.App, ctx context.Context, s *cli.Session, asOf uint64, names ...string) error {
+func noteUnknown(a *cli.App, ctx context.Context, s *cli.Session, asOf uint64, names ...string) (unknown int, err error) {
 	if asOf == 0 {
-		a.IO.Note("nothing is known of anything: no fact was ever learned here")
-		return nil
+		a.IO.Warn("nothing is known of anything: no fact was ever learned here")
+		return len(names), nil
 	}
 	for _, name := range names {
 		page, err := cli.Do(ctx, s, view.ListFacts, api.FactQuery{FactFilter: api.FactFilter{Entity: name}, View: api.View{AsOf: dag.Seq(asOf)}, Paging: api.Paging{Limit: 1}})
 		if err != nil {
-			return err
+			return 0, err
 		}
 		if page.Total == 0 {
-			a.IO.Note("nothing is known of %.80q, as of %d; see: graphkernel knowledge list", name, asOf)
+			unknown++
+			a.IO.Warn("nothing is known of %.80q, as of %d; see: graphkernel knowledge list --containing TEXT", name, asOf)
 		}
 	}
-	return nil
+	return unknown, nil
 }
 
 func printCut(w io.Writer, cut, flag string) {
 	switch knowledge.Cut(cut) {
 	case knowledge.CutResults:
-		fmt.Fprintf(w, "there are more: %s\n", flag)
+		fmt.Fprintf(w, "there are more than %s lets through\n", flag)
 	case knowledge.CutWork:
 		fmt.Fprintf(w, "there may be more: the search ended at %d facts; go fewer --hops, or follow a --predicate\n", knowledge.MaxWork)
 	}
@@ -233,7 +234,7 @@ func paths(a *cli.App, c *cobra.Command, from, to string, f *walkFlags, count in
 		From: from, To: to, Count: count, Predicates: t.Predicates, Direction: t.Direction, MaxHops: t.MaxHops,
 		MinConfidence: t.MinConfidence, AsOf: t.AsOf, ValidAt: t.ValidAt,
 	}
-	return a.Stores.WithKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
+	return a.Stores.WithKernel(c.Context(), token.Keyring{}, func(s *cli.Session) (err error) {
 		if err := s.HoldsTurns(c.Context()); err != nil {
 			return err
 		}
@@ -241,15 +242,21 @@ func paths(a *cli.App, c *cobra.Command, from, to string, f *walkFlags, count in
 		if err != nil {
 			return err
 		}
+		unknown := 0
 		if len(answer.Reached) == 0 {
-			if err := noteUnknown(a, c.Context(), s, answer.AsOf, from, to); err != nil {
+			if unknown, err = noteUnknown(a, c.Context(), s, answer.AsOf, from, to); err != nil {
 				return err
 			}
 		}
+		defer func() {
+			if err == nil && unknown > 0 { // a mistyped name is no answer
+				err = cli.Finish(api.ExitInternal)
+			}
+		}()
 		return a.IO.Print(answer, func(w io.Writer) {
 			for i := range answer.Reached {
 				r := &answer.Reached[i]
-				fmt.Fprintf(w, "%d. %s (%d hops, confidence %s)\n", i+1, drawn(r), r.Hops, r.MinConfidence)
+				fmt.Fprintf(w, "%d. %s (%s, confidence %s)\n", i+1, drawn(r), cli.Count(r.Hops, "hop"), r.MinConfidence)
 			}
 			if len(answer.Reached) == 0 {
 				fmt.Fprintf(w, "no path within %d hops, as of %d\n", f.hops, answer.AsOf)

@@ -142,7 +142,7 @@ func (s *statusJSON) print(w io.Writer, absent bool) {
 		fmt.Fprintln(w)
 		t := cli.NewTable(w, "conversation", "turns", "last", "first prompt")
 		for _, n := range s.Newest {
-			t.AppendRow(table.Row{n.ID, n.Turns, n.LastAt[:16], n.Prompt})
+			t.AppendRow(table.Row{cli.ID.Paint(w, n.ID), n.Turns, n.LastAt[:16], n.Prompt})
 		}
 		t.Render()
 	}

@@ -43,6 +43,9 @@ const (
 	wrong = "wrong"
 )
 
+// paints are the colours of the statuses.
+var paints = map[string]cli.Paint{fine: cli.Good, wrong: cli.Bad, note: cli.Doubt}
+
 type checkJSON struct {
 	Of     string `json:"of"`
 	Status string `json:"status"`
@@ -200,7 +203,7 @@ func (d *diagnosis) report() error {
 	}
 	err := d.a.IO.Print(map[string]any{"checks": d.checks}, func(w io.Writer) {
 		for _, c := range d.checks {
-			fmt.Fprintf(w, "%-5s  %-11s  %s\n", c.Status, c.Of, c.Found)
+			fmt.Fprintf(w, "%s  %-11s  %s\n", paints[c.Status].Paint(w, fmt.Sprintf("%-5s", c.Status)), c.Of, c.Found)
 			if c.Mend != "" {
 				fmt.Fprintf(w, "%-5s  %-11s  → %s\n", "", "", c.Mend)
 			}

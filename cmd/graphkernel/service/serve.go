@@ -271,8 +271,8 @@ func listen(a *cli.App, ctx context.Context, r *reading, s *server.Server, stopp
 	}
 	a.IO.Note("graphkernel: listening on %s; %s/docs describes it", url, url)
 	if devKey != "" && a.IO.Output != "json" {
-		a.IO.Note("graphkernel: an API key for this run, role admin, tenant %s:", tenant)
-		a.IO.Note("  %s", devKey)
+		a.IO.Warn("graphkernel: an API key for this run, role admin, tenant %s:", tenant)
+		a.IO.Warn("  %s", devKey)
 	}
 	go feedWatchdog(a, ctx, alive, log)
 	err = s.Serve(ctx, l, secure, stopping)

@@ -137,7 +137,7 @@ func backup(a *cli.App, ctx context.Context, path string, force bool) (err error
 		fmt.Fprintf(w, "%s  %s\n", result.SHA256, path)
 	})
 	if err == nil && !report.OK() {
-		a.IO.Note("the copy is not in order, and was not kept; graphkernel fsck looks at the store itself")
+		a.IO.Warn("the copy is not in order, and was not kept; graphkernel fsck looks at the store itself")
 		err = cli.Finish(api.ExitDamaged)
 	}
 	return err
@@ -280,7 +280,7 @@ func restore(a *cli.App, ctx context.Context, path string) (err error) {
 		if err := a.IO.Print(fsckResult(&before), func(w io.Writer) { printReport(w, &before) }); err != nil {
 			return err
 		}
-		a.IO.Note("%s is not in order, and nothing was restored", path)
+		a.IO.Warn("%s is not in order, and nothing was restored", path)
 		return cli.Finish(api.ExitDamaged)
 	}
 	to, err := a.Stores.OpenStore(ctx, cli.ToMake)
@@ -315,7 +315,7 @@ func restore(a *cli.App, ctx context.Context, path string) (err error) {
 	if err != nil {
 		return err
 	}
-	a.IO.Note("the store is as it was at the backup: API keys that were revoked after it are live again, and texts that were erased after it are back. " +
+	a.IO.Warn("the store is as it was at the backup: API keys that were revoked after it are live again, and texts that were erased after it are back. " +
 		"Revoke them (graphkernel apikey list, apikey revoke) before the service runs on the store, and erase them again (graphkernel erase).")
 	return cli.Finish(result.ExitCode)
 }

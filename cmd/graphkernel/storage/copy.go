@@ -162,7 +162,7 @@ func cutShort(a *cli.App, result copyJSON, reports []transfer.Tenant, err error)
 	if err := a.IO.PrintJSON(result); err != nil {
 		return err
 	}
-	a.IO.Note("graphkernel: %s", result.Error)
+	a.IO.Warn("graphkernel: %s", result.Error)
 	return cli.Finish(result.ExitCode)
 }
 

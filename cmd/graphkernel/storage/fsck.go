@@ -201,6 +201,6 @@ func printReport(w io.Writer, r *fsck.Report) {
 	case r.Found > len(r.Findings):
 		fmt.Fprintf(w, "%d findings, of which the first %d are listed\n", r.Found, len(r.Findings))
 	default:
-		fmt.Fprintf(w, "%d findings\n", r.Found)
+		fmt.Fprintln(w, cli.Count(r.Found, "finding"))
 	}
 }

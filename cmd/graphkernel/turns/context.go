@@ -102,6 +102,11 @@ func assemble(a *cli.App, c *cobra.Command, task string, f *contextFlags) error 
 	if !slices.Contains(contextFormats(), f.format) {
 		return cli.Usagef("--format is %q, want %s", f.format, strings.Join(contextFormats(), ", "))
 	}
+	if slices.Contains([]string{formatBundle, string(contexts.OpenAI), string(contexts.Anthropic), string(contexts.JSON)}, f.format) {
+		if err := a.IO.ForPrograms(f.out, "the format "+f.format); err != nil {
+			return err
+		}
+	}
 	r := client.ContextRequest{Task: task, Budget: f.budget, Policy: policy.ID(f.policy), AsOf: dag.Seq(f.asOf)}
 	if f.format != formatBundle {
 		r.Format = contexts.Format(f.format)
@@ -131,7 +136,7 @@ func assemble(a *cli.App, c *cobra.Command, task string, f *contextFlags) error 
 	}
 	b := issued.Claim
 	p, enough := &b.Provenance, b.Sufficiency()
-	a.IO.Note("context %s: %d turns and %d facts of %d candidates, %d tokens, as of %d, key %s", p.SliceID, len(b.Turns), len(b.Facts), len(b.Candidates), b.Prompt.Cost, b.AsOf, b.Seal.KeyID)
+	a.IO.Note("context %s: %s and %s of %s, %s, as of %d, key %s", p.SliceID, cli.Count(len(b.Turns), "turn"), cli.Count(len(b.Facts), "fact"), cli.Count(len(b.Candidates), "candidate"), cli.Count(b.Prompt.Cost, "token"), b.AsOf, b.Seal.KeyID)
 	if len(enough.Missing) > 0 {
 		a.IO.Note("nothing was found for: %s", render.OneLine(render.Visible(strings.Join(enough.Missing, ", ")), 200))
 	}

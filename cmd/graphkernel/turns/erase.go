@@ -14,54 +14,117 @@ import (
 )
 
 func eraseCommand(a *cli.App) *cobra.Command {
-	var why string
+	var f eraseFlags
 	c := &cobra.Command{
-		Use:   "erase TURN --reason TEXT",
-		Short: "Delete a turn's text for good; slices that hold it still verify and replay",
+		Use:   "erase {TURN | --conversation ID | --author NAME | --search WORDS | --from SEQ --to SEQ} --reason TEXT",
+		Short: "Delete the text of turns for good; slices that hold them still verify and replay",
 		Long: `Deletes the text, the author, the attributes and the salt of a turn, beyond recovery
 from the store, and records when and why. Its place in the graph stays: slices cut
 before still verify, and a replay says that the text was erased. Facts that were learned
 from the turn are erased with it. This cannot be undone. Bundles that were handed out before still hold the text. (PostgreSQL forgets
 the bytes themselves only with time: docs/scaling.md.) Other turns stay as they are: if a
 model was asked for facts about the turn, the prompt and the response that keep its text are
-named, to be erased as well.
+named, to be erased as well. An agent's own transcript stays as it is, too; it is named if it is found.
 
-` + cli.AnchorHelp,
-		Args: cli.OneArg("TURN"),
-		RunE: func(c *cobra.Command, args []string) error { return erase(a, c, args[0], why) },
+Many turns are erased by their conversation (its id, or a beginning of it), by their author, by words, or by their sequence
+numbers, which is how an import is undone: import says the head before and after. --search takes the turns whose text or author holds
+each of the WORDS, in any case and inside other words, too; every turn is looked at, so none is missed. --dry-run lists what would
+go. On a terminal the command asks before it erases. Elsewhere, --yes must be given to erase many.
 
-		ValidArgsFunction: cobra.NoFileCompletions,
+` + cli.AnchorHelp + `
+
+The JSON of many is {"erased","already","reason","dry_run","turns":[{"id","seq","author","content"}],"shown_in":[ID],
+"transcripts":[FILE]}.`,
+		Example: `  graphkernel erase 42fec86c --reason 'asked for by the person who wrote it'
+  graphkernel erase --search 'oncall@checkout.example' --dry-run
+  graphkernel erase --from 120 --to 340 --reason 'the wrong folder was imported' --yes`,
+		Args: func(c *cobra.Command, args []string) error {
+			ways := len(args)
+			for _, flag := range []string{"conversation", "author", "search"} {
+				if c.Flags().Changed(flag) {
+					ways++
+				}
+			}
+			if c.Flags().Changed("from") || c.Flags().Changed("to") {
+				ways++
+			}
+			if ways != 1 {
+				return cli.Usagef("%s takes one TURN, --conversation, --author, --search, or --from and --to, got %d of them", c.CommandPath(), ways)
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				return erase(a, c, args[0], &f)
+			}
+			return eraseMany(a, c, &f)
+		},
+
+		ValidArgsFunction: a.Stores.CompleteTurns(false),
 	}
-	c.Flags().StringVar(&why, "reason", "", "why, for the record (required)")
-	cli.NoFiles(c, "reason")
+	c.Flags().StringVar(&f.reason, "reason", "", "why, for the record (required, except with --dry-run)")
+	c.Flags().StringVar(&f.conversation, "conversation", "", "erase every turn of this conversation")
+	c.Flags().StringVar(&f.author, "author", "", "erase every turn of this author, such as human:anna")
+	c.Flags().StringVar(&f.search, "search", "", "erase every turn whose text or author holds each of these words")
+	c.Flags().Uint64Var(&f.from, "from", 0, "erase the turns from this sequence number on")
+	c.Flags().Uint64Var(&f.to, "to", 0, "erase the turns up to this sequence number, with it")
+	c.Flags().BoolVar(&f.dry, "dry-run", false, "list what would be erased, and erase nothing")
+	c.Flags().BoolVar(&f.yes, "yes", false, "do not ask")
+	cli.NoFiles(c, "reason", "author", "search", "from", "to")
+	_ = c.RegisterFlagCompletionFunc("conversation", a.Stores.CompleteTurns(true)) // the flag exists
 	return c
 }
 
-func erase(a *cli.App, c *cobra.Command, turn, why string) error {
-	if why == "" {
+// An eraseFlags says what is erased and why.
+type eraseFlags struct {
+	reason, conversation, author, search string
+	from, to                             uint64
+	dry, yes                             bool
+}
+
+func (f *eraseFlags) check() error {
+	if f.reason == "" && !f.dry {
 		return cli.Usagef("erase needs --reason TEXT, which goes on record; what is erased does not come back")
+	}
+	return nil
+}
+
+// erase erases one turn that a person names.
+func erase(a *cli.App, c *cobra.Command, turn string, f *eraseFlags) error {
+	if err := f.check(); err != nil {
+		return err
 	}
 	return a.Stores.WithKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
 		id, err := cli.Resolve(c, s, turn)
 		if err != nil {
 			return err
 		}
+		found, err := s.LookUp(c.Context(), []dag.TurnID{id})
+		if err != nil {
+			return err
+		}
+		if f.dry || a.IO.IsTerminal(a.IO.Stdin) && !f.yes {
+			if err := showErased(a, found, f); err != nil || f.dry {
+				return err
+			}
+		}
 		before, err := s.Head(c.Context())
 		if err != nil {
 			return err
 		}
-		e, err := s.EraseTurn(c.Context(), id, why)
+		e, err := s.EraseTurn(c.Context(), id, f.reason)
 		if cli.Is(err, api.CodeInvalid) {
 			return cli.Usagef("--reason: %w", err)
 		} else if err != nil {
 			return err
 		}
-		shown, err := s.ShownIn(c.Context(), id)
+		shown, err := s.ShownIn(c.Context(), found)
 		if err != nil {
 			return fmt.Errorf("the turn is erased; what models were shown of it cannot be looked for: %w", err)
 		}
 		already := dag.Seq(e.Seq) <= before
-		result := map[string]any{"turn": id.String(), "seq": e.Seq, "reason": e.Reason, "at": e.At, "already": already, "shown_in": cli.Texts(shown)}
+		left := transcriptsOf(a, found)
+		result := map[string]any{"turn": id.String(), "seq": e.Seq, "reason": e.Reason, "at": e.At, "already": already, "shown_in": cli.Texts(shown), "transcripts": left.files}
 		return a.IO.Print(result, func(w io.Writer) {
 			switch {
 			case e.Seq == 0:
@@ -71,9 +134,15 @@ func erase(a *cli.App, c *cobra.Command, turn, why string) error {
 			default:
 				fmt.Fprintf(w, "turn %s is erased: event %d\n", id, e.Seq)
 			}
-			for _, other := range shown {
-				fmt.Fprintf(w, "  turn %s keeps what a model was shown of it, or what the model made of that; erase it too\n", other)
-			}
+			printShownIn(w, shown)
+			left.print(w)
 		})
 	})
+}
+
+// printShownIn names the turns that keep what models were shown of what was erased.
+func printShownIn(w io.Writer, shown []dag.TurnID) {
+	for _, other := range shown {
+		fmt.Fprintf(w, "  turn %s keeps what a model was shown of it, or what the model made of that; erase it too\n", other)
+	}
 }

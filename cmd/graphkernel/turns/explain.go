@@ -51,8 +51,12 @@ statement.
 			}
 			return explain(a, c, args[0], args[1], flags)
 		},
-		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			return nil, cobra.ShellCompDirectiveDefault
+		ValidArgsFunction: func(c *cobra.Command, args []string, begin string) ([]string, cobra.ShellCompDirective) {
+			ids, none := a.Stores.CompleteTurns(false)(c, nil, begin)
+			if len(args) > 0 {
+				return ids, none
+			}
+			return ids, cobra.ShellCompDirectiveDefault // or a file
 		},
 	}
 	flags.register(a, c)

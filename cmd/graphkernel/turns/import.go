@@ -208,7 +208,7 @@ func importFailed(a *cli.App, report *kernel.ImportReport, result importJSON, er
 		if err := a.IO.PrintJSON(result); err != nil {
 			return err
 		}
-		a.IO.Note("graphkernel: %v", err)
+		a.IO.Warn("graphkernel: %v", err)
 		return cli.Finish(result.ExitCode)
 	}
 	a.IO.Note("%d turns were admitted before this, and the head is %d; importing again continues from there", report.Admitted, report.Head)
@@ -279,6 +279,9 @@ func export(a *cli.App, c *cobra.Command, out, conversation string) (err error) 
 	if cli.ToStdout(out) && a.IO.Output == "json" {
 		return cli.Usagef("export writes many lines; with --output json give a file with -o")
 	}
+	if err := a.IO.ForPrograms(out, "an export"); err != nil {
+		return err
+	}
 	var r kernel.ExportReport
 	err = a.IO.WriteTo(out, func(w io.Writer) error {
 		return a.Stores.WithReadKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
@@ -304,7 +307,7 @@ func export(a *cli.App, c *cobra.Command, out, conversation string) (err error) 
 	if a.IO.Output == "json" {
 		return a.IO.PrintJSON(map[string]any{"turns": r.Turns, "redacted": r.Redacted, "parents_outside": r.Outside, "file": out})
 	}
-	a.IO.Note("%d turns, %d of them without text, %d parents outside the export", r.Turns, r.Redacted, r.Outside)
+	a.IO.Note("%s, %d of them without text, %s outside the export", cli.Count(r.Turns, "turn"), r.Redacted, cli.Count(r.Outside, "parent"))
 	return nil
 }
 

@@ -178,8 +178,12 @@ func enrich(a *cli.App, c *cobra.Command, s *cli.Session, f *searchFlags, found 
 
 // printHit prints a line of a hit, which says when, who and what, and ends with the id.
 func printHit(w io.Writer, place int, h *api.Hit, query string) {
-	const most = 96
-	fmt.Fprintf(w, "%2d. %.16s  %s: %s  %s\n", place, h.CreatedAt, render.Visible(h.Author), render.OneLine(render.Visible(excerpt(h.Content, query, most)), most), h.Turn)
+	const rest = 24 + 38 // the place, the time and the id
+	most := 96
+	if width := cli.Width(w, 0); width > 0 {
+		most = max(40, width-rest-len(h.Author))
+	}
+	fmt.Fprintf(w, "%2d. %.16s  %s: %s  %s\n", place, h.CreatedAt, cli.Role.Paint(w, render.Visible(h.Author)), render.OneLine(render.Visible(excerpt(h.Content, query, most)), most), cli.ID.Paint(w, h.Turn))
 	if p := h.Parts; p != nil {
 		fmt.Fprintln(w, "    "+explained(h.Score, p))
 	}

@@ -35,7 +35,8 @@ func showCommand(a *cli.App) *cobra.Command {
 		Use:   "show [CONVERSATION|TURN]",
 		Short: "List the conversations, show one as a tree, or show a turn in full",
 		Long: `Without an argument, lists the conversations, those in which something was said last first. With a turn, shows all that is known of it:
-when, who, its parents and children, and its text. With a conversation's id, or a beginning of
+when, who, its parents and children, which contexts showed it and which slices of turns held it, and its text. No index leads
+from a turn to slices: those among the newest 1000 that were handed out are cut again, and older ones are counted. With a conversation's id, or a beginning of
 it that no other shares, shows its turns as a tree: each under its first parent, further parents
 named after it, and the first one too where another turn is between. A line of
 replies is not indented. With --slice, the conversation of the turn is shown, and the turns that
@@ -70,7 +71,7 @@ both.
 			}
 			return listConversations(a, c, &list)
 		},
-		ValidArgsFunction: cobra.NoFileCompletions,
+		ValidArgsFunction: a.Stores.CompleteTurns(true),
 	}
 	c.Flags().StringVar(&anchor, "slice", "", "mark what the slice of this turn selects")
 	flags.register(a, c)
@@ -129,6 +130,9 @@ func showTree(a *cli.App, c *cobra.Command, name, find, anchor string, flags cut
 		}
 		if turn != nil && anchor == "" {
 			one := oneOf(conversation, turns, *turn)
+			if one.Held, err = cli.Do(c.Context(), s, view.TurnHolding, api.TurnByID{ID: *turn}); err != nil {
+				return err
+			}
 			return a.IO.Print(one, one.print)
 		}
 		if anchor != "" {
@@ -319,7 +323,7 @@ func PrintTree(w io.Writer, turns []ShownTurn) {
 		for ; depth > at.depth; depth-- {
 			l.UnIndent()
 		}
-		l.AppendItem(treeLine(&turns[at.turn], here, above))
+		l.AppendItem(treeLine(w, &turns[at.turn], here, above))
 		above = turns[at.turn].ID
 		next := at.depth
 		if len(children[at.turn]) > 1 {
@@ -331,16 +335,16 @@ func PrintTree(w io.Writer, turns []ShownTurn) {
 }
 
 // treeLine writes a turn; above is the id of the turn in the line before.
-func treeLine(t *ShownTurn, here map[string]int, above string) string {
+func treeLine(w io.Writer, t *ShownTurn, here map[string]int, above string) string {
 	mark := " "
 	if t.Selected != nil {
 		mark = "●"
 	}
-	said := render.OneLine(t.Content, 60)
+	said := render.OneLine(render.Visible(t.Content), max(40, cli.Width(w, 100)-40))
 	if t.Redacted {
 		said = render.NoText
 	}
-	line := fmt.Sprintf("%s %s %s %s: %s", mark, t.ID[:8], t.Role, t.Phase, said)
+	line := fmt.Sprintf("%s %s %s %s: %s", mark, cli.ID.Paint(w, t.ID[:8]), cli.Role.Paint(w, t.Role), t.Phase, said)
 	for i, p := range t.Parents {
 		_, inside := here[p.ID]
 		switch {

@@ -31,18 +31,26 @@ func (f *listFlags) register(c *cobra.Command) {
 	cli.NoFiles(c, "limit", "since")
 }
 
-// listConversations lists conversations, those in which something was said last first.
-func listConversations(a *cli.App, c *cobra.Command, f *listFlags) error {
-	since, err := knowledge.ReadTime(cmp.Or(f.since, dag.Time(0).String()))
-	if err != nil {
-		return cli.Usagef("--since: %w", err)
+// read returns the time from which on things are listed, and how many at most; 0 for all.
+func (f *listFlags) read(a *cli.App, c *cobra.Command) (since dag.Time, most int, err error) {
+	if since, err = knowledge.ReadTime(cmp.Or(f.since, dag.Time(0).String())); err != nil {
+		return since, 0, cli.Usagef("--since: %w", err)
 	}
-	most := f.limit
+	most = f.limit
 	switch {
 	case most < 0 || most == 0 && c.Flags().Changed("limit"):
-		return cli.Usagef("--limit is %d, want 1 or more", f.limit)
+		return since, 0, cli.Usagef("--limit is %d, want 1 or more", f.limit)
 	case most == 0 && a.IO.Output != "json":
 		most = listedByDefault
+	}
+	return since, most, nil
+}
+
+// listConversations lists conversations, those in which something was said last first.
+func listConversations(a *cli.App, c *cobra.Command, f *listFlags) error {
+	since, most, err := f.read(a, c)
+	if err != nil {
+		return err
 	}
 	return a.Stores.WithReadKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
 		if err := s.HoldsTurns(c.Context()); err != nil {
@@ -75,7 +83,7 @@ func listConversations(a *cli.App, c *cobra.Command, f *listFlags) error {
 		return a.IO.Print(nil, func(w io.Writer) {
 			t := cli.NewTable(w, "conversation", "turns", "last", "first prompt")
 			for i, l := range lines {
-				t.AppendRow(table.Row{l.ID, l.Turns, l.LastAt[:16], prompts[i]})
+				t.AppendRow(table.Row{cli.ID.Paint(w, l.ID), l.Turns, l.LastAt[:16], prompts[i]})
 			}
 			t.Render()
 			fmt.Fprintf(w, "%s, head %d\n", cli.Count(all, "conversation"), head)

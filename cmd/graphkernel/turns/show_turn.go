@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/render"
@@ -19,6 +20,7 @@ type shownOne struct {
 	Conversation string        `json:"conversation"`
 	Turn         *ShownTurn    `json:"turn"`
 	Children     []shownParent `json:"children"` // in the same conversation
+	Held         api.Holding   `json:"held"`
 
 	here map[string]*ShownTurn
 }
@@ -65,6 +67,7 @@ func (one *shownOne) print(w io.Writer) {
 	for _, c := range one.Children {
 		line("child", "%s", one.around(c))
 	}
+	one.printHeld(line, func(id string) string { return cli.ID.Paint(w, id) })
 	for _, name := range slices.Sorted(maps.Keys(t.Attrs)) {
 		line(render.Visible(name), "%s", render.OneLine(render.Visible(t.Attrs[name]), 200))
 	}
@@ -75,6 +78,30 @@ func (one *shownOne) print(w io.Writer) {
 	}
 	for text := range strings.SplitSeq(strings.TrimSuffix(t.Content, "\n"), "\n") {
 		fmt.Fprintln(w, render.Visible(text))
+	}
+}
+
+// printHeld says in a few lines what held the turn.
+func (one *shownOne) printHeld(line func(what, format string, args ...any), id func(string) string) {
+	const most = 5 // of each kind
+	for _, of := range []struct {
+		what string
+		list []api.Issued
+	}{{"in context", one.Held.Contexts}, {"in slice", one.Held.Slices}} {
+		for i, r := range of.list {
+			if i == most {
+				line(of.what, "and %d more; --output json has all", len(of.list)-most)
+				break
+			}
+			asked := ""
+			if r.Asked != "" {
+				asked = ": " + render.OneLine(render.Visible(r.Asked), 60)
+			}
+			line(of.what, "%s, %.16s, %s%s", id(r.SliceID), r.IssuedAt, r.PolicyID, asked)
+		}
+	}
+	if n := one.Held.Older; n > 0 {
+		line("in slice", "not looked at: %s that were handed out before the newest %d", cli.Count(int(n), "older one"), one.Held.Looked)
 	}
 }
 

@@ -79,7 +79,7 @@ With --output json and -o, standard output tells what was written:
 			return cutSlice(a, c, strings.Join(args, ""), flags, format, out)
 		},
 
-		ValidArgsFunction: cobra.NoFileCompletions,
+		ValidArgsFunction: a.Stores.CompleteTurns(false),
 	}
 	flags.register(a, c)
 	cli.FindFlag(c, &flags.find)
@@ -92,6 +92,11 @@ With --output json and -o, standard output tells what was written:
 func cutSlice(a *cli.App, c *cobra.Command, anchor string, flags cutFlags, format, out string) error {
 	if !slices.Contains(formats, format) {
 		return cli.Usagef("--format is %q, want bundle, markdown or messages", format)
+	}
+	if format != "markdown" {
+		if err := a.IO.ForPrograms(out, "the format "+format); err != nil {
+			return err
+		}
 	}
 	var issued client.Bundle
 	err := a.Issue(c.Context(), out, func(s *cli.Session) ([]byte, error) {
@@ -112,7 +117,7 @@ func cutSlice(a *cli.App, c *cobra.Command, anchor string, flags cutFlags, forma
 	}
 	b := issued.Claim
 	p := &b.Provenance
-	a.IO.Note("slice %s: %d turns, %d edges, as of %d, key %s", p.SliceID, len(b.Turns), len(b.Edges), b.AsOf, b.Seal.KeyID)
+	a.IO.Note("slice %s: %s, %s, as of %d, key %s", p.SliceID, cli.Count(len(b.Turns), "turn"), cli.Count(len(b.Edges), "edge"), b.AsOf, b.Seal.KeyID)
 	if a.IO.Output != "json" || cli.ToStdout(out) {
 		return nil
 	}

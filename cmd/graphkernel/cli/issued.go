@@ -1,0 +1,169 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/graphkernel/graphkernel/api"
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/render"
+	"github.com/graphkernel/graphkernel/server/view"
+	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/store"
+	"github.com/graphkernel/graphkernel/token"
+)
+
+// Kinds of what was handed out, as ListSlices names them.
+const (
+	KindSlice   = "slice"
+	KindFacts   = "facts"
+	KindContext = "context"
+)
+
+// KindOf returns the kind of what was handed out.
+func KindOf(i *api.Issued) string {
+	switch i.SchemaVersion {
+	case slice.FactsVersion:
+		return KindFacts
+	case slice.ContextVersion:
+		return KindContext
+	}
+	return KindSlice
+}
+
+// leastBegin is the fewest characters that name something by its beginning.
+const leastBegin = 4
+
+// IsSliceBegin reports whether a text may be a slice id, or begin one.
+func IsSliceBegin(text string) bool {
+	return len(text) >= leastBegin && len(text) <= 16 && strings.Trim(strings.ToLower(text), "0123456789abcdef") == ""
+}
+
+// Issued finds what was handed out under an id, or under the only id that begins so: the newest bundle.
+func Issued(ctx context.Context, s *Session, name string) (found api.Issued, err error) {
+	if !IsSliceBegin(name) {
+		return found, Usagef("%.40q is no id of a slice or a context; want 16 hex digits, or at least %d that begin it", name, leastBegin)
+	}
+	page, err := Do(ctx, s, view.ListSlices, api.SliceQuery{Begins: name, Paging: api.Paging{Limit: 100}})
+	if err != nil {
+		return found, err
+	}
+	var ids []string
+	for _, i := range page.Slices {
+		if len(ids) == 0 || ids[len(ids)-1] != i.SliceID {
+			ids = append(ids, i.SliceID)
+		}
+		if i.Number > found.Number {
+			found = i
+		}
+	}
+	switch {
+	case len(ids) == 0:
+		return found, fmt.Errorf("no slice or context of tenant %s has the id %s or one that begins so: %w; see: graphkernel slices", s.Tenant, name, store.ErrNotFound)
+	case len(ids) > 1:
+		return api.Issued{}, Usagef("%q begins several ids (%s); give more of the one you mean", name, strings.Join(ids[:min(len(ids), 5)], ", "))
+	}
+	return found, nil
+}
+
+// Again makes the bundle of a record again.
+func Again(ctx context.Context, s *Session, i *api.Issued) ([]byte, error) {
+	digest, err := dag.ParseDigest(i.BundleSHA256)
+	if err != nil {
+		return nil, err
+	}
+	return s.Slices.Bundle(ctx, slice.SliceID(i.SliceID), &digest)
+}
+
+// EachIssued calls fn with what was handed out, the newest first, until it returns false.
+func EachIssued(ctx context.Context, s *Session, q api.SliceQuery, fn func(api.Issued) bool) error {
+	for q.Newest = true; ; {
+		page, err := Do(ctx, s, view.ListSlices, q)
+		if err != nil {
+			return err
+		}
+		for _, i := range page.Slices {
+			if !fn(i) {
+				return nil
+			}
+		}
+		if q.After = page.Next; q.After == "" {
+			return nil
+		}
+	}
+}
+
+// mostCompleted bounds the ids that are offered to a shell.
+const mostCompleted = 100
+
+// CompleteIssued completes ids of what was handed out, of all kinds if kind is "". What cannot be read completes nothing.
+func (st *Stores) CompleteIssued(kind string) cobra.CompletionFunc {
+	return st.complete(func(ctx context.Context, s *Session, begin string) (ids []string, err error) {
+		err = EachIssued(ctx, s, api.SliceQuery{Kind: kind, Paging: api.Paging{Limit: mostCompleted}}, func(i api.Issued) bool {
+			if strings.HasPrefix(i.SliceID, begin) {
+				ids = append(ids, fmt.Sprintf("%s\t%s of %.16s", i.SliceID, KindOf(&i), i.IssuedAt))
+			}
+			return len(ids) < mostCompleted
+		})
+		return ids, err
+	})
+}
+
+// complete makes a completion of the first argument from a store or a service.
+func (st *Stores) complete(ids func(ctx context.Context, s *Session, begin string) ([]string, error)) cobra.CompletionFunc {
+	return func(c *cobra.Command, args []string, begin string) (found []string, _ cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		ctx, cancel := context.WithTimeout(c.Context(), completedWithin)
+		defer cancel()
+		_ = st.WithIdleKernel(ctx, token.Keyring{}, func(s *Session) (err error) { // what cannot be read completes nothing
+			found, err = ids(ctx, s, strings.ToLower(begin))
+			return err
+		})
+		return found, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// completedWithin is how long a shell waits for ids.
+const completedWithin = 2 * time.Second
+
+// CompleteTurns completes ids of turns, and if conversations is set of conversations: those of the newest conversations, and
+// of turns those of the one in which something was said last, or those that begin as what was typed.
+func (st *Stores) CompleteTurns(conversations bool) cobra.CompletionFunc {
+	return st.complete(func(ctx context.Context, s *Session, begin string) (ids []string, err error) {
+		list, err := s.Conversations(ctx)
+		if err != nil {
+			return nil, err
+		}
+		ByLast(list)
+		for i := range list {
+			if conversations && len(ids) < mostCompleted/2 && strings.HasPrefix(list[i].ID, begin) {
+				ids = append(ids, fmt.Sprintf("%s\t%s, %.16s", list[i].ID, Count(list[i].Turns, "turn"), list[i].LastAt))
+			}
+		}
+		for i := range list[:min(len(list), 3)] { // a shell does not wait for all of them
+			id, err := dag.ParseConversationID(list[i].ID)
+			if err != nil {
+				return ids, err
+			}
+			var turns []string
+			if err := s.EachTurn(ctx, api.TurnQuery{Conversation: &id}, func(t *Turn) error {
+				if strings.HasPrefix(t.ID.String(), begin) {
+					turns = append(turns, fmt.Sprintf("%s\t%s: %s", t.ID, t.Role, render.OneLine(render.Visible(t.Content), 40)))
+				}
+				return nil
+			}); err != nil {
+				return ids, err
+			}
+			slices.Reverse(turns) // the newest first
+			ids = append(ids, turns[:min(len(turns), mostCompleted-len(ids))]...)
+		}
+		return ids, nil
+	})
+}

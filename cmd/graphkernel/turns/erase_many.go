@@ -1,0 +1,230 @@
+package turns
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/graphkernel/graphkernel/api"
+	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/ingest"
+	"github.com/graphkernel/graphkernel/render"
+	"github.com/graphkernel/graphkernel/token"
+)
+
+// An erasedJSON is a turn that is erased, or would be.
+type erasedJSON struct {
+	ID      string `json:"id"`
+	Seq     uint64 `json:"seq"`
+	Author  string `json:"author,omitempty"`  // before it is erased
+	Content string `json:"content,omitempty"` // before it is erased
+}
+
+// An erasedManyJSON is what became of many turns.
+type erasedManyJSON struct {
+	Erased      int          `json:"erased"`
+	Already     int          `json:"already"` // that have no text
+	Reason      string       `json:"reason,omitempty"`
+	DryRun      bool         `json:"dry_run"`
+	Turns       []erasedJSON `json:"turns"`
+	ShownIn     []string     `json:"shown_in"`
+	Transcripts []string     `json:"transcripts"`
+}
+
+func eraseMany(a *cli.App, c *cobra.Command, f *eraseFlags) error {
+	if err := f.check(); err != nil {
+		return err
+	}
+	if c.Flags().Changed("from") != c.Flags().Changed("to") || f.from > f.to {
+		return cli.Usagef("--from %d --to %d is no range of sequence numbers; give both, the smaller one first", f.from, f.to)
+	}
+	words := strings.Fields(strings.ToLower(f.search))
+	if c.Flags().Changed("search") && len(words) == 0 {
+		return cli.Usagef("--search needs a word: without one it would take every turn")
+	}
+	if c.Flags().Changed("author") && f.author == "" {
+		return cli.Usagef("--author needs a name, such as human:anna")
+	}
+	if !f.dry && !f.yes && !a.IO.IsTerminal(a.IO.Stdin) {
+		return cli.Usagef("erasing many turns is for good, and standard input is no terminal to ask on; look with --dry-run, and give --yes")
+	}
+	return a.Stores.WithKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
+		q, lets, err := f.which(c, s, words)
+		if err != nil {
+			return err
+		}
+		turns, already, err := f.find(c.Context(), s, q, lets)
+		if err != nil {
+			return err
+		}
+		if f.dry {
+			return showErased(a, turns, f)
+		}
+		if len(turns) > 0 && !f.yes {
+			if err := showErased(a, turns, f); err != nil {
+				return err
+			}
+		}
+		return f.erase(a, c.Context(), s, turns, already)
+	})
+}
+
+// which returns the query for the turns that are meant, and which of its turns they are.
+func (f *eraseFlags) which(c *cobra.Command, s *cli.Session, words []string) (q api.TurnQuery, lets func(*cli.Turn) bool, err error) {
+	switch {
+	case c.Flags().Changed("conversation"):
+		id, _, _, err := conversationOf(c, s, f.conversation)
+		if err != nil {
+			return q, nil, err
+		}
+		q.Conversation = &id
+		return q, func(*cli.Turn) bool { return true }, nil
+	case f.author != "":
+		return q, func(t *cli.Turn) bool { return t.Author == f.author }, nil
+	case len(words) > 0:
+		return q, func(t *cli.Turn) bool {
+			text := strings.ToLower(t.Author + "\n" + t.Content)
+			return !slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(text, word) })
+		}, nil
+	}
+	if f.from > 1 {
+		q.After = fmt.Sprint(f.from - 1)
+	}
+	return q, func(t *cli.Turn) bool { return uint64(t.Seq) >= f.from && uint64(t.Seq) <= f.to }, nil
+}
+
+// find returns the turns that are meant, by their numbers, and how many of those meant have no text.
+func (f *eraseFlags) find(ctx context.Context, s *cli.Session, q api.TurnQuery, lets func(*cli.Turn) bool) (turns []cli.Turn, already int, err error) {
+	err = s.EachTurn(ctx, q, func(t *cli.Turn) error {
+		switch {
+		case f.to > 0 && uint64(t.Seq) > f.to:
+			return errPast
+		case !lets(t):
+		case t.Redacted:
+			already++
+		default:
+			turns = append(turns, *t)
+		}
+		return nil
+	})
+	if err == errPast { //nolint:errorlint // it is not wrapped
+		err = nil
+	}
+	return turns, already, err
+}
+
+// errPast ends a listing whose other turns have greater numbers.
+var errPast = fmt.Errorf("past the last number")
+
+// showErased shows what would be erased, and unless this is a dry run asks whether it is to be.
+func showErased(a *cli.App, turns []cli.Turn, f *eraseFlags) error {
+	const most = 20
+	list := func(w io.Writer, turns []cli.Turn) {
+		for i := range turns {
+			t := &turns[i]
+			text := render.OneLine(render.Visible(t.Content), max(20, cli.Width(w, 120)-50))
+			if t.Redacted {
+				text = render.NoText
+			}
+			fmt.Fprintf(w, "%8d  %s  %.16s  %s: %s\n", t.Seq, cli.ID.Paint(w, render.Short(t.ID)), t.CreatedAt.String(), cli.Role.Paint(w, render.Visible(t.Author)), text)
+		}
+	}
+	if f.dry {
+		j := erasedManyJSON{DryRun: true, Turns: []erasedJSON{}, ShownIn: []string{}, Transcripts: transcriptsOf(a, turns).files}
+		for i := range turns {
+			j.Turns = append(j.Turns, erasedJSON{turns[i].ID.String(), uint64(turns[i].Seq), turns[i].Author, turns[i].Content})
+		}
+		return a.IO.Print(j, func(w io.Writer) {
+			list(w, turns)
+			fmt.Fprintf(w, "%s would be erased; nothing was\n", cli.Count(len(turns), "turn"))
+		})
+	}
+	list(a.IO.Stderr, turns[:min(len(turns), most)])
+	if more := len(turns) - most; more > 0 {
+		fmt.Fprintf(a.IO.Stderr, "and %d more; --dry-run lists all of them\n", more)
+	}
+	return a.IO.Agree(fmt.Sprintf("Erase the text of %s for good? It does not come back.", cli.Count(len(turns), "turn")), "nothing was erased")
+}
+
+// erase erases turns one after the other.
+func (f *eraseFlags) erase(a *cli.App, ctx context.Context, s *cli.Session, turns []cli.Turn, already int) error {
+	j := erasedManyJSON{Already: already, Reason: f.reason, Turns: []erasedJSON{}, ShownIn: []string{}}
+	bar := a.IO.Counting("erasing")
+	defer bar.Stop()
+	for i := range turns {
+		_, err := s.EraseTurn(ctx, turns[i].ID, f.reason)
+		if cli.Is(err, api.CodeInvalid) {
+			return cli.Usagef("--reason: %w", err)
+		} else if err != nil {
+			return fmt.Errorf("%d of %s are erased, and turn %s is not: %w; erasing again goes on from there", j.Erased, cli.Count(len(turns), "turn"), turns[i].ID, err)
+		}
+		j.Erased++
+		j.Turns = append(j.Turns, erasedJSON{ID: turns[i].ID.String(), Seq: uint64(turns[i].Seq)})
+		bar.Update(int64(j.Erased), int64(len(turns)))
+	}
+	bar.Stop()
+	shown, err := s.ShownIn(ctx, turns)
+	if err != nil {
+		return fmt.Errorf("%s are erased; what models were shown of them cannot be looked for: %w", cli.Count(j.Erased, "turn"), err)
+	}
+	left := transcriptsOf(a, turns)
+	j.ShownIn, j.Transcripts = cli.Texts(shown), left.files
+	return a.IO.Print(j, func(w io.Writer) {
+		fmt.Fprintf(w, "%s erased", cli.Count(j.Erased, "turn"))
+		if already > 0 {
+			fmt.Fprintf(w, "; %d had no text any more", already)
+		}
+		fmt.Fprintln(w)
+		printShownIn(w, shown)
+		left.print(w)
+	})
+}
+
+// leftover is what an agent keeps of turns that were erased here.
+type leftover struct {
+	files   []string // its transcripts that were found
+	folders []string // in which it worked, of conversations whose transcript was not found
+}
+
+// transcriptsOf looks for the transcripts of turns' conversations, where Claude Code keeps them: there a conversation has
+// the id of the session, and the name of the file. Other agents' are named by the folder in which they worked.
+func transcriptsOf(a *cli.App, turns []cli.Turn) leftover {
+	left := leftover{files: []string{}}
+	root := a.Settings.Getenv("CLAUDE_CONFIG_DIR")
+	if home := cli.First(a.Settings.Getenv("HOME"), a.Settings.Getenv("USERPROFILE")); root == "" && home != "" {
+		root = filepath.Join(home, ".claude")
+	}
+	seen := map[dag.ConversationID]bool{}
+	for i := range turns {
+		t := &turns[i]
+		folder := t.Attrs[ingest.AttrFolder]
+		if seen[t.Conversation] {
+			continue
+		}
+		seen[t.Conversation] = true
+		var found []string
+		if root != "" {
+			found, _ = filepath.Glob(filepath.Join(root, "projects", "*", t.Conversation.String()+".jsonl")) // the pattern is well formed
+		}
+		left.files = append(left.files, found...)
+		if len(found) == 0 && folder != "" && !slices.Contains(left.folders, folder) {
+			left.folders = append(left.folders, folder)
+		}
+	}
+	return left
+}
+
+func (l leftover) print(w io.Writer) {
+	for _, file := range l.files {
+		fmt.Fprintf(w, "  the agent's own transcript still holds the text: %s\n", render.Visible(file))
+	}
+	for _, folder := range l.folders {
+		fmt.Fprintf(w, "  the agent that worked in %s may keep a transcript of its own, which still holds the text\n", render.Visible(folder))
+	}
+}
