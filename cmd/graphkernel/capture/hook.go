@@ -157,7 +157,10 @@ func tell(ctx context.Context, a *cli.App, e *capture.Event, id policy.ID) error
 	if e.Name != capture.SessionStart && e.Name != capture.UserPromptSubmit {
 		return nil
 	}
+	quiet := a.IO.Quiet
+	a.IO.Quiet = true // some agents show what a hook says beside its answer
 	text, err := contextFor(ctx, a, e, id)
+	a.IO.Quiet = quiet
 	if err != nil {
 		a.IO.Note("graphkernel: the session goes on without a context: %v", err)
 		return nil

@@ -49,7 +49,7 @@ func (one *shownOne) print(w io.Writer) {
 	line := func(what, format string, args ...any) {
 		fmt.Fprintf(w, "%-12s  %s\n", what, fmt.Sprintf(format, args...))
 	}
-	line("turn", "%s", t.ID)
+	line("turn", "%s", cli.ID.Paint(w, t.ID))
 	line("conversation", "%s", one.Conversation)
 	line("number", "%d, created %s", t.Seq, t.CreatedAt)
 	if t.Redacted {
