@@ -32,11 +32,12 @@ var mayImport = map[string][]string{
 	"internal/userdir":    {},
 	"capture":             {"internal/secretfile"},
 	"guard":               {"dag", "internal/canon", "policy"},
+	"retention":           {"dag", "internal/canon", "policy"},
 	"internal/secretfile": {},
 	"internal/endpoint":   {},
 	"ledger/identity":     {"dag", "history", "ledger", "internal/canon", "internal/secretfile", "golang.org/x/mod/sumdb/note"},
 	"policy":              {"dag", "internal/canon", "github.com/cespare/xxhash/v2"},
-	"policy/standard":     {"guard", "policy", "retrieval", "slice/contexts", "slice/facts"},
+	"policy/standard":     {"guard", "policy", "retention", "retrieval", "slice/contexts", "slice/facts"},
 	"policy/registry":     {"internal/canon", "policy/standard", "dag", "history", "ledger", "policy"},
 	"slice":               {"dag", "policy", "internal/canon", "github.com/cespare/xxhash/v2", "golang.org/x/mod/sumdb/tlog"},
 	"slice/issued":        {"internal/canon", "policy", "knowledge", "slice/facts", "dag", "history", "ledger", "slice"},
@@ -113,7 +114,7 @@ var mayImport = map[string][]string{
 		"github.com/jedib0t/go-pretty/v6", "github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term",
 	},
 	"cmd/graphkernel/overview": {"capture", "cmd/graphkernel/capture", "cmd/graphkernel/cli", "render", "token", "github.com/jedib0t/go-pretty/v6", "github.com/spf13/cobra"},
-	"cmd/graphkernel/turns": {"guard", "ingest/secrets", "slice/contexts", "retrieval", "retrieval/analysis",
+	"cmd/graphkernel/turns": {"guard", "retention", "ingest/secrets", "slice/contexts", "retrieval", "retrieval/analysis",
 		"knowledge",
 		"server/view", "client", "api", "slice/facts", "policy/standard", "access", "cmd/graphkernel/cli", "cmd/graphkernel/facts", "dag", "ingest", "kernel", "policy", "render", "slice", "store", "token",
 		"github.com/jedib0t/go-pretty/v6", "github.com/spf13/cobra",
@@ -150,7 +151,7 @@ var mayImport = map[string][]string{
 }
 
 // pure packages do no I/O and read no clock.
-var pure = []string{"access", "ingest/secrets", "guard", "ledger/attest", "dag", "evidence", "history", "history/erasures", "history/follow", "slice/facts", "slice/issued", "internal/canon", "knowledge", "ledger", "policy", "policy/registry", "render", "slice", "normalize", "retrieval/trajectory", "api", "api/describe"}
+var pure = []string{"access", "ingest/secrets", "guard", "retention", "ledger/attest", "dag", "evidence", "history", "history/erasures", "history/follow", "slice/facts", "slice/issued", "internal/canon", "knowledge", "ledger", "policy", "policy/registry", "render", "slice", "normalize", "retrieval/trajectory", "api", "api/describe"}
 
 // effects are what a pure package cannot import.
 var effects = []string{"os", "net", "net/http", "database/sql", "math/rand", "math/rand/v2", "crypto/rand", "os/exec", "io/fs", "log", "log/slog"}

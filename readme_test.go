@@ -2,6 +2,7 @@ package graphkernel_test
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"net"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 )
 
 // A step of a session is a command and what it prints.
@@ -64,8 +66,10 @@ func play(t *testing.T, page, home string, atLeast int) {
 		command = strings.ReplaceAll(command, "127.0.0.1:18080", free)
 		fmt.Fprintf(&script, "%s\necho '%s'\n", command, end)
 	}
-	cmd := exec.Command("bash", "-c", script.String())
-	cmd.Dir = work
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "bash", "-c", script.String())
+	cmd.Dir, cmd.WaitDelay = work, time.Second
 	cmd.Env = environment(t)
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out

@@ -228,6 +228,20 @@ type DenyRule struct {
 	Reason   string `json:"reason" max:"1024" doc:"Told to the agent."`
 }
 
+// Retention says how long turns keep their text. The first rule that a turn matches decides; one that matches none keeps it for ever.
+type Retention struct {
+	Type  string          `json:"type" is:"RetentionType"`
+	Rules []RetentionRule `json:"rules" max:"256"`
+}
+
+// A RetentionRule is for some turns.
+type RetentionRule struct {
+	Folder string `json:"cwd,omitempty" max:"4096" doc:"Turns said while the agent worked in this folder, or below it."`
+	Author string `json:"author,omitempty" max:"4096"`
+	Role   string `json:"role,omitempty" is:"Role"`
+	Days   int    `json:"days,omitempty" is:"1..36500" doc:"From the turn's created_at on; for ever if left out."`
+}
+
 // PolicyByID names a policy.
 type PolicyByID struct {
 	PolicyID string `json:"policy_id" is:"PolicyID"`

@@ -1,7 +1,6 @@
 package guard
 
 import (
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"regexp"
@@ -29,40 +28,28 @@ type Rule struct {
 	Reason   string // told to the agent and to people
 }
 
-// DenyRules are parameters of a policy: rules, in their order. They are comparable, as every policy's parameters are.
-type DenyRules struct {
-	list string // their canonical form
-}
+// DenyRules are parameters of a policy: rules, in their order.
+type DenyRules struct{ list policy.Rules }
 
 // NewDenyRules makes parameters of rules.
 func NewDenyRules(rules ...Rule) DenyRules {
-	w := canon.NewWriter(nil)
-	w.BeginArray()
-	for _, r := range rules {
+	return DenyRules{policy.NewRules(len(rules), func(w *canon.Writer, i int) {
 		w.BeginObject()
 		w.Key("argument")
-		w.String(r.Argument)
+		w.String(rules[i].Argument)
 		w.Key("reason")
-		w.String(r.Reason)
+		w.String(rules[i].Reason)
 		w.Key("tool")
-		w.String(r.Tool)
+		w.String(rules[i].Tool)
 		w.EndObject()
-	}
-	w.EndArray()
-	return DenyRules{string(w.Bytes)}
+	})}
 }
 
 // Rules returns the rules.
-func (d DenyRules) Rules() []Rule {
-	doc, err := canon.Parse([]byte(d.list))
-	if err != nil {
-		return nil // the zero value; Check reports it
-	}
-	return readRules(canon.Open(doc))
-}
+func (d DenyRules) Rules() []Rule { return readRules(d.list.Items()) }
 
-func readRules(c *canon.Cursor) (rules []Rule) {
-	for _, item := range c.Items() {
+func readRules(items []*canon.Cursor) (rules []Rule) {
+	for _, item := range items {
 		r := Rule{Tool: item.Field("tool").String(), Reason: item.Field("reason").String()}
 		if argument := item.Optional("argument"); argument != nil {
 			r.Argument = argument.String()
@@ -83,40 +70,16 @@ func (d DenyRules) Check() error {
 }
 
 // Canonical returns the canonical form, which Hash is taken of.
-func (d DenyRules) Canonical() []byte {
-	w := canon.NewWriter(make([]byte, 0, len(d.list)+32))
-	d.AppendWire(w)
-	return w.Bytes
-}
+func (d DenyRules) Canonical() []byte { return d.list.Bytes(RulesType) }
 
 // Hash is policy_params_hash: SHA-256 of the canonical form.
-func (d DenyRules) Hash() dag.Digest { return sha256.Sum256(d.Canonical()) }
+func (d DenyRules) Hash() dag.Digest { return d.list.Digest(RulesType) }
 
-// AppendWire writes the parameters as people do. They have no fractions, so that is the canonical form.
-func (d DenyRules) AppendWire(w *canon.Writer) {
-	w.BeginObject()
-	w.Key("rules")
-	w.Raw([]byte(d.list))
-	w.Key("type")
-	w.String(RulesType)
-	w.EndObject()
-}
+// AppendWire writes the parameters as people do, which is the canonical form.
+func (d DenyRules) AppendWire(w *canon.Writer) { d.list.Append(w, RulesType) }
 
 // Form is how the rules are read.
-var Form = policy.Form{Type: RulesType, Read: func(c *canon.Cursor, _ policy.Notation) policy.Parameters {
-	t := c.Field("type")
-	if t.String() != RulesType && c.Err() == nil {
-		t.Fail(fmt.Errorf("%w: %.80q, want %q", policy.ErrType, t.String(), RulesType))
-	}
-	d := NewDenyRules(readRules(c.Field("rules"))...)
-	c.Close()
-	if c.Err() == nil {
-		if err := d.Check(); err != nil {
-			c.Fail(err)
-		}
-	}
-	return d
-}}
+var Form = policy.RulesForm(RulesType, func(items []*canon.Cursor) DenyRules { return NewDenyRules(readRules(items)...) })
 
 // RulesOf returns the rules of a registered policy. Of another type, it is policy.ErrMismatch.
 func RulesOf(r policy.Registered) (DenyRules, error) {

@@ -69,7 +69,7 @@ func (d *describer) shape(name string) Schema {
 
 // named are the types that only shapes refer to.
 var named = map[string]reflect.Type{
-	"SlicePolicy": reflect.TypeFor[api.SlicePolicy](), "FactPolicy": reflect.TypeFor[api.FactPolicy](), "DenyRules": reflect.TypeFor[api.DenyRules](), "Retraction": reflect.TypeFor[api.Retraction](), "Context": reflect.TypeFor[api.Context](),
+	"SlicePolicy": reflect.TypeFor[api.SlicePolicy](), "FactPolicy": reflect.TypeFor[api.FactPolicy](), "DenyRules": reflect.TypeFor[api.DenyRules](), "Retention": reflect.TypeFor[api.Retention](), "Retraction": reflect.TypeFor[api.Retraction](), "Context": reflect.TypeFor[api.Context](),
 	"NewFact": reflect.TypeFor[api.NewFact](), "Turn": reflect.TypeFor[api.Turn](), "Health": reflect.TypeFor[api.Health](), "D3Graph": reflect.TypeFor[api.D3Graph](), "Problem": reflect.TypeFor[api.Problem](),
 }
 

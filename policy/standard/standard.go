@@ -7,6 +7,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/guard"
 	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/retention"
 	"github.com/graphkernel/graphkernel/retrieval"
 	"github.com/graphkernel/graphkernel/slice/contexts"
 	"github.com/graphkernel/graphkernel/slice/facts"
@@ -29,7 +30,7 @@ var given = func() map[policy.ID]policy.Parameters {
 
 // Forms returns the types of parameters.
 func Forms() policy.Forms {
-	return policy.Forms{policy.SliceForm, policy.SliceFormV2, facts.PolicyForm, retrieval.PolicyForm, contexts.PolicyForm, guard.Form}
+	return policy.Forms{policy.SliceForm, policy.SliceFormV2, facts.PolicyForm, retrieval.PolicyForm, contexts.PolicyForm, guard.Form, retention.Form}
 }
 
 // Registry returns the registry that every tenant begins with.

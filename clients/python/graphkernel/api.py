@@ -742,7 +742,7 @@ class Policies(TypedDict):
 
 
 class PolicyRegistration(TypedDict):
-    policy: Union[SlicePolicy, SlicePolicyV2, FactPolicy, RetrievalPolicy, ContextPolicy, DenyRules]
+    policy: Union[SlicePolicy, SlicePolicyV2, FactPolicy, RetrievalPolicy, ContextPolicy, DenyRules, Retention]
     policy_id: str
 
 
@@ -807,7 +807,7 @@ class Receipt(TypedDict):
 
 
 class RegisteredPolicy(TypedDict):
-    policy: Union[SlicePolicy, SlicePolicyV2, FactPolicy, RetrievalPolicy, ContextPolicy, DenyRules]
+    policy: Union[SlicePolicy, SlicePolicyV2, FactPolicy, RetrievalPolicy, ContextPolicy, DenyRules, Retention]
     policy_id: str
     policy_params_hash: str
 
@@ -828,6 +828,20 @@ class Replay(TypedDict):
 
 class ResolvedTurn(TypedDict):
     id: str
+
+
+class Retention(TypedDict):
+    rules: list[RetentionRule]
+    type: Literal["retention_v1"]
+
+
+class RetentionRule(TypedDict):
+    author: NotRequired[str]
+    cwd: NotRequired[str]
+    """Turns said while the agent worked in this folder, or below it."""
+    days: NotRequired[int]
+    """From the turn's created_at on; for ever if left out."""
+    role: NotRequired[Literal["user", "assistant", "system", "tool"]]
 
 
 class Retracted(TypedDict):

@@ -726,7 +726,7 @@ export interface Policies {
 }
 
 export interface PolicyRegistration {
-  policy: SlicePolicy | SlicePolicyV2 | FactPolicy | RetrievalPolicy | ContextPolicy | DenyRules;
+  policy: SlicePolicy | SlicePolicyV2 | FactPolicy | RetrievalPolicy | ContextPolicy | DenyRules | Retention;
   policy_id: string;
 }
 
@@ -787,7 +787,7 @@ export interface Receipt {
 }
 
 export interface RegisteredPolicy {
-  policy: SlicePolicy | SlicePolicyV2 | FactPolicy | RetrievalPolicy | ContextPolicy | DenyRules;
+  policy: SlicePolicy | SlicePolicyV2 | FactPolicy | RetrievalPolicy | ContextPolicy | DenyRules | Retention;
   policy_id: string;
   policy_params_hash: string;
 }
@@ -808,6 +808,20 @@ export interface Replay {
 
 export interface ResolvedTurn {
   id: string;
+}
+
+export interface Retention {
+  rules: RetentionRule[];
+  type: "retention_v1";
+}
+
+export interface RetentionRule {
+  author?: string;
+  /** Turns said while the agent worked in this folder, or below it. */
+  cwd?: string;
+  /** From the turn's created_at on; for ever if left out. */
+  days?: number;
+  role?: "user" | "assistant" | "system" | "tool";
 }
 
 /** The assertions that gave the facts their confidence. */

@@ -10,13 +10,14 @@ import (
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/render"
+	"github.com/graphkernel/graphkernel/retention"
 	"github.com/graphkernel/graphkernel/token"
 )
 
 func eraseCommand(a *cli.App) *cobra.Command {
 	var f eraseFlags
 	c := &cobra.Command{
-		Use:   "erase {TURN | --conversation ID | --author NAME | --search WORDS | --from SEQ --to SEQ} --reason TEXT",
+		Use:   "erase {TURN | --conversation ID | --author NAME | --search WORDS | --from SEQ --to SEQ | --retention POLICY} --reason TEXT",
 		Short: "Delete the text of turns for good; slices that hold them still verify and replay",
 		Long: `Deletes the text, the author, the attributes and the salt of a turn, beyond recovery
 from the store, and records when and why. Its place in the graph stays: slices cut
@@ -29,7 +30,8 @@ named, to be erased as well. An agent's own transcript stays as it is, too; it i
 Many turns are erased by their conversation (its id, or a beginning of it), by their author, by words, or by their sequence
 numbers, which is how an import is undone: import says the head before and after. --search takes the turns whose text or author holds
 each of the WORDS, in any case and inside other words, too; every turn is looked at, so none is missed. --dry-run lists what would
-go. On a terminal the command asks before it erases. Elsewhere, --yes must be given to erase many.
+go. --retention takes the turns that have kept their text for as long as a policy lets them (retention_v1: the first rule that
+a turn matches says for how many days); run it each day to apply the policy. On a terminal the command asks before it erases. Elsewhere, --yes must be given to erase many.
 
 ` + cli.AnchorHelp + `
 
@@ -37,10 +39,11 @@ The JSON of many is {"erased","already","reason","dry_run","turns":[{"id","seq",
 "transcripts":[FILE]}.`,
 		Example: `  graphkernel erase 42fec86c --reason 'asked for by the person who wrote it'
   graphkernel erase --search 'oncall@checkout.example' --dry-run
+  graphkernel erase --retention keep@1 --reason 'kept for a year' --yes
   graphkernel erase --from 120 --to 340 --reason 'the wrong folder was imported' --yes`,
 		Args: func(c *cobra.Command, args []string) error {
 			ways := len(args)
-			for _, flag := range []string{"conversation", "author", "search"} {
+			for _, flag := range []string{"conversation", "author", "search", "retention"} {
 				if c.Flags().Changed(flag) {
 					ways++
 				}
@@ -49,7 +52,7 @@ The JSON of many is {"erased","already","reason","dry_run","turns":[{"id","seq",
 				ways++
 			}
 			if ways != 1 {
-				return cli.Usagef("%s takes one TURN, --conversation, --author, --search, or --from and --to, got %d of them", c.CommandPath(), ways)
+				return cli.Usagef("%s takes one TURN, --conversation, --author, --search, --retention, or --from and --to, got %d of them", c.CommandPath(), ways)
 			}
 			return nil
 		},
@@ -68,18 +71,20 @@ The JSON of many is {"erased","already","reason","dry_run","turns":[{"id","seq",
 	c.Flags().StringVar(&f.search, "search", "", "erase every turn whose text or author holds each of these words")
 	c.Flags().Uint64Var(&f.from, "from", 0, "erase the turns from this sequence number on")
 	c.Flags().Uint64Var(&f.to, "to", 0, "erase the turns up to this sequence number, with it")
+	c.Flags().StringVar(&f.retention, "retention", "", "erase the turns that this policy (retention_v1) no longer keeps")
 	c.Flags().BoolVar(&f.dry, "dry-run", false, "list what would be erased, and erase nothing")
 	c.Flags().BoolVar(&f.yes, "yes", false, "do not ask")
 	cli.NoFiles(c, "reason", "author", "search", "from", "to")
-	_ = c.RegisterFlagCompletionFunc("conversation", a.Stores.CompleteTurns(true)) // the flag exists
+	_ = c.RegisterFlagCompletionFunc("conversation", a.Stores.CompleteTurns(true))                // the flag exists
+	_ = c.RegisterFlagCompletionFunc("retention", a.Stores.CompletePolicies(retention.RulesType)) // the flag exists
 	return c
 }
 
 // An eraseFlags says what is erased and why.
 type eraseFlags struct {
-	reason, conversation, author, search string
-	from, to                             uint64
-	dry, yes                             bool
+	reason, conversation, author, search, retention string
+	from, to                                        uint64
+	dry, yes                                        bool
 }
 
 func (f *eraseFlags) check() error {

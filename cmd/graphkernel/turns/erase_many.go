@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -14,7 +15,9 @@ import (
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/ingest"
+	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/render"
+	"github.com/graphkernel/graphkernel/retention"
 	"github.com/graphkernel/graphkernel/token"
 )
 
@@ -55,7 +58,7 @@ func eraseMany(a *cli.App, c *cobra.Command, f *eraseFlags) error {
 		return cli.Usagef("erasing many turns is for good, and standard input is no terminal to ask on; look with --dry-run, and give --yes")
 	}
 	return a.Stores.WithKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
-		q, lets, err := f.which(c, s, words)
+		q, lets, err := f.which(c, s, words, a.Clock())
 		if err != nil {
 			return err
 		}
@@ -76,7 +79,7 @@ func eraseMany(a *cli.App, c *cobra.Command, f *eraseFlags) error {
 }
 
 // which returns the query for the turns that are meant, and which of its turns they are.
-func (f *eraseFlags) which(c *cobra.Command, s *cli.Session, words []string) (q api.TurnQuery, lets func(*cli.Turn) bool, err error) {
+func (f *eraseFlags) which(c *cobra.Command, s *cli.Session, words []string, now time.Time) (q api.TurnQuery, lets func(*cli.Turn) bool, err error) {
 	switch {
 	case c.Flags().Changed("conversation"):
 		id, _, _, err := conversationOf(c, s, f.conversation)
@@ -85,6 +88,23 @@ func (f *eraseFlags) which(c *cobra.Command, s *cli.Session, words []string) (q 
 		}
 		q.Conversation = &id
 		return q, func(*cli.Turn) bool { return true }, nil
+	case c.Flags().Changed("retention"):
+		p, err := s.Policies.Get(c.Context(), policy.ID(f.retention))
+		if err != nil {
+			return q, nil, cli.UnknownPolicy(err)
+		}
+		rules, err := retention.RulesOf(p)
+		if err != nil {
+			return q, nil, err
+		}
+		at, err := dag.TimeOf(now)
+		if err != nil {
+			return q, nil, err
+		}
+		d := retention.NewDecider(rules)
+		return q, func(t *cli.Turn) bool {
+			return d.Expired(&retention.Turn{Role: t.Role, Author: t.Author, Folder: t.Attrs[ingest.AttrFolder], CreatedAt: t.CreatedAt}, at)
+		}, nil
 	case f.author != "":
 		return q, func(t *cli.Turn) bool { return t.Author == f.author }, nil
 	case len(words) > 0:

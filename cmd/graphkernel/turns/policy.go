@@ -11,6 +11,7 @@ import (
 	"github.com/graphkernel/graphkernel/guard"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/policy/standard"
+	"github.com/graphkernel/graphkernel/retention"
 	"github.com/graphkernel/graphkernel/retrieval"
 	"github.com/graphkernel/graphkernel/server/view"
 	"github.com/graphkernel/graphkernel/slice/contexts"
@@ -25,7 +26,8 @@ func policyCommand(a *cli.App) *cobra.Command {
 		Long: `A policy says how far, how much and by what weights a slice of turns is cut
 (slice_policy_v1 and slice_policy_v2), which facts may be gathered around entities
 (fact_policy_v1), how turns are found (retrieval_policy_v1), what a context is chosen by
-(context_policy_v1), or which tool calls are denied (deny_rules_v1). Its id, NAME@VERSION, is bound to its parameters for ever: another set
+(context_policy_v1), which tool calls are denied (deny_rules_v1), or how long turns keep their
+text (retention_v1). Its id, NAME@VERSION, is bound to its parameters for ever: another set
 of parameters needs the next version. default@1 and default@2, for turns, facts@1, and recall@1
 and recall-dense@1, for searches, are there from the start.`,
 		Args: cli.KnownCommand,
@@ -43,6 +45,8 @@ whole numbers of millionths, such as 0.35 or 1e-06; any other is refused.`,
     graphkernel policy add -
   echo '{"policy_id":"deny@1","policy":{"type":"deny_rules_v1","rules":[
     {"tool":"Bash","argument":"\\brm\\s+-[a-z]*r","reason":"deletes folders; ask a person"}]}}' |
+    graphkernel policy add -
+  echo '{"policy_id":"keep@1","policy":{"type":"retention_v1","rules":[{"cwd":"/src/shop","days":90},{"days":365}]}}' |
     graphkernel policy add -`,
 		Args: cli.OneArg("FILE"),
 		RunE: func(c *cobra.Command, args []string) error { return addPolicy(a, c, args[0]) },
@@ -119,6 +123,8 @@ func policyLimits(p policy.Registered) (selects, most string) {
 		return "hits", most
 	case guard.DenyRules:
 		return "tool calls that are denied", cli.Count(len(params.Rules()), "rule")
+	case retention.Rules:
+		return "how long turns keep their text", cli.Count(len(params.List()), "rule")
 	case contexts.Policy:
 		return "contexts", fmt.Sprintf("%d tokens", params.Budget)
 	default:
