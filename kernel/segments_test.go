@@ -162,6 +162,9 @@ func noWord(t *testing.T, s store.Store, words map[dag.TurnID]string, erased map
 	}
 	there := 0
 	for id, word := range words { // terms are without the letters that they share with the term before
+		if there > 0 && !erased[id] {
+			continue // one is enough to know that words can be found
+		}
 		switch has := bytes.Contains(all, []byte(word[4:])); {
 		case has && erased[id]:
 			t.Fatalf("a snapshot has %s, and the text is erased", word)
