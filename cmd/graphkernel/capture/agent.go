@@ -26,7 +26,7 @@ type Installation struct {
 	Hooks    int      // of this program
 	Missing  []string // programs that hooks name and that are not there
 	Other    string   // a spool that hooks name in place of that of the settings; "" if there is none
-	Guards   bool     // a hook judges tool calls
+	Guard    string   // the policy by which a hook judges tool calls; "" if none does
 	Version  string   // of the agent; "" if it was not found
 	Old      bool     // it does not know "onFailure": a guard that cannot be started lets calls through
 }
@@ -56,8 +56,7 @@ func Inspect(ctx context.Context, a *cli.App, agent capture.Agent) (*Installatio
 		return nil, err
 	}
 	in := &Installation{Agent: agent, Settings: path, Hooks: len(hooks)}
-	for i, h := range hooks {
-		line := lines[i]
+	for _, line := range lines {
 		if _, err := os.Stat(line[0]); err != nil && !slices.Contains(in.Missing, line[0]) {
 			in.Missing = append(in.Missing, line[0])
 		}
@@ -68,7 +67,9 @@ func Inspect(ctx context.Context, a *cli.App, agent capture.Agent) (*Installatio
 		if at < len(line) && line[at] != spool.Folder() {
 			in.Other = line[at]
 		}
-		in.Guards = in.Guards || h.Event == capture.PreToolUse
+	}
+	if in.Guard, err = guardOf(agent, data); err != nil {
+		return nil, err
 	}
 	in.Version = versionOf(ctx, a.Settings.Getenv, agent.Program())
 	in.Old = agent == capture.ClaudeCode && in.Version != "" && olderThan(in.Version, 2, 1, 295)

@@ -20,6 +20,7 @@ import (
 	"github.com/graphkernel/graphkernel/guard"
 	"github.com/graphkernel/graphkernel/ingest"
 	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/render"
 	"github.com/graphkernel/graphkernel/slice/contexts"
 )
 
@@ -183,9 +184,12 @@ func contextFor(ctx context.Context, a *cli.App, e *capture.Event, id policy.ID)
 	}
 	err = a.Stores.WithKernel(ctx, ring, func(s *cli.Session) error {
 		r := client.ContextRequest{Task: e.Prompt, Policy: id, Format: contexts.Markdown}
-		newest, err := newestTurn(ctx, s, e)
+		newest, about, err := lately(ctx, s, e)
 		if err != nil {
 			return err
+		}
+		if e.Name == capture.SessionStart {
+			r.Task = about
 		}
 		if newest == nil && e.Name == capture.SessionStart {
 			return nil // nothing was said in this project
@@ -223,31 +227,50 @@ func framed(b *contexts.Bundle) string {
 // recentSessions bounds how many conversations are looked at for one of the same project.
 const recentSessions = 50
 
-// newestTurn returns the last turn of the session, or else of the newest one in the same folder; nil if there is none. A session that begins anew has said
-// nothing yet that is worth telling it.
-func newestTurn(ctx context.Context, s *cli.Session, e *capture.Event) (*dag.TurnID, error) {
+// aboutSessions is how many of a project's last sessions say what a new one may be about.
+const aboutSessions = 5
+
+// lately returns the last turn of the session, or else of the newest one in the same folder, nil if there is none, and the first prompts of the last sessions
+// there. A session that begins anew has said nothing yet that is worth telling it.
+func lately(ctx context.Context, s *cli.Session, e *capture.Event) (last *dag.TurnID, about string, err error) {
 	list, err := s.Conversations(ctx)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	goesOn := e.Name != capture.SessionStart || e.Source == "resume" || e.Source == "compact"
 	cli.ByLast(list)
+	var prompts []string
 	for i, c := range list[:min(len(list), recentSessions)] {
 		if !goesOn && strings.EqualFold(c.ID, e.Session) {
 			continue
 		}
 		first, err := s.TurnAfter(ctx, c.ID, 0, "")
 		if err != nil {
-			return nil, err
+			return nil, "", err
 		}
 		if first == nil || !ingest.WorksIn(first.Attrs, filepath.Clean(e.Folder)) {
 			continue
 		}
-		last, err := s.TurnAfter(ctx, c.ID, dag.Seq(list[i].Last)-1, "")
-		if err != nil || last == nil {
-			return nil, err
+		if last == nil {
+			newest, err := s.TurnAfter(ctx, c.ID, dag.Seq(list[i].Last)-1, "")
+			if err != nil || newest == nil {
+				return nil, "", err
+			}
+			last = &newest.ID
 		}
-		return &last.ID, nil
+		if e.Name != capture.SessionStart {
+			break
+		}
+		prompt, err := cli.FirstPrompt(ctx, s, c.ID)
+		if err != nil {
+			return nil, "", err
+		}
+		if prompt != "" && prompt != render.NoText {
+			prompts = append(prompts, prompt)
+		}
+		if len(prompts) == aboutSessions {
+			break
+		}
 	}
-	return nil, nil
+	return last, strings.Join(prompts, "\n"), nil
 }

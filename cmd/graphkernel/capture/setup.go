@@ -70,7 +70,7 @@ environment. As JSON:
 	c.Flags().StringVar(&f.settings, "settings", "", "the agent's settings (default: those of the user)")
 	c.Flags().StringVar(&f.context, "context", string(contexts.DefaultID), "at the start of a session, tell the agent what was said last in the project, chosen by this policy; none leaves it out")
 	c.Flags().BoolVar(&f.eachPrompt, "each-prompt", false, "tell it what fits each prompt, too")
-	c.Flags().StringVar(&f.guard, "guard", "", "refuse the tool calls that this policy (deny_rules_v1) denies, and any while they cannot be judged")
+	c.Flags().StringVar(&f.guard, "guard", "", "refuse the tool calls that this policy (deny_rules_v1) denies, and any while they cannot be judged; none takes the guard out")
 	_ = c.RegisterFlagCompletionFunc("context", a.Stores.CompletePolicies(contexts.PolicyType)) // the flag exists
 	_ = c.RegisterFlagCompletionFunc("guard", a.Stores.CompletePolicies(guard.RulesType))       // the flag exists
 	c.MarkFlagsMutuallyExclusive("print", "yes")
@@ -90,6 +90,16 @@ func setup(ctx context.Context, a *cli.App, agent capture.Agent, f *setupFlags) 
 		return err
 	}
 	var after []byte
+	was, err := guardOf(agent, before)
+	if err != nil {
+		return fmt.Errorf("%s: %w; nothing was changed", path, err)
+	}
+	if f.guard == "" && was != "" && !f.undo {
+		return cli.Usagef("tool calls are judged by %s; give --guard %s to keep that, or --guard %s to take the guard out", was, was, noContext)
+	}
+	if f.guard == noContext {
+		f.guard = ""
+	}
 	if f.undo {
 		after, err = capture.WithoutHooks(before)
 	} else {
@@ -124,13 +134,38 @@ func setup(ctx context.Context, a *cli.App, agent capture.Agent, f *setupFlags) 
 	return a.IO.Print(setupJSON{Settings: path, Changed: true}, func(w io.Writer) {
 		if f.undo {
 			fmt.Fprintf(w, "sessions of %s are no longer captured; what was captured stays\n", agent)
+		}
+		switch {
+		case was != "" && (f.undo || f.guard == ""):
+			fmt.Fprintf(w, "the guard %s is taken out: tool calls are no longer judged\n", was)
+		case f.guard != "" && !f.undo:
+			fmt.Fprintf(w, "tool calls are judged by %s\n", f.guard)
+		}
+		if f.undo {
 			return
+		}
+		if _, err := a.Signing.RingToSign(); err != nil && f.context != noContext && !a.Settings.AsksService() {
+			fmt.Fprintln(w, "there is no key yet, so no session is given a context: graphkernel keys init makes one")
 		}
 		fmt.Fprintf(w, "sessions of %s that begin now are captured; graphkernel show lists them, and graphkernel setup %s --undo ends it\n", agent, agent)
 		if agent == capture.Codex {
 			fmt.Fprintln(w, "codex runs these hooks once you have trusted them: type /hooks in a session")
 		}
 	})
+}
+
+// guardOf returns the policy by which a hook in the settings judges tool calls; "" if there is none.
+func guardOf(agent capture.Agent, settings []byte) (string, error) {
+	hooks, lines, err := capture.Installed(agent, settings)
+	if err != nil {
+		return "", err
+	}
+	for i, h := range hooks {
+		if at := slices.Index(lines[i], "--guard"); h.Event == capture.PreToolUse && at >= 0 && at+1 < len(lines[i]) {
+			return lines[i][at+1], nil
+		}
+	}
+	return "", nil
 }
 
 type setupJSON struct {

@@ -115,6 +115,9 @@ func (s *statusJSON) look(ctx context.Context, session *cli.Session) error {
 // next says which commands a person may want now.
 func (s *statusJSON) next() {
 	if s.Turns == 0 {
+		if s.KeyID == "" && s.Server == "" {
+			s.Next = append(s.Next, "graphkernel keys init")
+		}
 		s.Next = append(s.Next, "graphkernel import ~/.claude/projects", "graphkernel setup claude-code", "graphkernel demo")
 		return
 	}

@@ -1,6 +1,7 @@
 package overview
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -80,9 +81,13 @@ func (d *diagnosis) place(ctx context.Context) {
 	case errors.Is(err, cli.ErrNoStore):
 		d.add(of, note, "graphkernel import PATH makes it", "%s is not there yet", where)
 	case err != nil && url != "":
-		d.add(of, wrong, "start the service, or mend the URL, or the API key in GRAPHKERNEL_KEY", "%s: %v", where, err)
+		d.add(of, wrong, "if the message names no cause: start the service, mend the URL, or give the API key in GRAPHKERNEL_KEY", "%s: %v", where, err)
 	case err != nil:
-		d.add(of, wrong, "graphkernel fsck says more; graphkernel restore brings a backup back", "%s: %v", where, err)
+		mend := "graphkernel fsck says more; graphkernel restore brings a backup back"
+		if cli.IsPostgres(d.a.Settings.StoreName()) {
+			mend = "start the database, or mend the URL; what it holds is not damaged by being out of reach"
+		}
+		d.add(of, wrong, mend, "%s: %v", where, err)
 	default:
 		d.add(of, fine, "", "%s: %s in %s", where, cli.Count(s.Turns, "turn"), cli.Count(s.Conversations, "conversation"))
 	}
@@ -109,7 +114,7 @@ func (d *diagnosis) keys(context.Context) {
 	case err != nil:
 		d.add("identity", wrong, "mend the file, or name another with --identity", "%v", err)
 	case id.Name() == "":
-		d.add("identity", note, "graphkernel identity init NAME", "there is none, so nothing can be attested for third parties")
+		d.add("identity", note, "graphkernel identity init --name HOST, with a host name of yours", "there is none, so nothing can be attested for third parties")
 	default:
 		d.add("identity", fine, "", "%s", id.Name())
 	}
@@ -164,7 +169,7 @@ func (d *diagnosis) agents(ctx context.Context) {
 		found = found || err != nil || in != nil
 	}
 	if !found {
-		d.add("agent", note, "", "none is on this machine: there are no settings of %v", capture.Agents)
+		d.add("agent", note, "", "none is on this machine: there are no settings of claude-code, codex or gemini")
 	}
 }
 
@@ -181,12 +186,15 @@ func (d *diagnosis) agent(in *hooks.Installation) {
 	default:
 		d.add(of, fine, "", "%s in %s", cli.Count(in.Hooks, "hook"), in.Settings)
 	}
+	if in.Hooks > 0 {
+		d.add(of, fine, "", "tool calls are judged by: %s", cmp.Or(in.Guard, "no guard"))
+	}
 	switch {
 	case in.Version == "":
 		d.add(of, note, "", "which version it is could not be found out")
-	case in.Old && in.Guards:
+	case in.Old && in.Guard != "":
 		d.add(of, wrong, "update it to 2.1.295 or newer", "version %s runs a tool call if the guard itself cannot be started", in.Version)
-	case in.Guards && in.Agent != capture.ClaudeCode:
+	case in.Guard != "" && in.Agent != capture.ClaudeCode:
 		d.add(of, note, "", "version %s; a tool call runs if the guard itself cannot be started", in.Version)
 	default:
 		d.add(of, fine, "", "version %s", in.Version)

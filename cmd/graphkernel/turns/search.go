@@ -13,7 +13,6 @@ import (
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/render"
 	"github.com/graphkernel/graphkernel/retrieval"
 	"github.com/graphkernel/graphkernel/server/view"
@@ -64,16 +63,21 @@ A hit is no evidence: cut a slice around it for that.`,
 	flags.StringVar(&f.Author, "author", "", "only turns of this author, such as human:anna")
 	flags.StringVar(&f.project, "project", "", "only turns said while the agent worked in this folder, or below it")
 	flags.StringArrayVar(&f.attributes, "attribute", nil, "only turns with this attribute, KEY=VALUE, of git_branch, model, title and cwd; may be given again")
-	flags.StringVar(&f.since, "since", "", "only turns created at this date or time, or later")
-	flags.StringVar(&f.until, "until", "", "only turns created before this date or time")
+	flags.StringVar(&f.since, "since", "", "only turns created at this date or time, or later; 7d is seven days ago, and m, h and w are minutes, hours and weeks")
+	flags.StringVar(&f.until, "until", "", "only turns created before this date or time, or so long ago")
 	flags.Uint64Var(&f.AsOf, "as-of", 0, "search what was there at this sequence number; 0 is the present")
-	flags.StringVar(&f.Policy, "policy", "", "find turns under this policy (default: recall@1; recall-dense@1 also finds what is said in other words)")
+	flags.StringVar(&f.Policy, "policy", "", "find turns under this policy (default: recall@1; recall-dense@1 also compares meanings, which finds some of what is said in other words)")
 	cli.WithinFlag(c, &f.within)
 	flags.BoolVar(&f.enrich, "enrich", false, "add the facts around what each hit speaks of, and rank by both; at most 200 hits")
 	flags.BoolVar(&f.Explain, "explain", false, "say what each score is made of")
 	_ = c.RegisterFlagCompletionFunc("role", cobra.FixedCompletions(turnRoles, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
 	cli.NoFiles(c, "limit", "conversation", "author", "attribute", "since", "until", "as-of", "policy")
 	return c
+}
+
+// filters reports whether turns that have the words may be left out.
+func (f *searchFlags) filters() bool {
+	return f.Conversation != nil || f.Role != "" || f.Author != "" || f.Attributes != nil || f.Since != nil || f.Until != nil || f.AsOf > 0 || f.Within != nil
 }
 
 // readAttributes reads the flags --project and --attribute.
@@ -114,7 +118,7 @@ func search(a *cli.App, c *cobra.Command, f *searchFlags) error {
 		if bound.text == "" {
 			continue
 		}
-		at, err := knowledge.ReadTime(bound.text)
+		at, err := cli.ReadWhen(bound.text, a.Clock())
 		if err != nil {
 			return cli.Usagef("--%s: %w", bound.flag, err)
 		}
@@ -143,7 +147,7 @@ func search(a *cli.App, c *cobra.Command, f *searchFlags) error {
 		if f.enrich && len(found.Hits) > 0 {
 			return enrich(a, c, s, f, &found)
 		}
-		return a.IO.Print(found, func(w io.Writer) { printHits(w, &found, f.Query) })
+		return a.IO.Print(found, func(w io.Writer) { printHits(w, &found, f.Query, f.filters()) })
 	})
 }
 
@@ -190,11 +194,15 @@ func printHit(w io.Writer, place int, h *api.Hit, query string) {
 }
 
 // printHits prints a line of each hit.
-func printHits(w io.Writer, found *api.Found, query string) {
+func printHits(w io.Writer, found *api.Found, query string, filtered bool) {
 	for i := range found.Hits {
 		printHit(w, i+1, &found.Hits[i], query)
 	}
-	if len(found.Hits) == 0 {
+	switch {
+	case len(found.Hits) > 0:
+	case filtered:
+		fmt.Fprintln(w, "no turn that the filters let through has any of these words")
+	default:
 		fmt.Fprintln(w, "no turn has any of these words")
 	}
 	printNotes(w, found)

@@ -15,7 +15,7 @@ func TestNotes(t *testing.T) {
 		"no turn has any of these words\nnot reranked: it is gone\n":                                                               {NotReranked: "it is gone"},
 	} {
 		var b strings.Builder
-		if printHits(&b, &found, "q"); b.String() != want {
+		if printHits(&b, &found, "q", false); b.String() != want {
 			t.Errorf("%+v prints %q, want %q", found, b.String(), want)
 		}
 	}

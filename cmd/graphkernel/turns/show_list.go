@@ -12,7 +12,6 @@ import (
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/token"
 )
 
@@ -27,13 +26,13 @@ const listedByDefault = 20
 
 func (f *listFlags) register(c *cobra.Command) {
 	c.Flags().IntVarP(&f.limit, "limit", "n", 0, fmt.Sprintf("list at most so many conversations (default: %d; all with --output json)", listedByDefault))
-	c.Flags().StringVar(&f.since, "since", "", "list only conversations in which something was said at this date or time, or later")
+	c.Flags().StringVar(&f.since, "since", "", "list only conversations in which something was said at this date or time, or later; 7d is seven days ago")
 	cli.NoFiles(c, "limit", "since")
 }
 
 // read returns the time from which on things are listed, and how many at most; 0 for all.
 func (f *listFlags) read(a *cli.App, c *cobra.Command) (since dag.Time, most int, err error) {
-	if since, err = knowledge.ReadTime(cmp.Or(f.since, dag.Time(0).String())); err != nil {
+	if since, err = cli.ReadWhen(cmp.Or(f.since, dag.Time(0).String()), a.Clock()); err != nil {
 		return since, 0, cli.Usagef("--since: %w", err)
 	}
 	most = f.limit
