@@ -1,4 +1,4 @@
-# Every target sets up what it needs. Tools go to ./bin, not to the machine.
+# Every target sets up what it needs. Tools go to ./bin; as root on Debian, tests also install packages of the system (PostgreSQL, PgBouncer, QEMU, Buildah, bsdtar).
 
 STATICCHECK_VERSION := v0.8.2
 FUZZTIME ?= 10m
