@@ -1,6 +1,8 @@
 package ingest
 
 import (
+	"strings"
+
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/internal/canon"
 )
@@ -25,6 +27,7 @@ type chat struct {
 	batch *Batch
 	place string
 	name  string
+	title string // for the first turn
 	id    dag.ConversationID
 	began dag.Time
 	timed bool // began is known
@@ -72,6 +75,7 @@ func newChat(r *reading, v *canon.Value, path, place string) *chat {
 		}
 	}
 	c.id = conversationID(sourceChatGPT, c.name)
+	c.title = strings.Clone(text(v, "title"))
 	if t := v.Get("create_time"); t != nil && t.Kind == canon.Number {
 		began, err := secondsTime(t.Text)
 		c.began, c.timed = began, err == nil
@@ -162,7 +166,9 @@ func (c *chat) node(n *chatNode) {
 			noted.add(what)
 		}
 	}
+	setAttr(&d, attrTitle, c.title, &noted)
 	if c.r.admit(c.batch, &d, c.place, noted) {
+		c.title = "" // it is on the first turn
 		n.attach, n.missing = &d.ID, ""
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -165,6 +167,9 @@ func importPaths(a *cli.App, c *cobra.Command, paths []string, im *importing) er
 		opts.Progress = bar.Update
 		report, err := a.Stores.TryImport(c.Context(), paths, opts)
 		bar.Stop()
+		if err == nil {
+			err = nothingImported(&report)
+		}
 		if err != nil {
 			return err
 		}
@@ -183,6 +188,9 @@ func importPaths(a *cli.App, c *cobra.Command, paths []string, im *importing) er
 		report, err := s.Turns.Import(c.Context(), paths, opts)
 		bar.Stop()
 		result := importResult(&report)
+		if err == nil {
+			err = nothingImported(&report)
+		}
 		if err == nil && im.learn {
 			if result.Extracted, err = facts.Extract(a, c.Context(), s, nil, before); err == nil {
 				result.Head = result.Extracted.Head
@@ -200,6 +208,21 @@ func importPaths(a *cli.App, c *cobra.Command, paths []string, im *importing) er
 	})
 }
 
+// nothingImported is an error if what was read holds no turn at all: that is no success, whatever format was named.
+func nothingImported(report *kernel.ImportReport) error {
+	if report.Admitted+report.Existing+report.Changed > 0 || len(report.Read.Secrets) > 0 {
+		return nil
+	}
+	var left []string
+	for _, reason := range slices.Sorted(maps.Keys(report.Read.Skipped)) {
+		left = append(left, fmt.Sprintf("%d %s", report.Read.Skipped[reason], reason))
+	}
+	if len(left) == 0 {
+		return fmt.Errorf("%w: it holds no turn", ingest.ErrFormat)
+	}
+	return fmt.Errorf("%w: it holds no turn; left out: %s; --verbose names each", ingest.ErrFormat, strings.Join(left, ", "))
+}
+
 // importFailed says what was admitted before an error, which stays. In JSON nothing else is on standard output
 // then, so the program adds nothing to it.
 func importFailed(a *cli.App, report *kernel.ImportReport, result importJSON, err error) error {
@@ -211,7 +234,9 @@ func importFailed(a *cli.App, report *kernel.ImportReport, result importJSON, er
 		a.IO.Warn("graphkernel: %v", err)
 		return cli.Finish(result.ExitCode)
 	}
-	a.IO.Note("%d turns were admitted before this, and the head is %d; importing again continues from there", report.Admitted, report.Head)
+	if report.Admitted > 0 {
+		a.IO.Note("%s admitted before this, and the head is %d; importing again continues from there", cli.Count(report.Admitted, "turn"), report.Head)
+	}
 	return err
 }
 
