@@ -61,7 +61,7 @@ var dialects = map[Agent]dialect{
 	},
 	Codex: {
 		program: "codex", variable: "CODEX_HOME", home: ".codex", file: "hooks.json",
-		events: sameNames(SessionStart, UserPromptSubmit, PreToolUse, PostToolUse, Stop, SubagentStop, PreCompact),
+		events: sameNames(SessionStart, UserPromptSubmit, PreToolUse, PostToolUse, Stop, SubagentStop, PreCompact, SessionEnd),
 		second: 1,
 	},
 	Gemini: {

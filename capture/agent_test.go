@@ -18,7 +18,7 @@ func TestDialects(t *testing.T) {
 	}{
 		capture.ClaudeCode: {"PreToolUse", "SessionStart UserPromptSubmit PostToolUse PostToolUseFailure Stop SubagentStop PreCompact SessionEnd",
 			`{"type":"command","command":"/bin/graphkernel hook x --guard d","timeout":10,"onFailure":"block"}`},
-		capture.Codex: {"PreToolUse", "SessionStart UserPromptSubmit PostToolUse Stop SubagentStop PreCompact",
+		capture.Codex: {"PreToolUse", "SessionStart UserPromptSubmit PostToolUse Stop SubagentStop PreCompact SessionEnd",
 			`{"type":"command","command":"/bin/graphkernel hook x --guard d","timeout":10}`},
 		capture.Gemini: {"BeforeTool", "SessionStart BeforeAgent AfterTool AfterAgent PreCompress SessionEnd",
 			`{"type":"command","command":"/bin/graphkernel hook x --guard d","timeout":10000}`},
