@@ -165,6 +165,7 @@ type Issued struct {
 	Token             string `json:"token"`
 	BundleSHA256      string `json:"bundle_sha256" is:"Digest"`
 	IssuedAt          string `json:"issued_at" is:"Time"`
+	By                string `json:"by,omitempty" is:"Asker" doc:"Who was handed it first. Absent if that was not recorded."`
 	Leaf              uint64 `json:"leaf" is:"LogSize" doc:"The index of its leaf in the ledger."`
 	Asked             string `json:"asked,omitempty" doc:"The task of a context, or the names that a slice of facts starts from, in lists and records of slices. Absent once it was erased."`
 	Holds             int    `json:"holds,omitempty" doc:"How many facts a slice of facts holds, or turns a context shows or a slice of turns holds; of these only if they were counted."`
@@ -305,6 +306,7 @@ type Event struct {
 	Turn   string `json:"turn" is:"UUID"`
 	Reason string `json:"reason"`
 	At     string `json:"at" is:"Time"`
+	By     string `json:"by,omitempty" is:"Asker" doc:"Who asked for it. Absent if that was not recorded."`
 }
 
 // A TurnEvent tells of an admission, without the text.

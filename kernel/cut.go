@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
@@ -196,7 +197,7 @@ func (c *cache) record(ctx context.Context, s *slice.Slice, seal slice.Seal, tex
 }
 
 // recordAs writes a record, unless it is there. record makes it, for the time at which it is
-// handed out.
+// handed out. It names who asks in ctx.
 func (c *cache) recordAs(ctx context.Context, tenant dag.Tenant, handed handout, p policy.Registered, record func(at dag.Time) issued.Record) (issued.Record, error) {
 	if r, ok := c.recorded.Get(handed); ok {
 		return r, nil
@@ -211,7 +212,9 @@ func (c *cache) recordAs(ctx context.Context, tenant dag.Tenant, handed handout,
 	if err != nil {
 		return issued.Record{}, err
 	}
-	r, err := c.issuing.put(ctx, tenant, record(now))
+	named := record(now)
+	named.By = access.CallerIn(ctx)
+	r, err := c.issuing.put(ctx, tenant, named)
 	if err != nil {
 		return issued.Record{}, err
 	}

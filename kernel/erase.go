@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"unicode/utf8"
 
+	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history/erasures"
 	"github.com/graphkernel/graphkernel/store/kinds"
@@ -14,7 +15,7 @@ import (
 const MaxReason = 1024
 
 // Erase deletes a turn's text and salt for good, with the facts that were learned from it, and
-// records when and why.
+// records when, why and who asked (see access.As).
 // Everything else of the turn stays: old slices still verify and replay, and say
 // that the text is gone. Erasing twice gives the first event, and finishes the work
 // if the store could not the first time.
@@ -28,7 +29,7 @@ func (k Turns) Erase(ctx context.Context, tenant dag.Tenant, turn dag.TurnID, re
 	if err != nil {
 		return erasures.Erasure{}, err
 	}
-	e, err := k.erasures().Erase(ctx, tenant, erasures.Erasure{Turn: turn, Reason: reason, At: now}, kinds.Erasing(turn, now)...)
+	e, err := k.erasures().Erase(ctx, tenant, erasures.Erasure{Turn: turn, Reason: reason, At: now, By: access.CallerIn(ctx)}, kinds.Erasing(turn, now)...)
 	kept := k.kept.Load().tenants.of(tenant)
 	kept.texts.forget(turn)
 	kept.facts.erased() // whatever came of it: an erasure may be kept and reported as failed

@@ -62,6 +62,48 @@ func TestBrought(t *testing.T) {
 	}
 }
 
+// TestAsked has bundles of each kind handed out to one key, and a text erased with another: records, answers and events say which.
+func TestAsked(t *testing.T) {
+	s := start(t)
+	agent, admin := s.keys[tenantA][access.Agent], s.admin()
+	id := func(key string) string {
+		t.Helper()
+		presented, err := access.Parse(key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return presented.ID
+	}
+	s.chain(admin, 3)
+	s.expect(200, question{op: "learnFact", key: admin, body: map[string]any{"subject": "ada", "predicate": "wrote", "object": "notes"}})
+	s.expect(200, question{op: "cutSlice", key: agent, body: map[string]any{"anchor": turnID(2)}})
+	s.expect(200, question{op: "cutSlice", key: admin, body: map[string]any{"anchor": turnID(2)}}) // the same bundle, which is recorded once
+	s.expect(200, question{op: "cutSlices", key: admin, body: map[string]any{"requests": []any{map[string]any{"anchor": turnID(3)}}}})
+	s.expect(200, question{op: "cutFacts", key: agent, body: map[string]any{"start": []string{"ada"}}})
+	s.expect(200, question{op: "assembleContext", key: agent, body: map[string]any{"task": "turn 2"}})
+	var page api.Slices
+	s.expect(200, question{op: "listSlices", key: admin}).decode(t, &page)
+	var got []string
+	for _, i := range page.Slices {
+		got = append(got, i.By)
+	}
+	if want := []string{id(agent), id(admin), id(agent), id(agent)}; !slices.Equal(got, want) {
+		t.Errorf("asked by %q, want %q", got, want)
+	}
+	var erased api.Event
+	s.expect(200, question{op: "eraseTurn", key: admin, path: map[string]string{"id": turnID(1)}, body: api.ErasureRequest{Reason: "asked for"}}).decode(t, &erased)
+	if erased.By != id(admin) {
+		t.Errorf("erased by %q, want %q", erased.By, id(admin))
+	}
+	if _, err := s.kernel.Turns().Erase(t.Context(), tenantA, mustTurn(t, 2), "asked for"); err != nil {
+		t.Fatal(err)
+	}
+	again := s.expect(200, question{op: "eraseTurn", key: admin, path: map[string]string{"id": turnID(2)}, body: api.ErasureRequest{Reason: "asked for"}})
+	if bytes.Contains(again.body, []byte(`"by"`)) {
+		t.Errorf("an erasure whose caller was not recorded names one: %s", again.body)
+	}
+}
+
 // TestListByRole lists the turns of each role, of one key and of both, page by page.
 func TestListByRole(t *testing.T) {
 	s := start(t)

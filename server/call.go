@@ -204,7 +204,7 @@ func (s *Server) admitted(c *call, r *http.Request, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	c.who = who
+	c.who, c.ctx = who, access.As(c.ctx, who.Caller())
 	if err := s.within(who, now); err != nil {
 		return err
 	}

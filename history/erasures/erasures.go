@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"unicode/utf8"
 
+	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/internal/canon"
@@ -38,12 +39,18 @@ type Erasure struct {
 	Turn   dag.TurnID
 	Reason string // UTF-8
 	At     dag.Time
+	By     string // who asked for it, as access.CheckCaller has it; "" if that was not recorded
 }
 
 // Check reports the first thing about an erasure that is not in its form, as dag.ErrForm.
 func (e *Erasure) Check() error {
 	if !e.At.Valid() || !utf8.ValidString(e.Reason) {
 		return fmt.Errorf("%w: an erasure at %d for the reason %.40q", dag.ErrForm, e.At, e.Reason)
+	}
+	if e.By != "" {
+		if err := access.CheckCaller(e.By); err != nil {
+			return fmt.Errorf("%w: an erasure that %.80q asked for: %w", dag.ErrForm, e.By, err)
+		}
 	}
 	return nil
 }
@@ -60,6 +67,10 @@ func (e *Erasure) Entry() history.Entry {
 	w.BeginObject()
 	w.Key("at")
 	w.String(e.At.String())
+	if e.By != "" {
+		w.Key("by")
+		w.String(e.By)
+	}
 	w.Key("reason")
 	w.String(e.Reason)
 	w.Key("turn")
@@ -75,6 +86,9 @@ func Read(entry *history.Entry) (Erasure, error) {
 	if err == nil {
 		c := canon.Open(doc)
 		e.At = canon.Parsed(c.Field("at"), dag.ParseTime)
+		if by := c.Optional("by"); by != nil {
+			e.By = by.String()
+		}
 		e.Reason = c.Field("reason").String()
 		e.Turn = canon.Parsed(c.Field("turn"), dag.ParseTurnID)
 		c.Close()

@@ -1,6 +1,7 @@
 package erasures_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"slices"
@@ -45,6 +46,33 @@ func TestForms(t *testing.T) {
 	}
 	if e := &record[0]; e.Kind != "erased/1" || string(e.Public) != `{"at":"1970-01-01T00:00:00.000007Z","seq":6,"tenant":"storetest","turn":"`+turn+`","type":"erasure","version":"gkl/1"}` {
 		t.Errorf("the record: %+v, %q", e, e.Public)
+	}
+}
+
+// TestAskedBy writes who asked. An erasure without it is read as one whose caller was not recorded.
+func TestAskedBy(t *testing.T) {
+	for n, by := range []string{"", "0123456789abcdef", "jwt:Anna", "local", "stdio"} {
+		_, b := filled(t)
+		want := erasures.Erasure{Turn: storetest.TurnID(2), Reason: "asked for", At: 7, By: by}
+		if _, err := b.Erase(t.Context(), tenant, want); err != nil {
+			t.Fatal(err)
+		}
+		want.Seq = 6
+		if got, err := b.After(t.Context(), tenant, 0, 2); err != nil || len(got) != 1 || got[0] != want {
+			t.Errorf("%d: got %+v, %v, want %+v", n, got, err, want)
+		}
+	}
+	e := erasures.Erasure{Seq: 6, Turn: storetest.TurnID(2), By: "local"}
+	entry := e.Entry()
+	if want := `{"at":"1970-01-01T00:00:00.000000Z","by":"local","reason":"","turn":"` + e.Turn.String() + `"}`; string(entry.Public) != want {
+		t.Errorf("got %s, want %s", entry.Public, want)
+	}
+	for _, by := range []string{"", "nobody", "0123456789abcdeF"} {
+		bad := entry
+		bad.Public = bytes.Replace(entry.Public, []byte("local"), []byte(by), 1)
+		if got, err := erasures.Read(&bad); !errors.Is(err, dag.ErrForm) {
+			t.Errorf("%s was read as %+v, %v", bad.Public, got, err)
+		}
 	}
 }
 

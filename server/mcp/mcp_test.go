@@ -144,6 +144,27 @@ func TestWay(t *testing.T) {
 	}
 }
 
+// TestAsked has bundles handed out over MCP: their records say to whom.
+func TestAsked(t *testing.T) {
+	t.Parallel()
+	for subject, want := range map[string]string{access.Stdio: access.Stdio, "0123456789abcdef": "0123456789abcdef", "jwt:anna": "jwt:anna", "anybody": ""} {
+		k := testKernel(t)
+		c := over(t, New(k, Options{Tools: every(t)}), access.Identity{Tenant: dag.DefaultTenant, Role: access.Admin, Subject: subject})
+		must(t, c, "admit_turns", chain(3))
+		must(t, c, "cut_slice", map[string]any{"anchor": turnID(3)})
+		must(t, c, "recall", map[string]any{"task": "turn 2"})
+		list, err := k.Slices().After(t.Context(), dag.DefaultTenant, 0, 9)
+		if err != nil || len(list) != 2 {
+			t.Fatalf("%d records, %v", len(list), err)
+		}
+		for i := range list {
+			if list[i].By != want {
+				t.Errorf("what %q was handed is recorded as asked for by %q, want %q", subject, list[i].By, want)
+			}
+		}
+	}
+}
+
 // TestRoles goes through every role and every tool: what a role may do is listed
 // and works, what it may not do is neither listed nor done.
 func TestRoles(t *testing.T) {

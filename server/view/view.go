@@ -77,7 +77,7 @@ func Issued(i *issued.Record) api.Issued {
 	return api.Issued{
 		Number: i.Number, SliceID: string(p.SliceID), Anchor: p.Anchor.String(), PolicyID: string(p.PolicyID),
 		PolicyParamsHash: p.PolicyParamsHash.String(), GraphSnapshotHash: p.GraphSnapshotHash.String(), SchemaVersion: p.SchemaVersion,
-		AsOf: uint64(i.AsOf), KeyID: i.KeyID, Token: i.Token, BundleSHA256: i.Bundle.String(), IssuedAt: i.At.String(), Leaf: i.Leaf,
+		AsOf: uint64(i.AsOf), KeyID: i.KeyID, Token: i.Token, BundleSHA256: i.Bundle.String(), IssuedAt: i.At.String(), Leaf: i.Leaf, By: i.By,
 	}
 }
 
@@ -136,7 +136,7 @@ func Policies(r policy.Registry) api.Policies {
 
 // Event shows an erasure.
 func Event(e *erasures.Erasure) api.Event {
-	return api.Event{Seq: uint64(e.Seq), Kind: api.EventErasure, Turn: e.Turn.String(), Reason: e.Reason, At: e.At.String()}
+	return api.Event{Seq: uint64(e.Seq), Kind: api.EventErasure, Turn: e.Turn.String(), Reason: e.Reason, At: e.At.String(), By: e.By}
 }
 
 // TurnEvent shows an admission.

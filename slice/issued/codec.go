@@ -1,6 +1,7 @@
 package issued
 
 import (
+	"bytes"
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/ledger"
@@ -41,6 +43,11 @@ func (r *Record) check() error {
 		return fmt.Errorf("%w: issued slice %s, turns %x", dag.ErrForm, r.Provenance.SliceID, r.Shown)
 	case r.AsOf > dag.MaxSeq || !r.At.Valid():
 		return fmt.Errorf("%w: issued slice %s, cut at %d, issued at %d", dag.ErrForm, r.Provenance.SliceID, r.AsOf, r.At)
+	}
+	if r.By != "" {
+		if err := access.CheckCaller(r.By); err != nil {
+			return fmt.Errorf("%w: issued slice %s was asked for by %.80q: %w", dag.ErrForm, r.Provenance.SliceID, r.By, err)
+		}
 	}
 	return nil
 }
@@ -78,7 +85,7 @@ const (
 
 // appendDetail appends the number, eight bytes, big-endian; of a slice of facts and of a context, whose leaf does
 // not say them, the eight bytes of the slice's id, the anchor, the snapshot's hash, and Facts or Shown with the
-// count of its bytes, a uvarint, before it; and the token.
+// count of its bytes, a uvarint, before it; the token; and By with a zero byte before it, if there is one.
 func appendDetail(dst []byte, r *Record) []byte {
 	dst = binary.BigEndian.AppendUint64(dst, r.Number)
 	if p := &r.Provenance; r.asked() {
@@ -89,7 +96,11 @@ func appendDetail(dst []byte, r *Record) []byte {
 		packed := string(r.Facts) + string(r.Shown) // of which one is empty
 		dst = append(binary.AppendUvarint(dst, uint64(len(packed))), packed...)
 	}
-	return append(dst, r.Token...)
+	dst = append(dst, r.Token...)
+	if r.By != "" {
+		dst = append(append(dst, 0), r.By...)
+	}
+	return dst
 }
 
 // Read reads the record that an entry of Kind holds, and returns it with the tenant that its leaf names.
@@ -144,7 +155,11 @@ func read(e *history.Entry) (r Record, of dag.Tenant, _ error) {
 			r.Shown = Turns(packed)
 		}
 	}
-	r.Token = string(token)
+	text, by, named := bytes.Cut(token, []byte{0})
+	if named && len(by) == 0 {
+		return r, of, errors.New("it names nobody who asked, and says that it does")
+	}
+	r.Token, r.By = string(text), string(by)
 	if rest := e.Detail[detailTurns:before]; len(rest) > 0 {
 		p := &r.Provenance
 		p.SliceID, rest = slice.SliceID(hex.EncodeToString(rest[:8])), rest[8:]

@@ -52,6 +52,7 @@ type Record struct {
 	KeyID      string
 	Token      string
 	Bundle     dag.Digest // SHA-256 of the bundle's bytes
+	By         string     // who was handed it first, as access.CheckCaller has it; "" if that was not recorded
 	At         dag.Time   // when it was first issued
 }
 

@@ -47,12 +47,53 @@ func fresh() store.Store { return inmem.Open(&inmem.Disk{}, inmem.Options{Seed: 
 func TestForms(t *testing.T) {
 	_, entries := recorded(t)
 	for i, want := range []struct{ detail, private string }{
-		{"\x00\x00\x00\x00\x00\x00\x00\x01" + "00000000000000000000000000000001", ""},
+		{"\x00\x00\x00\x00\x00\x00\x00\x01" + "00000000000000000000000000000001" + "\x00" + storetest.AskedBy(1), ""},
 		{"\x00\x00\x00\x00\x00\x00\x00\x02" + "\x9e\x37\x79\xb9\x7f\x4a\x7c\x15" +
-			"\xda\xa6\x6d\x2c\x7d\xdf\x74\x3f\x00\x00\x00\x00\x00\x00\x00\x03" + "\x02\x01" + string(make([]byte, 30)) + "\x00" + "00000000000000000000000000000002", "entity 1, \U0001f464?"},
+			"\xda\xa6\x6d\x2c\x7d\xdf\x74\x3f\x00\x00\x00\x00\x00\x00\x00\x03" + "\x02\x01" + string(make([]byte, 30)) + "\x00" + "00000000000000000000000000000002" + "\x00" + storetest.AskedBy(2), "entity 1, \U0001f464?"},
 	} {
 		if e := &entries[i]; e.Kind != "issued/1" || string(e.Detail) != want.detail || string(e.Private) != want.private {
 			t.Errorf("entry %d is of kind %s with the detail %q and the private half %q", i, e.Kind, e.Detail, e.Private)
+		}
+	}
+}
+
+// TestAskedBy writes records of callers of each kind. One without a caller is read as one whose caller was not recorded, and names that
+// are no caller's are refused, written or read.
+func TestAskedBy(t *testing.T) {
+	const id = "0123456789abcdef"
+	for _, make := range []func(int, int) issued.Record{storetest.Issued, storetest.IssuedFacts} {
+		for n, by := range []string{"", id, "jwt:Anna \U0001f464", "local", "stdio"} {
+			b := issued.Base{History: fresh()}
+			r := make(1, 1)
+			r.By = by
+			if _, err := b.Put(t.Context(), tenant, []issued.Record{r}); err != nil {
+				t.Fatal(err)
+			}
+			r.Number = 1
+			if got, err := b.After(t.Context(), tenant, 0, 2); err != nil || len(got) != 1 || got[0] != r {
+				t.Errorf("%d: got %+v, %v, want %+v", n, got, err, r)
+			}
+			entries, err := b.Entries(t.Context(), tenant, history.Page{Stream: history.Record, Limit: 9})
+			if err != nil || len(entries) != 1 {
+				t.Fatal(entries, err)
+			}
+			if named := bytes.Contains(entries[0].Detail, []byte(r.Token+"\x00")); named != (by != "") {
+				t.Errorf("the detail of a record by %q is %q", by, entries[0].Detail)
+			}
+		}
+		for _, by := range []string{" ", "LOCAL", "jwt:", "0123456789abcde", id + "0", "a\x00b", "\xff"} {
+			r := make(1, 1)
+			if r.By = by; r.Check() == nil {
+				t.Errorf("a record by %q was taken", by)
+			}
+		}
+	}
+	_, entries := recorded(t)
+	for _, rest := range []string{"\x00", "\x00nobody", "\x00local\x00"} {
+		e := entries[0]
+		e.Detail = append(bytes.Clone(e.Detail[:8+32]), rest...)
+		if r, _, err := issued.Read(&e); !errors.Is(err, dag.ErrForm) {
+			t.Errorf("%q was read as a record by %q, %v", rest, r.By, err)
 		}
 	}
 }

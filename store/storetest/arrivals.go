@@ -82,6 +82,17 @@ func BroughtBy(n int) string {
 	return ""
 }
 
+// AskedBy returns who asked for bundle or erasure n: anybody who brings turns, a command, an agent over stdio, or nobody on record.
+func AskedBy(n int) string {
+	switch n % 5 {
+	case 3:
+		return access.Local
+	case 4:
+		return access.Stdio
+	}
+	return BroughtBy(n)
+}
+
 // WithBody returns the arrival another body, with its digest.
 func WithBody(a store.Arrival, b dag.Body) store.Arrival {
 	a.Body = slice.AppendBody(nil, &b)
@@ -206,6 +217,7 @@ func Issued(n, sliceNumber int) issued.Record {
 		KeyID: "key-1",
 		Token: fmt.Sprintf("%032x", n),
 		At:    dag.Time(1_700_000_000_000_000 + int64(n)),
+		By:    AskedBy(n),
 	}
 	i.Provenance.PolicyParamsHash[0], i.Provenance.PolicyParamsHash[1] = byte(sliceNumber), 1
 	i.Provenance.GraphSnapshotHash[0], i.Provenance.GraphSnapshotHash[1] = byte(n), 1
@@ -215,7 +227,7 @@ func Issued(n, sliceNumber int) issued.Record {
 
 // Erasure makes the event of deleting a turn's body.
 func Erasure(n int) erasures.Erasure {
-	return erasures.Erasure{Turn: TurnID(n), Reason: "asked by \x00 the person \U0001f464", At: dag.Time(1_800_000_000_000_000 + int64(n))}
+	return erasures.Erasure{Turn: TurnID(n), Reason: "asked by \x00 the person \U0001f464", At: dag.Time(1_800_000_000_000_000 + int64(n)), By: AskedBy(n)}
 }
 
 // Key makes an API key of Tenant; those with the same n have the same id. Its age

@@ -375,6 +375,8 @@ class ErasureRequest(TypedDict):
 
 class Event(TypedDict):
     at: str
+    by: NotRequired[str]
+    """Who asked for it. Absent if that was not recorded."""
     kind: Literal["erasure"]
     reason: str
     seq: int
@@ -574,6 +576,8 @@ class Issued(TypedDict):
     asked: NotRequired[str]
     """The task of a context, or the names that a slice of facts starts from, in lists and records of slices. Absent once it was erased."""
     bundle_sha256: str
+    by: NotRequired[str]
+    """Who was handed it first. Absent if that was not recorded."""
     graph_snapshot_hash: str
     holds: NotRequired[int]
     """How many facts a slice of facts holds, or turns a context shows or a slice of turns holds; of these only if they were counted."""

@@ -369,6 +369,8 @@ export interface ErasureRequest {
 
 export interface Event {
   at: string;
+  /** Who asked for it. Absent if that was not recorded. */
+  by?: string;
   kind: "erasure";
   reason: string;
   seq: number;
@@ -563,6 +565,8 @@ export interface Issued {
   /** The task of a context, or the names that a slice of facts starts from, in lists and records of slices. Absent once it was erased. */
   asked?: string;
   bundle_sha256: string;
+  /** Who was handed it first. Absent if that was not recorded. */
+  by?: string;
   graph_snapshot_hash: string;
   /** How many facts a slice of facts holds, or turns a context shows or a slice of turns holds; of these only if they were counted. */
   holds?: number;

@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/spf13/cobra"
 )
@@ -83,7 +84,7 @@ var ErrInterrupted = errors.New("interrupted")
 
 // Run runs the program with arguments and returns its exit code.
 func (a *App) Run(ctx context.Context, args []string) int {
-	ctx, cancel := context.WithCancel(ctx)
+	ctx, cancel := context.WithCancel(access.As(ctx, access.Local))
 	defer cancel()
 	go a.endOnHangup(ctx, cancel)
 	out := &watched{Writer: a.IO.Stdout}

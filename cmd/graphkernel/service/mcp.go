@@ -108,7 +108,7 @@ func serveMCP(a *cli.App, ctx context.Context, name, tools string) error {
 	return a.Stores.WithStore(ctx, ring, cli.ToMake, func(s *cli.Session) error {
 		version, _ := cli.BuildVersion()
 		server := mcp.New(s.Kernel, mcp.Options{Log: slog.New(slog.NewTextHandler(a.IO.Stderr, nil)), Version: version, Tools: selected})
-		who := access.Identity{Tenant: s.Tenant, Role: role, Subject: "stdio"}
+		who := access.Identity{Tenant: s.Tenant, Role: role, Subject: access.Stdio}
 		return server.ServeStdio(ctx, who, io.NopCloser(a.IO.Stdin), keepOpen{a.IO.Stdout})
 	})
 }

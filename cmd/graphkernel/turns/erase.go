@@ -130,12 +130,15 @@ func erase(a *cli.App, c *cobra.Command, turn string, f *eraseFlags) error {
 		already := dag.Seq(e.Seq) <= before
 		left := transcriptsOf(a, found)
 		result := map[string]any{"turn": id.String(), "seq": e.Seq, "reason": e.Reason, "at": e.At, "already": already, "shown_in": cli.Texts(shown), "transcripts": left.files}
+		if e.By != "" {
+			result["by"] = e.By
+		}
 		return a.IO.Print(result, func(w io.Writer) {
 			switch {
 			case e.Seq == 0:
 				fmt.Fprintf(w, "turn %s came without text; there is nothing to erase\n", id)
 			case already:
-				fmt.Fprintf(w, "turn %s was erased already: event %d, %s, %s\n", id, e.Seq, e.At, render.OneLine(e.Reason, 200))
+				fmt.Fprintf(w, "turn %s was erased already: event %d, %s, by %s, %s\n", id, e.Seq, e.At, askedBy(e.By), render.OneLine(e.Reason, 200))
 			default:
 				fmt.Fprintf(w, "turn %s is erased: event %d\n", id, e.Seq)
 			}

@@ -55,7 +55,7 @@ func (of issuedCommand) command(a *cli.App) *cobra.Command {
 	}
 	if of.kind == "" {
 		c.Long = `Lists what was handed out, the newest first: slices of turns, slices of facts, and contexts. Beside each is when
-it was, under which policy, how many turns (or facts) it holds, and what was asked for: the task of a context, the names
+it was, under which policy, how many turns (or facts) it holds, who asked for it first (the id of an API key, jwt: and a subject, local or stdio), and what was asked for: the task of a context, the names
 that a slice of facts starts from, or what is said in the anchor of a slice.`
 		c.Flags().StringVar(&kind, "kind", "", "only this kind: "+strings.Join(kinds, ", "))
 		_ = c.RegisterFlagCompletionFunc("kind", cobra.FixedCompletions(kinds, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
@@ -184,14 +184,14 @@ func readAnchors(ctx context.Context, s *cli.Session, list []listedJSON) error {
 }
 
 func printIssued(w io.Writer, of issuedCommand, list []listedJSON, more bool) {
-	t := cli.NewTable(w, "id", "kind", "when", "policy", "holds", "asked for")
+	t := cli.NewTable(w, "id", "kind", "when", "policy", "holds", "asked by", "asked for")
 	for i := range list {
 		l := &list[i]
 		asked := cmp.Or(l.said, l.Asked)
 		if l.Kind == cli.KindSlice {
 			asked = l.Anchor[:8] + " " + asked
 		}
-		t.AppendRow(table.Row{cli.ID.Paint(w, l.SliceID), l.Kind, l.IssuedAt[:16], l.PolicyID, l.Holds, render.OneLine(render.Visible(asked), 60)})
+		t.AppendRow(table.Row{cli.ID.Paint(w, l.SliceID), l.Kind, l.IssuedAt[:16], l.PolicyID, l.Holds, askedBy(l.By), render.OneLine(render.Visible(asked), 60)})
 	}
 	t.Render()
 	if more {
@@ -203,6 +203,11 @@ func printIssued(w io.Writer, of issuedCommand, list []listedJSON, more bool) {
 		return
 	}
 	fmt.Fprintln(w, cli.Count(len(list), of.one))
+}
+
+// askedBy shows who asked, if it is on record.
+func askedBy(name string) string {
+	return cmp.Or(render.Visible(name), "not recorded")
 }
 
 // An issuedJSON is one of them in full.
@@ -239,6 +244,7 @@ func showIssued(a *cli.App, c *cobra.Command, of issuedCommand, name string) err
 			if cli.KindOf(&i) == cli.KindSlice {
 				line("anchor", "%s", i.Anchor)
 			}
+			line("asked by", "%s", askedBy(i.By))
 			if i.Asked != "" {
 				line("asked for", "%s", render.OneLine(render.Visible(i.Asked), cli.Width(w, 214)-14))
 			}
