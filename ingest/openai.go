@@ -302,7 +302,7 @@ func (o *openaiReader) message(c *openaiConversation, v *canon.Value, place stri
 		model = c.model
 	}
 	setAttr(&d, attrModel, model, &noted)
-	if !o.r.admit(o.batch, &d, place, noted) {
+	if !o.r.admit(o.batch, &d, c.name, place, noted) {
 		return
 	}
 	o.size += len(d.Content)

@@ -90,6 +90,12 @@ type Options struct {
 	// Secret is called for each secret that was found, on the goroutine that called Read. Nil: they are counted alone.
 	Secret func(Secret)
 
+	// LeaveOut is called with the first turn of each conversation or session, and with the name that the program that wrote it has
+	// for it, "" in the project's own lines and for git. All its turns, and those of its sub-agents, are left out and counted under the word that
+	// is returned, unless that is "". The turn is as it was read, before secrets are replaced. A session whose first turn names no
+	// folder is asked about again with the first that does. Nil: nothing is left out.
+	LeaveOut func(session string, first *dag.Draft) string
+
 	// Skipped is called for what is left out, when it is counted in [Report].Skipped, on the goroutine that called
 	// Read. Nil: it is counted alone.
 	Skipped func(Skip)
@@ -176,6 +182,7 @@ func ReadAll(ctx context.Context, paths []string, opts Options, emit func(*Batch
 		opts:  opts,
 		emit:  emit,
 		seen:  map[dag.TurnID]bodySum{},
+		left:  map[string]leaving{},
 		files: &tree{},
 		report: Report{
 			Skipped: map[string]int{},
@@ -200,6 +207,7 @@ type reading struct {
 	emit   func(*Batch) error
 	report Report
 	seen   map[dag.TurnID]bodySum
+	left   map[string]leaving // by session, what Options.LeaveOut said
 
 	files     *tree
 	irregular []string // paths in a folder that are no files

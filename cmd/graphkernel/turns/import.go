@@ -28,6 +28,8 @@ type importing struct {
 	learn   bool
 	dry     bool
 	verbose bool
+	skip    []string
+	folders bool
 }
 
 func importCommand(a *cli.App) *cobra.Command {
@@ -44,14 +46,19 @@ Turns are admitted in batches, each whole or not at all. Importing again admits
 what is new and changes nothing else. What is left out is counted by reason
 (docs/importers.md explains each), and named with --verbose. A record that was changed after it was imported is
 named and left out, and the stored turn stays. Secrets are replaced by tokens before anything is
-stored, unless --secrets says otherwise. --dry-run stores nothing and says what would be new. With --extract,
+stored, unless --secrets says otherwise. Sessions of folders that capture leaves out
+("graphkernel capture" lists them) are left out and counted; --all-folders takes them. --skip keeps
+conversations out: by the beginning of an id or of a session's name (4 characters or more), by a
+title, or by a pattern for titles such as '*salary*', in any case. --dry-run stores nothing and says what would be new. With --extract,
 facts are learned from the turns that were admitted, as knowledge extract does it. The result, as JSON:
 
   {"admitted","existing","edges","conversations","skipped":{REASON:n},"noted":{REASON:n},"secrets":{RULE:n},"head",
-   "changed","changed_turns":[{"place","turn","field"}],"dry_run","extracted":{…}}`,
+   "changed","changed_turns":[{"place","turn","field"}],
+   "left_out":{"folder_left_out":n,"conversation_left_out":n},"skip_unmatched":[VALUE],"dry_run","extracted":{…}}`,
 		Example: `  graphkernel import ~/.claude/projects
   graphkernel import --dry-run --verbose export.zip
   graphkernel import conversations.json --format chatgpt
+  graphkernel import export.zip --skip '*salary*' --skip 6a2f0c1e
   zcat old.jsonl.gz | graphkernel import -
   graphkernel import .                        the history of this repository`,
 		Args: func(c *cobra.Command, args []string) error {
@@ -70,6 +77,9 @@ facts are learned from the turns that were admitted, as knowledge extract does i
 	c.Flags().BoolVar(&im.learn, "extract", false, "learn facts from what is admitted")
 	c.Flags().BoolVar(&im.dry, "dry-run", false, "store nothing, and say what would be admitted")
 	c.Flags().BoolVarP(&im.verbose, "verbose", "v", false, "name each file and line that is left out, on standard error")
+	c.Flags().StringArrayVar(&im.skip, "skip", nil, "leave out the conversation with this id, session or title; may be given again")
+	c.Flags().BoolVar(&im.folders, "all-folders", false, "take sessions of folders that capture leaves out, too")
+	cli.NoFiles(c, "skip")
 	a.Settings.RegisterSecrets(c)
 	_ = c.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
 	return c
@@ -96,6 +106,8 @@ type importJSON struct {
 	Records       int                  `json:"records"`
 	Changed       int                  `json:"changed"`
 	ChangedTurns  []changedJSON        `json:"changed_turns,omitempty"`
+	LeftOut       map[string]int       `json:"left_out,omitempty"` // conversations
+	SkipUnmatched []string             `json:"skip_unmatched,omitempty"`
 	DryRun        bool                 `json:"dry_run,omitempty"`
 	Extracted     *facts.ExtractedJSON `json:"extracted,omitempty"`
 	Error         string               `json:"error,omitempty"`
@@ -109,8 +121,9 @@ type changedJSON struct {
 	Field string `json:"field"`
 }
 
-func importResult(r *kernel.ImportReport) importJSON {
+func importResult(r *kernel.ImportReport, left *cli.LeavingOut) importJSON {
 	j := importJSON{
+		LeftOut: left.Conversations(), SkipUnmatched: left.Unmatched(),
 		Admitted: r.Admitted, Existing: r.Existing, Edges: r.Edges, Conversations: r.Conversations,
 		Skipped: r.Read.Skipped, Noted: r.Read.Noted, Secrets: r.Read.Secrets, Head: uint64(r.Head), Records: r.Read.Records,
 		Changed: r.Changed,
@@ -144,7 +157,11 @@ func importPaths(a *cli.App, c *cobra.Command, paths []string, im *importing) er
 			return cli.Usage(err)
 		}
 	}
-	opts := ingest.Options{Format: ingest.Format(im.format), Stdin: a.IO.Stdin}
+	left, err := a.Settings.LeavingOut(im.skip, im.folders)
+	if err != nil {
+		return err
+	}
+	opts := ingest.Options{Format: ingest.Format(im.format), Stdin: a.IO.Stdin, LeaveOut: left.Reason}
 	if im.verbose {
 		opts.Skipped = func(s ingest.Skip) { a.IO.Note("%s", skippedLine(s)) }
 	}
@@ -168,14 +185,15 @@ func importPaths(a *cli.App, c *cobra.Command, paths []string, im *importing) er
 		report, err := a.Stores.TryImport(c.Context(), paths, opts)
 		bar.Stop()
 		if err == nil {
-			err = nothingImported(&report)
+			err = nothingImported(&report, left)
 		}
 		if err != nil {
 			return err
 		}
-		result := importResult(&report)
+		result := importResult(&report, left)
 		result.DryRun = true
-		return a.IO.Print(result, func(w io.Writer) { printImport(w, &report, policy, true) })
+		warnUnmatched(a, left)
+		return a.IO.Print(result, func(w io.Writer) { printImport(w, &report, left, policy, true) })
 	}
 	return a.Stores.WithNewKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
 		before, err := s.Head(c.Context())
@@ -187,9 +205,10 @@ func importPaths(a *cli.App, c *cobra.Command, paths []string, im *importing) er
 		opts.Progress = bar.Update
 		report, err := s.Turns.Import(c.Context(), paths, opts)
 		bar.Stop()
-		result := importResult(&report)
+		result := importResult(&report, left)
+		warnUnmatched(a, left)
 		if err == nil {
-			err = nothingImported(&report)
+			err = nothingImported(&report, left)
 		}
 		if err == nil && im.learn {
 			if result.Extracted, err = facts.Extract(a, c.Context(), s, nil, before); err == nil {
@@ -200,7 +219,7 @@ func importPaths(a *cli.App, c *cobra.Command, paths []string, im *importing) er
 			return importFailed(a, &report, result, err)
 		}
 		return a.IO.Print(result, func(w io.Writer) {
-			printImport(w, &report, policy, false)
+			printImport(w, &report, left, policy, false)
 			if result.Extracted != nil {
 				facts.PrintExtracted(w, result.Extracted)
 			}
@@ -208,19 +227,27 @@ func importPaths(a *cli.App, c *cobra.Command, paths []string, im *importing) er
 	})
 }
 
-// nothingImported is an error if what was read holds no turn at all: that is no success, whatever format was named.
-func nothingImported(report *kernel.ImportReport) error {
-	if report.Admitted+report.Existing+report.Changed > 0 || len(report.Read.Secrets) > 0 {
+// warnUnmatched says which values of --skip kept nothing out, since what they were to keep out may be stored now.
+func warnUnmatched(a *cli.App, left *cli.LeavingOut) {
+	for _, value := range left.Unmatched() {
+		a.IO.Warn("graphkernel: --skip %q matched no conversation and left out nothing; want the beginning of an id or session, a title, or a pattern such as '*word*'", value)
+	}
+}
+
+// nothingImported is an error if what was read holds no turn at all: that is no success, whatever format was named. Conversations that were left out
+// on purpose hold turns.
+func nothingImported(report *kernel.ImportReport, left *cli.LeavingOut) error {
+	if report.Admitted+report.Existing+report.Changed+len(left.Conversations()) > 0 || len(report.Read.Secrets) > 0 {
 		return nil
 	}
-	var left []string
+	var out []string
 	for _, reason := range slices.Sorted(maps.Keys(report.Read.Skipped)) {
-		left = append(left, fmt.Sprintf("%d %s", report.Read.Skipped[reason], reason))
+		out = append(out, fmt.Sprintf("%d %s", report.Read.Skipped[reason], reason))
 	}
-	if len(left) == 0 {
+	if len(out) == 0 {
 		return fmt.Errorf("%w: it holds no turn", ingest.ErrFormat)
 	}
-	return fmt.Errorf("%w: it holds no turn; left out: %s; --verbose names each", ingest.ErrFormat, strings.Join(left, ", "))
+	return fmt.Errorf("%w: it holds no turn; left out: %s; --verbose names each", ingest.ErrFormat, strings.Join(out, ", "))
 }
 
 // importFailed says what was admitted before an error, which stays. In JSON nothing else is on standard output
@@ -256,7 +283,7 @@ func skippedLine(s ingest.Skip) string {
 	return fmt.Sprintf("skipped %s: %s", s.Path, s.Reason)
 }
 
-func printImport(w io.Writer, r *kernel.ImportReport, policy secrets.Policy, dry bool) {
+func printImport(w io.Writer, r *kernel.ImportReport, left *cli.LeavingOut, policy secrets.Policy, dry bool) {
 	what, end := "admitted", fmt.Sprintf("; head %d", r.Head)
 	if dry {
 		what, end = "would admit", "; nothing was stored"
@@ -266,6 +293,13 @@ func printImport(w io.Writer, r *kernel.ImportReport, policy secrets.Policy, dry
 	cli.PrintCounts(w, "skipped", r.Read.Skipped)
 	cli.PrintCounts(w, "noted", r.Read.Noted)
 	cli.PrintCounts(w, done[policy].count, r.Read.Secrets)
+	counted := left.Conversations()
+	if n := counted[cli.LeftOutFolder]; n > 0 {
+		fmt.Fprintf(w, "left out %s of folders that capture leaves out (%s); --all-folders takes them\n", cli.Count(n, "session"), render.Visible(strings.Join(left.Folders(), ", ")))
+	}
+	if n := counted[cli.LeftOutNamed]; n > 0 {
+		fmt.Fprintf(w, "left out %s that --skip names\n", cli.Count(n, "conversation"))
+	}
 	if r.Changed == 0 {
 		return
 	}
