@@ -130,7 +130,8 @@ func (o *openaiReader) document() error {
 		case err == io.EOF:
 			return nil
 		case errors.Is(err, errBrokenDocument):
-			o.skipOne("broken_document")
+			o.r.record()
+			o.r.brokenDocument(in, err)
 			return nil
 		case err != nil:
 			return err

@@ -70,6 +70,9 @@ func ParseFormat(s string) (Format, error) {
 // might cure: nothing known was recognised, or more than one thing.
 var ErrFormat = errors.New("cannot tell the format")
 
+// ErrBroken is for callers to wrap where a document that is not whole is an error. Read counts it, see [Report].Broken.
+var ErrBroken = errors.New("the input is not whole")
+
 // Options tell Read what the caller knows. The zero value looks for itself.
 type Options struct {
 	// Format is what the input is taken for. Empty: found by looking at the
@@ -147,6 +150,24 @@ type Report struct {
 	Skipped map[string]int // why records gave no turn → how many
 	Noted   map[string]int // what was lost or made up inside turns → how often
 	Secrets map[string]int // kinds of secrets that were found → how many; nil if there are none
+
+	Broken []BrokenDocument // files of which the rest could not be read
+}
+
+// A BrokenDocument is a JSON document that was read up to a byte. What was whole before it was handed over, and the rest is one record, counted as
+// broken_document.
+type BrokenDocument struct {
+	Path string
+	Byte int64 // how many were read
+	Line int   // of the last of them, from 1
+	Ends bool  // the file ends there; else it goes on and is no JSON
+}
+
+func (b *BrokenDocument) String() string {
+	if b.Ends {
+		return fmt.Sprintf("%s ends after %d bytes, in line %d, in the middle of a JSON document", b.Path, b.Byte, b.Line)
+	}
+	return fmt.Sprintf("%s is no JSON from byte %d on, in line %d", b.Path, b.Byte, b.Line)
 }
 
 // A FileReport is the part of a Report that one file has in it.

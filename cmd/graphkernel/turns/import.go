@@ -1,11 +1,14 @@
 package turns
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 
@@ -184,16 +187,46 @@ func importPaths(a *cli.App, c *cobra.Command, paths []string, im *importing) er
 		opts.Progress = bar.Update
 		report, err := a.Stores.TryImport(c.Context(), paths, opts)
 		bar.Stop()
+		result := importResult(&report, left)
+		result.DryRun = true
+		warnUnmatched(a, left)
 		if err == nil {
 			err = nothingImported(&report, left)
 		}
 		if err != nil {
 			return err
 		}
-		result := importResult(&report, left)
-		result.DryRun = true
-		warnUnmatched(a, left)
-		return a.IO.Print(result, func(w io.Writer) { printImport(w, &report, left, policy, true) })
+		return im.finish(a, &report, result, left, policy)
+	}
+	if a.Stores.WouldMake() { // not for an input of which nothing can be admitted
+		again, remove, err := spooled(a.IO.Stdin, paths)
+		if err != nil {
+			return err
+		}
+		defer remove()
+		look, err := a.Settings.LeavingOut(im.skip, im.folders) // the other one counts
+		if err != nil {
+			return err
+		}
+		if opts.Stdin, err = again(); err != nil {
+			return err
+		}
+		holds := holdsTurns(c.Context(), paths, opts, look)
+		if opts.Stdin, err = again(); err != nil {
+			return err
+		}
+		if !holds {
+			report, err := a.Stores.TryImport(c.Context(), paths, opts)
+			result := importResult(&report, left)
+			warnUnmatched(a, left)
+			if err == nil {
+				err = nothingImported(&report, left)
+			}
+			if err != nil {
+				return importFailed(a, &report, result, err)
+			}
+			return im.finish(a, &report, result, left, policy)
+		}
 	}
 	return a.Stores.WithNewKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
 		before, err := s.Head(c.Context())
@@ -218,13 +251,66 @@ func importPaths(a *cli.App, c *cobra.Command, paths []string, im *importing) er
 		if err != nil {
 			return importFailed(a, &report, result, err)
 		}
-		return a.IO.Print(result, func(w io.Writer) {
-			printImport(w, &report, left, policy, false)
-			if result.Extracted != nil {
-				facts.PrintExtracted(w, result.Extracted)
-			}
-		})
+		return im.finish(a, &report, result, left, policy)
 	})
+}
+
+// finish prints what became of an import that came to its end. That is an error if a document was not whole.
+func (im *importing) finish(a *cli.App, report *kernel.ImportReport, result importJSON, left *cli.LeavingOut, policy secrets.Policy) error {
+	err := brokenDocuments(report)
+	if err != nil && a.IO.Output == "json" {
+		return importFailed(a, report, result, err)
+	}
+	printed := a.IO.Print(result, func(w io.Writer) {
+		printImport(w, report, left, policy, im.dry)
+		if result.Extracted != nil {
+			facts.PrintExtracted(w, result.Extracted)
+		}
+	})
+	return cmp.Or(err, printed)
+}
+
+// brokenDocuments is an error if a document ended, or stopped being JSON, before its end. What is whole in it stays.
+func brokenDocuments(report *kernel.ImportReport) error {
+	var all []string
+	for i := range report.Read.Broken {
+		all = append(all, report.Read.Broken[i].String())
+	}
+	if all == nil {
+		return nil
+	}
+	then := "what is whole before that was kept, and importing the whole file again continues from there"
+	if report.Admitted+report.Existing+report.Changed == 0 {
+		then = "nothing before that is a whole conversation, so nothing was admitted; get the file again"
+	}
+	return fmt.Errorf("%w: %s; %s", ingest.ErrBroken, strings.Join(all, "; "), then)
+}
+
+// holdsTurns reports whether an input holds a turn, without a store. It reads up to the first.
+func holdsTurns(ctx context.Context, paths []string, opts ingest.Options, left *cli.LeavingOut) bool {
+	found := errors.New("a turn")
+	_, err := ingest.ReadAll(ctx, paths, ingest.Options{Format: opts.Format, Stdin: opts.Stdin, LeaveOut: left.Reason}, func(*ingest.Batch) error { return found })
+	return errors.Is(err, found)
+}
+
+// spooled copies standard input to a file, if it is among the paths, so that it can be read twice.
+func spooled(in io.Reader, paths []string) (again func() (io.Reader, error), remove func(), err error) {
+	if !slices.Contains(paths, ingest.Stdin) {
+		return func() (io.Reader, error) { return in, nil }, func() {}, nil
+	}
+	file, err := os.CreateTemp("", "graphkernel-stdin-*")
+	if err != nil {
+		return nil, nil, err
+	}
+	remove = func() { file.Close(); os.Remove(file.Name()) }
+	if _, err := io.Copy(file, in); err != nil {
+		remove()
+		return nil, nil, fmt.Errorf("standard input: %w", err)
+	}
+	return func() (io.Reader, error) {
+		_, err := file.Seek(0, io.SeekStart)
+		return io.NopCloser(file), err
+	}, remove, nil
 }
 
 // warnUnmatched says which values of --skip kept nothing out, since what they were to keep out may be stored now.
@@ -237,6 +323,9 @@ func warnUnmatched(a *cli.App, left *cli.LeavingOut) {
 // nothingImported is an error if what was read holds no turn at all: that is no success, whatever format was named. Conversations that were left out
 // on purpose hold turns.
 func nothingImported(report *kernel.ImportReport, left *cli.LeavingOut) error {
+	if err := brokenDocuments(report); err != nil && report.Admitted+report.Existing+report.Changed == 0 {
+		return err
+	}
 	if report.Admitted+report.Existing+report.Changed+len(left.Conversations()) > 0 || len(report.Read.Secrets) > 0 {
 		return nil
 	}
