@@ -55,7 +55,7 @@ conversations out: by the beginning of an id or of a session's name (4 character
 title, or by a pattern for titles such as '*salary*', in any case. --dry-run stores nothing and says what would be new. With --extract,
 facts are learned from the turns that were admitted, as knowledge extract does it. The result, as JSON:
 
-  {"admitted","existing","edges","conversations","skipped":{REASON:n},"noted":{REASON:n},"secrets":{RULE:n},"head",
+  {"admitted","existing","erased","edges","conversations","skipped":{REASON:n},"noted":{REASON:n},"secrets":{RULE:n},"head",
    "changed","changed_turns":[{"place","turn","field"}],
    "left_out":{"folder_left_out":n,"conversation_left_out":n},"skip_unmatched":[VALUE],"dry_run","extracted":{…}}`,
 		Example: `  graphkernel import ~/.claude/projects
@@ -100,6 +100,7 @@ func formatsHelp() string {
 type importJSON struct {
 	Admitted      int                  `json:"admitted"`
 	Existing      int                  `json:"existing"`
+	Erased        int                  `json:"erased,omitempty"`
 	Edges         int                  `json:"edges"`
 	Conversations int                  `json:"conversations"`
 	Skipped       map[string]int       `json:"skipped"`
@@ -127,7 +128,7 @@ type changedJSON struct {
 func importResult(r *kernel.ImportReport, left *cli.LeavingOut) importJSON {
 	j := importJSON{
 		LeftOut: left.Conversations(), SkipUnmatched: left.Unmatched(),
-		Admitted: r.Admitted, Existing: r.Existing, Edges: r.Edges, Conversations: r.Conversations,
+		Admitted: r.Admitted, Existing: r.Existing, Erased: r.Erased, Edges: r.Edges, Conversations: r.Conversations,
 		Skipped: r.Read.Skipped, Noted: r.Read.Noted, Secrets: r.Read.Secrets, Head: uint64(r.Head), Records: r.Read.Records,
 		Changed: r.Changed,
 	}
@@ -377,8 +378,18 @@ func printImport(w io.Writer, r *kernel.ImportReport, left *cli.LeavingOut, poli
 	if dry {
 		what, end = "would admit", "; nothing was stored"
 	}
-	fmt.Fprintf(w, "%s %s with %s in %s; %d were there already%s\n",
-		what, cli.Count(r.Admitted, "turn"), cli.Count(r.Edges, "edge"), cli.Count(r.Conversations, "conversation"), r.Existing, end)
+	there := fmt.Sprintf("%d were there already", r.Existing)
+	if r.Existing == 1 {
+		there = "1 was there already"
+	}
+	if r.Erased > 0 {
+		there += fmt.Sprintf(", %d of them erased", r.Erased)
+	}
+	fmt.Fprintf(w, "%s %s with %s in %s; %s%s\n",
+		what, cli.Count(r.Admitted, "turn"), cli.Count(r.Edges, "edge"), cli.Count(r.Conversations, "conversation"), there, end)
+	if r.Erased > 0 {
+		fmt.Fprintln(w, "erased turns are not admitted again")
+	}
 	cli.PrintCounts(w, "skipped", r.Read.Skipped)
 	cli.PrintCounts(w, "noted", r.Read.Noted)
 	cli.PrintCounts(w, done[policy].count, r.Read.Secrets)
