@@ -48,6 +48,7 @@ type Found struct {
 type Hit struct {
 	Turn         string    `json:"turn" is:"UUID"`
 	Conversation string    `json:"conversation" is:"UUID"`
+	Title        string    `json:"title,omitempty" doc:"Of the conversation, if its first turn has one."`
 	Seq          uint64    `json:"seq" is:"Seq"`
 	Score        int       `json:"score" doc:"Of this query's hits; those of another query are not comparable."`
 	Role         string    `json:"role" is:"Role"`

@@ -40,6 +40,7 @@ type Conversation struct {
 	Last    uint64 `json:"last" is:"Seq"`
 	FirstAt string `json:"first_at" is:"Time"`
 	LastAt  string `json:"last_at" is:"Time"`
+	Title   string `json:"title,omitempty" doc:"As the first turn has it, if it has one and its text was not erased."`
 }
 
 // Conversations is a page of conversations.

@@ -48,14 +48,14 @@ func (s *Spool) Set(set Settings) error {
 }
 
 // Captures reports whether sessions in a folder are captured.
-func (set *Settings) Captures(folder string) bool {
-	if set.Paused {
-		return false
-	}
+func (set *Settings) Captures(folder string) bool { return !set.Paused && set.LeftOut(folder) == "" }
+
+// LeftOut returns the folder of the list in which a folder is, or below which, and "" if there is none.
+func (set *Settings) LeftOut(folder string) string {
 	for _, out := range set.LeaveOut {
 		if rest, ok := strings.CutPrefix(filepath.Clean(folder), filepath.Clean(out)); ok && (rest == "" || rest[0] == filepath.Separator || strings.HasSuffix(filepath.Clean(out), string(filepath.Separator))) {
-			return false
+			return out
 		}
 	}
-	return true
+	return ""
 }

@@ -166,8 +166,8 @@ func (c *chat) node(n *chatNode) {
 			noted.add(what)
 		}
 	}
-	setAttr(&d, attrTitle, c.title, &noted)
-	if c.r.admit(c.batch, &d, c.place, noted) {
+	setAttr(&d, AttrTitle, c.title, &noted)
+	if c.r.admit(c.batch, &d, c.name, c.place, noted) {
 		c.title = "" // it is on the first turn
 		n.attach, n.missing = &d.ID, ""
 	}

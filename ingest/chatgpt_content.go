@@ -104,15 +104,50 @@ func addChatParts(c *content, parts *canon.Value) {
 				c.plain(p.Text)
 			}
 		case kind == "image_asset_pointer" || kind == "audio_asset_pointer" || kind == "video_container_asset_pointer":
-			c.lost.add(assetNote(kind))
-			c.line(strings.TrimSuffix(kind, "_asset_pointer"), assetLine(kind, p))
-		case kind == "audio_transcription":
-			addTitled(c, kind, "audio transcription", text(p, "text"))
+			addAsset(c, kind, p)
+		case kind == "real_time_user_audio_video_asset_pointer":
+			addLive(c, p)
+		case kind == "audio_transcription": // what was said aloud, in the place of what would be typed
+			if said := text(p, "text"); said != "" {
+				c.begin(kind)
+				c.text.WriteString(said)
+			}
 		case text(p, "text") != "":
 			c.plain(text(p, "text"))
 		default:
 			c.other(kind, p)
 		}
+	}
+}
+
+func addAsset(c *content, kind string, p *canon.Value) {
+	c.lost.add(assetNote(kind))
+	c.line(strings.TrimSuffix(kind, "_asset_pointer"), assetLine(kind, p))
+}
+
+// addLive adds the pointers of what a person said, and showed, in a live conversation:
+//
+//	{"content_type":"real_time_user_audio_video_asset_pointer","audio_asset_pointer":{…},"video_container_asset_pointer":null,
+//	 "frames_asset_pointers":[],"audio_start_timestamp":438.8}
+//
+// The words are in an audio_transcription beside it.
+func addLive(c *content, p *canon.Value) {
+	before := c.text.Len()
+	for _, kind := range [...]string{"audio_asset_pointer", "video_container_asset_pointer"} {
+		if v := object(p, kind); v != nil {
+			addAsset(c, kind, v)
+		}
+	}
+	if frames := p.Get("frames_asset_pointers"); frames != nil {
+		for i := range frames.Items {
+			if v := &frames.Items[i]; v.Kind == canon.Object {
+				addAsset(c, "image_asset_pointer", v)
+			}
+		}
+	}
+	if c.text.Len() == before { // it says nothing, but somebody spoke
+		c.lost.add("audio_data")
+		c.line("audio", "audio")
 	}
 }
 

@@ -149,7 +149,7 @@ func (c *claudeAIChat) message(m *claudeAIMessage) {
 	}
 	var noted counts
 	c.fill(&d, m, &b, &noted)
-	if c.r.admit(c.batch, &d, c.place, noted) {
+	if c.r.admit(c.batch, &d, c.name, c.place, noted) {
 		m.attach, m.missing, c.title = &d.ID, "", ""
 	}
 }
@@ -175,7 +175,7 @@ func (c *claudeAIChat) fill(d *dag.Draft, m *claudeAIMessage, b *claudeAIBody, n
 		noted.add(noteParentMissing)
 		setAttr(d, attrMissingParent, m.missing, noted)
 	}
-	setAttr(d, attrTitle, c.title, noted)
+	setAttr(d, AttrTitle, c.title, noted)
 	setAttr(d, attrTool, strings.Join(b.tools, ","), noted)
 	setAttr(d, attrToolUseID, strings.Join(b.ids, ","), noted)
 	setAttr(d, attrBlocks, b.content.blocks(), noted)

@@ -277,7 +277,7 @@ func (s *claudeSession) turn(rec *claudeRecord, t claudeTurn, uuid string) error
 			noted.add(what)
 		}
 	}
-	if !s.r.admit(s.batch, d, rec.place, noted) {
+	if !s.r.admit(s.batch, d, session, rec.place, noted) {
 		s.collapse(rec, uuid)
 		return nil
 	}

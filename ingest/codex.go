@@ -213,7 +213,7 @@ func (s *codexSession) turn(rec jsonRecord, t *codexTurn, id string) error {
 		}
 	}
 	before := s.newest
-	if !s.r.admit(s.batch, d, rec.place, t.noted) {
+	if !s.r.admit(s.batch, d, s.session, rec.place, t.noted) {
 		return nil
 	}
 	if t.prompt {

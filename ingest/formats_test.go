@@ -25,7 +25,7 @@ func TestChatGPT(t *testing.T) {
 	if diff := cmp.Diff(want, report.Skipped); diff != "" {
 		t.Errorf("skipped: %s", diff)
 	}
-	want = map[string]int{"image_data": 1, "audio_data": 1, "attachment_data": 1, "time_inferred": 5, "parent_missing": 1, "lone_surrogate": 1}
+	want = map[string]int{"image_data": 2, "audio_data": 3, "attachment_data": 1, "time_inferred": 5, "parent_missing": 1, "lone_surrogate": 1}
 	if diff := cmp.Diff(want, report.Noted); diff != "" {
 		t.Errorf("noted: %s", diff)
 	}

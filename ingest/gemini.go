@@ -229,7 +229,7 @@ func (g *geminiSession) turn(t *geminiDraft, v *canon.Value, name, place string,
 			t.noted.add(what)
 		}
 	}
-	if !g.r.admit(g.batch, d, place, t.noted) {
+	if !g.r.admit(g.batch, d, g.session, place, t.noted) {
 		return false
 	}
 	g.at = geminiPoint{reply: &d.ID}

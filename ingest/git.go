@@ -110,7 +110,7 @@ func (c *commits) add(cm *commit) error {
 	} else {
 		d.Author = authorName("human", cm.author, &cm.noted)
 	}
-	if c.r.admit(c.batch, &d, cm.place, cm.noted) {
+	if c.r.admit(c.batch, &d, "", cm.place, cm.noted) {
 		k.attach = []dag.TurnID{d.ID}
 	} else {
 		k.missing = missing

@@ -71,6 +71,7 @@ func (r *reading) ownLines(path string) error {
 			r.record()
 		}
 		r.skipMany(skipEmptyLine, p.blank)
+		r.leaveOutLines(p.batch)
 		// Handed over first: a record counts when its batch was taken.
 		n := len(p.batch.Drafts)
 		if err := r.screenLines(p.batch); err != nil {
@@ -91,6 +92,23 @@ func (r *reading) ownLines(path string) error {
 		}
 	}
 	return r.ctx.Err()
+}
+
+// leaveOutLines takes out of a batch what Options.LeaveOut leaves out.
+func (r *reading) leaveOutLines(b *Batch) {
+	if r.opts.LeaveOut == nil {
+		return
+	}
+	drafts, places := b.Drafts[:0], b.Places[:0]
+	for i := range b.Drafts {
+		if reason := r.leftOut("", &b.Drafts[i]); reason != "" {
+			r.record()
+			r.skipMany(reason, 1)
+			continue
+		}
+		drafts, places = append(drafts, b.Drafts[i]), append(places, b.Places[i])
+	}
+	b.Drafts, b.Places = drafts, places
 }
 
 // parseBatch reads lines up to the bounds of a batch.

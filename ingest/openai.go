@@ -130,7 +130,8 @@ func (o *openaiReader) document() error {
 		case err == io.EOF:
 			return nil
 		case errors.Is(err, errBrokenDocument):
-			o.skipOne("broken_document")
+			o.r.record()
+			o.r.brokenDocument(in, err)
 			return nil
 		case err != nil:
 			return err
@@ -302,7 +303,7 @@ func (o *openaiReader) message(c *openaiConversation, v *canon.Value, place stri
 		model = c.model
 	}
 	setAttr(&d, attrModel, model, &noted)
-	if !o.r.admit(o.batch, &d, place, noted) {
+	if !o.r.admit(o.batch, &d, c.name, place, noted) {
 		return
 	}
 	o.size += len(d.Content)

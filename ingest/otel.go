@@ -235,7 +235,7 @@ func (c *otelCall) message(v *canon.Value, at dag.Time, output bool) {
 			b.noted.add(what)
 		}
 	}
-	if !r.admit(c.o.batch, d, c.place, b.noted) {
+	if !r.admit(c.o.batch, d, c.name, c.place, b.noted) {
 		return
 	}
 	c.last = &d.ID

@@ -70,6 +70,9 @@ func ParseFormat(s string) (Format, error) {
 // might cure: nothing known was recognised, or more than one thing.
 var ErrFormat = errors.New("cannot tell the format")
 
+// ErrBroken is for callers to wrap where a document that is not whole is an error. Read counts it, see [Report].Broken.
+var ErrBroken = errors.New("the input is not whole")
+
 // Options tell Read what the caller knows. The zero value looks for itself.
 type Options struct {
 	// Format is what the input is taken for. Empty: found by looking at the
@@ -89,6 +92,12 @@ type Options struct {
 
 	// Secret is called for each secret that was found, on the goroutine that called Read. Nil: they are counted alone.
 	Secret func(Secret)
+
+	// LeaveOut is called with the first turn of each conversation or session, and with the name that the program that wrote it has
+	// for it, "" in the project's own lines and for git. All its turns, and those of its sub-agents, are left out and counted under the word that
+	// is returned, unless that is "". The turn is as it was read, before secrets are replaced. A session whose first turn names no
+	// folder is asked about again with the first that does. Nil: nothing is left out.
+	LeaveOut func(session string, first *dag.Draft) string
 
 	// Skipped is called for what is left out, when it is counted in [Report].Skipped, on the goroutine that called
 	// Read. Nil: it is counted alone.
@@ -141,6 +150,24 @@ type Report struct {
 	Skipped map[string]int // why records gave no turn → how many
 	Noted   map[string]int // what was lost or made up inside turns → how often
 	Secrets map[string]int // kinds of secrets that were found → how many; nil if there are none
+
+	Broken []BrokenDocument // files of which the rest could not be read
+}
+
+// A BrokenDocument is a JSON document that was read up to a byte. What was whole before it was handed over, and the rest is one record, counted as
+// broken_document.
+type BrokenDocument struct {
+	Path string
+	Byte int64 // how many were read
+	Line int   // of the last of them, from 1
+	Ends bool  // the file ends there; else it goes on and is no JSON
+}
+
+func (b *BrokenDocument) String() string {
+	if b.Ends {
+		return fmt.Sprintf("%s ends after %d bytes, in line %d, in the middle of a JSON document", b.Path, b.Byte, b.Line)
+	}
+	return fmt.Sprintf("%s is no JSON from byte %d on, in line %d", b.Path, b.Byte, b.Line)
 }
 
 // A FileReport is the part of a Report that one file has in it.
@@ -176,6 +203,7 @@ func ReadAll(ctx context.Context, paths []string, opts Options, emit func(*Batch
 		opts:  opts,
 		emit:  emit,
 		seen:  map[dag.TurnID]bodySum{},
+		left:  map[string]leaving{},
 		files: &tree{},
 		report: Report{
 			Skipped: map[string]int{},
@@ -200,6 +228,7 @@ type reading struct {
 	emit   func(*Batch) error
 	report Report
 	seen   map[dag.TurnID]bodySum
+	left   map[string]leaving // by session, what Options.LeaveOut said
 
 	files     *tree
 	irregular []string // paths in a folder that are no files

@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -13,6 +14,9 @@ import (
 
 // AttrFolder is the attribute that has the folder in which an agent worked when a turn was said, as its transcript spells it.
 const AttrFolder = "cwd"
+
+// AttrTitle is the attribute of a conversation's first turn that has its title.
+const AttrTitle = "title"
 
 // isKernelContext reports whether a text is nothing but a context that a hook of the kernel told an agent, between its marks. Only
 // what an agent itself writes may be taken for one: what others say could bear the marks to be left out.
@@ -75,7 +79,6 @@ const (
 	attrMessageID        = "message_id"
 	attrCompact          = "compact"
 	attrMeta             = "meta"
-	attrTitle            = "title"
 	attrProjectHash      = "project_hash"
 	attrKind             = "session_kind"
 	attrGitBranch        = "git_branch"
@@ -108,8 +111,14 @@ func sumBody(d *dag.Draft) (s bodySum) {
 // skipped. It reports whether the turn is there: in this batch, or in one that
 // was handed over before.
 //
+// session is the name of the conversation or session in the program that wrote it, "" if it has none.
+//
 // What is replaced in the draft is not seen by the caller, so that nothing it derives from texts depends on the policy for secrets.
-func (r *reading) admit(b *Batch, draft *dag.Draft, place string, noted counts) bool {
+func (r *reading) admit(b *Batch, draft *dag.Draft, session, place string, noted counts) bool {
+	if reason := r.leftOut(session, draft); reason != "" {
+		r.skip(reason)
+		return false
+	}
 	own := *draft
 	d := &own
 	screened, ok := r.screen(d)
@@ -145,6 +154,28 @@ func (r *reading) admit(b *Batch, draft *dag.Draft, place string, noted counts) 
 	r.noteAll(noted)
 	r.tell(&screened, d, place)
 	return true
+}
+
+// leftOut returns the reason for which the conversation of a draft is left out, "" if it is not. Sub-agents share the decision
+// about their session. A session of which no folder was named yet is asked about again when one is.
+func (r *reading) leftOut(session string, d *dag.Draft) string {
+	if r.opts.LeaveOut == nil {
+		return ""
+	}
+	key := cmp.Or(session, d.Conversation.String())
+	was, known := r.left[key]
+	if known && (was.reason != "" || was.folder || d.Attrs[AttrFolder] == "") {
+		return was.reason
+	}
+	reason := r.opts.LeaveOut(session, d)
+	r.left[strings.Clone(key)] = leaving{reason, d.Attrs[AttrFolder] != ""}
+	return reason
+}
+
+// A leaving is what was decided about a session.
+type leaving struct {
+	reason string
+	folder bool // the turn by which it was decided names one
 }
 
 // addParent adds an edge unless the two turns are joined already.

@@ -20,6 +20,9 @@ const MaxDocument = 512 << 20
 // whole JSON value. What comes after it cannot be found any more.
 var errBrokenDocument = errors.New("not a whole JSON value")
 
+// errCutDocument is an errBrokenDocument where the file ends.
+var errCutDocument = fmt.Errorf("%w: it ends in the middle of one", errBrokenDocument)
+
 // values splits JSON texts that follow each other, with white space between them
 // or none, into the parts that are parsed one by one: the items of an array
 // at the top, any other value as a whole. So a file with an array of ten thousand
@@ -34,6 +37,7 @@ type values struct {
 	began   int  // the line on which the part returned last begins
 	most    int
 	bytes   int64
+	offset  int64 // of the next byte, from 0
 }
 
 // A part is one value out of a document.
@@ -51,7 +55,8 @@ func openValues(ctx context.Context, files *tree, path string) (*values, error) 
 	}
 	v := &values{ctx: ctx, file: file, in: bufio.NewReaderSize(file, 256<<10), line: 1, most: MaxDocument}
 	if head, _ := v.in.Peek(len(byteOrderMark)); bytes.Equal(head, byteOrderMark) {
-		v.in.Discard(len(byteOrderMark))
+		n, _ := v.in.Discard(len(byteOrderMark)) // they are there
+		v.offset = int64(n)
 	}
 	return v, nil
 }
@@ -76,7 +81,7 @@ func (r *reading) documents(path string, isOne func(*canon.Value) bool, take fun
 			return nil
 		case errors.Is(err, errBrokenDocument):
 			r.record()
-			r.skip("broken_document")
+			r.brokenDocument(in, err)
 			return nil
 		case err != nil:
 			return err
@@ -98,6 +103,12 @@ func (r *reading) documents(path string, isOne func(*canon.Value) bool, take fun
 	}
 }
 
+// brokenDocument counts the rest of a document that ends, or stops being JSON, where it should go on.
+func (r *reading) brokenDocument(in *values, err error) {
+	r.skip("broken_document")
+	r.report.Broken = append(r.report.Broken, BrokenDocument{Path: r.file().Path, Byte: in.offset, Line: in.line, Ends: errors.Is(err, errCutDocument)})
+}
+
 // take returns the bytes read since it was called last.
 func (v *values) take() int64 {
 	n := v.bytes
@@ -111,6 +122,7 @@ func (v *values) read() (byte, error) {
 		return 0, err
 	}
 	v.bytes++
+	v.offset++
 	if c == '\n' {
 		v.line++
 	}
@@ -208,7 +220,7 @@ func (v *values) value(c byte) (part, error) {
 // cutOff is the error for a document that ends where it should go on.
 func cutOff(err error) error {
 	if err == io.EOF {
-		return errBrokenDocument
+		return errCutDocument
 	}
 	return fmt.Errorf("ingest: %w", err)
 }

@@ -16,6 +16,7 @@ type ImportReport struct {
 	Read          ingest.Report
 	Admitted      int // turns that are new
 	Existing      int // turns that were there already
+	Erased        int // those of them whose text was erased since. They are not admitted again
 	Edges         int // edges of the new turns
 	Conversations int // that the turns read belong to
 
@@ -184,8 +185,26 @@ func (im *importing) append(ctx context.Context, batches []store.Batch) error {
 	im.report.Admitted += r.Admitted
 	im.report.Existing += r.Existing
 	im.report.Edges += r.Edges
-	return nil
+	if r.Existing == 0 {
+		return nil
+	}
+	var ids store.IDs
+	for _, b := range batches {
+		for i := range b {
+			ids = append(ids, b[i].Turn.ID)
+		}
+	}
+	records, err := im.k.store.Turns(ctx, im.tenant, ids)
+	for i := range records {
+		if isErased(&records[i]) {
+			im.report.Erased++
+		}
+	}
+	return err
 }
+
+// isErased reports whether a turn came with a text, which was erased.
+func isErased(r *store.Record) bool { return r.Body == nil && !r.Withheld }
 
 // admitReady admits, of the lines held and those that came now, all whose
 // parents are there, and holds the rest.
@@ -363,6 +382,9 @@ func (im *importing) dropRepeats(ctx context.Context, arrivals []store.Arrival) 
 			return nil, err
 		case changed == "":
 			im.report.Existing++
+			if isErased(r) {
+				im.report.Erased++
+			}
 		default:
 			if im.report.Changed++; im.report.Changed <= MaxChangedNamed {
 				im.report.ChangedTurns = append(im.report.ChangedTurns, ChangedTurn{a.Turn.ID, a.Place, changed})

@@ -252,7 +252,8 @@ func (q *Query) lets(t *Turn) bool {
 
 // A Hit is a turn that was found. Its parts add up to Score under the fusion FusionSum, in ppm of the best that there could be by words.
 type Hit struct {
-	Turn  Turn // without Content
+	Turn  Turn   // without Content
+	Title string // of the conversation, as its first turn has it; "" if it has none, or none any more
 	Score int64
 	Words int64 // by the turn's words, and its neighbours'
 	Whole int64 // by those of the conversation
@@ -386,6 +387,7 @@ func (s *search) best(limit int, by func(*Hit) int64) []Hit {
 		n := best[i].place
 		hits[i] = s.hit(n, s.words.At(n), s.words.Most)
 		hits[i].Turn, hits[i].Score = s.x.turns[n].Turn, best[i].score
+		hits[i].Title = s.x.turns[s.x.words.Turns(hits[i].Turn.Conversation)[0]].Labels.Title()
 	}
 	return hits
 }

@@ -39,6 +39,13 @@ func LabelsOf(attrs map[string]string) Labels {
 	return Labels(b.String())
 }
 
+// Title returns the title that the first turn of a conversation has, "" if there is none.
+func (l Labels) Title() string {
+	_, rest, _ := strings.Cut(string(l), "\ntitle=")
+	title, _, _ := strings.Cut(rest, "\n")
+	return title
+}
+
 // match reports whether the labels have each of the attributes. A folder, cwd, also matches those below it.
 func (l Labels) match(want map[string]string) bool {
 	for key, value := range want {

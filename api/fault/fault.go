@@ -174,6 +174,7 @@ var table = []row{
 	{is: ingest.ErrSecret, code: api.CodeMalformed},
 	{is: ingest.ErrNotFile, code: api.CodeUsage},
 	{is: ingest.ErrArchive, code: api.CodeMalformed},
+	{is: ingest.ErrBroken, code: api.CodeMalformed},
 	{is: dag.ErrForm, code: api.CodeMalformed},
 	{is: ledger.ErrForm, code: api.CodeMalformed},
 	{is: ledger.ErrEmptyRoot, code: api.CodeMalformed},

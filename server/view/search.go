@@ -64,7 +64,7 @@ func within(k *kernel.Kernel, tenant dag.Tenant, bundle json.RawMessage) (*token
 func hit(f *kernel.FoundTurn, explain bool) api.Hit {
 	t := &f.Turn
 	h := api.Hit{
-		Turn: t.ID.String(), Conversation: t.Conversation.String(), Seq: uint64(t.Seq), Score: int(f.Score),
+		Turn: t.ID.String(), Conversation: t.Conversation.String(), Title: f.Title, Seq: uint64(t.Seq), Score: int(f.Score),
 		Role: t.Role.String(), Author: t.Author, CreatedAt: t.CreatedAt.String(), Content: f.Content,
 	}
 	if explain {

@@ -149,12 +149,17 @@ func listConversations(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant,
 	if err != nil {
 		return w, err
 	}
-	w.Conversations = []api.Conversation{}
-	for i := range list[:min(limit, len(list))] {
-		w.Conversations = append(w.Conversations, conversation(&list[i]))
-	}
 	if len(list) > limit {
+		list = list[:limit]
 		w.Next = list[limit-1].ID.String()
+	}
+	titles, err := k.Turns().Titles(ctx, tenant, list)
+	if err != nil {
+		return w, err
+	}
+	w.Conversations = []api.Conversation{}
+	for i := range list {
+		w.Conversations = append(w.Conversations, conversation(&list[i], titles[list[i].ID]))
 	}
 	return w, nil
 }

@@ -38,9 +38,9 @@ func Turn(r *store.Record) (api.StoredTurn, error) {
 }
 
 // conversation shows a line of a listing.
-func conversation(c *store.Conversation) api.Conversation {
+func conversation(c *store.Conversation, title string) api.Conversation {
 	return api.Conversation{
-		ID: c.ID.String(), Turns: c.Turns, First: uint64(c.First), Last: uint64(c.Last), FirstAt: c.FirstAt.String(), LastAt: c.LastAt.String(),
+		ID: c.ID.String(), Turns: c.Turns, First: uint64(c.First), Last: uint64(c.Last), FirstAt: c.FirstAt.String(), LastAt: c.LastAt.String(), Title: title,
 	}
 }
 

@@ -264,6 +264,8 @@ class Conversation(TypedDict):
     id: str
     last: int
     last_at: str
+    title: NotRequired[str]
+    """As the first turn has it, if it has one and its text was not erased."""
     turns: int
 
 
@@ -528,6 +530,8 @@ class Hit(TypedDict):
     score: int
     """Of this query's hits; those of another query are not comparable."""
     seq: int
+    title: NotRequired[str]
+    """Of the conversation, if its first turn has one."""
     turn: str
 
 

@@ -259,6 +259,8 @@ export interface Conversation {
   id: string;
   last: number;
   last_at: string;
+  /** As the first turn has it, if it has one and its text was not erased. */
+  title?: string;
   turns: number;
 }
 
@@ -518,6 +520,8 @@ export interface Hit {
   /** Of this query's hits; those of another query are not comparable. */
   score: number;
   seq: number;
+  /** Of the conversation, if its first turn has one. */
+  title?: string;
   turn: string;
 }
 

@@ -31,7 +31,7 @@ func watchCommand(a *cli.App) *cobra.Command {
 		Long: `Imports the transcripts in folders, and again each one that is written to, until it is interrupted: for
 agents without hooks. It looks at names, sizes and times of files every two seconds. Each transcript
 is read by the same importer as with import, so nothing comes twice, and a run that was killed goes on
-where it was. Without FOLDER it takes those of Claude Code, Codex CLI and Gemini CLI that are there.
+where it was. Sessions of folders that capture leaves out are left out. Without FOLDER it takes those of Claude Code, Codex CLI and Gemini CLI that are there.
 At its end, as JSON:
 
   {"turns","transcripts"} (how many turns were admitted, of how many files)`,
@@ -54,6 +54,11 @@ At its end, as JSON:
 			return a.Stores.WithNewKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
 				opts := ingest.Options{Secrets: a.Stores.Screen(policy, s.Tenant, false)}
 				w := &watching{io: a.IO, told: map[string]string{}, from: map[string]bool{}, watcher: capture.NewWatcher(folders...), read: func(ctx context.Context, path string) (int, error) {
+					left, err := a.Settings.LeavingOut(nil, false) // each time: the list may have changed
+					if err != nil {
+						return 0, err
+					}
+					opts.LeaveOut = left.Reason
 					report, err := s.Turns.Import(ctx, []string{path}, opts)
 					return report.Admitted, err
 				}}

@@ -87,6 +87,7 @@ func (im *remoteImport) last(ctx context.Context) error {
 // send admits a batch, whole or not at all.
 func (im *remoteImport) send(ctx context.Context, drafts []dag.Draft, places []string) error {
 	receipt, err := im.client.Turns().Admit(ctx, drafts)
+	im.countErased(ctx, receipt, drafts)
 	return im.count(receipt, err, places)
 }
 
@@ -99,7 +100,27 @@ func (im *remoteImport) sendLines(ctx context.Context, drafts []dag.Draft, place
 		}
 	}
 	receipt, err := im.client.Turns().AdmitLines(ctx, bytes.NewReader(lines))
+	im.countErased(ctx, receipt, drafts)
 	return im.count(receipt, err, places)
+}
+
+// countErased counts which of the turns that were there already have no text any more. A key that may not read does without.
+func (im *remoteImport) countErased(ctx context.Context, r api.Receipt, drafts []dag.Draft) {
+	if r.Existing == 0 {
+		return
+	}
+	sent := make(map[dag.TurnID]bool, len(drafts)) // with text
+	ids := make([]dag.TurnID, len(drafts))
+	for i := range drafts {
+		ids[i] = drafts[i].ID
+		sent[ids[i]] = !drafts[i].Redacted
+	}
+	here, _ := im.client.session.LookUp(ctx, ids) // what was admitted is no less so if this fails
+	for i := range here {
+		if here[i].Redacted && sent[here[i].ID] {
+			im.report.Erased++
+		}
+	}
 }
 
 func (im *remoteImport) count(r api.Receipt, err error, places []string) error {
@@ -182,6 +203,9 @@ func countStored(r *kernel.ImportReport, was *Turn, d *dag.Draft, place string) 
 	}
 	if changed == "" {
 		r.Existing++
+		if was.Redacted && !d.Redacted {
+			r.Erased++
+		}
 		return
 	}
 	if r.Changed++; r.Changed <= kernel.MaxChangedNamed {

@@ -59,6 +59,19 @@ func (st *Stores) WithNewKernel(ctx context.Context, ring token.Keyring, fn func
 	return st.with(ctx, ring, ToMake, fn)
 }
 
+// WouldMake reports whether WithNewKernel would make a file for a store.
+func (st *Stores) WouldMake() bool {
+	if url, err := st.settings.Server(); err != nil || url != "" || IsPostgres(st.settings.StoreName()) {
+		return false
+	}
+	path, err := SqlitePath(st.settings.StoreName())
+	if err != nil {
+		return false
+	}
+	_, err = os.Stat(path)
+	return errors.Is(err, fs.ErrNotExist)
+}
+
 // WithoutTakingIn is WithReadKernel for what must be quick: sessions that wait in the spool go on waiting.
 func (st *Stores) WithoutTakingIn(ctx context.Context, fn func(*Session) error) error {
 	return st.open(ctx, token.Keyring{}, ToRead, fn)

@@ -109,6 +109,17 @@ func FindFlag(c *cobra.Command, words *string) {
 // AnchorHelp says how a turn is named.
 const AnchorHelp = "A turn is named by its id, by a beginning of its id that no other shares, or by the\nid that another system gave it."
 
+// Title returns the beginning of a conversation's title, for a line of a list.
+func Title(title string) string { return render.OneLine(render.Visible(title), 60) }
+
+// Called returns the beginning of a conversation's title, or of what the first turn of a user says if it has none.
+func Called(ctx context.Context, s *Session, c *api.Conversation) (string, error) {
+	if c.Title != "" {
+		return Title(c.Title), nil
+	}
+	return FirstPrompt(ctx, s, c.ID)
+}
+
 // FirstPrompt returns the beginning of what the first turn of a user says in a conversation.
 func FirstPrompt(ctx context.Context, s *Session, conversation string) (string, error) {
 	t, err := s.TurnAfter(ctx, conversation, 0, dag.RoleUser.String())

@@ -28,7 +28,7 @@ func statusCommand(a *cli.App) *cobra.Command {
 		Long: `Shows the store or the service, the newest conversations, the key that signs, and what waits to be taken
 in. The program shows the same if it is called without a command.
 
-  {"store","server","head","conversations","turns","newest":[{"id","turns","last_at","first_prompt"}],"key_id",
+  {"store","server","head","conversations","turns","newest":[{"id","title","turns","last_at","first_prompt"}],"key_id",
    "waiting","next":[COMMAND]}`,
 		Args: cli.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return status(c.Context(), a) },
@@ -40,6 +40,7 @@ const newestShown = 5
 
 type newestJSON struct {
 	ID     string `json:"id"`
+	Title  string `json:"title,omitempty"`
 	Turns  int    `json:"turns"`
 	LastAt string `json:"last_at"`
 	Prompt string `json:"first_prompt"`
@@ -107,7 +108,7 @@ func (s *statusJSON) look(ctx context.Context, session *cli.Session) error {
 		if err != nil {
 			return err
 		}
-		s.Newest = append(s.Newest, newestJSON{c.ID, c.Turns, c.LastAt, prompt})
+		s.Newest = append(s.Newest, newestJSON{c.ID, c.Title, c.Turns, c.LastAt, prompt})
 	}
 	return nil
 }
@@ -143,9 +144,9 @@ func (s *statusJSON) print(w io.Writer, absent bool) {
 	}
 	if len(s.Newest) > 0 {
 		fmt.Fprintln(w)
-		t := cli.NewTable(w, "conversation", "turns", "last", "first prompt")
+		t := cli.NewTable(w, "conversation", "turns", "last", "title or first prompt")
 		for _, n := range s.Newest {
-			t.AppendRow(table.Row{cli.ID.Paint(w, n.ID), n.Turns, n.LastAt[:16], n.Prompt})
+			t.AppendRow(table.Row{cli.ID.Paint(w, n.ID), n.Turns, n.LastAt[:16], cmp.Or(cli.Title(n.Title), n.Prompt)})
 		}
 		t.Render()
 	}

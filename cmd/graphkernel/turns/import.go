@@ -1,11 +1,14 @@
 package turns
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 
@@ -28,6 +31,8 @@ type importing struct {
 	learn   bool
 	dry     bool
 	verbose bool
+	skip    []string
+	folders bool
 }
 
 func importCommand(a *cli.App) *cobra.Command {
@@ -44,14 +49,19 @@ Turns are admitted in batches, each whole or not at all. Importing again admits
 what is new and changes nothing else. What is left out is counted by reason
 (docs/importers.md explains each), and named with --verbose. A record that was changed after it was imported is
 named and left out, and the stored turn stays. Secrets are replaced by tokens before anything is
-stored, unless --secrets says otherwise. --dry-run stores nothing and says what would be new. With --extract,
+stored, unless --secrets says otherwise. Sessions of folders that capture leaves out
+("graphkernel capture" lists them) are left out and counted; --all-folders takes them. --skip keeps
+conversations out: by the beginning of an id or of a session's name (4 characters or more), by a
+title, or by a pattern for titles such as '*salary*', in any case. --dry-run stores nothing and says what would be new. With --extract,
 facts are learned from the turns that were admitted, as knowledge extract does it. The result, as JSON:
 
-  {"admitted","existing","edges","conversations","skipped":{REASON:n},"noted":{REASON:n},"secrets":{RULE:n},"head",
-   "changed","changed_turns":[{"place","turn","field"}],"dry_run","extracted":{…}}`,
+  {"admitted","existing","erased","edges","conversations","skipped":{REASON:n},"noted":{REASON:n},"secrets":{RULE:n},"head",
+   "changed","changed_turns":[{"place","turn","field"}],
+   "left_out":{"folder_left_out":n,"conversation_left_out":n},"skip_unmatched":[VALUE],"dry_run","extracted":{…}}`,
 		Example: `  graphkernel import ~/.claude/projects
   graphkernel import --dry-run --verbose export.zip
   graphkernel import conversations.json --format chatgpt
+  graphkernel import export.zip --skip '*salary*' --skip 6a2f0c1e
   zcat old.jsonl.gz | graphkernel import -
   graphkernel import .                        the history of this repository`,
 		Args: func(c *cobra.Command, args []string) error {
@@ -70,6 +80,9 @@ facts are learned from the turns that were admitted, as knowledge extract does i
 	c.Flags().BoolVar(&im.learn, "extract", false, "learn facts from what is admitted")
 	c.Flags().BoolVar(&im.dry, "dry-run", false, "store nothing, and say what would be admitted")
 	c.Flags().BoolVarP(&im.verbose, "verbose", "v", false, "name each file and line that is left out, on standard error")
+	c.Flags().StringArrayVar(&im.skip, "skip", nil, "leave out the conversation with this id, session or title; may be given again")
+	c.Flags().BoolVar(&im.folders, "all-folders", false, "take sessions of folders that capture leaves out, too")
+	cli.NoFiles(c, "skip")
 	a.Settings.RegisterSecrets(c)
 	_ = c.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
 	return c
@@ -87,6 +100,7 @@ func formatsHelp() string {
 type importJSON struct {
 	Admitted      int                  `json:"admitted"`
 	Existing      int                  `json:"existing"`
+	Erased        int                  `json:"erased,omitempty"`
 	Edges         int                  `json:"edges"`
 	Conversations int                  `json:"conversations"`
 	Skipped       map[string]int       `json:"skipped"`
@@ -96,6 +110,8 @@ type importJSON struct {
 	Records       int                  `json:"records"`
 	Changed       int                  `json:"changed"`
 	ChangedTurns  []changedJSON        `json:"changed_turns,omitempty"`
+	LeftOut       map[string]int       `json:"left_out,omitempty"` // conversations
+	SkipUnmatched []string             `json:"skip_unmatched,omitempty"`
 	DryRun        bool                 `json:"dry_run,omitempty"`
 	Extracted     *facts.ExtractedJSON `json:"extracted,omitempty"`
 	Error         string               `json:"error,omitempty"`
@@ -109,9 +125,10 @@ type changedJSON struct {
 	Field string `json:"field"`
 }
 
-func importResult(r *kernel.ImportReport) importJSON {
+func importResult(r *kernel.ImportReport, left *cli.LeavingOut) importJSON {
 	j := importJSON{
-		Admitted: r.Admitted, Existing: r.Existing, Edges: r.Edges, Conversations: r.Conversations,
+		LeftOut: left.Conversations(), SkipUnmatched: left.Unmatched(),
+		Admitted: r.Admitted, Existing: r.Existing, Erased: r.Erased, Edges: r.Edges, Conversations: r.Conversations,
 		Skipped: r.Read.Skipped, Noted: r.Read.Noted, Secrets: r.Read.Secrets, Head: uint64(r.Head), Records: r.Read.Records,
 		Changed: r.Changed,
 	}
@@ -144,7 +161,11 @@ func importPaths(a *cli.App, c *cobra.Command, paths []string, im *importing) er
 			return cli.Usage(err)
 		}
 	}
-	opts := ingest.Options{Format: ingest.Format(im.format), Stdin: a.IO.Stdin}
+	left, err := a.Settings.LeavingOut(im.skip, im.folders)
+	if err != nil {
+		return err
+	}
+	opts := ingest.Options{Format: ingest.Format(im.format), Stdin: a.IO.Stdin, LeaveOut: left.Reason}
 	if im.verbose {
 		opts.Skipped = func(s ingest.Skip) { a.IO.Note("%s", skippedLine(s)) }
 	}
@@ -167,15 +188,46 @@ func importPaths(a *cli.App, c *cobra.Command, paths []string, im *importing) er
 		opts.Progress = bar.Update
 		report, err := a.Stores.TryImport(c.Context(), paths, opts)
 		bar.Stop()
+		result := importResult(&report, left)
+		result.DryRun = true
+		warnUnmatched(a, left)
 		if err == nil {
-			err = nothingImported(&report)
+			err = nothingImported(&report, left)
 		}
 		if err != nil {
 			return err
 		}
-		result := importResult(&report)
-		result.DryRun = true
-		return a.IO.Print(result, func(w io.Writer) { printImport(w, &report, policy, true) })
+		return im.finish(a, &report, result, left, policy)
+	}
+	if a.Stores.WouldMake() { // not for an input of which nothing can be admitted
+		again, remove, err := spooled(a.IO.Stdin, paths)
+		if err != nil {
+			return err
+		}
+		defer remove()
+		look, err := a.Settings.LeavingOut(im.skip, im.folders) // the other one counts
+		if err != nil {
+			return err
+		}
+		if opts.Stdin, err = again(); err != nil {
+			return err
+		}
+		holds := holdsTurns(c.Context(), paths, opts, look)
+		if opts.Stdin, err = again(); err != nil {
+			return err
+		}
+		if !holds {
+			report, err := a.Stores.TryImport(c.Context(), paths, opts)
+			result := importResult(&report, left)
+			warnUnmatched(a, left)
+			if err == nil {
+				err = nothingImported(&report, left)
+			}
+			if err != nil {
+				return importFailed(a, &report, result, err)
+			}
+			return im.finish(a, &report, result, left, policy)
+		}
 	}
 	return a.Stores.WithNewKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
 		before, err := s.Head(c.Context())
@@ -187,9 +239,10 @@ func importPaths(a *cli.App, c *cobra.Command, paths []string, im *importing) er
 		opts.Progress = bar.Update
 		report, err := s.Turns.Import(c.Context(), paths, opts)
 		bar.Stop()
-		result := importResult(&report)
+		result := importResult(&report, left)
+		warnUnmatched(a, left)
 		if err == nil {
-			err = nothingImported(&report)
+			err = nothingImported(&report, left)
 		}
 		if err == nil && im.learn {
 			if result.Extracted, err = facts.Extract(a, c.Context(), s, nil, before); err == nil {
@@ -199,28 +252,92 @@ func importPaths(a *cli.App, c *cobra.Command, paths []string, im *importing) er
 		if err != nil {
 			return importFailed(a, &report, result, err)
 		}
-		return a.IO.Print(result, func(w io.Writer) {
-			printImport(w, &report, policy, false)
-			if result.Extracted != nil {
-				facts.PrintExtracted(w, result.Extracted)
-			}
-		})
+		return im.finish(a, &report, result, left, policy)
 	})
 }
 
-// nothingImported is an error if what was read holds no turn at all: that is no success, whatever format was named.
-func nothingImported(report *kernel.ImportReport) error {
-	if report.Admitted+report.Existing+report.Changed > 0 || len(report.Read.Secrets) > 0 {
+// finish prints what became of an import that came to its end. That is an error if a document was not whole.
+func (im *importing) finish(a *cli.App, report *kernel.ImportReport, result importJSON, left *cli.LeavingOut, policy secrets.Policy) error {
+	err := brokenDocuments(report)
+	if err != nil && a.IO.Output == "json" {
+		return importFailed(a, report, result, err)
+	}
+	printed := a.IO.Print(result, func(w io.Writer) {
+		printImport(w, report, left, policy, im.dry)
+		if result.Extracted != nil {
+			facts.PrintExtracted(w, result.Extracted)
+		}
+	})
+	return cmp.Or(err, printed)
+}
+
+// brokenDocuments is an error if a document ended, or stopped being JSON, before its end. What is whole in it stays.
+func brokenDocuments(report *kernel.ImportReport) error {
+	var all []string
+	for i := range report.Read.Broken {
+		all = append(all, report.Read.Broken[i].String())
+	}
+	if all == nil {
 		return nil
 	}
-	var left []string
-	for _, reason := range slices.Sorted(maps.Keys(report.Read.Skipped)) {
-		left = append(left, fmt.Sprintf("%d %s", report.Read.Skipped[reason], reason))
+	then := "what is whole before that was kept, and importing the whole file again continues from there"
+	if report.Admitted+report.Existing+report.Changed == 0 {
+		then = "nothing before that is a whole conversation, so nothing was admitted; get the file again"
 	}
-	if len(left) == 0 {
+	return fmt.Errorf("%w: %s; %s", ingest.ErrBroken, strings.Join(all, "; "), then)
+}
+
+// holdsTurns reports whether an input holds a turn, without a store. It reads up to the first.
+func holdsTurns(ctx context.Context, paths []string, opts ingest.Options, left *cli.LeavingOut) bool {
+	found := errors.New("a turn")
+	_, err := ingest.ReadAll(ctx, paths, ingest.Options{Format: opts.Format, Stdin: opts.Stdin, LeaveOut: left.Reason}, func(*ingest.Batch) error { return found })
+	return errors.Is(err, found)
+}
+
+// spooled copies standard input to a file, if it is among the paths, so that it can be read twice.
+func spooled(in io.Reader, paths []string) (again func() (io.Reader, error), remove func(), err error) {
+	if !slices.Contains(paths, ingest.Stdin) {
+		return func() (io.Reader, error) { return in, nil }, func() {}, nil
+	}
+	file, err := os.CreateTemp("", "graphkernel-stdin-*")
+	if err != nil {
+		return nil, nil, err
+	}
+	remove = func() { file.Close(); os.Remove(file.Name()) }
+	if _, err := io.Copy(file, in); err != nil {
+		remove()
+		return nil, nil, fmt.Errorf("standard input: %w", err)
+	}
+	return func() (io.Reader, error) {
+		_, err := file.Seek(0, io.SeekStart)
+		return io.NopCloser(file), err
+	}, remove, nil
+}
+
+// warnUnmatched says which values of --skip kept nothing out, since what they were to keep out may be stored now.
+func warnUnmatched(a *cli.App, left *cli.LeavingOut) {
+	for _, value := range left.Unmatched() {
+		a.IO.Warn("graphkernel: --skip %q matched no conversation and left out nothing; want the beginning of an id or session, a title, or a pattern such as '*word*'", value)
+	}
+}
+
+// nothingImported is an error if what was read holds no turn at all: that is no success, whatever format was named. Conversations that were left out
+// on purpose hold turns.
+func nothingImported(report *kernel.ImportReport, left *cli.LeavingOut) error {
+	if err := brokenDocuments(report); err != nil && report.Admitted+report.Existing+report.Changed == 0 {
+		return err
+	}
+	if report.Admitted+report.Existing+report.Changed+len(left.Conversations()) > 0 || len(report.Read.Secrets) > 0 {
+		return nil
+	}
+	var out []string
+	for _, reason := range slices.Sorted(maps.Keys(report.Read.Skipped)) {
+		out = append(out, fmt.Sprintf("%d %s", report.Read.Skipped[reason], reason))
+	}
+	if len(out) == 0 {
 		return fmt.Errorf("%w: it holds no turn", ingest.ErrFormat)
 	}
-	return fmt.Errorf("%w: it holds no turn; left out: %s; --verbose names each", ingest.ErrFormat, strings.Join(left, ", "))
+	return fmt.Errorf("%w: it holds no turn; left out: %s; --verbose names each", ingest.ErrFormat, strings.Join(out, ", "))
 }
 
 // importFailed says what was admitted before an error, which stays. In JSON nothing else is on standard output
@@ -256,16 +373,33 @@ func skippedLine(s ingest.Skip) string {
 	return fmt.Sprintf("skipped %s: %s", s.Path, s.Reason)
 }
 
-func printImport(w io.Writer, r *kernel.ImportReport, policy secrets.Policy, dry bool) {
+func printImport(w io.Writer, r *kernel.ImportReport, left *cli.LeavingOut, policy secrets.Policy, dry bool) {
 	what, end := "admitted", fmt.Sprintf("; head %d", r.Head)
 	if dry {
 		what, end = "would admit", "; nothing was stored"
 	}
-	fmt.Fprintf(w, "%s %s with %s in %s; %d were there already%s\n",
-		what, cli.Count(r.Admitted, "turn"), cli.Count(r.Edges, "edge"), cli.Count(r.Conversations, "conversation"), r.Existing, end)
+	there := fmt.Sprintf("%d were there already", r.Existing)
+	if r.Existing == 1 {
+		there = "1 was there already"
+	}
+	if r.Erased > 0 {
+		there += fmt.Sprintf(", %d of them erased", r.Erased)
+	}
+	fmt.Fprintf(w, "%s %s with %s in %s; %s%s\n",
+		what, cli.Count(r.Admitted, "turn"), cli.Count(r.Edges, "edge"), cli.Count(r.Conversations, "conversation"), there, end)
+	if r.Erased > 0 {
+		fmt.Fprintln(w, "erased turns are not admitted again")
+	}
 	cli.PrintCounts(w, "skipped", r.Read.Skipped)
 	cli.PrintCounts(w, "noted", r.Read.Noted)
 	cli.PrintCounts(w, done[policy].count, r.Read.Secrets)
+	counted := left.Conversations()
+	if n := counted[cli.LeftOutFolder]; n > 0 {
+		fmt.Fprintf(w, "left out %s of folders that capture leaves out (%s); --all-folders takes them\n", cli.Count(n, "session"), render.Visible(strings.Join(left.Folders(), ", ")))
+	}
+	if n := counted[cli.LeftOutNamed]; n > 0 {
+		fmt.Fprintf(w, "left out %s that --skip names\n", cli.Count(n, "conversation"))
+	}
 	if r.Changed == 0 {
 		return
 	}

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -187,7 +188,12 @@ func printHit(w io.Writer, place int, h *api.Hit, query string) {
 	if width := cli.Width(w, 0); width > 0 {
 		most = max(40, width-rest-len(h.Author))
 	}
-	fmt.Fprintf(w, "%2d. %.16s  %s: %s  %s\n", place, h.CreatedAt, cli.Role.Paint(w, render.Visible(h.Author)), render.OneLine(render.Visible(excerpt(h.Content, query, most)), most), cli.ID.Paint(w, h.Turn))
+	in := ""
+	if h.Title != "" {
+		in = " in " + strconv.Quote(render.OneLine(render.Visible(h.Title), 30))
+		most = max(40, most-len(in))
+	}
+	fmt.Fprintf(w, "%2d. %.16s  %s%s: %s  %s\n", place, h.CreatedAt, cli.Role.Paint(w, render.Visible(h.Author)), in, render.OneLine(render.Visible(excerpt(h.Content, query, most)), most), cli.ID.Paint(w, h.Turn))
 	if p := h.Parts; p != nil {
 		fmt.Fprintln(w, "    "+explained(h.Score, p))
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/ingest"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/render"
 	"github.com/graphkernel/graphkernel/server/view"
@@ -141,7 +142,11 @@ func showTree(a *cli.App, c *cobra.Command, name, find, anchor string, flags cut
 			}
 		}
 		return a.IO.Print(map[string]any{"conversation": conversation.String(), "turns": turns}, func(w io.Writer) {
-			fmt.Fprintf(w, "conversation %s, %s\n", conversation, cli.Count(len(turns), "turn"))
+			fmt.Fprintf(w, "conversation %s, %s", conversation, cli.Count(len(turns), "turn"))
+			if len(turns) > 0 && turns[0].Attrs[ingest.AttrTitle] != "" {
+				fmt.Fprintf(w, ": %s", cli.Title(turns[0].Attrs[ingest.AttrTitle]))
+			}
+			fmt.Fprintln(w)
 			PrintTree(w, turns)
 		})
 	})

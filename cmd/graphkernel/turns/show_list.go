@@ -73,16 +73,16 @@ func listConversations(a *cli.App, c *cobra.Command, f *listFlags) error {
 		if a.IO.Output == "json" {
 			return a.IO.PrintJSON(map[string]any{"conversations": lines, "head": uint64(head)})
 		}
-		prompts := make([]string, len(lines))
+		names := make([]string, len(lines))
 		for i := range lines {
-			if prompts[i], err = cli.FirstPrompt(c.Context(), s, lines[i].ID); err != nil {
+			if names[i], err = cli.Called(c.Context(), s, &lines[i]); err != nil {
 				return err
 			}
 		}
 		return a.IO.Print(nil, func(w io.Writer) {
-			t := cli.NewTable(w, "conversation", "turns", "last", "first prompt")
+			t := cli.NewTable(w, "conversation", "turns", "last", "title or first prompt")
 			for i, l := range lines {
-				t.AppendRow(table.Row{cli.ID.Paint(w, l.ID), l.Turns, l.LastAt[:16], prompts[i]})
+				t.AppendRow(table.Row{cli.ID.Paint(w, l.ID), l.Turns, l.LastAt[:16], names[i]})
 			}
 			t.Render()
 			fmt.Fprintf(w, "%s, head %d\n", cli.Count(all, "conversation"), head)

@@ -1,0 +1,119 @@
+package cli
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/graphkernel/graphkernel/capture"
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/ingest"
+)
+
+// Words under which the records of conversations that are left out on purpose are counted.
+const (
+	LeftOutFolder = "folder_left_out"       // of a session in a folder that capture leaves out
+	LeftOutNamed  = "conversation_left_out" // of a conversation that --skip names
+)
+
+// leastPrefix is how many characters of an id or a session's name say which one is meant.
+const leastPrefix = 4
+
+// A LeavingOut says which conversations an import leaves out, and counts them.
+type LeavingOut struct {
+	set     capture.Settings
+	named   []string       // values of --skip
+	matched []bool         // parallel to named
+	counted map[string]int // conversations that were left out, by the word for it
+	folders map[string]int // those of a folder, by the folder of the list
+}
+
+// LeavingOut reads which folders capture leaves out for the store that the settings name, unless all of them are to be taken. Conversations that
+// are named are left out, too.
+func (s *Settings) LeavingOut(named []string, allFolders bool) (*LeavingOut, error) {
+	l := &LeavingOut{named: named, matched: make([]bool, len(named)), counted: map[string]int{}, folders: map[string]int{}}
+	for _, value := range named {
+		if _, err := path.Match(value, ""); err != nil {
+			return nil, Usagef("--skip is %q, which is no pattern: a bracket is not closed", value)
+		}
+		if !strings.ContainsAny(value, "*?[") && len(value) < leastPrefix {
+			return nil, Usagef("--skip is %q; want at least %d characters of an id, or of a title", value, leastPrefix)
+		}
+	}
+	spool, err := s.Spool()
+	if err != nil || allFolders { // without a home folder there is no list, and what else is wrong the store will say
+		return l, nil
+	}
+	if l.set, err = spool.Settings(); err != nil {
+		return nil, err
+	}
+	l.set.Paused = false // it keeps nobody from importing
+	return l, nil
+}
+
+// Reason is what [ingest.Options].LeaveOut asks for.
+func (l *LeavingOut) Reason(session string, first *dag.Draft) string {
+	named := false
+	for i, value := range l.named { // each of them, so that all that fit are known to have matched
+		if matchesConversation(value, session, first) {
+			l.matched[i], named = true, true
+		}
+	}
+	if named {
+		l.counted[LeftOutNamed]++
+		return LeftOutNamed
+	}
+	if session == "" { // the project's own lines, which were in a store before
+		return ""
+	}
+	if folder := l.set.LeftOut(first.Attrs[ingest.AttrFolder]); folder != "" {
+		return l.folder(folder)
+	}
+	for _, folder := range l.set.LeaveOut { // Gemini CLI writes a digest of the folder
+		if ingest.WorksIn(first.Attrs, folder) {
+			return l.folder(folder)
+		}
+	}
+	return ""
+}
+
+func (l *LeavingOut) folder(folder string) string {
+	l.counted[LeftOutFolder]++
+	l.folders[folder]++
+	return LeftOutFolder
+}
+
+// matchesConversation reports whether a value names a conversation: by the beginning of its id, or of the name that its program has for it, by its
+// title, or by a pattern for its title, in any case.
+func matchesConversation(value, session string, first *dag.Draft) bool {
+	value = strings.ToLower(value)
+	title := strings.ToLower(first.Attrs[ingest.AttrTitle])
+	if strings.ContainsAny(value, "*?[") {
+		const slash = "\x00" // a star means any character
+		ok, _ := path.Match(strings.ReplaceAll(value, "/", slash), strings.ReplaceAll(title, "/", slash))
+		return ok && title != ""
+	}
+	return session != "" && strings.HasPrefix(strings.ToLower(session), value) || strings.HasPrefix(first.Conversation.String(), value) || title == value
+}
+
+// Conversations returns how many conversations were left out, by the word for it.
+func (l *LeavingOut) Conversations() map[string]int { return l.counted }
+
+// Folders returns the folders of the list in which sessions were left out, sorted.
+func (l *LeavingOut) Folders() (folders []string) {
+	for folder := range l.folders {
+		folders = append(folders, folder)
+	}
+	slices.Sort(folders)
+	return folders
+}
+
+// Unmatched returns the values that named nothing.
+func (l *LeavingOut) Unmatched() (values []string) {
+	for i, ok := range l.matched {
+		if !ok {
+			values = append(values, l.named[i])
+		}
+	}
+	return values
+}
