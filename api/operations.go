@@ -43,7 +43,7 @@ var (
 	ListTurns         = declare[TurnQuery, StoredTurns](Spec{ID: "listTurns", Method: "GET", Path: "/api/turns", Tag: "turns", May: access.Read})
 	LookUpTurns       = declare[TurnIDs, StoredTurns](Spec{ID: "lookUpTurns", Method: "POST", Path: "/api/turns/lookup", Tag: "turns", May: access.Read})
 	ResolveTurn       = declare[TurnNamed, ResolvedTurn](Spec{ID: "resolveTurn", Method: "GET", Path: "/api/turn", Tag: "turns", May: access.Recall, Fails: []int{404, 409}})
-	ListConversations = declare[Paging, Conversations](Spec{ID: "listConversations", Method: "GET", Path: "/api/conversations", Tag: "turns", May: access.Read})
+	ListConversations = declare[ConversationQuery, Conversations](Spec{ID: "listConversations", Method: "GET", Path: "/api/conversations", Tag: "turns", May: access.Read})
 	TurnHolding       = declare[TurnByID, Holding](Spec{ID: "turnHolding", Method: "GET", Path: "/api/turns/{id}/holding", Tag: "turns", May: access.Read, Fails: []int{404}})
 	GetConversation   = declare[ConversationByID, ConversationTurns](Spec{ID: "getConversation", Method: "GET", Path: "/api/conversations/{id}", Tag: "turns", May: access.Read, Fails: []int{404}})
 )
@@ -94,6 +94,12 @@ type TurnQuery struct {
 	Conversation *dag.ConversationID `json:"conversation,omitempty" doc:"Only turns of this conversation."`
 	Key          string              `json:"key,omitempty" is:"Credential" doc:"Only turns that this credential brought. At most 10 000 turns are looked at for one answer, so a page may be empty and still have a next."`
 	Role         string              `json:"role,omitempty" is:"Role" doc:"Only turns of this role. At most 10 000 turns are looked at for one answer, as for key."`
+	Paging
+}
+
+// A ConversationQuery asks for a page of conversations.
+type ConversationQuery struct {
+	Newest bool `json:"newest,omitempty" doc:"By their last turn, the newest first, in place of by id. At most 50 000 numbers are looked at for one answer, so a page may be short and still have a next."`
 	Paging
 }
 

@@ -110,7 +110,7 @@ func TestEveryOperation(t *testing.T) {
 		}
 		var paged []api.Conversation
 		for p := (api.Paging{Limit: 1}); ; {
-			w := must(client.Do(ctx, c, api.ListConversations, p))
+			w := must(client.Do(ctx, c, api.ListConversations, api.ConversationQuery{Paging: p}))
 			paged = append(paged, w.Conversations...)
 			if p.After = w.Next; w.Next == "" {
 				break

@@ -52,8 +52,8 @@ func (p *Problem) Unwrap() error { return api.Code(p.Code) }
 // problemBytes bounds a problem document.
 const problemBytes = 1 << 20
 
-// problemOf reads the problem that an answer is.
-func problemOf(resp *http.Response) *Problem {
+// ProblemOf reads the problem that an answer is.
+func ProblemOf(resp *http.Response) *Problem {
 	p := &Problem{}
 	p.Title = http.StatusText(resp.StatusCode)
 	p.Detail = fmt.Sprintf("the answer was %d %s, without a problem document", resp.StatusCode, p.Title)

@@ -161,7 +161,7 @@ func (c *conn) send(ctx context.Context, r *request) (_ *http.Response, err erro
 	switch {
 	case resp.StatusCode == http.StatusOK, r.health && resp.StatusCode == http.StatusServiceUnavailable && media == r.want:
 	case resp.StatusCode >= 400:
-		return nil, problemOf(resp)
+		return nil, ProblemOf(resp)
 	case resp.StatusCode >= 300:
 		return nil, fmt.Errorf("client: %s: %w: it redirects to %.200q", r, ErrAnswer, resp.Header.Get("Location"))
 	default:

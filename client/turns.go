@@ -98,7 +98,7 @@ func (c Turns) Erase(ctx context.Context, id dag.TurnID, reason string) (api.Eve
 // Conversations returns every conversation, by ascending id. An error ends it.
 func (c Turns) Conversations(ctx context.Context) iter.Seq2[api.Conversation, error] {
 	return all(func(p api.Paging) ([]api.Conversation, string, error) {
-		w, err := call(ctx, c.conn, api.ListConversations, p)
+		w, err := call(ctx, c.conn, api.ListConversations, api.ConversationQuery{Paging: p})
 		return w.Conversations, w.Next, err
 	})
 }

@@ -30,6 +30,10 @@ type Config struct {
 	// MCP answers at /mcp, after authentication. Nil: nothing does.
 	MCP func(identify func(*http.Request) (access.Identity, bool)) http.Handler
 
+	// Pages answers what people read in a browser, at the paths that it lists; one that ends with a slash stands for all below it. It asks the service
+	// that it is given, as any client does. Nil: nobody does.
+	Pages func(service http.Handler) (paths []string, pages http.Handler, err error)
+
 	// OnStop is called once when the server begins to stop: to end what keeps
 	// connections open, such as MCP's sessions. Nil: nothing does.
 	OnStop func()

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"runtime"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -91,7 +92,41 @@ func New(ctx context.Context, c Config) (*Server, error) {
 		return nil, fmt.Errorf("server: docs: %w", err)
 	}
 	s.route()
+	if c.Pages != nil {
+		paths, pages, err := c.Pages(s)
+		if err != nil {
+			return nil, fmt.Errorf("server: pages: %w", err)
+		}
+		s.routePages(paths, pages)
+	}
 	return s, nil
+}
+
+// routePages adds what people read. Each of its questions is a request of its own, with its line in the log and its part of the metrics.
+func (s *Server) routePages(paths []string, pages http.Handler) {
+	op := &operation{Spec: &api.Spec{ID: "page", Path: "/"}, path: "/"}
+	observed := s.metrics.of(op)
+	answer := func(e echo.Context) error {
+		started := s.config.Clock()
+		r := e.Request()
+		c := &call{server: s, op: op, echo: e, ctx: r.Context(), id: requestID(r)}
+		e.Response().Header()["X-Request-Id"] = []string{c.id}
+		observed.inflight.Inc()
+		defer observed.inflight.Dec()
+		pages.ServeHTTP(e.Response(), r)
+		took := s.config.Clock().Sub(started)
+		observed.done(e.Response().Status, took)
+		s.log(c, r, e.Response().Status, took, nil)
+		return nil
+	}
+	for _, path := range paths {
+		if strings.HasSuffix(path, "/") && path != "/" {
+			path += "*"
+		}
+		for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost} {
+			s.echo.Add(method, path, answer)
+		}
+	}
 }
 
 // routes are the operations of the service: those below, and what needs nothing but the kernel.

@@ -1,6 +1,7 @@
 package token
 
 import (
+	"crypto/hkdf"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -127,6 +128,25 @@ func (a *Authority) Salt(tenant dag.Tenant, asked []byte) (salt dag.Salt, err er
 		return salt, err
 	}
 	return dag.Salt(mac.Sum(k[:], append([]byte("salt\x00"), asked...))), nil
+}
+
+// Secret derives 32 bytes for a purpose from the key that signs: the same in every process with that keyring, until it rotates. They say nothing
+// of the key, nor of what is derived for another purpose or a tenant.
+func (a *Authority) Secret(purpose string) ([]byte, error) {
+	state := a.now()
+	id, err := state.ring.Signer()
+	if err != nil {
+		return nil, err
+	}
+	secret, err := state.ring.live(id)
+	if err != nil {
+		return nil, err
+	}
+	derived, err := hkdf.Key(sha256.New, secret.bytes(), nil, "graphkernel:secret:v1:"+purpose, 32)
+	if err != nil {
+		return nil, fmt.Errorf("token: deriving a secret: %w", err)
+	}
+	return derived, nil
 }
 
 func (s *authorityState) seal(tenant dag.Tenant, id KeyID, p *slice.Provenance) (slice.Seal, error) {

@@ -137,22 +137,16 @@ func eraseTurn(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.
 	return Event(&event), nil
 }
 
-func listConversations(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.Paging) (w api.Conversations, err error) {
-	var after dag.ConversationID
-	if in.After != "" {
-		if after, err = dag.AnyCase(dag.ParseConversationID)(in.After); err != nil {
-			return w, badAfter(in.After)
-		}
+func listConversations(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.ConversationQuery) (w api.Conversations, err error) {
+	read := conversationsByID
+	if in.Newest {
+		read = newestConversations
 	}
-	limit := PageOf(in.Limit)
-	list, err := k.Turns().Conversations(ctx, tenant, after, limit+1)
+	list, next, err := read(ctx, k, tenant, in.Paging)
 	if err != nil {
 		return w, err
 	}
-	if len(list) > limit {
-		list = list[:limit]
-		w.Next = list[limit-1].ID.String()
-	}
+	w.Next = next
 	titles, err := k.Turns().Titles(ctx, tenant, list)
 	if err != nil {
 		return w, err
@@ -162,4 +156,32 @@ func listConversations(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant,
 		w.Conversations = append(w.Conversations, conversation(&list[i], titles[list[i].ID]))
 	}
 	return w, nil
+}
+
+func conversationsByID(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.Paging) (list []store.Conversation, next string, err error) {
+	var after dag.ConversationID
+	if in.After != "" {
+		if after, err = dag.AnyCase(dag.ParseConversationID)(in.After); err != nil {
+			return nil, "", badAfter(in.After)
+		}
+	}
+	limit := PageOf(in.Limit)
+	list, err = k.Turns().Conversations(ctx, tenant, after, limit+1)
+	if len(list) > limit {
+		list = list[:limit]
+		next = list[limit-1].ID.String()
+	}
+	return list, next, err
+}
+
+func newestConversations(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.Paging) (list []store.Conversation, next string, err error) {
+	before, err := PageAfter(in.After)
+	if err != nil {
+		return nil, "", err
+	}
+	list, at, err := k.Turns().Newest(ctx, tenant, dag.Seq(before), PageOf(in.Limit))
+	if at > 0 {
+		next = strconv.FormatUint(uint64(at), 10)
+	}
+	return list, next, err
 }

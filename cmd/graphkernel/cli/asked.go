@@ -84,7 +84,7 @@ func readTurns(list []api.StoredTurn) ([]Turn, error) {
 // Conversations returns every conversation, by ascending id.
 func (s *Session) Conversations(ctx context.Context) ([]api.Conversation, error) {
 	list, _, err := all(api.Paging{}, 0, func(p api.Paging) ([]api.Conversation, string, error) {
-		page, err := Do(ctx, s, view.ListConversations, p)
+		page, err := Do(ctx, s, view.ListConversations, api.ConversationQuery{Paging: p})
 		return page.Conversations, page.Next, err
 	})
 	return list, err

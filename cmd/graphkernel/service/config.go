@@ -46,6 +46,7 @@ var Settings = [...]setting{
 	{"tls.key", "", "the private key's file"},
 	{"cors", "", "origins that browsers may ask from, with commas; empty: none"},
 	{"trusted_proxies", "", "networks whose X-Forwarded-For is believed, with commas, such as 10.0.0.0/8"},
+	{"console", "true", "show pages to people at /, who sign in with an API key"},
 	{"mcp", "true", "answer the Model Context Protocol at /mcp"},
 	{"mcp_tools", "", "tools of an MCP session whose URL has no ?tools=: sets and tools, with commas; empty: those of its role"},
 	{"oidc.issuer", "", "take JWTs of this issuer, beside API keys"},

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"maps"
 	"net"
+	"net/http"
 	"net/netip"
 	"runtime/debug"
 	"slices"
@@ -19,6 +20,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
+	"github.com/graphkernel/graphkernel/console"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/ingest/secrets"
 	"github.com/graphkernel/graphkernel/kernel"
@@ -71,6 +73,7 @@ type Service struct {
 	cors     []string
 	proxies  []netip.Prefix
 	mcp      bool
+	console  bool
 	tools    mcp.Selection
 	level    slog.Level
 	stopping server.Stopping
@@ -87,7 +90,7 @@ type caches struct{ graphs, cuts, texts int }
 // service reads every setting.
 func (r *reading) service() (*Service, error) {
 	s := &Service{
-		limits: r.limits(), caches: caches{r.number("cache.graph_bytes", 1), r.number("cache.cut_bytes", 1), r.number("cache.text_bytes", 1)}, cors: r.origins("cors"), proxies: r.networks("trusted_proxies"), mcp: r.flag("mcp"),
+		limits: r.limits(), caches: caches{r.number("cache.graph_bytes", 1), r.number("cache.cut_bytes", 1), r.number("cache.text_bytes", 1)}, cors: r.origins("cors"), proxies: r.networks("trusted_proxies"), mcp: r.flag("mcp"), console: r.flag("console"),
 		stopping: server.Stopping{Delay: r.pause("shutdown_delay"), Grace: r.duration("shutdown_grace")}, Exporter: r.text("trace.exporter"), sample: r.share("trace.sample"),
 	}
 	s.ledger = r.ledger()
@@ -210,6 +213,11 @@ func serve(a *cli.App, ctx context.Context, r *reading) (err error) {
 	if config.Authenticate, err = authenticators(a, ctx, r, k, log); err != nil {
 		return err
 	}
+	if settings.console {
+		config.Pages = func(service http.Handler) ([]string, http.Handler, error) {
+			return pages(service, authority, a.Clock, program)
+		}
+	}
 	var devKey string
 	if a.Settings.Dev {
 		if devKey, config.Authenticate, err = devAccess(tenant, a.Clock, config.Authenticate); err != nil {
@@ -230,6 +238,19 @@ func serve(a *cli.App, ctx context.Context, r *reading) (err error) {
 		alive = func(context.Context) error { return nil }
 	}
 	return listen(a, ctx, r, s, settings.stopping, log, tenant, devKey, alive)
+}
+
+// pages makes the console. Its cookies are sealed by the keyring, so that every process that signs with it reads them.
+func pages(service http.Handler, authority *token.Authority, clock func() time.Time, version string) ([]string, http.Handler, error) {
+	secret, err := authority.Secret("console")
+	if err != nil {
+		secret = nil // nothing signs; what is drawn serves as well until the end
+	}
+	c, err := console.New(console.Config{Service: service, Clock: clock, Secret: secret, Version: version})
+	if err != nil {
+		return nil, nil, err
+	}
+	return c.Paths(), c, nil
 }
 
 // remindOfKeys says what to do where nobody could ask anything yet.
@@ -269,7 +290,7 @@ func listen(a *cli.App, ctx context.Context, r *reading, s *server.Server, stopp
 			return errors.Join(err, l.Close())
 		}
 	}
-	a.IO.Note("graphkernel: listening on %s; %s/docs describes it", url, url)
+	a.IO.Note("graphkernel: listening on %s; open it in a browser, or see %s/docs", url, url)
 	if devKey != "" && a.IO.Output != "json" {
 		a.IO.Warn("graphkernel: an API key for this run, role admin, tenant %s:", tenant)
 		a.IO.Warn("  %s", devKey)

@@ -1,0 +1,301 @@
+package console
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"embed"
+	"errors"
+	"fmt"
+	"html/template"
+	"io"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/graphkernel/graphkernel/api"
+	"github.com/graphkernel/graphkernel/client"
+)
+
+// A Config says what a console works with.
+type Config struct {
+	Service http.Handler     // required: the service, whose operations are asked
+	Clock   func() time.Time // required: for the age of sign-ins
+	Random  io.Reader        // draws ids and nonces; nil: crypto/rand
+	Secret  []byte           // seals sign-ins; the same in every process of one service; empty: drawn, so that a restart ends them
+	Version string           // of the program
+}
+
+// A Console answers requests for pages. It is safe for use by many goroutines.
+type Console struct {
+	config    Config
+	seal      seal
+	ended     ended
+	templates map[string]*template.Template
+	assets    map[string]*asset
+	mux       *http.ServeMux
+}
+
+//go:embed pages/*.html
+var pageFiles embed.FS
+
+// New makes a console.
+func New(c Config) (*Console, error) {
+	if c.Service == nil || c.Clock == nil {
+		return nil, errors.New("console: Config needs a Service and a Clock")
+	}
+	if c.Random == nil {
+		c.Random = rand.Reader
+	}
+	if len(c.Secret) == 0 {
+		c.Secret = make([]byte, 32)
+		if _, err := io.ReadFull(c.Random, c.Secret); err != nil {
+			return nil, fmt.Errorf("console: drawing a secret: %w", err)
+		}
+	}
+	co := &Console{config: c, templates: map[string]*template.Template{}, mux: http.NewServeMux()}
+	var err error
+	if co.seal, err = newSeal(c.Secret, c.Random); err != nil {
+		return nil, fmt.Errorf("console: %w", err)
+	}
+	if co.assets, err = readAssets(); err != nil {
+		return nil, fmt.Errorf("console: %w", err)
+	}
+	if err := co.parse(); err != nil {
+		return nil, fmt.Errorf("console: %w", err)
+	}
+	for _, p := range routes {
+		co.mux.HandleFunc(p.pattern, co.page(p))
+	}
+	co.mux.HandleFunc("GET /assets/{name}", co.asset)
+	return co, nil
+}
+
+// Paths lists where the console answers; a path that ends with a slash stands for all below it.
+func (co *Console) Paths() []string {
+	seen := map[string]bool{"/assets/": true}
+	for _, p := range routes {
+		_, path, _ := strings.Cut(p.pattern, " ")
+		if before, _, found := strings.Cut(path, "{"); found {
+			path = before
+		}
+		seen[path] = true
+	}
+	list := make([]string, 0, len(seen))
+	for path := range seen {
+		list = append(list, path)
+	}
+	return list
+}
+
+// ServeHTTP answers one request.
+func (co *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) { co.mux.ServeHTTP(w, r) }
+
+// A route is a page, or what a form is sent to.
+type route struct {
+	pattern string
+	open    bool // to anybody
+	do      func(*visit) (*page, error)
+}
+
+// routes are all pages.
+var routes = []route{
+	{"GET /{$}", false, home},
+	{"GET /live", false, live},
+	{"GET /search", false, search},
+	{"GET /conversations", false, conversations},
+	{"GET /conversations/{id}", false, conversation},
+	{"GET /turns/{id}", false, turn},
+	{"GET /slices", false, handedOut},
+	{"GET /slices/{id}", false, evidence},
+	{"GET /slices/{id}/{file}", false, download},
+	{"GET /contexts/{id}", false, evidence},
+	{"GET /compare", false, compare},
+	{"GET /facts", false, facts},
+	{"GET /facts/{name...}", false, entity},
+	{"GET /ledger", false, ledgerPage},
+	{"GET /policies", false, policies},
+	{"POST /policies", false, registerPolicy},
+	{"GET /policies/{id}", false, policyPage},
+	{"GET /keys", false, keys},
+	{"POST /keys", false, createKey},
+	{"POST /keys/{id}/revoke", false, revokeKey},
+	{"GET /sign-in", true, signInPage},
+	{"POST /sign-in", true, signIn},
+	{"POST /sign-out", true, signOut},
+}
+
+// A page is what a route answers with: a template and its data, or a place to go on to, or nothing if it has answered by itself.
+type page struct {
+	title    string
+	template string
+	data     any
+	to       string // see other
+}
+
+// A visit is one request for a page.
+type visit struct {
+	*Console
+	w      http.ResponseWriter
+	r      *http.Request
+	client *client.Client
+	bearer string      // the key that the service is asked with
+	who    *api.Caller // nil: nobody is signed in
+	sign   *signature  // nil: there is no cookie
+}
+
+func (v *visit) ctx() context.Context { return v.r.Context() }
+
+// ask asks the service for an operation, as the one who signed in.
+func ask[In, Out any](v *visit, op api.Operation[In, Out], in In) (Out, error) {
+	return client.Do(v.ctx(), v.client, op, in)
+}
+
+// policy is what a page may load and do.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'; require-trusted-types-for 'script'"
+
+// page makes the way of a request for a page.
+func (co *Console) page(p route) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Content-Security-Policy", policy)
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Referrer-Policy", "same-origin")
+		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+		h.Set("Cross-Origin-Resource-Policy", "same-origin")
+		h.Set("Cache-Control", "no-store")
+		v := &visit{Console: co, w: w, r: r}
+		answer, err := v.pass(p)
+		if err != nil {
+			v.fail(err)
+			return
+		}
+		v.answer(http.StatusOK, answer)
+	}
+}
+
+// pass finds who asks, refuses what another site sent, and does what the route is for.
+func (v *visit) pass(p route) (*page, error) {
+	if !p.open {
+		if err := v.enter(); err != nil {
+			return nil, err
+		}
+	}
+	if v.r.Method == http.MethodPost {
+		v.r.Body = http.MaxBytesReader(v.w, v.r.Body, 1<<20)
+		if err := v.own(); err != nil {
+			return nil, err
+		}
+	}
+	return p.do(v)
+}
+
+// errNobody is returned where a page needs somebody who signed in.
+var errNobody = errors.New("sign in first")
+
+// A refusal is an error with the status that it is answered with.
+type refusal struct {
+	status int
+	text   string
+}
+
+func (e *refusal) Error() string { return e.text }
+
+func refused(status int, format string, args ...any) error {
+	return &refusal{status, fmt.Sprintf(format, args...)}
+}
+
+// fail shows an error as a page.
+func (v *visit) fail(err error) {
+	if errors.Is(err, errNobody) {
+		if v.r.Method == http.MethodGet {
+			v.answer(0, &page{to: "/sign-in?" + url.Values{"to": {v.r.URL.RequestURI()}}.Encode()})
+			return
+		}
+		err = refused(http.StatusUnauthorized, "%s", errNobody)
+	}
+	shown := struct {
+		Status                        int
+		Title, Detail, Place, Request string
+	}{Status: http.StatusInternalServerError, Title: "This page could not be made", Detail: err.Error()}
+	var problem *client.Problem
+	var refusal *refusal
+	switch {
+	case errors.As(err, &problem):
+		shown.Status, shown.Title, shown.Detail, shown.Request = problem.Status, problem.Title, problem.Detail, problem.RequestID
+		if !strings.Contains(problem.Detail, problem.Place) {
+			shown.Place = problem.Place
+		}
+		if problem.Status == http.StatusUnauthorized {
+			v.clear(signedCookie)
+		}
+		if problem.RetryAfter > 0 {
+			v.w.Header().Set("Retry-After", fmt.Sprint(int(problem.RetryAfter.Seconds())))
+		}
+	case errors.As(err, &refusal):
+		shown.Status, shown.Title = refusal.status, http.StatusText(refusal.status)
+	}
+	v.answer(shown.Status, &page{shown.Title, "problem", shown, ""})
+}
+
+// A frame is what every page has around it.
+type frame struct {
+	Title, Section, Version, Token string
+	Who                            *api.Caller
+	Data                           any
+}
+
+// answer sends a page.
+func (v *visit) answer(status int, p *page) {
+	switch {
+	case p == nil:
+		return
+	case p.to != "":
+		http.Redirect(v.w, v.r, p.to, http.StatusSeeOther)
+		return
+	}
+	f := frame{Title: p.title, Section: section(v.r.URL.Path), Version: v.config.Version, Who: v.who, Data: p.data}
+	if v.sign != nil {
+		f.Token = v.seal.token(v.sign.ID)
+	}
+	var b bytes.Buffer
+	if err := v.templates[p.template].ExecuteTemplate(&b, "frame", f); err != nil {
+		http.Error(v.w, "this page could not be made: "+err.Error(), http.StatusInternalServerError)
+		return
+	}
+	v.w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	v.compress(status, b.Bytes())
+}
+
+// section is the part of the console that a path belongs to.
+func section(path string) string {
+	name, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+	switch name {
+	case "turns", "conversations":
+		return "conversations"
+	case "contexts", "compare":
+		return "slices"
+	}
+	return name
+}
+
+// parse reads the templates: each with the frame and the parts around it.
+func (co *Console) parse() error {
+	shared, err := template.New("").Funcs(functions).ParseFS(pageFiles, "pages/frame.html", "pages/parts.html")
+	if err != nil {
+		return err
+	}
+	return fs.WalkDir(pageFiles, "pages", func(path string, d fs.DirEntry, err error) error {
+		name, found := strings.CutSuffix(d.Name(), ".html")
+		if err != nil || !found || name == "frame" || name == "parts" {
+			return err
+		}
+		one, err := shared.Clone()
+		if err == nil {
+			co.templates[name], err = one.ParseFS(pageFiles, path)
+		}
+		return err
+	})
+}

@@ -1,0 +1,152 @@
+package console
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+
+	"github.com/graphkernel/graphkernel/api"
+	"github.com/graphkernel/graphkernel/dag"
+)
+
+// A turnRow is a turn as lists show it.
+type turnRow struct {
+	api.StoredTurn
+	api.Turn
+	Lane   int    // how many branches are left of it
+	Parent string // the turn that it continues, if that is not the one before it
+	Cut    bool   // the text goes on
+}
+
+// shownText is how many bytes of a turn's text a list shows, and wholeText how many its own page does, unless all is asked for.
+const (
+	shownText = 3000
+	wholeText = 64 << 10
+)
+
+// readTurn reads a stored turn, and cuts its text after some bytes.
+func readTurn(s *api.StoredTurn, most int) (row turnRow, err error) {
+	row.StoredTurn = *s
+	if err := json.Unmarshal(s.Turn, &row.Turn); err != nil {
+		return row, fmt.Errorf("turn number %d cannot be read: %w", s.Seq, err)
+	}
+	if most > 0 && len(row.Content) > most {
+		row.Content, row.Cut = whole8(row.Content, most), true
+	}
+	return row, nil
+}
+
+// whole8 cuts a text after at most so many bytes, between characters.
+func whole8(s string, most int) string {
+	for most > 0 && most < len(s) && s[most]&0xc0 == 0x80 {
+		most--
+	}
+	return s[:most]
+}
+
+// A strand is turns that follow each other: those of the conversation itself, or of a sub-agent, which is folded.
+type strand struct {
+	Agent string // the first turn of a sub-agent; "" for the conversation itself
+	Rows  []turnRow
+}
+
+type conversationData struct {
+	ID      string
+	Title   string
+	Strands []strand
+	Count   int
+	After   string
+	Next    string
+	Drawing *drawing
+}
+
+// turnsOfPage is how many turns a page of a conversation has.
+const turnsOfPage = 100
+
+func conversation(v *visit) (*page, error) {
+	id, err := dag.ParseConversationID(v.r.PathValue("id"))
+	if err != nil {
+		return nil, refused(http.StatusNotFound, "%v", err)
+	}
+	after := v.r.URL.Query().Get("after")
+	got, err := ask(v, api.GetConversation, api.ConversationByID{ID: id, Paging: api.Paging{Limit: turnsOfPage, After: after}})
+	if err != nil {
+		return nil, err
+	}
+	d := conversationData{ID: id.String(), After: after, Next: got.Next, Count: len(got.Turns)}
+	rows := make([]turnRow, 0, len(got.Turns))
+	for i := range got.Turns {
+		row, err := readTurn(&got.Turns[i], shownText)
+		if err != nil {
+			return nil, err
+		}
+		if d.Title == "" {
+			d.Title = row.Attrs["title"]
+		}
+		rows = append(rows, row)
+	}
+	d.Strands = strands(rows)
+	d.Drawing = drawTurns(rows)
+	title := d.Title
+	if title == "" {
+		title = short(d.ID)
+	}
+	return &page{"Conversation " + line(title, 60), "conversation", &d, ""}, nil
+}
+
+// strands parts the turns of a page: each run of turns of one sub-agent is folded at the place where it began.
+func strands(rows []turnRow) (list []strand) {
+	agents, lanes := map[string]string{}, map[string]int{} // by turn: the sub-agent that it is of, and its branch
+	children, branches := map[string]int{}, map[string]int{}
+	at := map[string]int{} // by sub-agent: its strand
+	for i := range rows {
+		row := &rows[i]
+		agent, lane, parent := "", 0, ""
+		for _, p := range row.Parents {
+			if p.Kind == "spawn" {
+				agent = row.ID
+			}
+		}
+		for _, p := range row.Parents {
+			if p.Kind != "reply" {
+				continue
+			}
+			parent = p.ID
+			if agent == "" {
+				agent = agents[p.ID]
+			}
+			lane = lanes[p.ID]
+			if children[p.ID]++; children[p.ID] > 1 {
+				branches[agent]++
+				lane = branches[agent]
+			}
+			break
+		}
+		agents[row.ID], lanes[row.ID] = agent, lane
+		row.Lane = min(lane, 7)
+		n, known := at[agent]
+		if agent == "" {
+			n, known = len(list)-1, len(list) > 0 && list[len(list)-1].Agent == ""
+		}
+		if !known {
+			n = len(list)
+			list = append(list, strand{Agent: agent})
+			at[agent] = n
+		}
+		if before := list[n].Rows; parent != "" && (len(before) == 0 || before[len(before)-1].ID != parent) {
+			row.Parent = parent
+		}
+		list[n].Rows = append(list[n].Rows, *row)
+	}
+	return list
+}
+
+type conversationsData struct {
+	Conversations []api.Conversation
+	Next          string
+}
+
+func conversations(v *visit) (*page, error) {
+	got, err := ask(v, api.ListConversations, api.ConversationQuery{Newest: true, Paging: api.Paging{Limit: 50, After: v.r.URL.Query().Get("after")}})
+	return &page{"Conversations", "conversations", conversationsData{got.Conversations, got.Next}, ""}, err
+}

@@ -1,0 +1,171 @@
+package console
+
+import (
+	"fmt"
+
+	"github.com/graphkernel/graphkernel/api"
+)
+
+// A drawing is a graph that was laid out in integers: the same graph is the same bytes. A list or a table beside it says the same in words.
+type drawing struct {
+	Width, Height int
+	Nodes         []node
+	Lines         []edge
+	Label         string
+}
+
+type node struct {
+	X, Y              int
+	Label, Href, Kind string
+	Text              string // beside the node; "": none
+}
+
+type edge struct {
+	X1, Y1, X2, Y2 int
+	Kind           string
+	Text           string
+}
+
+// Straight reports whether an edge stays on its row.
+func (e edge) Straight() bool { return e.Y1 == e.Y2 && e.X2-e.X1 <= 2*step }
+
+// Curve is the way of an edge that changes its row or passes others, as a path of SVG.
+func (e edge) Curve() string {
+	mid := (e.X1 + e.X2) / 2
+	lift := e.Y1
+	if e.Y1 == e.Y2 {
+		lift = e.Y1 - 9
+	}
+	if e.Y1 == e.Y2 {
+		return fmt.Sprintf("M%d %dQ%d %d %d %d", e.X1, e.Y1, mid, lift, e.X2, e.Y2)
+	}
+	return fmt.Sprintf("M%d %dC%d %d %d %d %d %d", e.X1, e.Y1, mid, e.Y1, mid, e.Y2, e.X2, e.Y2)
+}
+
+// Distances of a drawing, in pixels.
+const (
+	step   = 18
+	rowGap = 22
+	margin = 16
+)
+
+// mostDrawn bounds the nodes of a drawing. More than that is read as a list.
+const mostDrawn = 500
+
+// A linked turn is one with the turns that it continues.
+type linked struct {
+	id, role, label string
+	parents         []link
+}
+
+type link struct{ id, kind string }
+
+// draw lays turns out from left to right in their order. A turn is on the row of the one that it continues, unless another did so before: then on the
+// first row that is free, and so is one that continues nothing here.
+func draw(turns []linked, label string) *drawing {
+	if len(turns) < 2 || len(turns) > mostDrawn {
+		return nil
+	}
+	d := &drawing{Label: label}
+	place := map[string]int{}
+	continued := map[string]bool{}
+	rows := 0
+	for i, t := range turns {
+		row := -1
+		for _, p := range t.parents {
+			if n, here := place[p.id]; here && p.kind == "reply" && !continued[p.id] {
+				row = (d.Nodes[n].Y - margin) / rowGap
+				continued[p.id] = true
+				break
+			}
+		}
+		if row < 0 {
+			row = rows
+			rows++
+		}
+		place[t.id] = i
+		d.Nodes = append(d.Nodes, node{X: margin + i*step, Y: margin + row*rowGap, Label: t.label, Href: "#t-" + t.id, Kind: t.role})
+		for _, p := range t.parents {
+			if n, here := place[p.id]; here && n != i {
+				from := d.Nodes[n]
+				d.Lines = append(d.Lines, edge{X1: from.X, Y1: from.Y, X2: margin + i*step, Y2: margin + row*rowGap, Kind: p.kind})
+			}
+		}
+	}
+	d.Width, d.Height = 2*margin+(len(turns)-1)*step, 2*margin+max(0, rows-1)*rowGap
+	return d
+}
+
+// drawTurns draws the turns of a page of a conversation.
+func drawTurns(rows []turnRow) *drawing {
+	list := make([]linked, 0, len(rows))
+	for i := range rows {
+		t := linked{id: rows[i].ID, role: rows[i].Role, label: rows[i].Role + ": " + line(rows[i].Content, 60)}
+		for _, p := range rows[i].Parents {
+			t.parents = append(t.parents, link{p.ID, p.Kind})
+		}
+		list = append(list, t)
+	}
+	return draw(list, "Turns from left to right, and which continues which")
+}
+
+// drawBundle draws the turns of a slice with its edges.
+func drawBundle(b *bundle) *drawing {
+	parents := map[string][]link{}
+	for _, e := range b.Edges {
+		parents[e.Child] = append(parents[e.Child], link{e.Parent, e.Kind})
+	}
+	of := map[string]*bundleTurn{}
+	for i := range b.Turns {
+		of[b.Turns[i].ID] = &b.Turns[i]
+	}
+	order := b.Order
+	if len(order) == 0 {
+		for i := range b.Turns {
+			order = append(order, b.Turns[i].ID)
+		}
+	}
+	list := make([]linked, 0, len(order))
+	for _, id := range order {
+		t := of[id]
+		if t == nil {
+			continue
+		}
+		kind := t.Role
+		if id == b.Anchor {
+			kind = "anchor"
+		}
+		list = append(list, linked{id: id, role: kind, label: t.Role + ": " + line(t.Content, 60), parents: parents[id]})
+	}
+	return draw(list, "The turns of the slice from left to right, and which continues which")
+}
+
+// Of facts: how wide a column of entities is, and how high a line.
+const (
+	column = 230
+	lineUp = 24
+)
+
+// drawFacts lays entities out in columns by their distance from the first, in the order of their names.
+func drawFacts(g *api.D3Graph) *drawing {
+	if len(g.Nodes) < 2 || len(g.Nodes) > mostDrawn {
+		return nil
+	}
+	d := &drawing{Label: "Entities by their distance, with the facts between them"}
+	rows, place := map[int]int{}, map[string]int{}
+	for i, n := range g.Nodes {
+		place[n.ID] = i
+		y := margin + rows[n.Hops]*lineUp
+		rows[n.Hops]++
+		d.Nodes = append(d.Nodes, node{X: margin + n.Hops*column, Y: y, Label: n.ID, Text: line(n.ID, 26), Href: "/facts/" + pathEscape(n.ID), Kind: "entity"})
+		d.Width, d.Height = max(d.Width, margin+(n.Hops+1)*column), max(d.Height, y+margin)
+	}
+	for _, l := range g.Links {
+		a, b := d.Nodes[place[l.Source]], d.Nodes[place[l.Target]]
+		if a.X > b.X {
+			a, b = b, a
+		}
+		d.Lines = append(d.Lines, edge{X1: a.X, Y1: a.Y, X2: b.X, Y2: b.Y, Kind: "fact", Text: l.Source + " " + l.Predicate + " " + l.Target})
+	}
+	return d
+}

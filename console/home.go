@@ -1,0 +1,123 @@
+package console
+
+import (
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/graphkernel/graphkernel/api"
+	"github.com/graphkernel/graphkernel/client"
+)
+
+// A statement of a page's part that the service did not give: who asks may not see it, or there is none.
+type missing struct{ Why string }
+
+// optional turns what a role may not see, or what this service does not have, into a line on the page.
+func optional(err error) (*missing, error) {
+	var p *client.Problem
+	if errors.As(err, &p) && slices.Contains([]int{http.StatusForbidden, http.StatusNotFound, http.StatusServiceUnavailable, http.StatusGone}, p.Status) {
+		return &missing{p.Detail}, nil
+	}
+	return nil, err
+}
+
+type homeData struct {
+	Conversations   []api.Conversation
+	NoConversations *missing
+	Issued          []api.Issued
+	NoIssued        *missing
+	Ledger          *checkpoint
+	NoLedger        *missing
+	Knowledge       *api.KnowledgeStats
+}
+
+// newest is how many lines the lists of the home page have.
+const newest = 10
+
+func home(v *visit) (*page, error) {
+	var d homeData
+	list, err := ask(v, api.ListConversations, api.ConversationQuery{Newest: true, Paging: api.Paging{Limit: newest}})
+	if d.NoConversations, err = optional(err); err != nil {
+		return nil, err
+	}
+	d.Conversations = list.Conversations
+	handed, err := ask(v, api.ListSlices, api.SliceQuery{Newest: true, Paging: api.Paging{Limit: newest}})
+	if d.NoIssued, err = optional(err); err != nil {
+		return nil, err
+	}
+	d.Issued = handed.Slices
+	d.Ledger, d.NoLedger, err = v.checkpoint()
+	return &page{"Home", "home", d, ""}, err
+}
+
+// live sends the events of the tenant as they come.
+func live(v *visit) (*page, error) {
+	return nil, v.passOn("/api/events")
+}
+
+// A checkpoint is the signed head of the ledger (C2SP tlog-checkpoint), for people.
+type checkpoint struct {
+	Origin string
+	Size   uint64
+	Root   string
+	Text   string
+	By     []cosigner
+}
+
+// A cosigner is who signed a checkpoint, and when, if the signature says when (C2SP tlog-cosignature).
+type cosigner struct {
+	Name string
+	At   string
+}
+
+// Witnessed is the newest time at which a witness signed; "" if none did.
+func (c *checkpoint) Witnessed() string {
+	at := ""
+	for _, by := range c.By {
+		at = max(at, by.At)
+	}
+	return at
+}
+
+// checkpoint asks for the ledger's head.
+func (v *visit) checkpoint() (*checkpoint, *missing, error) {
+	text, err := v.bytes("/log/checkpoint")
+	if err != nil {
+		m, err := optional(err)
+		return nil, m, err
+	}
+	c, err := readCheckpoint(string(text))
+	return c, nil, err
+}
+
+// readCheckpoint reads a checkpoint to show it. It checks no signature: that is for whoever verifies.
+func readCheckpoint(text string) (*checkpoint, error) {
+	body, signatures, found := strings.Cut(text, "\n\n")
+	lines := strings.Split(body, "\n")
+	if !found || len(lines) < 3 {
+		return nil, errors.New("the ledger's checkpoint is not of its form")
+	}
+	size, err := strconv.ParseUint(lines[1], 10, 63)
+	if err != nil {
+		return nil, errors.New("the ledger's checkpoint has no size")
+	}
+	c := &checkpoint{Origin: lines[0], Size: size, Root: lines[2], Text: text}
+	for line := range strings.Lines(signatures) {
+		fields := strings.Fields(line)
+		if len(fields) != 3 || fields[0] != "—" {
+			continue
+		}
+		by := cosigner{Name: fields[1]}
+		const ofKey, ofTime, ofSignature = 4, 8, 64
+		if raw, err := base64.StdEncoding.DecodeString(fields[2]); err == nil && len(raw) == ofKey+ofTime+ofSignature {
+			by.At = time.Unix(int64(min(binary.BigEndian.Uint64(raw[ofKey:]), 1<<40)), 0).UTC().Format("2006-01-02T15:04:05Z")
+		}
+		c.By = append(c.By, by)
+	}
+	return c, nil
+}

@@ -1,0 +1,537 @@
+package console
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/graphkernel/graphkernel/api"
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/slice/contexts"
+)
+
+type handedOutData struct {
+	Kind, Next string
+	Issued     []api.Issued
+}
+
+// handedOut lists what was handed out, the newest first.
+func handedOut(v *visit) (*page, error) {
+	q := v.r.URL.Query()
+	got, err := ask(v, api.ListSlices, api.SliceQuery{Kind: q.Get("kind"), Newest: true, Paging: api.Paging{Limit: 50, After: q.Get("after")}})
+	return &page{"Handed out", "slices", handedOutData{q.Get("kind"), got.Next, got.Slices}, ""}, err
+}
+
+// A bundle is evidence as pages show it: the members that bundles of the three kinds have, of which each kind has some.
+type bundle struct {
+	Anchor     string         `json:"anchor"`
+	AsOf       uint64         `json:"as_of"`
+	Policy     map[string]any `json:"policy"`
+	KeyID      string         `json:"key_id"`
+	Provenance api.Provenance `json:"provenance"`
+	Token      string         `json:"token"`
+	Turns      []bundleTurn   `json:"turns"`
+	Order      []string       `json:"order"`
+	Edges      []struct {
+		Child, Parent, Kind string
+	} `json:"edges"`
+	Candidates []candidate `json:"candidates"`
+	Facts      []struct {
+		Statement, Subject, Predicate, Object, Source, Turn string
+		Confidence                                          json.Number
+	} `json:"facts"`
+	Request *struct {
+		Task, Anchor, Format string
+		Budget               int
+	} `json:"request"`
+	Prompt *struct {
+		Cost    int
+		Counter string
+	} `json:"prompt"`
+	Question *struct{ Start []string } `json:"question"`
+}
+
+type bundleTurn struct {
+	api.Turn
+	Admission *admission `json:"admission"`
+}
+
+// An admission is why a turn is in a slice, as its bundle says it.
+type admission struct {
+	Via, From, Voice string
+	Distance, Cost   int
+	Number           uint64
+	ScoreNano        uint64   `json:"score_nano"`
+	Things           []string `json:"things"`
+}
+
+// A candidate is what a context was chosen from.
+type candidate struct {
+	ID       string         `json:"id"`
+	Kind     string         `json:"kind"`
+	Cost     int            `json:"cost"`
+	Seq      uint64         `json:"seq"`
+	From     []string       `json:"from"`
+	Features map[string]int `json:"features"`
+}
+
+// Kind is what a bundle is of.
+func (b *bundle) Kind() string { return kindOf(b.Provenance.SchemaVersion) }
+
+// A shownTurn is a turn of a bundle with the reasons why it is in.
+type shownTurn struct {
+	turnRow
+	Admission *admission
+	Candidate *candidate
+}
+
+// An outsider is a turn or a fact that is not in a bundle.
+type outsider struct {
+	Candidate *candidate
+	Why       string // in a sentence; "": it was not asked for
+	Text      string // the beginning of its text
+	ID        string
+}
+
+type evidenceData struct {
+	ID       string
+	Bundle   bundle
+	Records  []api.Issued
+	Newest   api.Issued
+	Digest   string // of the bundle that is shown, if it is not the newest
+	Turns    []shownTurn
+	Drawing  *drawing
+	Outside  []outsider
+	MoreOut  int
+	Explain  string
+	Reason   string
+	Verdict  *api.BundleVerdict
+	NoVerify *missing
+	Replay   *api.Replay
+	NoReplay *missing
+	Prompt   string
+	Policy   []parameter
+	Gone     string // why there is no bundle
+}
+
+// Kind is what it is, also where the bundle is gone.
+func (d *evidenceData) Kind() string { return kindOf(d.Newest.SchemaVersion) }
+
+// LeafText is the number of the leaf, which may be 0.
+func (d *evidenceData) LeafText() string { return " " + fmt.Sprint(d.Newest.Leaf) }
+
+// bundlePath is where the service has a bundle.
+func bundlePath(id, digest string) string {
+	path := "/api/slices/" + url.PathEscape(id) + "/bundle"
+	if digest != "" {
+		path += "?bundle=" + url.QueryEscape(digest)
+	}
+	return path
+}
+
+// evidence shows a slice, a slice of facts, or a context.
+func evidence(v *visit) (*page, error) {
+	id := strings.ToLower(v.r.PathValue("id"))
+	q := v.r.URL.Query()
+	record, err := ask(v, api.GetSlice, api.SliceByID{SliceID: id})
+	if err != nil {
+		return v.named(id, err)
+	}
+	d := evidenceData{ID: id, Records: record.Issued, Newest: record.Issued[len(record.Issued)-1], Digest: q.Get("bundle"), Explain: q.Get("explain")}
+	title := "Slice " + id
+	data, err := v.bytes(bundlePath(id, d.Digest))
+	if gone, err := optional(err); err != nil {
+		return nil, err
+	} else if gone != nil {
+		d.Gone = gone.Why
+		return &page{title, "evidence", &d, ""}, nil
+	}
+	if err := json.Unmarshal(data, &d.Bundle); err != nil {
+		return nil, fmt.Errorf("the bundle of %s cannot be read: %w", id, err)
+	}
+	if d.Bundle.Kind() == "context" {
+		title = "Context " + id
+	}
+	if err := d.fill(v, data, q.Get("replay") != ""); err != nil {
+		return nil, err
+	}
+	return &page{title, "evidence", &d, ""}, nil
+}
+
+// named looks for evidence by the beginning of its id, as commands do.
+func (v *visit) named(begin string, otherwise error) (*page, error) {
+	if len(begin) >= 4 && len(begin) < 16 {
+		if found, err := ask(v, api.ListSlices, api.SliceQuery{Begins: begin}); err == nil && len(found.Slices) > 0 {
+			if first := found.Slices[0].SliceID; !slices.ContainsFunc(found.Slices, func(i api.Issued) bool { return i.SliceID != first }) {
+				return &page{to: "/slices/" + first}, nil
+			}
+		}
+	}
+	return nil, otherwise
+}
+
+func (d *evidenceData) fill(v *visit, data []byte, replay bool) error {
+	verdict, err := ask(v, api.VerifyBundle, api.TheBundle{Bundle: data})
+	if d.NoVerify, err = optional(err); err != nil {
+		return err
+	}
+	if d.NoVerify == nil {
+		d.Verdict = &verdict
+	}
+	if replay {
+		again, err := ask(v, api.ReplaySlice, api.Replaying{SliceByID: api.SliceByID{SliceID: d.ID}, Bundle: data})
+		if d.NoReplay, err = optional(err); err != nil {
+			return err
+		}
+		if d.NoReplay == nil {
+			d.Replay = &again
+		}
+	}
+	if err := d.turns(); err != nil {
+		return err
+	}
+	d.Policy = parameters("", d.Bundle.Policy)
+	if d.Bundle.Kind() == "context" {
+		if b, err := contexts.Parse(data); err == nil {
+			d.Prompt = string(b.Render())
+		}
+	}
+	if d.Bundle.Kind() == "slice" {
+		d.Drawing = drawBundle(&d.Bundle)
+	}
+	return d.outside(v)
+}
+
+// turns puts the turns of the bundle into the order in which an agent was shown them.
+func (d *evidenceData) turns() error {
+	b := &d.Bundle
+	of := map[string]*candidate{}
+	for i := range b.Candidates {
+		of[b.Candidates[i].ID] = &b.Candidates[i]
+	}
+	for i := range b.Turns {
+		t := shownTurn{Admission: b.Turns[i].Admission}
+		t.Turn, t.Candidate = b.Turns[i].Turn, of[b.Turns[i].ID]
+		t.StoredTurn.Redacted = t.Turn.Redacted
+		if len(t.Content) > shownText {
+			t.Content, t.Cut = whole8(t.Content, shownText), true
+		}
+		d.Turns = append(d.Turns, t)
+	}
+	place := map[string]int{}
+	for i, id := range b.Order {
+		place[id] = i
+	}
+	slices.SortStableFunc(d.Turns, func(x, y shownTurn) int {
+		return cmp.Or(cmp.Compare(place[x.ID], place[y.ID]), strings.Compare(x.CreatedAt, y.CreatedAt))
+	})
+	return nil
+}
+
+// How many turns that are not in a bundle a page lists, and of how many it says why.
+const (
+	outsiders = 25
+	explained = 5
+)
+
+// outside finds what the policy saw, or could have seen, and did not take: the candidates of a context that fit best, and the turns
+// before the anchor of a slice. Of the first few it says why; of any other it does on asking.
+func (d *evidenceData) outside(v *visit) error {
+	in := map[string]bool{}
+	for i := range d.Bundle.Turns {
+		in[d.Bundle.Turns[i].ID] = true
+	}
+	switch d.Bundle.Kind() {
+	case "context":
+		for i := range d.Bundle.Facts {
+			in[d.Bundle.Facts[i].Statement] = true
+		}
+		var list []*candidate
+		for i := range d.Bundle.Candidates {
+			if c := &d.Bundle.Candidates[i]; !in[c.ID] {
+				list = append(list, c)
+			}
+		}
+		slices.SortStableFunc(list, func(a, b *candidate) int { return cmp.Compare(b.Sum(), a.Sum()) })
+		d.MoreOut = max(0, len(list)-outsiders)
+		for _, c := range list[:min(len(list), outsiders)] {
+			d.Outside = append(d.Outside, outsider{Candidate: c, ID: c.ID})
+		}
+	case "slice":
+		if err := d.before(v, in); err != nil {
+			return err
+		}
+	default:
+		return nil
+	}
+	for i := range d.Outside[:min(len(d.Outside), explained)] {
+		why, err := d.why(v, d.Outside[i].ID)
+		if m, err := optional(err); m != nil || err != nil {
+			return err // a role that may not ask is told nothing
+		}
+		d.Outside[i].Why = why
+	}
+	if d.Explain != "" {
+		why, err := d.why(v, d.Explain)
+		if m, other := optional(err); m != nil {
+			why = m.Why
+		} else if other != nil {
+			return other
+		}
+		d.Reason = why
+	}
+	return nil
+}
+
+// Sum is what speaks for a candidate, without the weights of the policy.
+func (c *candidate) Sum() int {
+	sum := 0
+	for _, n := range c.Features {
+		sum += n
+	}
+	return sum
+}
+
+// Reasons lists what speaks for a candidate, the most first.
+func (c *candidate) Reasons() string {
+	names := slices.SortedFunc(maps.Keys(c.Features), func(a, b string) int {
+		return cmp.Or(cmp.Compare(c.Features[b], c.Features[a]), strings.Compare(a, b))
+	})
+	for i, name := range names {
+		names[i] = name + " " + millionths(c.Features[name])
+	}
+	return strings.Join(names, ", ")
+}
+
+// before lists the turns of the anchor's conversation that came before it and are not in the slice, the last first.
+func (d *evidenceData) before(v *visit, in map[string]bool) error {
+	anchor, err := dag.ParseTurnID(d.Bundle.Anchor)
+	if err != nil {
+		return err
+	}
+	stored, err := ask(v, api.GetTurn, api.TurnByID{ID: anchor})
+	if m, err := optional(err); m != nil || err != nil {
+		return err
+	}
+	row, err := readTurn(&stored, 0)
+	if err != nil {
+		return err
+	}
+	conversation, err := dag.ParseConversationID(row.Conversation)
+	if err != nil {
+		return err
+	}
+	const looked = 400
+	after := ""
+	if stored.Seq > looked {
+		after = fmt.Sprint(stored.Seq - looked)
+	}
+	list, err := ask(v, api.GetConversation, api.ConversationByID{ID: conversation, Paging: api.Paging{Limit: looked, After: after}})
+	if err != nil {
+		return err
+	}
+	for i := len(list.Turns) - 1; i >= 0; i-- {
+		if list.Turns[i].Seq > d.Bundle.AsOf {
+			continue
+		}
+		row, err := readTurn(&list.Turns[i], 400)
+		if err != nil {
+			return err
+		}
+		switch {
+		case in[row.ID]:
+		case len(d.Outside) == outsiders:
+			d.MoreOut++
+		default:
+			d.Outside = append(d.Outside, outsider{ID: row.ID, Text: line(row.Content, 120)})
+		}
+	}
+	return nil
+}
+
+// why asks for the reason in a sentence.
+func (d *evidenceData) why(v *visit, id string) (string, error) {
+	if d.Bundle.Kind() == "context" {
+		in := api.ExplainContextRequest{ContextID: d.ID, Turn: id}
+		if len(id) == 64 {
+			in.Turn, in.Fact = "", id
+		}
+		e, err := ask(v, api.ExplainContext, in)
+		return e.Explanation, err
+	}
+	e, err := ask(v, api.ExplainTurn, api.ExplainRequest{SliceByID: api.SliceByID{SliceID: d.ID}, Turn: id})
+	return e.Explanation, err
+}
+
+// A parameter is one of a policy, with the path to it.
+type parameter struct{ Name, Value string }
+
+// parameters lists those of a policy, in the order of their names.
+func parameters(prefix string, of map[string]any) (list []parameter) {
+	for _, name := range slices.Sorted(maps.Keys(of)) {
+		switch value := of[name].(type) {
+		case map[string]any:
+			list = append(list, parameters(prefix+name+".", value)...)
+		default:
+			var b bytes.Buffer
+			enc := json.NewEncoder(&b)
+			enc.SetEscapeHTML(false)
+			_ = enc.Encode(value) // it came from JSON
+			list = append(list, parameter{prefix + name, strings.Trim(strings.TrimSpace(b.String()), `"`)})
+		}
+	}
+	return list
+}
+
+// download sends a file of evidence: what the service handed out, byte for byte.
+func download(v *visit) (*page, error) {
+	id, name := strings.ToLower(v.r.PathValue("id")), v.r.PathValue("file")
+	digest := v.r.URL.Query().Get("bundle")
+	data, err := v.bytes(bundlePath(id, digest))
+	if err != nil {
+		return nil, err
+	}
+	switch name {
+	case "bundle.json":
+		v.file(id+".json", "application/json", data)
+		return nil, nil
+	case "attestation.json", "slice.tlog-proof":
+		e, err := ask(v, api.GetEvidence, api.EvidenceOf{SliceByID: api.SliceByID{SliceID: id}, Bundle: digest})
+		if err != nil {
+			return nil, err
+		}
+		if name == "attestation.json" {
+			v.file(name, "application/json", e.Attestation)
+		} else {
+			v.file(name, "text/plain; charset=utf-8", []byte(e.Proof))
+		}
+		return nil, nil
+	case "prov.json", "openlineage.json", "sigstore.json":
+		c, err := ask(v, api.ConvertBundle, api.Converting{To: strings.TrimSuffix(name, ".json"), Bundle: data})
+		if err != nil {
+			return nil, err
+		}
+		for _, file := range slices.Sorted(maps.Keys(c.Files)) {
+			v.file(id+"."+file, "application/json", []byte(c.Files[file]))
+			return nil, nil
+		}
+	case "trust":
+		trust, err := v.trust()
+		if err != nil {
+			return nil, err
+		}
+		v.file("trust", "text/plain; charset=utf-8", trust)
+		return nil, nil
+	}
+	return nil, refused(http.StatusNotFound, "there is no file %.80q of evidence", name)
+}
+
+// trust writes the keys that the service publishes as a trust file (docs/evidence.md, section 6).
+func (v *visit) trust() ([]byte, error) {
+	data, err := v.bytes("/log/keys")
+	if err != nil {
+		return nil, err
+	}
+	var keys struct {
+		Attestation []struct {
+			VKey    string `json:"vkey"`
+			Retired string `json:"retired"`
+		} `json:"attestation"`
+		Log []string `json:"log"`
+	}
+	if err := json.Unmarshal(data, &keys); err != nil {
+		return nil, fmt.Errorf("the service's keys cannot be read: %w", err)
+	}
+	var b bytes.Buffer
+	b.WriteString("# The keys that the service itself published, when this page was read.\n")
+	for _, k := range keys.Attestation {
+		fmt.Fprintf(&b, "signer %s\n", strings.TrimSpace(k.VKey+" "+k.Retired))
+	}
+	for _, k := range keys.Log {
+		fmt.Fprintf(&b, "log %s\n", k)
+	}
+	b.WriteString("quorum none\n")
+	return b.Bytes(), nil
+}
+
+// A comparison of two bundles.
+type comparison struct {
+	A, B             string
+	Left, Right      *evidenceData
+	Both, OnlyA      []shownTurn
+	OnlyB            []shownTurn
+	Policy           []difference
+	FactsA, FactsB   int
+	PolicyA, PolicyB string
+}
+
+// A difference is a parameter that two policies set otherwise.
+type difference struct{ Name, A, B string }
+
+// compare shows what two slices or contexts share, and what one alone holds.
+func compare(v *visit) (*page, error) {
+	q := v.r.URL.Query()
+	c := comparison{A: strings.ToLower(strings.TrimSpace(q.Get("a"))), B: strings.ToLower(strings.TrimSpace(q.Get("b")))}
+	p := &page{"Compare", "compare", &c, ""}
+	if c.A == "" || c.B == "" {
+		return p, nil
+	}
+	for _, side := range []struct {
+		id   string
+		into **evidenceData
+	}{{c.A, &c.Left}, {c.B, &c.Right}} {
+		data, err := v.bytes(bundlePath(side.id, ""))
+		if err != nil {
+			return nil, err
+		}
+		d := &evidenceData{ID: side.id}
+		if err := json.Unmarshal(data, &d.Bundle); err != nil {
+			return nil, fmt.Errorf("the bundle of %s cannot be read: %w", side.id, err)
+		}
+		if err := d.turns(); err != nil {
+			return nil, err
+		}
+		d.Policy = parameters("", d.Bundle.Policy)
+		*side.into = d
+	}
+	c.compare()
+	return p, nil
+}
+
+func (c *comparison) compare() {
+	has := func(list []shownTurn, id string) bool {
+		return slices.ContainsFunc(list, func(t shownTurn) bool { return t.ID == id })
+	}
+	for _, t := range c.Left.Turns {
+		if has(c.Right.Turns, t.ID) {
+			c.Both = append(c.Both, t)
+		} else {
+			c.OnlyA = append(c.OnlyA, t)
+		}
+	}
+	for _, t := range c.Right.Turns {
+		if !has(c.Left.Turns, t.ID) {
+			c.OnlyB = append(c.OnlyB, t)
+		}
+	}
+	sides := [2]map[string]string{{}, {}}
+	names := map[string]bool{}
+	for i, side := range []*evidenceData{c.Left, c.Right} {
+		for _, p := range side.Policy {
+			sides[i][p.Name], names[p.Name] = p.Value, true
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		if sides[0][name] != sides[1][name] {
+			c.Policy = append(c.Policy, difference{name, sides[0][name], sides[1][name]})
+		}
+	}
+	c.FactsA, c.FactsB = len(c.Left.Bundle.Facts), len(c.Right.Bundle.Facts)
+	c.PolicyA, c.PolicyB = c.Left.Bundle.Provenance.PolicyID, c.Right.Bundle.Provenance.PolicyID
+}

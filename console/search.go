@@ -1,0 +1,95 @@
+package console
+
+import (
+	"strings"
+
+	"github.com/graphkernel/graphkernel/api"
+	"github.com/graphkernel/graphkernel/dag"
+)
+
+type searchData struct {
+	Q, Conversation, Role, Author, Project, Since, Until, AsOf, Policy string
+	Explain                                                            bool
+	Found                                                              *api.Found
+	Turn                                                               string // the turn that the query names by the beginning of its id
+	Issued                                                             []api.Issued
+	Wrong                                                              string
+}
+
+// Narrow reports whether not all turns are searched.
+func (d *searchData) Narrow() bool {
+	return d.Conversation+d.Role+d.Author+d.Project+d.Since+d.Until+d.AsOf+d.Policy != "" || d.Explain
+}
+
+// hits is how many a page of hits has.
+const hits = 25
+
+// search finds turns by words, and turns and evidence by the beginning of an id. The query is the address.
+func search(v *visit) (*page, error) {
+	q := v.r.URL.Query()
+	d := searchData{
+		Q: strings.TrimSpace(q.Get("q")), Conversation: q.Get("conversation"), Role: q.Get("role"), Author: q.Get("author"), Project: q.Get("project"),
+		Since: q.Get("since"), Until: q.Get("until"), AsOf: q.Get("as_of"), Policy: q.Get("policy"), Explain: q.Get("explain") != "",
+	}
+	p := &page{"Search", "search", &d, ""}
+	if d.Q == "" {
+		return p, nil
+	}
+	p.title = "Search: " + line(d.Q, 60)
+	in := api.Search{Query: d.Q, Limit: hits, Role: d.Role, Author: d.Author, Policy: d.Policy, Explain: d.Explain}
+	if d.Project != "" {
+		in.Attributes = &api.Attributes{Folder: d.Project}
+	}
+	if d.Wrong = d.fill(&in); d.Wrong != "" {
+		return p, nil
+	}
+	if idLike(d.Q) {
+		if named, err := ask(v, api.ResolveTurn, api.TurnNamed{Name: d.Q}); err == nil {
+			d.Turn = named.ID
+		}
+		if found, err := ask(v, api.ListSlices, api.SliceQuery{Begins: strings.ToLower(d.Q)}); err == nil {
+			d.Issued = found.Slices
+		}
+	}
+	found, err := ask(v, api.SearchTurns, in)
+	if err != nil {
+		return nil, err
+	}
+	d.Found = &found
+	return p, nil
+}
+
+// fill reads what is no plain text, and says what of it is wrong.
+func (d *searchData) fill(in *api.Search) string {
+	if d.Conversation != "" {
+		id, err := dag.ParseConversationID(d.Conversation)
+		if err != nil {
+			return "Conversation: " + err.Error()
+		}
+		in.Conversation = &id
+	}
+	for _, t := range []struct {
+		name, text string
+		into       **dag.Time
+	}{{"Since", d.Since, &in.Since}, {"Until", d.Until, &in.Until}} {
+		if t.text == "" {
+			continue
+		}
+		at, err := readTime(t.text)
+		if err != nil {
+			return t.name + ": " + err.Error()
+		}
+		*t.into = &at
+	}
+	n, err := number(d.AsOf)
+	if err != nil {
+		return "As of: " + err.Error()
+	}
+	in.AsOf = n
+	return ""
+}
+
+// idLike reports whether a query may be the beginning of an id.
+func idLike(s string) bool {
+	return len(s) >= 4 && len(s) <= 36 && strings.Trim(strings.ToLower(s), "0123456789abcdef-") == ""
+}

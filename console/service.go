@@ -1,0 +1,126 @@
+package console
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+
+	"github.com/graphkernel/graphkernel/client"
+)
+
+// A doorway sends requests to the service in this process, on behalf of a browser.
+type doorway struct {
+	service http.Handler
+	browser *http.Request
+}
+
+// address is what requests are sent to. It is resolved by nobody.
+const address = "http://localhost"
+
+// RoundTrip implements http.RoundTripper. The answer is held in memory.
+func (d doorway) RoundTrip(r *http.Request) (*http.Response, error) {
+	asked := d.carry(r.Clone(r.Context()))
+	held := &held{header: http.Header{}}
+	d.service.ServeHTTP(held, asked)
+	return &http.Response{
+		StatusCode: held.code(), Status: http.StatusText(held.code()), Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: held.header, Body: io.NopCloser(&held.body), ContentLength: int64(held.body.Len()), Request: r,
+	}, nil
+}
+
+// carry makes a request look as if the browser had sent it: the limits of addresses are of that one.
+func (d doorway) carry(r *http.Request) *http.Request {
+	r.RemoteAddr, r.RequestURI, r.Host, r.TLS = d.browser.RemoteAddr, r.URL.RequestURI(), d.browser.Host, d.browser.TLS
+	if forwarded := d.browser.Header.Values("X-Forwarded-For"); len(forwarded) > 0 {
+		r.Header["X-Forwarded-For"] = forwarded
+	}
+	if r.Body == nil {
+		r.Body = http.NoBody
+	}
+	return r
+}
+
+// A held answer is kept until it is whole.
+type held struct {
+	header http.Header
+	status int
+	body   bytes.Buffer
+}
+
+func (h *held) Header() http.Header { return h.header }
+
+func (h *held) WriteHeader(status int) {
+	if h.status == 0 && status >= http.StatusOK {
+		h.status = status
+	}
+}
+
+func (h *held) Write(p []byte) (int, error) {
+	h.WriteHeader(http.StatusOK)
+	return h.body.Write(p)
+}
+
+func (h *held) code() int {
+	if h.status == 0 {
+		return http.StatusOK
+	}
+	return h.status
+}
+
+// use makes the visit's client for a key. Nothing is sent yet.
+func (v *visit) use(bearer string) (err error) {
+	v.bearer = bearer
+	v.client, err = client.New(address, bearer, client.Options{Transport: doorway{v.config.Service, v.r}, Attempts: 1})
+	return err
+}
+
+// request makes a request for the service that is not read by a client.
+func (v *visit) request(path string) (*http.Request, error) {
+	r, err := http.NewRequestWithContext(v.ctx(), http.MethodGet, address+path, http.NoBody)
+	if err != nil {
+		return nil, err
+	}
+	r.Header.Set("Authorization", "Bearer "+v.bearer)
+	return doorway{v.config.Service, v.r}.carry(r), nil
+}
+
+// bytes asks for what is no JSON, or must stay byte for byte.
+func (v *visit) bytes(path string) ([]byte, error) {
+	r, err := v.request(path)
+	if err != nil {
+		return nil, err
+	}
+	h := &held{header: http.Header{}}
+	v.config.Service.ServeHTTP(h, r)
+	if h.code() != http.StatusOK {
+		return nil, v.problem(h)
+	}
+	return h.body.Bytes(), nil
+}
+
+// problem is the error of an answer.
+func (v *visit) problem(h *held) error {
+	return client.ProblemOf(&http.Response{StatusCode: h.code(), Header: h.header, Body: io.NopCloser(&h.body)})
+}
+
+// pass hands an answer of the service on as it comes, such as a stream of events.
+func (v *visit) passOn(path string) error {
+	r, err := v.request(path)
+	if err != nil {
+		return err
+	}
+	if id := v.r.Header.Get("Last-Event-ID"); id != "" {
+		r.Header.Set("Last-Event-ID", id)
+	}
+	v.config.Service.ServeHTTP(v.w, r)
+	return nil
+}
+
+// file sends bytes as a file to keep.
+func (v *visit) file(name, media string, data []byte) {
+	h := v.w.Header()
+	h.Set("Content-Type", media)
+	h.Set("Content-Disposition", fmt.Sprintf("attachment; filename=%q", name))
+	v.compress(http.StatusOK, data)
+}

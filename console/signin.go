@@ -1,0 +1,98 @@
+package console
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/graphkernel/graphkernel/client"
+)
+
+// within is where a sign-in goes on to: a path of this console, and the home page in place of anything else.
+func within(to string) string {
+	if !strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") || strings.ContainsAny(to, "\\\r\n\t") || strings.HasPrefix(to, "/sign-") {
+		return "/"
+	}
+	return to
+}
+
+type signInData struct {
+	Provider string
+	To       string
+	Wrong    string
+}
+
+// begin sets the cookie that ties a form to its browser.
+func (v *visit) begin(to string, site http.SameSite, with func(*signature)) error {
+	id, err := v.seal.draw()
+	if err != nil {
+		return err
+	}
+	now := v.config.Clock().Unix()
+	v.sign = &signature{ID: id, Began: now, Seen: now, To: within(to)}
+	if with != nil {
+		with(v.sign)
+	}
+	return v.set(beganCookie, v.sign, before, site)
+}
+
+func signInPage(v *visit) (*page, error) {
+	to := v.r.URL.Query().Get("to")
+	if err := v.begin(to, http.SameSiteStrictMode, nil); err != nil {
+		return nil, err
+	}
+	return v.signInForm(within(to), ""), nil
+}
+
+func (v *visit) signInForm(to, wrong string) *page {
+	return &page{"Sign in", "signin", signInData{To: to, Wrong: wrong}, ""}
+}
+
+// signIn takes a key.
+func signIn(v *visit) (*page, error) {
+	to := within(v.r.PostFormValue("to"))
+	wrong, err := v.signInWith(strings.TrimSpace(v.r.PostFormValue("key")))
+	if err != nil {
+		return nil, err
+	}
+	if wrong != "" {
+		v.answer(http.StatusUnauthorized, v.signInForm(to, wrong))
+		return nil, nil
+	}
+	return &page{to: to}, nil
+}
+
+// signInWith asks the service whether a bearer's text is one, and sets the cookie. If it is none, it says what is wrong.
+func (v *visit) signInWith(bearer string) (wrong string, err error) {
+	if bearer == "" {
+		return "Give an API key.", nil
+	}
+	if v.use(bearer) != nil { // it does not show what was given
+		return "That is no API key: it holds spaces or other signs.", nil
+	}
+	_, err = v.client.Caller(v.ctx())
+	var problem *client.Problem
+	if errors.As(err, &problem) && problem.Status == http.StatusUnauthorized {
+		return "The service does not know this key, or it was revoked.", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	id, err := v.seal.draw() // not that of before: nobody can have fixed it
+	if err != nil {
+		return "", err
+	}
+	now := v.config.Clock().Unix()
+	v.clear(beganCookie)
+	return "", v.set(signedCookie, &signature{ID: id, Key: bearer, Began: now, Seen: now}, idle, http.SameSiteStrictMode)
+}
+
+// signOut ends a sign-in.
+func signOut(v *visit) (*page, error) {
+	if v.sign != nil {
+		now := v.config.Clock()
+		v.ended.add(v.sign.ID, now.Unix(), now.Add(whole).Unix())
+	}
+	v.clear(signedCookie)
+	return &page{to: "/sign-in"}, nil
+}
