@@ -11,7 +11,7 @@ import (
 
 // A turnRow is a turn as lists show it.
 type turnRow struct {
-	api.StoredTurn
+	Stored api.StoredTurn
 	api.Turn
 	Lane   int    // how many branches are left of it
 	Parent string // the turn that it continues, if that is not the one before it
@@ -26,7 +26,7 @@ const (
 
 // readTurn reads a stored turn, and cuts its text after some bytes.
 func readTurn(s *api.StoredTurn, most int) (row turnRow, err error) {
-	row.StoredTurn = *s
+	row.Stored = *s
 	if err := json.Unmarshal(s.Turn, &row.Turn); err != nil {
 		return row, fmt.Errorf("turn number %d cannot be read: %w", s.Seq, err)
 	}

@@ -218,7 +218,7 @@ func (d *evidenceData) turns() error {
 	for i := range b.Turns {
 		t := shownTurn{Admission: b.Turns[i].Admission}
 		t.Turn, t.Candidate = b.Turns[i].Turn, of[b.Turns[i].ID]
-		t.StoredTurn.Redacted = t.Turn.Redacted
+		t.Stored.Redacted = t.Turn.Redacted
 		if len(t.Content) > shownText {
 			t.Content, t.Cut = whole8(t.Content, shownText), true
 		}

@@ -69,7 +69,7 @@ func (d *turnData) around(v *visit) error {
 		return err
 	}
 	const looked = 200
-	after, err := ask(v, api.GetConversation, api.ConversationByID{ID: conversation, Paging: api.Paging{Limit: looked, After: strconv.FormatUint(d.Seq, 10)}})
+	after, err := ask(v, api.GetConversation, api.ConversationByID{ID: conversation, Paging: api.Paging{Limit: looked, After: strconv.FormatUint(d.Stored.Seq, 10)}})
 	if m, err := optional(err); m != nil || err != nil {
 		return err
 	}
