@@ -219,12 +219,13 @@ func (v *visit) fail(err error) {
 	shown := struct {
 		Status                        int
 		Title, Detail, Place, Request string
+		Turns                         []string // that may be meant
 	}{Status: http.StatusInternalServerError, Title: "This page could not be made", Detail: err.Error()}
 	var problem *client.Problem
 	var refusal *refusal
 	switch {
 	case errors.As(err, &problem):
-		shown.Status, shown.Title, shown.Detail, shown.Request = problem.Status, problem.Title, problem.Detail, problem.RequestID
+		shown.Status, shown.Title, shown.Detail, shown.Request, shown.Turns = problem.Status, problem.Title, problem.Detail, problem.RequestID, problem.Candidates
 		if !strings.Contains(problem.Detail, problem.Place) {
 			shown.Place = problem.Place
 		}
@@ -256,7 +257,7 @@ func (v *visit) answer(status int, p *page) {
 		http.Redirect(v.w, v.r, p.to, http.StatusSeeOther)
 		return
 	}
-	f := frame{Title: p.title, Section: section(v.r.URL.Path), Version: v.config.Version, Who: v.who, Data: p.data}
+	f := frame{Title: plain(p.title), Section: section(v.r.URL.Path), Version: v.config.Version, Who: v.who, Data: p.data}
 	if v.sign != nil {
 		f.Token = v.seal.token(v.sign.ID)
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strings"
 
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
@@ -142,11 +143,63 @@ func strands(rows []turnRow) (list []strand) {
 }
 
 type conversationsData struct {
-	Conversations []api.Conversation
+	Conversations []conversationLine
 	Next          string
+}
+
+// A conversationLine is a line of a list.
+type conversationLine struct {
+	api.Conversation
+	First string // what a person said first, for one without a title
+}
+
+// named adds to conversations without a title what was said first in them.
+func (v *visit) named(list []api.Conversation) (lines []conversationLine, err error) {
+	for _, c := range list {
+		l := conversationLine{Conversation: c}
+		if c.Title == "" {
+			if l.First, err = v.firstSaid(c.ID); err != nil {
+				return nil, err
+			}
+		}
+		lines = append(lines, l)
+	}
+	return lines, nil
+}
+
+// firstSaid returns what a person said among the first turns of a conversation, or what is there.
+func (v *visit) firstSaid(id string) (string, error) {
+	conversation, err := dag.ParseConversationID(id)
+	if err != nil {
+		return "", err
+	}
+	got, err := ask(v, api.GetConversation, api.ConversationByID{ID: conversation, Paging: api.Paging{Limit: 8}})
+	if err != nil {
+		return "", err
+	}
+	said := ""
+	for i := range got.Turns {
+		row, err := readTurn(&got.Turns[i], 400)
+		if err != nil {
+			return "", err
+		}
+		text := strings.TrimSpace(row.Content)
+		person := row.Role == "user" && !strings.HasPrefix(text, "<") && !strings.HasPrefix(text, "Caveat:") // what the harness says for a person begins so
+		if text != "" && (said == "" || person) {
+			said = text
+		}
+		if person && text != "" {
+			break
+		}
+	}
+	return said, nil
 }
 
 func conversations(v *visit) (*page, error) {
 	got, err := ask(v, api.ListConversations, api.ConversationQuery{Newest: true, Paging: api.Paging{Limit: 50, After: v.r.URL.Query().Get("after")}})
-	return &page{"Conversations", "conversations", conversationsData{got.Conversations, got.Next}, ""}, err
+	if err != nil {
+		return nil, err
+	}
+	lines, err := v.named(got.Conversations)
+	return &page{"Conversations", "conversations", conversationsData{lines, got.Next}, ""}, err
 }

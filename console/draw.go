@@ -100,7 +100,7 @@ func draw(turns []linked, label string) *drawing {
 func drawTurns(rows []turnRow) *drawing {
 	list := make([]linked, 0, len(rows))
 	for i := range rows {
-		t := linked{id: rows[i].ID, role: rows[i].Role, label: rows[i].Role + ": " + line(rows[i].Content, 60)}
+		t := linked{id: rows[i].ID, role: rows[i].Role, label: rows[i].Role + ": " + plain(line(rows[i].Content, 60))}
 		for _, p := range rows[i].Parents {
 			t.parents = append(t.parents, link{p.ID, p.Kind})
 		}
@@ -135,7 +135,7 @@ func drawBundle(b *bundle) *drawing {
 		if id == b.Anchor {
 			kind = "anchor"
 		}
-		list = append(list, linked{id: id, role: kind, label: t.Role + ": " + line(t.Content, 60), parents: parents[id]})
+		list = append(list, linked{id: id, role: kind, label: t.Role + ": " + plain(line(t.Content, 60)), parents: parents[id]})
 	}
 	return draw(list, "The turns of the slice from left to right, and which continues which")
 }
@@ -157,7 +157,7 @@ func drawFacts(g *api.D3Graph) *drawing {
 		place[n.ID] = i
 		y := margin + rows[n.Hops]*lineUp
 		rows[n.Hops]++
-		d.Nodes = append(d.Nodes, node{X: margin + n.Hops*column, Y: y, Label: n.ID, Text: line(n.ID, 26), Href: "/facts/" + pathEscape(n.ID), Kind: "entity"})
+		d.Nodes = append(d.Nodes, node{X: margin + n.Hops*column, Y: y, Label: plain(n.ID), Text: plain(line(n.ID, 26)), Href: "/facts/" + pathEscape(n.ID), Kind: "entity"})
 		d.Width, d.Height = max(d.Width, margin+(n.Hops+1)*column), max(d.Height, y+margin)
 	}
 	for _, l := range g.Links {
@@ -165,7 +165,7 @@ func drawFacts(g *api.D3Graph) *drawing {
 		if a.X > b.X {
 			a, b = b, a
 		}
-		d.Lines = append(d.Lines, edge{X1: a.X, Y1: a.Y, X2: b.X, Y2: b.Y, Kind: "fact", Text: l.Source + " " + l.Predicate + " " + l.Target})
+		d.Lines = append(d.Lines, edge{X1: a.X, Y1: a.Y, X2: b.X, Y2: b.Y, Kind: "fact", Text: plain(l.Source + " " + l.Predicate + " " + l.Target)})
 	}
 	return d
 }

@@ -27,13 +27,12 @@ func optional(err error) (*missing, error) {
 }
 
 type homeData struct {
-	Conversations   []api.Conversation
+	Conversations   []conversationLine
 	NoConversations *missing
 	Issued          []api.Issued
 	NoIssued        *missing
 	Ledger          *checkpoint
 	NoLedger        *missing
-	Knowledge       *api.KnowledgeStats
 }
 
 // newest is how many lines the lists of the home page have.
@@ -45,7 +44,9 @@ func home(v *visit) (*page, error) {
 	if d.NoConversations, err = optional(err); err != nil {
 		return nil, err
 	}
-	d.Conversations = list.Conversations
+	if d.Conversations, err = v.named(list.Conversations); err != nil {
+		return nil, err
+	}
 	handed, err := ask(v, api.ListSlices, api.SliceQuery{Newest: true, Paging: api.Paging{Limit: newest}})
 	if d.NoIssued, err = optional(err); err != nil {
 		return nil, err

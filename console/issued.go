@@ -141,7 +141,7 @@ func evidence(v *visit) (*page, error) {
 	q := v.r.URL.Query()
 	record, err := ask(v, api.GetSlice, api.SliceByID{SliceID: id})
 	if err != nil {
-		return v.named(id, err)
+		return v.begins(id, err)
 	}
 	d := evidenceData{ID: id, Records: record.Issued, Newest: record.Issued[len(record.Issued)-1], Digest: q.Get("bundle"), Explain: q.Get("explain")}
 	title := "Slice " + id
@@ -164,8 +164,8 @@ func evidence(v *visit) (*page, error) {
 	return &page{title, "evidence", &d, ""}, nil
 }
 
-// named looks for evidence by the beginning of its id, as commands do.
-func (v *visit) named(begin string, otherwise error) (*page, error) {
+// begins looks for evidence by the beginning of its id, as commands do.
+func (v *visit) begins(begin string, otherwise error) (*page, error) {
 	if len(begin) >= 4 && len(begin) < 16 {
 		if found, err := ask(v, api.ListSlices, api.SliceQuery{Begins: begin}); err == nil && len(found.Slices) > 0 {
 			if first := found.Slices[0].SliceID; !slices.ContainsFunc(found.Slices, func(i api.Issued) bool { return i.SliceID != first }) {

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"net/http"
 	"strings"
 
 	"github.com/graphkernel/graphkernel/api"
@@ -11,7 +12,7 @@ type searchData struct {
 	Q, Conversation, Role, Author, Project, Since, Until, AsOf, Policy string
 	Explain                                                            bool
 	Found                                                              *api.Found
-	Turn                                                               string // the turn that the query names by the beginning of its id
+	Turns                                                              []string // whose id begins as the query does
 	Issued                                                             []api.Issued
 	Wrong                                                              string
 }
@@ -31,32 +32,40 @@ func search(v *visit) (*page, error) {
 		Q: strings.TrimSpace(q.Get("q")), Conversation: q.Get("conversation"), Role: q.Get("role"), Author: q.Get("author"), Project: q.Get("project"),
 		Since: q.Get("since"), Until: q.Get("until"), AsOf: q.Get("as_of"), Policy: q.Get("policy"), Explain: q.Get("explain") != "",
 	}
-	p := &page{"Search", "search", &d, ""}
+	answer := &page{"Search", "search", &d, ""}
 	if d.Q == "" {
-		return p, nil
+		return answer, nil
 	}
-	p.title = "Search: " + line(d.Q, 60)
+	answer.title = "Search: " + line(d.Q, 60)
 	in := api.Search{Query: d.Q, Limit: hits, Role: d.Role, Author: d.Author, Policy: d.Policy, Explain: d.Explain}
 	if d.Project != "" {
 		in.Attributes = &api.Attributes{Folder: d.Project}
 	}
 	if d.Wrong = d.fill(&in); d.Wrong != "" {
-		return p, nil
+		return answer, nil
 	}
 	if idLike(d.Q) {
 		if named, err := ask(v, api.ResolveTurn, api.TurnNamed{Name: d.Q}); err == nil {
-			d.Turn = named.ID
+			d.Turns = []string{named.ID}
+		} else if p := problemIn(err); p != nil {
+			d.Turns = p.Candidates
 		}
 		if found, err := ask(v, api.ListSlices, api.SliceQuery{Begins: strings.ToLower(d.Q)}); err == nil {
 			d.Issued = found.Slices
 		}
 	}
 	found, err := ask(v, api.SearchTurns, in)
+	if p := problemIn(err); p != nil && (p.Status == http.StatusBadRequest || p.Status == http.StatusNotFound || p.Status == http.StatusUnprocessableEntity) {
+		if d.Wrong = p.Detail; len(d.Turns)+len(d.Issued) > 0 {
+			d.Wrong = "" // it was an id
+		}
+		return answer, nil
+	}
 	if err != nil {
 		return nil, err
 	}
 	d.Found = &found
-	return p, nil
+	return answer, nil
 }
 
 // fill reads what is no plain text, and says what of it is wrong.

@@ -21,7 +21,7 @@ var functions = template.FuncMap{
 	"kind": kindOf, "issued": func(caption string, list []api.Issued) issuedList { return issuedList{caption, list} },
 	"score": func(nano uint64) string { return millionths(int(nano / 1000)) }, "join": func(list []string) string { return strings.Join(list, ", ") },
 	"entity": func(name string) string { return "/facts/" + pathEscape(name) }, "before": above, "sections": sections, "kinds": func() []place { return kinds },
-	"excerpt": excerpt, "roles": func() []string { return []string{"", "user", "assistant", "tool", "system"} },
+	"blank": func(s string) bool { return strings.TrimSpace(s) == "" }, "excerpt": excerpt, "roles": func() []string { return []string{"", "user", "assistant", "tool", "system"} },
 }
 
 // A place is a place in the console with its name.
@@ -77,6 +77,9 @@ func excerpt(s, query string) template.HTML {
 	begin := ""
 	if at > before {
 		begin, s = "… ", s[len(whole8(s, at-before)):]
+		if _, after, found := strings.Cut(s, " "); found {
+			s = after // from the beginning of a word on
+		}
 	}
 	return text(begin + line(s, most))
 }
@@ -98,6 +101,19 @@ func text(s string) template.HTML {
 		begin += size
 	}
 	return template.HTML(b.String()) //nolint:gosec // everything in it was escaped, or is a sign
+}
+
+// plain is a text where no markup can be: in a title, or as the label of a drawing. It has the same signs.
+func plain(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		if acts(r) {
+			b.WriteString("[" + signOf(r) + "]")
+			continue
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
 }
 
 // acts reports whether a character acts on what is beside it and is not seen itself. Joiners are part of writing.
