@@ -61,7 +61,7 @@ var mayImport = map[string][]string{
 	"slice/contexts":      {"dag", "internal/canon", "knowledge", "policy", "render", "retrieval", "retrieval/analysis", "retrieval/bm25", "slice", "slice/facts", "github.com/cespare/xxhash/v2"},
 	"store":               {"access", "dag", "history", "ledger", "slice"},
 	"store/kinds":         {"ingest/marks", "ledger", "access/apikeys", "dag", "history", "knowledge", "history/erasures", "ledger/attest", "ledger/identity", "ledger/witness", "policy/registry", "retrieval/analysis", "retrieval/segments", "slice/issued"},
-	"store/transfer":      {"dag", "history", "history/erasures", "ledger", "store", "store/kinds"},
+	"store/transfer":      {"dag", "history", "history/erasures", "ledger", "slice/issued", "store", "store/kinds"},
 	"store/fsck":          {"retrieval", "retrieval/analysis", "retrieval/segments", "access/apikeys", "history/erasures", "access", "dag", "policy/registry", "history", "store/kinds", "slice/facts", "slice/issued", "ledger", "policy", "slice", "store", "knowledge", "normalize"},
 	"store/storetest":     {"access/apikeys", "history/erasures", "ledger/attest", "ledger/identity", "slice/facts", "slice/issued", "history", "store/kinds", "golang.org/x/mod/sumdb/tlog", "access", "dag", "ledger", "ledger/witness", "policy", "policy/registry", "slice", "store", "store/fsck", "pgregory.net/rapid", "github.com/google/go-cmp/cmp", "knowledge", "normalize"},
 	"store/inmem":         {"dag", "history", "ledger", "store"},

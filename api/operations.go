@@ -130,6 +130,7 @@ var (
 	PreviewSlice = declare[Cutting, Preview](Spec{ID: "previewSlice", Method: "POST", Path: "/api/slice/preview", Tag: "slices", May: access.Explain, Fails: []int{404, 409, 422}})
 	ExplainCut   = declare[ExplainCutting, Explanation](Spec{ID: "explainCut", Method: "POST", Path: "/api/explain", Tag: "slices", May: access.Explain, Fails: []int{404, 409, 422}})
 	ListSlices   = declare[SliceQuery, Slices](Spec{ID: "listSlices", Method: "GET", Path: "/api/slices", Tag: "slices", May: access.Read})
+	EraseTask    = declare[TaskErasing, TaskErased](Spec{ID: "eraseTask", Method: "DELETE", Path: "/api/slices/{slice_id}/task", Tag: "slices", May: access.Erase, Fails: []int{404}})
 	GetSlice     = declare[SliceByID, SliceRecord](Spec{ID: "getSlice", Method: "GET", Path: "/api/slices/{slice_id}", Tag: "slices", May: access.Read, Fails: []int{404}})
 	ReplaySlice  = declare[Replaying, Replay](Spec{ID: "replaySlice", Method: "POST", Path: "/api/slices/{slice_id}/replay", Tag: "slices", Tool: "replay_slice", May: access.Replay, Fails: []int{404, 422}})
 	ExplainTurn  = declare[ExplainRequest, Explanation](Spec{ID: "explainTurn", Method: "POST", Path: "/api/slices/{slice_id}/explain", Tag: "slices", Tool: "explain_turn", May: access.Explain, Fails: []int{404, 409}})
@@ -163,6 +164,13 @@ type SliceQuery struct {
 // SliceByID names a slice.
 type SliceByID struct {
 	SliceID string `json:"slice_id" is:"AnySliceID"`
+}
+
+// A TaskErasing says of which context the task is to be erased, and why. The reason may also be a query parameter.
+type TaskErasing struct {
+	SliceID string         `json:"slice_id" is:"AnySliceID"`
+	Reason  string         `json:"reason,omitempty" is:"Reason" doc:"Why, if there is no body."`
+	Body    ErasureRequest `json:"body,omitempty" in:"body"`
 }
 
 // Replaying says what is cut again.

@@ -310,6 +310,15 @@ type Event struct {
 	By     string `json:"by,omitempty" is:"Asker" doc:"Who asked for it. Absent if that was not recorded."`
 }
 
+// A TaskErased is the record of an erasure of the task of a context.
+type TaskErased struct {
+	Seq     uint64 `json:"seq" is:"Seq"`
+	Context string `json:"context" is:"SliceID"`
+	Reason  string `json:"reason"`
+	At      string `json:"at" is:"Time"`
+	By      string `json:"by,omitempty" is:"Asker" doc:"Who asked for it. Absent if that was not recorded."`
+}
+
 // A TurnEvent tells of an admission, without the text.
 type TurnEvent struct {
 	Seq          uint64 `json:"seq"`
@@ -321,9 +330,10 @@ type TurnEvent struct {
 
 // The names of the events of a stream.
 const (
-	EventTurn    = "turn"    // the data is a TurnEvent
-	EventErasure = "erasure" // the data is an Event
-	EventSlice   = "slice"   // the data is an Issued
+	EventTurn    = "turn"         // the data is a TurnEvent
+	EventErasure = "erasure"      // the data is an Event
+	EventTask    = "task_erasure" // the data is a TaskErased
+	EventSlice   = "slice"        // the data is an Issued
 )
 
 // Health says how the service is.

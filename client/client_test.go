@@ -477,6 +477,21 @@ func TestEveryOperation(t *testing.T) {
 			t.Errorf("%+v", why)
 		}
 		spelled := must(c.Contexts().Assemble(ctx, client.ContextRequest{Task: "what was said of <b> & \u2028", Anchor: &ids[3], Budget: 500}))
+		erased := must(c.Contexts().EraseTask(ctx, spelled.Claim.Provenance.SliceID, "the guest asked for it"))
+		if erased.Context != string(spelled.Claim.Provenance.SliceID) || erased.Reason != "the guest asked for it" || erased.By == "" {
+			t.Errorf("erased: %+v", erased)
+		}
+		for e, err := range c.Events(ctx, client.Beginning) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if e.Task != nil {
+				if *e.Task != erased {
+					t.Errorf("the event is %+v, want %+v", e.Task, erased)
+				}
+				break
+			}
+		}
 		within := must(client.Do(ctx, c, api.SearchTurns, api.Search{Query: "safe to ship", Limit: 1000, Within: spelled.Bytes}))
 		if n := len(within.Hits); n == 0 || n > len(spelled.Claim.Turns) || within.AsOf != uint64(spelled.Claim.AsOf) {
 			t.Errorf("within %d turns of a context %d were found, as of %d", len(spelled.Claim.Turns), n, within.AsOf)

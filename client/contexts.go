@@ -83,6 +83,11 @@ func consistentContext(data []byte) (*contexts.Bundle, error) {
 	return b, agree(b.Check())
 }
 
+// EraseTask deletes the words of a context's task for good, from every record of the context. Erasing again returns the first erasure.
+func (c Contexts) EraseTask(ctx context.Context, id slice.SliceID, reason string) (api.TaskErased, error) {
+	return call(ctx, c.conn, api.EraseTask, api.TaskErasing{SliceID: string(id), Body: api.ErasureRequest{Reason: reason}})
+}
+
 // Verify is Slices.Verify for a context.
 func (c Contexts) Verify(ctx context.Context, bundle []byte) (VerifiedContext, api.BundleVerdict, error) {
 	if !contexts.Is(bundle) {

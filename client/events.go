@@ -27,11 +27,12 @@ const (
 	Beginning EventID = "0" // everything that ever happened
 )
 
-// An Event is one thing that happened. One of Turn, Erasure, Slice and Knowledge is set.
+// An Event is one thing that happened. One of Turn, Erasure, Task, Slice and Knowledge is set.
 type Event struct {
 	ID        EventID
 	Turn      *api.TurnEvent
 	Erasure   *api.Event
+	Task      *api.TaskErased
 	Slice     *api.Issued
 	Knowledge *api.KnowledgeEvent
 }
@@ -231,6 +232,10 @@ func (f *follower) dispatch(id, name string, data []byte) error {
 		e.Erasure = new(api.Event)
 		err = json.Unmarshal(data, e.Erasure)
 		says, want = e.Erasure.Seq, at.seq
+	case api.EventTask:
+		e.Task = new(api.TaskErased)
+		err = json.Unmarshal(data, e.Task)
+		says, want = e.Task.Seq, at.seq
 	case api.EventKnowledge:
 		e.Knowledge = new(api.KnowledgeEvent)
 		err = json.Unmarshal(data, e.Knowledge)

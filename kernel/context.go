@@ -43,6 +43,9 @@ type IssuedContext struct {
 func (k Contexts) Assemble(ctx context.Context, tenant dag.Tenant, r ContextRequest) (_ *IssuedContext, err error) {
 	ctx, observed := k.observe(ctx, "context")
 	defer func() { observed(err) }()
+	if err := k.screen(ctx, tenant, func() []Text { return []Text{{In: "task", Text: r.Task}} }); err != nil {
+		return nil, err
+	}
 	return steady(k.engine, func(c *cache) (*IssuedContext, error) {
 		if err := k.mayIssue(tenant); err != nil {
 			return nil, err

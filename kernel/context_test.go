@@ -10,12 +10,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice/contexts"
 	"github.com/graphkernel/graphkernel/store"
+	"github.com/graphkernel/graphkernel/store/fsck"
 	"github.com/graphkernel/graphkernel/token"
 )
 
@@ -96,6 +98,72 @@ func TestContext(t *testing.T) {
 			again := must(k.Contexts().Assemble(ctx, tenant, kernel.ContextRequest{Task: "why did migration 042 delete the orders table", Anchor: &last}))
 			if bytes.Contains(again.Bundle, []byte("DROP TABLE orders")) {
 				t.Error("an erased text is in a context")
+			}
+		})
+	}
+}
+
+// TestContextTask erases the task of a context that rests on no turn: its words are gone from the record, the bundle still verifies and
+// replays, and the record replays as erased, with the reason. Slices have no task, and what was erased with a turn is not there to be erased.
+func TestContextTask(t *testing.T) {
+	for name := range stores {
+		t.Run(name, func(t *testing.T) {
+			s := open(t, name)
+			k := over(t, s, token.NewAuthority(ring(t, "k1")))
+			ids := talk(t, k, "one")
+			ctx := access.As(t.Context(), access.Local)
+			const task = "zebra xylophone of a person"
+			issued := must(k.Contexts().Assemble(ctx, tenant, kernel.ContextRequest{Task: task}))
+			id := issued.Context.Provenance.SliceID
+			if len(issued.Context.Shown()) != 0 {
+				t.Fatal("the context shows turns")
+			}
+			for _, turn := range ids {
+				must(k.Turns().Erase(ctx, tenant, turn, "asked to"))
+			}
+			if r := must(k.Slices().Issued(ctx, tenant, id)); !strings.Contains(r[0].Question, task) {
+				t.Fatalf("the task went with a turn: %+v", r[0])
+			}
+			if _, err := k.Contexts().EraseTask(ctx, tenant, id, ""); !errors.Is(err, dag.ErrForm) {
+				t.Errorf("without a reason: %v", err)
+			}
+			e := must(k.Contexts().EraseTask(ctx, tenant, id, "the person asked"))
+			if e.Context != id || e.Reason != "the person asked" || e.By != access.Local || e.At == 0 || e.Seq == 0 {
+				t.Errorf("got %+v", e)
+			}
+			if again := must(k.Contexts().EraseTask(ctx, tenant, id, "again")); again != e {
+				t.Errorf("again: %+v, want %+v", again, e)
+			}
+			if r := must(k.Slices().Issued(ctx, tenant, id)); len(r) != 1 || r[0].Question != "" || r[0].Bundle != issued.Record.Bundle {
+				t.Errorf("the record is %+v", r)
+			}
+			if r := must(k.Slices().ReplayIssued(ctx, tenant, id)); r.Outcome != kernel.Erased || !strings.Contains(r.Reason, "task was erased") || !strings.Contains(r.Reason, "the person asked") {
+				t.Errorf("replay of the record: %s, %s", r.Outcome, r.Reason)
+			}
+			if evidence, _ := k.Contexts().VerifyFor(tenant, issued.Bundle); !evidence.OK() {
+				t.Error("the bundle does not verify")
+			}
+			if _, err := k.Slices().Bundle(ctx, tenant, id, nil); !errors.Is(err, kernel.ErrErasedSince) || !strings.Contains(err.Error(), "the person asked") {
+				t.Errorf("made again: %v", err)
+			}
+			if list := must(k.Contexts().TaskErasures(ctx, tenant, 0, 9)); len(list) != 1 || list[0] != e {
+				t.Errorf("listed: %+v", list)
+			}
+			if _, err := k.Contexts().EraseTask(ctx, tenant, "0000000000000000", "x"); !errors.Is(err, store.ErrNotFound) {
+				t.Errorf("of nothing: %v", err)
+			}
+			more := talk(t, k, "two")
+			cut := must(k.Slices().Cut(ctx, tenant, kernel.Request{Anchor: more[0]}))
+			if _, err := k.Contexts().EraseTask(ctx, tenant, cut.Slice.Provenance.SliceID, "x"); !errors.Is(err, kernel.ErrKind) {
+				t.Errorf("of a slice: %v", err)
+			}
+			shown := must(k.Contexts().Assemble(ctx, tenant, kernel.ContextRequest{Task: "migration"}))
+			must(k.Turns().Erase(ctx, tenant, shown.Context.Shown()[0], "asked to"))
+			if _, err := k.Contexts().EraseTask(ctx, tenant, shown.Context.Provenance.SliceID, "x"); !errors.Is(err, kernel.ErrTaskGone) {
+				t.Errorf("of a context whose task went with a turn: %v", err)
+			}
+			if report := must(fsck.Store(ctx, s, fsck.Options{})); !report.OK() {
+				t.Errorf("fsck: %v", report.Findings)
 			}
 		})
 	}

@@ -142,6 +142,11 @@ func (k Contexts) erasedSince(ctx context.Context, tenant dag.Tenant, i *issued.
 
 // notIssued says why a context cannot be assembled again, or is not what was issued.
 func (k Contexts) notIssued(ctx context.Context, tenant dag.Tenant, i *issued.Record, err error) error {
+	if e, err := k.taskErased(ctx, tenant, i); err != nil {
+		return err
+	} else if e != nil {
+		return fmt.Errorf("%w: %s", erasedSince(tenant, i), taskGone(e))
+	}
 	gone, wrong := k.erasedSince(ctx, tenant, i)
 	switch {
 	case wrong != nil:

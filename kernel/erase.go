@@ -8,11 +8,21 @@ import (
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history/erasures"
+	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/slice/issued"
+	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/store/kinds"
 )
 
 // MaxReason bounds the bytes of the reason given for an erasure.
 const MaxReason = 1024
+
+func checkReason(reason string) error {
+	if reason == "" || len(reason) > MaxReason || !utf8.ValidString(reason) {
+		return fmt.Errorf("%w: an erasure needs a reason of 1 to %d bytes of UTF-8, got %d", dag.ErrForm, MaxReason, len(reason))
+	}
+	return nil
+}
 
 // Erase deletes a turn's text and salt for good, with the facts that were learned from it, and
 // records when, why and who asked (see access.As).
@@ -22,8 +32,8 @@ const MaxReason = 1024
 func (k Turns) Erase(ctx context.Context, tenant dag.Tenant, turn dag.TurnID, reason string) (_ erasures.Erasure, err error) {
 	ctx, observed := k.observe(ctx, "erase")
 	defer func() { observed(err) }()
-	if reason == "" || len(reason) > MaxReason || !utf8.ValidString(reason) {
-		return erasures.Erasure{}, fmt.Errorf("%w: an erasure needs a reason of 1 to %d bytes of UTF-8, got %d", dag.ErrForm, MaxReason, len(reason))
+	if err := checkReason(reason); err != nil {
+		return erasures.Erasure{}, err
 	}
 	now, err := k.now()
 	if err != nil {
@@ -38,6 +48,67 @@ func (k Turns) Erase(ctx context.Context, tenant dag.Tenant, turn dag.TurnID, re
 		return erasures.Erasure{}, err
 	}
 	return e, nil
+}
+
+// EraseTask deletes the words of a context's task for good, with all that was asked for beside them, from every record of the context,
+// and records when, why and who asked (see access.As). The rest of the record stays: a bundle that was handed out still verifies, and a replay
+// of the record says that the task was erased. Erasing twice returns the first erasure. Where the task went with a turn that
+// the context showed, there is none to return, and ErrTaskGone is wrapped.
+func (k Contexts) EraseTask(ctx context.Context, tenant dag.Tenant, id slice.SliceID, reason string) (_ issued.TaskErasure, err error) {
+	ctx, observed := k.observe(ctx, "erase")
+	defer func() { observed(err) }()
+	if err := checkReason(reason); err != nil {
+		return issued.TaskErasure{}, err
+	}
+	if records, err := k.slices().Issued(ctx, tenant, id); err != nil {
+		return issued.TaskErasure{}, err
+	} else if !records[0].OfContext() {
+		return issued.TaskErasure{}, fmt.Errorf("slice %s of tenant %s has no task: %w", id, tenant, ErrKind)
+	}
+	now, err := k.now()
+	if err != nil {
+		return issued.TaskErasure{}, err
+	}
+	e, err := k.bundles().EraseTask(ctx, tenant, issued.TaskErasure{Context: id, Reason: reason, At: now, By: access.CallerIn(ctx)})
+	k.kept.Load().recorded.Purge() // it has the words, whatever came of it
+	k.changes.tell(tenant)
+	if err == nil && e.Seq == 0 {
+		err = fmt.Errorf("context %s: %w: the task went with a turn that the context showed", id, ErrTaskGone)
+	}
+	if err != nil {
+		return issued.TaskErasure{}, err
+	}
+	return e, nil
+}
+
+// ErrTaskGone is wrapped when a task that is to be erased is gone, and no erasure of it is on record. It wraps store.ErrNotFound.
+var ErrTaskGone = fmt.Errorf("there is no task to erase: %w", store.ErrNotFound)
+
+// TaskErasures lists up to limit erasures of tasks numbered above after, ascending.
+func (k Contexts) TaskErasures(ctx context.Context, tenant dag.Tenant, after dag.Seq, limit int) ([]issued.TaskErasure, error) {
+	return k.bundles().TaskErasures(ctx, tenant, after, limit)
+}
+
+// taskErased returns the erasure that took the task of a record, nil if none did.
+func (k *engine) taskErased(ctx context.Context, tenant dag.Tenant, i *issued.Record) (*issued.TaskErasure, error) {
+	if !i.OfContext() || i.Question != "" {
+		return nil, nil
+	}
+	list, err := k.bundles().TaskErasuresOf(ctx, tenant, i.Provenance.SliceID)
+	if err != nil {
+		return nil, err
+	}
+	for n := range list {
+		if list[n].Covers(i) {
+			return &list[n], nil
+		}
+	}
+	return nil, nil
+}
+
+// taskGone says when and why the task of a context was erased.
+func taskGone(e *issued.TaskErasure) string {
+	return fmt.Sprintf("its task was erased on %s for the reason %q", e.At, e.Reason)
 }
 
 // erasures returns the record of erasures.

@@ -58,6 +58,9 @@ func (k Facts) Slice(ctx context.Context, tenant dag.Tenant, r FactRequest) (_ *
 	if err != nil {
 		return nil, err
 	}
+	if err := k.screen(ctx, tenant, func() []Text { return named("start", r.Start) }); err != nil {
+		return nil, err
+	}
 	return steady(k.engine, func(c *cache) (*IssuedFacts, error) {
 		at, err := c.asOfNumber(ctx, tenant, r.AsOf)
 		if err != nil {

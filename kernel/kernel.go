@@ -67,6 +67,10 @@ type Config struct {
 	// them. Its error refuses all of them. Nil: nobody looks. What Import reads is screened by its own options.
 	Screen func(ctx context.Context, tenant dag.Tenant, drafts []dag.Draft) error
 
+	// ScreenTexts is shown what is kept beside turns before it is recorded: the names, texts and reasons of each Learn, the names that a slice of facts starts
+	// from, and the task of a context. Its error refuses all of it. Nil: nobody looks.
+	ScreenTexts func(ctx context.Context, tenant dag.Tenant, texts []Text) error
+
 	// Parallel bounds how many slices are computed at once; others wait in the order of
 	// arrival. Selecting, hashing and encoding are nothing but computing: more at once than
 	// there are processors end no sooner, and some of them much later. The store is asked

@@ -26,6 +26,9 @@ var ErrNoFilter = errors.New("a retraction needs a filter")
 func (k Facts) Learn(ctx context.Context, tenant dag.Tenant, acts []knowledge.Act) (_ []knowledge.Outcome, err error) {
 	ctx, observed := k.observe(ctx, "learn")
 	defer func() { observed(err) }()
+	if err := k.screen(ctx, tenant, func() []Text { return textsOf(acts) }); err != nil {
+		return nil, err
+	}
 	if err := k.checkEvidence(ctx, tenant, acts); err != nil {
 		return nil, err
 	}

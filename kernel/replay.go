@@ -190,6 +190,13 @@ func (k Slices) ReplayIssued(ctx context.Context, tenant dag.Tenant, id slice.Sl
 	i := records[len(records)-1]
 	seal := slice.Seal{Tenant: tenant, KeyID: i.KeyID, Token: i.Token}
 	r := &Replay{Provenance: i.Provenance, AsOf: i.AsOf}
+	if gone, err := k.taskErased(ctx, tenant, &i); err != nil {
+		return nil, err
+	} else if gone != nil {
+		r.agree(Erased, taskGone(gone)+", so the bytes cannot be compared")
+		r.checkToken(k.authority.Check(&i.Provenance, seal))
+		return r, k.checkIssued(ctx, tenant, r, i.Bundle)
+	}
 	again, err := steady(k.engine, func(c *cache) (*recut, error) { return c.cutRecorded(ctx, tenant, &i) })
 	switch {
 	case err != nil && !r.noCut(err):

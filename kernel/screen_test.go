@@ -5,12 +5,15 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/ingest"
 	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/store/inmem"
 	"github.com/graphkernel/graphkernel/token"
 )
@@ -52,5 +55,65 @@ func TestScreen(t *testing.T) {
 	}
 	if r, err := k.Turns().Import(t.Context(), tenant, path, ingest.Options{}); err != nil || r.Admitted != 1 || shown != 4 {
 		t.Errorf("an import: %+v, %v; %d admissions shown", r, err, shown)
+	}
+}
+
+// TestScreenTexts has what is kept beside turns shown to Config.ScreenTexts, as it was written. What it refuses is not recorded.
+func TestScreenTexts(t *testing.T) {
+	refused := errors.New("refused")
+	var shown []kernel.Text
+	k := must(kernel.Open(kernel.Config{
+		Store: inmem.Open(&inmem.Disk{}, inmem.Options{}), Authority: token.NewAuthority(ring(t, "k1")), Clock: func() time.Time { return time.Unix(1, 0) },
+		ScreenTexts: func(_ context.Context, of dag.Tenant, texts []kernel.Text) error {
+			if of != tenant {
+				t.Errorf("texts of %s", of)
+			}
+			shown = texts
+			for _, t := range texts {
+				if strings.Contains(t.Text, "no") {
+					return refused
+				}
+			}
+			return nil
+		},
+	}))
+	ctx := t.Context()
+	learn := func(object string) error {
+		fact := must(knowledge.NewFact("The Shop", "Password", object, "user"))
+		_, err := k.Facts().Learn(ctx, tenant, []knowledge.Act{{Kind: knowledge.Assert, Fact: fact}})
+		return err
+	}
+	if err := learn("Big Value"); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []kernel.Text{{In: "acts[0].subject", Text: "The Shop"}, {In: "acts[0].object", Name: "password", Text: "Big Value"}} {
+		if !slices.Contains(shown, want) {
+			t.Errorf("shown %+v, want %+v among it", shown, want)
+		}
+	}
+	head := must(k.Turns().Head(ctx, tenant))
+	if err := learn("no"); !errors.Is(err, refused) || must(k.Turns().Head(ctx, tenant)) != head {
+		t.Errorf("a fact that is refused: %v", err)
+	}
+	for _, c := range []struct {
+		ask  func(text string) error
+		want kernel.Text
+	}{
+		{func(text string) error {
+			_, err := k.Facts().Slice(ctx, tenant, kernel.FactRequest{Start: []string{text}})
+			return err
+		}, kernel.Text{In: "start[0]", Text: "The Shop"}},
+		{func(text string) error {
+			_, err := k.Contexts().Assemble(ctx, tenant, kernel.ContextRequest{Task: text})
+			return err
+		}, kernel.Text{In: "task", Text: "The Shop"}},
+	} {
+		before := must(k.Slices().Count(ctx, tenant))
+		if err := c.ask("no"); !errors.Is(err, refused) || must(k.Slices().Count(ctx, tenant)) != before {
+			t.Errorf("%s that is refused: %v", c.want.In, err)
+		}
+		if err := c.ask("The Shop"); err != nil || !slices.Contains(shown, c.want) || must(k.Slices().Count(ctx, tenant)) != before+1 {
+			t.Errorf("%s: %v, shown %+v", c.want.In, err, shown)
+		}
 	}
 }

@@ -28,7 +28,7 @@ var permitted = map[access.Role]string{
 	access.Auditor: "convertBundle getCaller resolveTurn listTurns lookUpTurns previewSlice explainCut explainContext attestBundle getBundle getEvidence getCheckpoint getTile getEntries getProof getConsistency getLogKeys getTurn listConversations getConversation listSlices turnHolding getSlice replaySlice explainTurn streamEvents " +
 		"verifyToken verifyBundle listPolicies getPolicy " +
 		"listFacts factHistory traverseKnowledge findPaths knowledgeChanges knowledgeStats drawKnowledge listAliases searchTurns enrichHits assembleContext",
-	access.Admin: "convertBundle getCaller resolveTurn listTurns lookUpTurns previewSlice explainCut explainContext listKeys createKey revokeKey attestBundle getBundle getEvidence getCheckpoint getTile getEntries getProof getConsistency getLogKeys admitTurns getTurn eraseTurn listConversations getConversation cutSlice cutSlices verifyToken verifyBundle " +
+	access.Admin: "convertBundle getCaller resolveTurn listTurns lookUpTurns previewSlice explainCut explainContext listKeys createKey revokeKey attestBundle getBundle getEvidence getCheckpoint getTile getEntries getProof getConsistency getLogKeys admitTurns getTurn eraseTurn eraseTask listConversations getConversation cutSlice cutSlices verifyToken verifyBundle " +
 		"listSlices turnHolding getSlice replaySlice explainTurn listPolicies registerPolicy getPolicy streamEvents " +
 		"learnFact learnFacts retractFacts addAliases removeAlias listFacts factHistory traverseKnowledge findPaths knowledgeChanges knowledgeStats drawKnowledge listAliases searchTurns enrichHits assembleContext cutFacts",
 }
@@ -37,10 +37,13 @@ var permitted = map[access.Role]string{
 func (s *service) questions(slice string, bundle []byte) map[string]question {
 	var context api.Context
 	s.expect(200, question{op: "assembleContext", key: s.admin(), body: api.ContextRequest{Task: "turn", AsOf: 1}}).decode(s.t, &context) // before the turn that is erased
+	var gone api.Context                                                                                                                  // its task is erased
+	s.expect(200, question{op: "assembleContext", key: s.admin(), body: api.ContextRequest{Task: "turn to erase", AsOf: 1}}).decode(s.t, &gone)
 	return map[string]question{
 		"admitTurns":        {body: map[string]any{"turns": []any{turn(1)}}},
 		"getTurn":           {path: map[string]string{"id": turnID(1)}},
 		"eraseTurn":         {path: map[string]string{"id": turnID(50)}, body: api.ErasureRequest{Reason: "asked for"}},
+		"eraseTask":         {path: map[string]string{"slice_id": gone.ContextID}, body: api.ErasureRequest{Reason: "asked for"}},
 		"listTurns":         {query: values("conversation", conversationID(1))},
 		"lookUpTurns":       {body: map[string]any{"ids": []string{turnID(1), turnID(49)}}},
 		"resolveTurn":       {query: values("name", turnID(1))},
@@ -151,7 +154,7 @@ func TestRoles(t *testing.T) {
 		}
 		_ = r.Body.Close()
 	}
-	if allowed != 9+32+40+54 || refused != 4*54-allowed {
+	if allowed != 9+32+40+55 || refused != 4*55-allowed {
 		t.Errorf("%d allowed, %d refused", allowed, refused)
 	}
 }
@@ -217,6 +220,7 @@ func TestTenants(t *testing.T) {
 		{op: "getBundle", path: map[string]string{"slice_id": sliceA}},
 		{op: "cutSlice", body: api.SliceRequest{Anchor: turnID(5)}},
 		{op: "eraseTurn", path: map[string]string{"id": turnID(5)}, body: api.ErasureRequest{Reason: "x"}},
+		{op: "eraseTask", path: map[string]string{"slice_id": sliceA}, body: api.ErasureRequest{Reason: "x"}},
 	} {
 		q.key = b[access.Admin]
 		p := s.refused(404, "not_found", q)

@@ -74,6 +74,22 @@ func TestContextExplained(t *testing.T) {
 	if !strings.Contains(p.Detail, "it is no context") {
 		t.Errorf("a slice of turns: %s", p.Detail)
 	}
+	var other api.Context
+	s.expect(200, question{op: "assembleContext", key: s.admin(), body: api.ContextRequest{Task: "a task to erase"}}).decode(t, &other)
+	erase := question{op: "eraseTask", key: s.admin(), path: map[string]string{"slice_id": strings.ToUpper(other.ContextID)}, body: api.ErasureRequest{Reason: "asked to"}}
+	var gone, anew api.TaskErased
+	s.expect(200, erase).decode(t, &gone)
+	s.expect(200, erase).decode(t, &anew)
+	if gone.Context != other.ContextID || gone.Reason != "asked to" || gone.By == "" || anew != gone {
+		t.Errorf("got %+v, and then %+v", gone, anew)
+	}
+	if p := s.refused(410, "erased", question{op: "getBundle", key: s.admin(), path: map[string]string{"slice_id": other.ContextID}}); !strings.Contains(p.Detail, "its task was erased") {
+		t.Errorf("made again: %s", p.Detail)
+	}
+	erase.body = nil
+	s.refused(400, "invalid_request", erase)
+	erase.body, erase.path = api.ErasureRequest{Reason: "x"}, map[string]string{"slice_id": cut.header.Get("Slice-Id")}
+	s.refused(404, "not_found", erase)
 	s.expect(200, question{op: "eraseTurn", key: s.admin(), path: map[string]string{"id": turnID(1)}, body: api.ErasureRequest{Reason: "asked to"}})
 	s.refused(410, "erased", question{op: "getBundle", key: s.admin(), path: map[string]string{"slice_id": id}})
 	s.refused(410, "erased", explain(map[string]string{"turn": turnID(2)}))

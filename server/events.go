@@ -256,12 +256,19 @@ func (st *stream) numbered() ([]numberedEvent, error) {
 	if err != nil {
 		return nil, err
 	}
-	list := make([]numberedEvent, 0, len(turns)+len(events)+len(acts))
+	tasks, err := k.Contexts().TaskErasures(c.ctx, c.tenant(), st.at.seq, eventsAtOnce)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]numberedEvent, 0, len(turns)+len(events)+len(acts)+len(tasks))
 	for i := range turns {
 		list = append(list, numberedEvent{turns[i].Seq, api.EventTurn, view.TurnEvent(&turns[i])})
 	}
 	for i := range events {
 		list = append(list, numberedEvent{events[i].Seq, api.EventErasure, view.Event(&events[i])})
+	}
+	for i := range tasks {
+		list = append(list, numberedEvent{tasks[i].Seq, api.EventTask, view.TaskErased(&tasks[i])})
 	}
 	for i := range acts {
 		list = append(list, numberedEvent{acts[i].Seq, api.EventKnowledge, view.KnowledgeEvent(&acts[i])})

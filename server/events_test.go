@@ -107,6 +107,30 @@ func TestEvents(t *testing.T) {
 	}
 }
 
+// TestTaskEvent makes sure that the erasure of a task is an event, and that those after it come, too.
+func TestTaskEvent(t *testing.T) {
+	s := start(t)
+	s.chain(s.admin(), 2)
+	var made api.Context
+	s.expect(200, question{op: "assembleContext", key: s.admin(), body: api.ContextRequest{Task: "secret words"}}).decode(t, &made)
+	var erased, told api.TaskErased
+	s.expect(200, question{op: "eraseTask", key: s.admin(), path: map[string]string{"slice_id": made.ContextID}, body: api.ErasureRequest{Reason: "asked for"}}).decode(t, &erased)
+	s.expect(200, question{op: "admitTurns", key: s.admin(), body: map[string]any{"turns": []any{turn(3, 2)}}})
+	r := s.stream(t.Context(), s.admin(), "0")
+	defer r.Body.Close()
+	names := map[string]int{}
+	for _, e := range events(t, bufio.NewScanner(r.Body), 5) {
+		if names[e.name]++; e.name == api.EventTask {
+			if err := json.Unmarshal([]byte(e.data), &told); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if names["turn"] != 3 || names["slice"] != 1 || erased.Seq != 3 || told != erased {
+		t.Errorf("got %v, and of the task %+v, want %+v", names, told, erased)
+	}
+}
+
 // TestEventsWithoutLoss follows a stream that breaks off again and again while turns,
 // slices and erasures come from many sides: every one arrives, and none twice.
 func TestEventsWithoutLoss(t *testing.T) {

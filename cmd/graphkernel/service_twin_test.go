@@ -121,6 +121,13 @@ slices get ISSUED -o DIR/slice-again.json
 contexts show ASSEMBLED
 contexts get ASSEMBLED -o DIR/context-again.json
 ~contexts get ISSUED -o DIR/none.json
+erase --context ASSEMBLED --dry-run
+erase --context ASSEMBLED --reason 'she asked'
+--output json erase --context ASSEMBLED --reason again
+~erase --context ISSUED --reason x
+~contexts get ASSEMBLED
+replay ASSEMBLED
+contexts show ASSEMBLED
 explain ANCHOR VISITOR
 --output json explain ANCHOR VISITOR
 --output json explain ANCHOR ANCHOR --as-of 22
@@ -314,8 +321,11 @@ func (e *twinEnv) run(t *testing.T, args ...string) (code int, out string) {
 	config.Stdout, config.Stderr, config.Rand = &stdout, &stderr, e.rand
 	code = cli.New(config).Run(t.Context(), args)
 	out = strings.ReplaceAll("stdout:\n"+stdout.String()+"stderr:\n"+stderr.String(), e.dir, "DIR")
-	return code, spoolName.ReplaceAllString(out, "/SPOOL")
+	return code, askedBy.ReplaceAllString(spoolName.ReplaceAllString(out, "/SPOOL"), "$1$2$3$4 CALLER ")
 }
+
+// askedBy is where a command shows who asked, which is another one here and there.
+var askedBy = regexp.MustCompile(`("by": "|, by |(?m:^)asked by +)(?:local\b|[0-9a-f]{16}\b)|(  asked by)  +(asked for)|(?m:^)( [0-9a-f]{16}  (?:slice|facts|context) .* [0-9]+)  (?:local|[0-9a-f]{16})( *)`)
 
 // spoolName is where a spool is: each store and each service has one of its own, and each side another home.
 var spoolName = regexp.MustCompile(`(/nobody)?/\.local/state/graphkernel/spool/[^/"]+`)

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"unicode"
 )
 
 //go:generate sh -c "cd ../../interop && go run ./secretrules > ../ingest/secrets/gitleaks/rules.json"
@@ -64,7 +65,49 @@ var ownRules = []*rule{{
 			`5105[ -]?1051[ -]?0510[ -]?5100|3782[ -]?822463[ -]?10005|3714[ -]?496353[ -]?98431|6011[ -]?1111[ -]?1111[ -]?1117)$`},
 	}},
 	check: luhn,
+}, {
+	ID:       "url-password",
+	Regex:    `(?i)://[^\s:/?#@"'\x60<>(){}\[\]$\\|,;*]{0,64}:([^\s/?#@"'\x60<>(){}\[\]$\\|,;*]{3,128})@[a-z0-9_.\[-]{1,16}`,
+	Keywords: []string{"://"},
+	Allow: []*allowance{
+		{Regexes: []string{ // what stands for a password, those that are the default of a program, and ports
+			`(?i)^(?:x+|\.+|_+|%[a-z]|pass(?:word|wd|phrase)?|pw|pwd|secret|token|api-?key|key|user(?:name)?|postgres|mysql|root|admin|guest|test|example|changeme|change-me|redacted|dev|[0-9]{1,5}|[a-z_]*(?:password|passwd|secret|token|_pass|_pw))$`,
+			`(?i)^(?:your|my|the|some)[-_]`,
+		}},
+		{Target: "match", Regexes: []string{`(?i)@sha[0-9]`}}, // the digest of an image
+	},
+	generic: true,
+}, {
+	ID: "password-in-text",
+	Regex: `(?i)(?:` + passwordWords + `)["'\x60]?(?:[ \t]+(?:is|was|ist|lautet)[ \t]*:?[ \t]+|[ \t]*[:=][ \t]*)["'\x60]?` +
+		`([^\s"'\x60<>(){}\[\],;$\\|&]{6,64}?)[.!?]?(?:[\s"'\x60,;)&]|$)`,
+	Keywords: strings.Split(passwordWords, "|"),
+	check:    likePassword,
+	generic:  true,
 }}
+
+// passwordWords are what has to precede a password in prose and in settings.
+const passwordWords = `password|passwd|passphrase|passwort|kennwort`
+
+// likePassword reports whether a text has letters and digits, and is neither a path, nor a name of a program, nor a number with a unit. Words alone are not taken for
+// passwords: most texts in which a password is set to a word are programs and documentation.
+func likePassword(s string) bool {
+	letters, digits := 0, 0
+	for _, c := range s {
+		switch {
+		case '0' <= c && c <= '9':
+			digits++
+		case unicode.IsLetter(c):
+			letters++
+		}
+	}
+	return letters >= 2 && digits >= 1 && !notPassword().MatchString(s)
+}
+
+// notPassword is what programs have in the place of a password.
+var notPassword = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)^(?:[./~-]|[a-z]:[/\\])|://|::|->|[a-z0-9_]\.[a-z_]|^[0-9]+[a-z]{1,3}$|pass(?:word|wd|phrase)?[-_]?[0-9]*$|^(?:secret|test|user|arg|param|str|var)[-_]?[0-9]*$|^[a-z]+_[a-z0-9_]+$|^[a-z0-9]+(?:-[a-z]+)+[0-9]?$|%[a-z]|REDACTED`)
+})
 
 // luhn reports whether the digits of a number have the check digit of payment cards (ISO/IEC 7812-1) and are not all the same.
 func luhn(number string) bool {

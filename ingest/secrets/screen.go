@@ -60,6 +60,22 @@ type Found struct {
 	In   string // "content", "author", or the name of an attribute with "attr " before it
 }
 
+// Text returns the rules that find a secret in a text, for each finding one. name says what the text is a value of, such as "password"; it may be empty.
+// Nothing is replaced.
+func (s *Screen) Text(name, text string) (rules []string) {
+	if s == nil {
+		return nil
+	}
+	before, after := "", ""
+	if name != "" {
+		before, after = name+`="`, `"`
+	}
+	for _, f := range s.scanner.scanWithin(before, text, after) {
+		rules = append(rules, f.Rule)
+	}
+	return rules
+}
+
 // Draft looks at all text of a draft, and under the policy Redact replaces what it finds, unless the draft has a salt: then its digest was
 // computed elsewhere already, and another text would not be that turn. It does not look at erased ones.
 func (s *Screen) Draft(d *dag.Draft) (found []Found, err error) {

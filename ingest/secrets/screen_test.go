@@ -19,7 +19,7 @@ func secret(n int) string { return "ghp_" + fmt.Sprintf("wWPw5k4aXcaT4fNP0UcnZwJ
 func TestRedact(t *testing.T) {
 	s := Standard()
 	shapes := parsed(t, s)
-	random := rand.New(rand.NewPCG(7, 8))
+	random := rand.New(rand.NewPCG(7, 9))
 	key := Key{1}
 	changed, again := 0, 0
 	for range 500 {

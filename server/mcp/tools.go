@@ -195,6 +195,9 @@ func (s *Server) call(ctx context.Context, t tool, arguments []byte) (*sdk.CallT
 		from = readPosition(in)
 	}
 	a, err := t.do(ctx, s, who, in, from)
+	if errors.Is(err, ingest.ErrSecret) { // the agent has to leave it out
+		return nil, refusef("%v", err)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -32,6 +32,7 @@ var (
 	ListConversations = answered(api.ListConversations, listConversations)
 	ListSlices        = answered(api.ListSlices, listSlices)
 	TurnHolding       = answered(api.TurnHolding, holding)
+	EraseTask         = answered(api.EraseTask, eraseTask)
 	GetSlice          = answered(api.GetSlice, getSlice)
 	ExplainTurn       = answered(api.ExplainTurn, explainTurn)
 	ListPolicies      = answered(api.ListPolicies, listPolicies)
@@ -60,7 +61,7 @@ var (
 func Operations() []Answered {
 	return []Answered{
 		GetTurn, ListTurns, LookUpTurns, ResolveTurn, EraseTurn, TurnHolding, ListConversations, SearchTurns, EnrichHits, AssembleContext, ExplainContext,
-		PreviewSlice, ExplainCut, ListSlices, GetSlice, ExplainTurn, ListPolicies, GetPolicy,
+		PreviewSlice, ExplainCut, ListSlices, GetSlice, EraseTask, ExplainTurn, ListPolicies, GetPolicy,
 		ListFacts, RetractFacts, FactsHistory, TraverseKnowledge, FindPaths, CountKnowledge, KnowledgeSince, ListAliases,
 		ListKeys, CreateKey, RevokeKey,
 	}

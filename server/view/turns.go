@@ -7,12 +7,14 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/api/fault"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/store"
 )
 
@@ -135,6 +137,18 @@ func eraseTurn(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.
 		return w, api.Faultf(api.CodeNotFound, "", "turn %s came without text, so there is none to erase", in.ID)
 	}
 	return Event(&event), nil
+}
+
+func eraseTask(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.TaskErasing) (w api.TaskErased, err error) {
+	reason := cmp.Or(in.Reason, in.Body.Reason)
+	if reason == "" {
+		return w, api.Faultf(api.CodeInvalid, "reason", `an erasure needs a reason, in the body: {"reason": "…"}`)
+	}
+	e, err := k.Contexts().EraseTask(ctx, tenant, slice.SliceID(strings.ToLower(in.SliceID)), reason)
+	if err != nil {
+		return w, err
+	}
+	return TaskErased(&e), nil
 }
 
 func listConversations(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.ConversationQuery) (w api.Conversations, err error) {

@@ -139,6 +139,11 @@ func Event(e *erasures.Erasure) api.Event {
 	return api.Event{Seq: uint64(e.Seq), Kind: api.EventErasure, Turn: e.Turn.String(), Reason: e.Reason, At: e.At.String(), By: e.By}
 }
 
+// TaskErased shows an erasure of a task.
+func TaskErased(e *issued.TaskErasure) api.TaskErased {
+	return api.TaskErased{Seq: uint64(e.Seq), Context: string(e.Context), Reason: e.Reason, At: e.At.String(), By: e.By}
+}
+
 // TurnEvent shows an admission.
 func TurnEvent(r *store.Record) api.TurnEvent {
 	return api.TurnEvent{

@@ -41,6 +41,9 @@ func checkIssued(c *checker) error {
 			bundles[half] = struct{}{}
 			c.counts.Issued++
 		}
+		if err := checkTasks(c, page); err != nil {
+			return err
+		}
 		if c.whole && readable && !c.o.Uncut {
 			if registry, err = registeredFor(c, page, registry); err != nil {
 				return err
@@ -54,6 +57,26 @@ func checkIssued(c *checker) error {
 			return nil
 		}
 	}
+}
+
+// checkTasks makes sure that a task which was erased is not there.
+func checkTasks(c *checker, page []issued.Record) error {
+	for n := range page {
+		i := &page[n]
+		if !i.OfContext() || i.Question == "" {
+			continue
+		}
+		list, err := issued.Base{History: c.s}.TaskErasuresOf(c.ctx, c.tenant, i.Provenance.SliceID)
+		if err != nil {
+			return c.unreadable(issuedName(i.Number)+", erasures of its task", err)
+		}
+		for e := range list {
+			if list[e].Covers(i) && list[e].Seq <= c.head {
+				c.find(issuedName(i.Number), "task", "number %d erased the task of context %s, and it is there", list[e].Seq, i.Provenance.SliceID)
+			}
+		}
+	}
+	return nil
 }
 
 func issuedName(number uint64) string { return fmt.Sprintf("issued %d", number) }

@@ -204,6 +204,24 @@ func IssuedFacts(n, sliceNumber int) issued.Record {
 	return i
 }
 
+// IssuedContext is Issued of a context that showed turn 1.
+func IssuedContext(n, sliceNumber int) issued.Record {
+	i := Issued(n, sliceNumber)
+	i.Provenance.SchemaVersion = slice.ContextVersion
+	i.Question = fmt.Sprintf(`{"budget":9,"format":"markdown","salt":"%064x","task":"%s %d"}`, n, TaskWords, n)
+	i.Shown = issued.PackTurns([]dag.TurnID{TurnID(1)})
+	i.Bundle[8] = 2
+	return i
+}
+
+// TaskWords are in the task of every IssuedContext, and in nothing else.
+const TaskWords = "a task that nobody else has"
+
+// TaskErasure erases the task of an IssuedContext.
+func TaskErasure(sliceNumber int) issued.TaskErasure {
+	return issued.TaskErasure{Context: Issued(1, sliceNumber).Provenance.SliceID, Reason: "asked by \x00 the person \U0001f464", At: 1_800_000_000_000_000, By: AskedBy(sliceNumber)}
+}
+
 // Issued makes a record. Each pair has a bundle of its own.
 func Issued(n, sliceNumber int) issued.Record {
 	i := issued.Record{

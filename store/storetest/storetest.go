@@ -93,6 +93,7 @@ func RunWrites(t *testing.T, writes []Write, fresh func(t *testing.T) Harness) {
 		{"Snapshots", testSnapshots},
 		{"Keys", testKeys},
 		{"KeysConcurrent", testKeysConcurrent},
+		{"Tasks", testTasks},
 		{"Tenants", testTenants},
 		{"Reopen", testReopen},
 		{"Arguments", testArguments},

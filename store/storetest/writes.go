@@ -13,6 +13,7 @@ import (
 	"github.com/graphkernel/graphkernel/history/erasures"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/policy/registry"
+	"github.com/graphkernel/graphkernel/slice/issued"
 	"github.com/graphkernel/graphkernel/store"
 )
 
@@ -93,6 +94,31 @@ func Writes() []Write {
 					return false, errors.Join(err, fmt.Errorf("%d events, body %.20q", len(events), records[0].Body))
 				}
 				return len(events) == 1, nil
+			},
+		},
+		{
+			Name:   "EraseTask",
+			Leaves: [2]uint64{3, 3},
+			Before: func(ctx context.Context, s store.Store) error {
+				_, err := Bundles(s).Put(ctx, Tenant, []issued.Record{IssuedContext(1, 1), IssuedContext(2, 1), IssuedContext(3, 2)})
+				return err
+			},
+			Do: func(ctx context.Context, s store.Store) error {
+				_, err := Bundles(s).EraseTask(ctx, Tenant, TaskErasure(1))
+				return err
+			},
+			Done: func(ctx context.Context, s store.Store) (bool, error) {
+				list, err := Bundles(s).After(ctx, Tenant, 0, 9)
+				erased, listed := Bundles(s).TaskErasures(ctx, Tenant, 0, 9)
+				if err := errors.Join(err, listed); err != nil || len(list) != 3 || len(erased) > 1 || list[2].Question == "" {
+					return false, errors.Join(err, fmt.Errorf("records %+v, erasures %+v", list, erased))
+				}
+				for i := range list[:2] {
+					if (list[i].Question == "") != (len(erased) == 1) {
+						return false, fmt.Errorf("%d erasures, and the request %q", len(erased), list[i].Question)
+					}
+				}
+				return len(erased) == 1, nil
 			},
 		},
 		{

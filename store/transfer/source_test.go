@@ -13,7 +13,9 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/knowledge"
+	"github.com/graphkernel/graphkernel/slice/issued"
 	"github.com/graphkernel/graphkernel/store"
+	"github.com/graphkernel/graphkernel/store/fsck"
 	"github.com/graphkernel/graphkernel/store/storetest"
 	"github.com/graphkernel/graphkernel/store/transfer"
 )
@@ -275,6 +277,81 @@ func TestErasedBetween(t *testing.T) {
 	if compared != 2500 || reports[0].Turns.Copied != 0 {
 		t.Errorf("compared up to %d, want 2500; %+v", compared, reports)
 	}
+}
+
+// TestTaskErased erases the task of a context that was copied before, and of one that was not: a copy takes both, and no word of them is in the target.
+func TestTaskErased(t *testing.T) {
+	ctx := t.Context()
+	for name, target := range map[string]func(*testing.T) store.Store{"memory": inMemory, "sqlite": inFile} {
+		t.Run(name, func(t *testing.T) {
+			from, to := inMemory(t), target(t)
+			if _, err := from.Append(ctx, "a", []store.Batch{storetest.Chain(1, 9, 0)}); err != nil {
+				t.Fatal(err)
+			}
+			put := func(n, number int) {
+				t.Helper()
+				if _, err := storetest.PutIssued(ctx, from, "a", storetest.IssuedContext(n, number)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			copied := func() {
+				t.Helper()
+				if _, err := transfer.Copy(ctx, to, from, transfer.Options{}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			put(2, 1)
+			put(3, 2)
+			copied()
+			put(4, 3)
+			for _, number := range []int{1, 3} {
+				if _, err := storetest.Bundles(from).EraseTask(ctx, "a", storetest.TaskErasure(number)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			copied()
+			list, err := storetest.Bundles(to).After(ctx, "a", 0, 9)
+			want, listed := storetest.Bundles(from).After(ctx, "a", 0, 9)
+			if err := errors.Join(err, listed); err != nil || !slices.Equal(list, want) || list[0].Question != "" || list[1].Question == "" || list[2].Question != "" {
+				t.Errorf("got %+v, %v, want %+v", list, err, want)
+			}
+			erased, err := storetest.Bundles(to).TaskErasures(ctx, "a", 0, 9)
+			if err != nil || len(erased) != 2 || erased[0].By != storetest.AskedBy(1) {
+				t.Errorf("erasures %+v, %v", erased, err)
+			}
+			for _, f := range must(fsck.Store(ctx, to, fsck.Options{})).Findings {
+				if f.Rule == "task" {
+					t.Error(f)
+				}
+			}
+			for _, f := range must(fsck.Store(ctx, worded{to}, fsck.Options{})).Findings {
+				if f.Rule == "task" && f.Where == "issued 1" {
+					return
+				}
+			}
+			t.Error("fsck does not find a task that is there after its erasure")
+		})
+	}
+}
+
+// worded is a store in which the requests of contexts are there, whatever was erased.
+type worded struct{ store.Store }
+
+func (w worded) Entries(ctx context.Context, tenant dag.Tenant, p history.Page) ([]history.Entry, error) {
+	list, err := w.Store.Entries(ctx, tenant, p)
+	for i := range list {
+		if list[i].Kind == issued.Kind && list[i].Private == nil {
+			list[i].Private = []byte("words")
+		}
+	}
+	return list, err
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
 }
 
 // TestCompareFails lets one of both stores fail in the middle of the comparison: that is

@@ -33,6 +33,7 @@ import (
 	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/history/erasures"
 	"github.com/graphkernel/graphkernel/ledger"
+	"github.com/graphkernel/graphkernel/slice/issued"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/store/kinds"
 )
@@ -197,8 +198,11 @@ func (c *copying) history() error {
 const erasureRounds = 10
 
 // erasedMeanwhile reports whether the source has erasures above the head of turns up
-// to it.
+// to it, or of tasks.
 func (c *copying) erasedMeanwhile() (bool, error) {
+	if tasks, err := (issued.Base{History: c.from}).TaskErasures(c.ctx, c.tenant, c.head, 1); err != nil || len(tasks) > 0 {
+		return err == nil, err
+	}
 	for after := c.head; ; {
 		events, err := erasures.Base{History: c.from}.After(c.ctx, c.tenant, after, page)
 		if err != nil || len(events) == 0 {

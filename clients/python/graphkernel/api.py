@@ -1024,6 +1024,15 @@ class Sufficiency(TypedDict):
     """The share of the task's words that occur in what was chosen, in millionths."""
 
 
+class TaskErased(TypedDict):
+    at: str
+    by: NotRequired[str]
+    """Who asked for it. Absent if that was not recorded."""
+    context: str
+    reason: str
+    seq: int
+
+
 class TokenClaim(TypedDict):
     """The six fields of a slice's provenance, its token, and the key that is said to have signed. Any value is taken and judged. Without `key_id` every live key is tried."""
 
@@ -1271,6 +1280,16 @@ class Operations:
         the best few decide.
         """
         return self._transport.json("POST", "/api/enrich", body=body, media="application/json")
+
+    def erase_task(self, slice_id: str, body: ErasureRequest | None = None, *, reason: str | None = None) -> TaskErased:
+        """Erase the task of a context for good, with a reason.
+
+        Deletes the words of the task, with the budget, the format, the anchor and the salt that were asked for beside them, from every
+        record of the context, and records when, why and who asked. The rest of the record stays: bundles that were handed out hold the task and
+        still verify, and a replay of the record says that the task was erased. Texts of turns are erased with their turns. Erasing again answers with the
+        first erasure. The id of a slice is refused, and a task that went with a turn is not found.
+        """
+        return self._transport.json("DELETE", f"/api/slices/{self._transport.segment(slice_id)}/task", query={"reason": reason}, body=body, media="application/json")
 
     def erase_turn(self, id: str, body: ErasureRequest | None = None, *, reason: str | None = None) -> Event:
         """Erase a turn's text for good, with a reason.

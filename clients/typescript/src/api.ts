@@ -999,6 +999,15 @@ export interface Sufficiency {
   ppm: number;
 }
 
+export interface TaskErased {
+  at: string;
+  /** Who asked for it. Absent if that was not recorded. */
+  by?: string;
+  context: string;
+  reason: string;
+  seq: number;
+}
+
 /** The six fields of a slice's provenance, its token, and the key that is said to have signed. Any value is taken and judged. Without `key_id` every live key is tried. */
 export interface TokenClaim {
   /** The anchor's id. */
@@ -1265,6 +1274,18 @@ export class Operations {
    */
   enrichHits(body: EnrichRequest): Promise<Enriched> {
     return this.transport.json("POST", `/api/enrich`, { body, media: "application/json" });
+  }
+
+  /**
+   * Erase the task of a context for good, with a reason.
+   *
+   * Deletes the words of the task, with the budget, the format, the anchor and the salt that were asked for beside them, from every
+   * record of the context, and records when, why and who asked. The rest of the record stays: bundles that were handed out hold the task and
+   * still verify, and a replay of the record says that the task was erased. Texts of turns are erased with their turns. Erasing again answers with the
+   * first erasure. The id of a slice is refused, and a task that went with a turn is not found.
+   */
+  eraseTask(slice_id: string, body?: ErasureRequest, query: { "reason"?: string } = {}): Promise<TaskErased> {
+    return this.transport.json("DELETE", `/api/slices/${this.transport.segment(slice_id)}/task`, { query, body, media: "application/json" });
   }
 
   /**

@@ -16,7 +16,7 @@ type Settings struct {
 	Environ func() []string // all of it, as NAME=VALUE; nil if it cannot be listed
 
 	StoreFlag, ServerFlag, TenantFlag, KeysFlag, IdentityFlag string
-	SecretsFlag                                               string // of commands that have it
+	SecretsFlag, AdmittedFlag                                 string // of commands that have them
 	Dev                                                       bool
 }
 

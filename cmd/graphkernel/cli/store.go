@@ -112,10 +112,18 @@ func (st *Stores) WithStore(ctx context.Context, ring token.Keyring, why purpose
 	if err != nil {
 		return Usage(err)
 	}
-	k, err := kernel.Open(kernel.Config{
+	admitted, err := st.settings.AdmittedSecrets()
+	if err != nil {
+		return err
+	}
+	config := kernel.Config{
 		Store: s, Authority: token.NewAuthority(ring), Clock: st.clock, Rand: st.rand, Identity: id, History: st.signing.History(id), Fleeting: st.settings.Dev,
 		Embedders: models.Embedders, Rerankers: models.Rerankers,
-	})
+	}
+	NewAdmitted(admitted, func(_ context.Context, in Kept) {
+		st.io.Warn("graphkernel: secrets are kept in %s (%s), the first in %s; --secrets and GRAPHKERNEL_SECRETS do not change what is brought or asked (%s=refuse refuses it)", in.What, in.Counts(), in.First, AdmittedVariable)
+	}).Apply(&config)
+	k, err := kernel.Open(config)
 	if err != nil {
 		return err
 	}

@@ -55,7 +55,7 @@ var Settings = [...]setting{
 	{"oidc.tenant_claim", "tenant", "the claim that names the tenant"},
 	{"oidc.role_claim", "role", "the claim that names the role"},
 	{"secrets", "redact", "what is done about keys, tokens and passwords in sessions that hooks capture: redact, report, refuse or off"},
-	{"admitted_secrets", "report", "what is done about secrets in turns that come over HTTP and MCP: report (in the log), refuse or off"},
+	{"admitted_secrets", "report", "what is done about secrets in turns, facts and tasks that come over HTTP and MCP: report (in the log), refuse or off"},
 	{"log.level", "info", "debug, info, warn or error"},
 	{"log.public", "", "tenants whose ledger anybody may read without a key, with commas; empty: none"},
 	{"log.witnesses", "", "a trust file; its witnesses with a URL are asked to cosign checkpoints"},

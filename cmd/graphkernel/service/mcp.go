@@ -44,6 +44,9 @@ permit are not there, whatever --tools says:
 --memory has the nine tools of the public MCP memory server (create_entities, search_nodes and so
 on) and no others, so it can be put in that server's place. docs/mcp.md says what differs.
 
+What the client brings is kept as it brings it: secrets in turns, facts and tasks are reported on standard error, or with
+--admitted-secrets refuse the call is refused.
+
 Erasing turns and registering policies are no tools: over this protocol no role may.`,
 		Example: "  claude mcp add graphkernel -- graphkernel mcp\n  claude mcp add memory -- graphkernel mcp --memory\n  graphkernel mcp --tools everyday,knowledge_path",
 		Args:    cli.NoArgs,
@@ -61,6 +64,8 @@ Erasing turns and registering policies are no tools: over this protocol no role 
 	}
 	c.Flags().StringVar(&role, "role", string(access.Agent), "agent, auditor, verifier or admin")
 	c.Flags().StringVar(&tools, "tools", "", "sets of tools and tools, with commas, such as everyday or all")
+	c.Flags().StringVar(&a.Settings.AdmittedFlag, "admitted-secrets", "", "what is done about secrets in turns, facts and tasks that the client brings: report (a line on standard error), refuse or off ($"+cli.AdmittedVariable+"; default report)")
+	_ = c.RegisterFlagCompletionFunc("admitted-secrets", cobra.FixedCompletions([]string{"report", "refuse", "off"}, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
 	c.Flags().BoolVar(&memory, "memory", false, "have the tools of the public memory server")
 	_ = c.RegisterFlagCompletionFunc("role", cobra.FixedCompletions([]string{"agent", "auditor", "verifier", "admin"}, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
 	_ = c.RegisterFlagCompletionFunc("tools", completeTools)                                                                                                // the flag exists

@@ -95,7 +95,7 @@ func (r *reading) service() (*Service, error) {
 	}
 	s.ledger = r.ledger()
 	s.secrets = readAs(r, "secrets", fmt.Sprintf("one of %q", secrets.Policies), secrets.ParsePolicy)
-	s.admitted = readAs(r, "admitted_secrets", "report, refuse or off", parseAdmitted)
+	s.admitted = readAs(r, "admitted_secrets", "report, refuse or off", cli.ParseAdmitted)
 	r.addr("addr")
 	s.tools = r.tools("mcp_tools")
 	s.level = readAs(r, "log.level", "debug, info, warn or error", func(text string) (l slog.Level, err error) {
@@ -184,12 +184,14 @@ func serve(a *cli.App, ctx context.Context, r *reading) (err error) {
 	authority := token.NewAuthority(ring)
 	watched := observers.store(backing)
 	asker := settings.ledger.asker()
-	k, err := kernel.Open(kernel.Config{
+	engine := kernel.Config{
 		Store: watched, Authority: authority, Clock: a.Clock, Observe: observers.kernel(log),
 		SkeletonBytes: settings.caches.graphs, CutBytes: settings.caches.cuts, TextBytes: settings.caches.texts,
-		Embedders: r.models.Embedders, Rerankers: r.models.Rerankers, Screen: screenAdmitted(settings.admitted, log),
+		Embedders: r.models.Embedders, Rerankers: r.models.Rerankers,
 		Identity: id, History: a.Signing.History(id), Fleeting: a.Settings.Dev, Witnesses: asker, CheckpointEvery: settings.ledger.every,
-	})
+	}
+	cli.NewAdmitted(settings.admitted, logKept(log)).Apply(&engine)
+	k, err := kernel.Open(engine)
 	if err != nil {
 		return err
 	}

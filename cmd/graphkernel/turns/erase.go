@@ -11,13 +11,14 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/render"
 	"github.com/graphkernel/graphkernel/retention"
+	"github.com/graphkernel/graphkernel/server/view"
 	"github.com/graphkernel/graphkernel/token"
 )
 
 func eraseCommand(a *cli.App) *cobra.Command {
 	var f eraseFlags
 	c := &cobra.Command{
-		Use:   "erase {TURN | --conversation ID | --author NAME | --search WORDS | --from SEQ --to SEQ | --retention POLICY} --reason TEXT",
+		Use:   "erase {TURN | --context ID | --conversation ID | --author NAME | --search WORDS | --from SEQ --to SEQ | --retention POLICY} --reason TEXT",
 		Short: "Delete the text of turns for good; slices that hold them still verify and replay",
 		Long: `Deletes the text, the author, the attributes and the salt of a turn, beyond recovery
 from the store, and records when and why. Its place in the graph stays: slices cut
@@ -33,9 +34,13 @@ each of the WORDS, in any case and inside other words, too; every turn is looked
 go. --retention takes the turns that have kept their text for as long as a policy lets them (retention_v1: the first rule that
 a turn matches says for how many days); run it each day to apply the policy. On a terminal the command asks before it erases. Elsewhere, --yes must be given to erase many.
 
+--context erases the words of the task of a context that was handed out (its id, or a beginning of it: graphkernel contexts lists them), with
+the budget, the anchor and the salt that were asked for beside them. It takes no text of a turn, and no other flag takes a task, except that of a context which
+showed a turn that is erased. The bundle that was handed out still verifies; a replay of the record says that the task was erased.
+
 ` + cli.AnchorHelp + `
 
-The JSON of many is {"erased","already","reason","dry_run","turns":[{"id","seq","author","content"}],"shown_in":[ID],
+The JSON of a task is {"context","seq","reason","at","by","already"}. The JSON of many is {"erased","already","reason","dry_run","turns":[{"id","seq","author","content"}],"shown_in":[ID],
 "transcripts":[FILE]}.`,
 		Example: `  graphkernel erase 42fec86c --reason 'asked for by the person who wrote it'
   graphkernel erase --search 'oncall@checkout.example' --dry-run
@@ -43,7 +48,7 @@ The JSON of many is {"erased","already","reason","dry_run","turns":[{"id","seq",
   graphkernel erase --from 120 --to 340 --reason 'the wrong folder was imported' --yes`,
 		Args: func(c *cobra.Command, args []string) error {
 			ways := len(args)
-			for _, flag := range []string{"conversation", "author", "search", "retention"} {
+			for _, flag := range []string{"context", "conversation", "author", "search", "retention"} {
 				if c.Flags().Changed(flag) {
 					ways++
 				}
@@ -52,7 +57,7 @@ The JSON of many is {"erased","already","reason","dry_run","turns":[{"id","seq",
 				ways++
 			}
 			if ways != 1 {
-				return cli.Usagef("%s takes one TURN, --conversation, --author, --search, --retention, or --from and --to, got %d of them", c.CommandPath(), ways)
+				return cli.Usagef("%s takes one TURN, --context, --conversation, --author, --search, --retention, or --from and --to, got %d of them", c.CommandPath(), ways)
 			}
 			return nil
 		},
@@ -60,12 +65,16 @@ The JSON of many is {"erased","already","reason","dry_run","turns":[{"id","seq",
 			if len(args) == 1 {
 				return erase(a, c, args[0], &f)
 			}
+			if f.context != "" {
+				return eraseTask(a, c, &f)
+			}
 			return eraseMany(a, c, &f)
 		},
 
 		ValidArgsFunction: a.Stores.CompleteTurns(false),
 	}
 	c.Flags().StringVar(&f.reason, "reason", "", "why, for the record (required, except with --dry-run)")
+	c.Flags().StringVar(&f.context, "context", "", "erase the task of this context, and no text of a turn")
 	c.Flags().StringVar(&f.conversation, "conversation", "", "erase every turn of this conversation")
 	c.Flags().StringVar(&f.author, "author", "", "erase every turn of this author, such as human:anna")
 	c.Flags().StringVar(&f.search, "search", "", "erase every turn whose text or author holds each of these words")
@@ -76,15 +85,16 @@ The JSON of many is {"erased","already","reason","dry_run","turns":[{"id","seq",
 	c.Flags().BoolVar(&f.yes, "yes", false, "do not ask")
 	cli.NoFiles(c, "reason", "author", "search", "from", "to")
 	_ = c.RegisterFlagCompletionFunc("conversation", a.Stores.CompleteTurns(true))                // the flag exists
+	_ = c.RegisterFlagCompletionFunc("context", a.Stores.CompleteIssued(cli.KindContext))         // the flag exists
 	_ = c.RegisterFlagCompletionFunc("retention", a.Stores.CompletePolicies(retention.RulesType)) // the flag exists
 	return c
 }
 
 // An eraseFlags says what is erased and why.
 type eraseFlags struct {
-	reason, conversation, author, search, retention string
-	from, to                                        uint64
-	dry, yes                                        bool
+	reason, context, conversation, author, search, retention string
+	from, to                                                 uint64
+	dry, yes                                                 bool
 }
 
 func (f *eraseFlags) check() error {
@@ -144,6 +154,53 @@ func erase(a *cli.App, c *cobra.Command, turn string, f *eraseFlags) error {
 			}
 			printShownIn(w, shown)
 			left.print(w)
+		})
+	})
+}
+
+// eraseTask erases the task of a context that a person names.
+func eraseTask(a *cli.App, c *cobra.Command, f *eraseFlags) error {
+	if err := f.check(); err != nil {
+		return err
+	}
+	return a.Stores.WithKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
+		i, err := contextsOf.find(c.Context(), s, f.context)
+		if err != nil {
+			return err
+		}
+		asked := render.OneLine(render.Visible(i.Asked), cli.Width(a.IO.Stdout, 200)-40)
+		if f.dry {
+			return a.IO.Print(map[string]any{"context": i.SliceID, "asked": i.Asked, "dry_run": true}, func(w io.Writer) {
+				fmt.Fprintf(w, "the task of context %s would be erased, and was not: %s\n", cli.ID.Paint(w, i.SliceID), asked)
+			})
+		}
+		if a.IO.IsTerminal(a.IO.Stdin) && !f.yes {
+			fmt.Fprintf(a.IO.Stderr, "context %s: %s\n", i.SliceID, asked)
+			if err := a.IO.Agree("Erase the words of this task for good? They do not come back.", "nothing was erased"); err != nil {
+				return err
+			}
+		}
+		before, err := s.Head(c.Context())
+		if err != nil {
+			return err
+		}
+		e, err := cli.Do(c.Context(), s, view.EraseTask, api.TaskErasing{SliceID: i.SliceID, Body: api.ErasureRequest{Reason: f.reason}})
+		if cli.Is(err, api.CodeInvalid) {
+			return cli.Usagef("--reason: %w", err)
+		} else if err != nil {
+			return err
+		}
+		already := dag.Seq(e.Seq) <= before
+		result := map[string]any{"context": e.Context, "seq": e.Seq, "reason": e.Reason, "at": e.At, "already": already}
+		if e.By != "" {
+			result["by"] = e.By
+		}
+		return a.IO.Print(result, func(w io.Writer) {
+			if already {
+				fmt.Fprintf(w, "the task of context %s was erased already: event %d, %s, by %s, %s\n", e.Context, e.Seq, e.At, askedBy(e.By), render.OneLine(e.Reason, 200))
+				return
+			}
+			fmt.Fprintf(w, "the task of context %s is erased: event %d\n", e.Context, e.Seq)
 		})
 	})
 }

@@ -1,0 +1,53 @@
+package kernel
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/knowledge"
+)
+
+// A Text is what a caller brings beside turns.
+type Text struct {
+	In   string // where it is, such as "task" or "acts[2].object"
+	Name string // what it is a value of, such as the predicate of a fact; or ""
+	Text string
+}
+
+// screen shows texts to Config.ScreenTexts.
+func (k *engine) screen(ctx context.Context, tenant dag.Tenant, texts func() []Text) error {
+	if k.config.ScreenTexts == nil {
+		return nil
+	}
+	return k.config.ScreenTexts(ctx, tenant, texts())
+}
+
+// textsOf returns the texts of acts, as they were written.
+func textsOf(acts []knowledge.Act) (texts []Text) {
+	for i := range acts {
+		add := func(in, name string, spellings ...string) {
+			for n, text := range spellings {
+				if text != "" && (n == 0 || text != spellings[0]) {
+					texts = append(texts, Text{fmt.Sprintf("acts[%d].%s", i, in), name, text})
+				}
+			}
+		}
+		a := &acts[i]
+		f := &a.Fact
+		add("subject", "", f.Subject, f.Written.Subject)
+		add("predicate", "", f.Predicate, f.Written.Predicate)
+		add("object", f.Predicate, f.Object, f.Written.Object)
+		add("reason", "", a.Reason)
+		add("alias", "", a.Alias)
+		add("canonical", "", a.Canonical)
+	}
+	return texts
+}
+
+func named(in string, names []string) (texts []Text) {
+	for i, name := range names {
+		texts = append(texts, Text{In: fmt.Sprintf("%s[%d]", in, i), Text: name})
+	}
+	return texts
+}
