@@ -9,7 +9,6 @@ import (
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/evidence"
-	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/render"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/slice/contexts"
@@ -68,7 +67,8 @@ func textOf(f *evidence.Files) (string, error) {
 			return "", err
 		}
 		for i := range b.Facts {
-			writeFact(&out, &b.Facts[i])
+			f := &b.Facts[i].Fact
+			writeFact(&out, f.Subject, f.Predicate, f.Object, f.Confidence)
 		}
 	case contexts.Is(f.Bundle):
 		b, err := contexts.Parse(f.Bundle)
@@ -102,13 +102,13 @@ func writeLeaf(out *strings.Builder, leaf slice.Leaf) {
 	case *contexts.ShownTurn:
 		writeTurn(out, &l.Turn, &l.Body)
 	case *contexts.ShownFact:
-		writeFact(out, &l.Act)
+		writeFact(out, l.Act.Fact.Subject, l.Act.Fact.Predicate, l.Act.Fact.Object, l.Act.Fact.Confidence)
 	case *contexts.ShownRequest:
 		if l.Task != "" {
 			fmt.Fprintf(out, "task\n%s\n", indented(l.Task))
 		}
 	case *facts.ShownFact:
-		writeFact(out, &l.Act)
+		writeFact(out, l.Act.Fact.Subject, l.Act.Fact.Predicate, l.Act.Fact.Object, l.Act.Fact.Confidence)
 	}
 }
 
@@ -125,7 +125,7 @@ func indented(text string) string {
 	return "    " + strings.ReplaceAll(render.Visible(text), "\n", "\n    ") + "\n"
 }
 
-func writeFact(out *strings.Builder, a *knowledge.Act) {
+func writeFact(out *strings.Builder, subject, predicate, object string, confidence dag.PPM) {
 	one := func(s string) string { return strings.ReplaceAll(render.Visible(s), "\n", " ") }
-	fmt.Fprintf(out, "%s %s %s (%s)\n", one(a.Fact.Subject), one(a.Fact.Predicate), one(a.Fact.Object), a.Fact.Confidence)
+	fmt.Fprintf(out, "%s %s %s (%s)\n", one(subject), one(predicate), one(object), confidence)
 }
