@@ -427,11 +427,11 @@ func printVerdict(w io.Writer, v *verdictJSON) {
 		}[r.Why])
 	}
 	if v.Dropped > 0 {
-		of := "turns"
+		of := "turn"
 		if v.Provenance.SchemaVersion == slice.FactsVersion {
-			of = "leaves"
+			of = "leaf"
 		}
-		fmt.Fprintf(w, "  %-8s %d %s, left out by who handed this on\n", "dropped", v.Dropped, of)
+		fmt.Fprintf(w, "  %-8s %s, left out by who handed this on\n", "dropped", cli.Count(v.Dropped, of))
 	}
 	if v.Reason != "" {
 		fmt.Fprintln(w, render.Visible(v.Reason))
