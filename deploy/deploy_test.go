@@ -456,8 +456,12 @@ func TestConfig(t *testing.T) {
 // directives returns the directives of the unit: a name may be given more than once.
 func directives(t *testing.T) map[string][]string {
 	t.Helper()
+	return directivesOf(read(t, "graphkernel.service"))
+}
+
+func directivesOf(unit string) map[string][]string {
 	all := map[string][]string{}
-	for line := range strings.Lines(read(t, "graphkernel.service")) {
+	for line := range strings.Lines(unit) {
 		if name, value, ok := strings.Cut(strings.TrimSpace(line), "="); ok && !strings.HasPrefix(line, "#") {
 			all[name] = append(all[name], value)
 		}
@@ -495,6 +499,83 @@ func TestUnit(t *testing.T) {
 	}
 	if len(all["SystemCallFilter"]) != 2 {
 		t.Errorf("SystemCallFilter is %q", all["SystemCallFilter"])
+	}
+}
+
+// uncommented returns a file with the lines switched on that are prepared as comments, those that match.
+func uncommented(text, lines string) (on string, n int) {
+	prepared := regexp.MustCompile(`(?m)^( *)# ?(` + lines + `)`)
+	return prepared.ReplaceAllString(text, "${1}${2}"), len(prepared.FindAllString(text, -1))
+}
+
+// TestPrepared switches on the lines for an identity and TLS that are prepared as comments: what they read and write is there, and outlives a restart where it must.
+func TestPrepared(t *testing.T) {
+	unit, n := uncommented(read(t, "graphkernel.service"), `(?:LoadCredential|ExecStartPre|Environment)=`)
+	if n != 8 {
+		t.Errorf("the unit has %d prepared lines, want 8", n)
+	}
+	variables(t, unit)
+	all := directivesOf(unit)
+	credentials, environment := map[string]bool{}, map[string]string{}
+	for _, c := range all["LoadCredential"] {
+		name, _, _ := strings.Cut(c, ":")
+		credentials[name] = true
+	}
+	for _, e := range all["Environment"] {
+		name, value, _ := strings.Cut(e, "=")
+		environment[name] = value
+	}
+	copied := map[string]bool{}
+	for _, line := range all["ExecStartPre"] {
+		fields := strings.Fields(line)
+		from, to := fields[len(fields)-2], fields[len(fields)-1]
+		if name, ok := strings.CutPrefix(from, "${CREDENTIALS_DIRECTORY}/"); !ok || !credentials[name] {
+			t.Errorf("%q copies what is no credential", line)
+		}
+		copied[to] = true
+	}
+	for name, value := range environment {
+		credential, lent := strings.CutPrefix(value, "/run/credentials/graphkernel.service/")
+		switch {
+		case name == "GRAPHKERNEL_STORE":
+		case name == "GRAPHKERNEL_HISTORY" || name == "GRAPHKERNEL_SECRETS_KEY":
+			if !strings.HasPrefix(value, "/var/lib/"+all["StateDirectory"][0]+"/") {
+				t.Errorf("%s is %s, which does not outlive a restart", name, value)
+			}
+		case lent && credentials[credential]:
+		case !copied[value]:
+			t.Errorf("%s is %s, which nothing puts there", name, value)
+		}
+	}
+	if len(environment) != 7 {
+		t.Errorf("%d variables, want 7: %v", len(environment), environment)
+	}
+
+	compose, n := uncommented(read(t, "compose.yaml"), `(?:GRAPHKERNEL_[A-Z_]+: |volumes: |graphkernel:$)`)
+	if n != 7 {
+		t.Errorf("compose.yaml has %d prepared lines, want 7", n)
+	}
+	variables(t, compose)
+	k := koanf.New("|") // names of volumes may hold dots
+	if err := k.Load(rawbytes.Provider([]byte(compose)), yaml.Parser()); err != nil {
+		t.Fatal(err)
+	}
+	mounted := k.Strings("services|graphkernel|volumes")
+	if !k.Exists("volumes|graphkernel") || len(mounted) != 2 {
+		t.Fatalf("volumes are %q", mounted)
+	}
+	for name, value := range k.StringMap("services|graphkernel|environment") {
+		if !strings.HasPrefix(value, "/") {
+			continue
+		}
+		on := func(m string) bool {
+			_, at, _ := strings.Cut(m, ":")
+			at, readOnly := strings.CutSuffix(at, ":ro")
+			return strings.HasPrefix(value, at+"/") && readOnly == (name != "GRAPHKERNEL_HISTORY")
+		}
+		if !slices.ContainsFunc(mounted, on) {
+			t.Errorf("%s is %s, which no volume holds as it must be", name, value)
+		}
 	}
 }
 
@@ -552,7 +633,7 @@ func TestContainerfile(t *testing.T) {
 func variables(t *testing.T, text string) []string {
 	t.Helper()
 	_, standard := settings(t)
-	known := []string{"GRAPHKERNEL_STORE", "GRAPHKERNEL_KEYS", "GRAPHKERNEL_SECRET"}
+	known := []string{"GRAPHKERNEL_STORE", "GRAPHKERNEL_KEYS", "GRAPHKERNEL_SECRET", "GRAPHKERNEL_SECRETS_KEY", "GRAPHKERNEL_IDENTITY", "GRAPHKERNEL_HISTORY"}
 	for key := range standard {
 		known = append(known, "GRAPHKERNEL_"+strings.ToUpper(strings.ReplaceAll(key, ".", "_")))
 	}

@@ -19,7 +19,7 @@ var docsTemplate string
 // renderDocs makes the readable page out of the contract, once. It needs no script
 // and no other server.
 func renderDocs(c *contract, version string) ([]byte, error) {
-	t, err := template.New("docs").Parse(docsTemplate)
+	t, err := template.New("docs").Funcs(template.FuncMap{"prose": prose}).Parse(docsTemplate)
 	if err != nil {
 		return nil, err
 	}
@@ -231,6 +231,24 @@ func bounds(s *openapi3.Schema) string {
 		text += fmt.Sprintf(", default %v", s.Default)
 	}
 	return text
+}
+
+// prose makes HTML of a description, in which what is between backquotes is code.
+func prose(text string) template.HTML {
+	parts := strings.Split(text, "`")
+	var out strings.Builder
+	for i, part := range parts {
+		part = template.HTMLEscapeString(part)
+		switch {
+		case i%2 == 0:
+			out.WriteString(part)
+		case i == len(parts)-1: // nothing closes it
+			out.WriteString("`" + part)
+		default:
+			out.WriteString("<code>" + part + "</code>")
+		}
+	}
+	return template.HTML(out.String()) //nolint:gosec // every part is escaped
 }
 
 // paragraphs splits a description at its empty lines.

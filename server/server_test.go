@@ -471,6 +471,9 @@ func TestOpenToEverybody(t *testing.T) {
 			t.Errorf("/docs lacks %s", want)
 		}
 	}
+	if at := bytes.IndexByte(page.body, '`'); at >= 0 {
+		t.Errorf("/docs has backquotes in place of code: %.80s", page.body[max(0, at):])
+	}
 	s.chain(s.admin(), 2)
 	s.cut(s.admin(), 2)
 	metrics := string(s.expect(200, question{op: "metrics"}).body)

@@ -167,7 +167,7 @@ func disclose(a *cli.App, c *cobra.Command, path string, flags *discloseFlags) e
 		Shown: len(whole.Turns) - len(part.Redacted()), Dropped: dropped,
 	}
 	said.Redacted = said.Turns - said.Shown - said.Dropped
-	a.IO.Note("slice %s: of %d turns %d are shown, %d are without text, %d are dropped", said.SliceID, said.Turns, said.Shown, said.Redacted, said.Dropped)
+	a.IO.Note("slice %s: of %s, shown: %d, without text: %d, dropped: %d", said.SliceID, cli.Count(said.Turns, "turn"), said.Shown, said.Redacted, said.Dropped)
 	if a.IO.Output != "json" || cli.ToStdout(flags.out) {
 		return nil
 	}
@@ -246,7 +246,7 @@ func writePart(a *cli.App, flags *discloseFlags, d *slice.Disclosure) error {
 		return err
 	}
 	said := disclosedLeavesJSON{flags.out, string(d.Provenance.SliceID), d.Size(), len(d.Shown), d.Size() - len(d.Shown)}
-	a.IO.Note("slice %s: of %d leaves %d are shown, %d are dropped", said.SliceID, said.Leaves, said.Shown, said.Dropped)
+	a.IO.Note("slice %s: of %s, shown: %d, dropped: %d", said.SliceID, cli.Count(said.Leaves, "leaf"), said.Shown, said.Dropped)
 	if a.IO.Output != "json" || cli.ToStdout(flags.out) {
 		return nil
 	}

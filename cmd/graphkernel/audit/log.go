@@ -152,14 +152,6 @@ func proveInclusion(a *cli.App, ctx context.Context, what, out string) error {
 	})
 }
 
-// leavesIn counts leaves.
-func leavesIn(n uint64) string {
-	if n == 1 {
-		return "1 leaf"
-	}
-	return fmt.Sprintf("%d leaves", n)
-}
-
 func proveConsistency(a *cli.App, ctx context.Context, since, out string) error {
 	if out == "" {
 		return cli.Usagef("log prove --since needs -o FOLDER")
@@ -200,7 +192,7 @@ func proveConsistency(a *cli.App, ctx context.Context, since, out string) error 
 			return err
 		}
 		return a.IO.Print(map[string]any{"folder": out, "old_size": before.Size, "size": now.Size}, func(w io.Writer) {
-			fmt.Fprintf(w, "the ledger of %d leaves begins with the %d of %s; the proof is in %s\n", now.Size, before.Size, since, out)
+			fmt.Fprintf(w, "the ledger of %s begins with the %d of %s; the proof is in %s\n", cli.Count(now.Size, "leaf"), before.Size, since, out)
 		})
 	})
 }
@@ -400,10 +392,10 @@ func compareLog(a *cli.App, ctx context.Context, s monitor.Source, trust *ledger
 		"origin": step.Origin, "old_size": step.Old.Size, "size": step.New.Size, "root": step.New.Hash.String(), "kept": file.path,
 	}, func(w io.Writer) {
 		if kept == nil {
-			fmt.Fprintf(w, "%s has %s, root %s; kept in %s\n", step.Origin, leavesIn(step.New.Size), step.New.Hash, file.path)
+			fmt.Fprintf(w, "%s has %s, root %s; kept in %s\n", step.Origin, cli.Count(step.New.Size, "leaf"), step.New.Hash, file.path)
 			return
 		}
-		fmt.Fprintf(w, "%s has %s, which continue the %d before\n", step.Origin, leavesIn(step.New.Size), step.Old.Size)
+		fmt.Fprintf(w, "%s has %s, which continue the %d before\n", step.Origin, cli.Count(step.New.Size, "leaf"), step.Old.Size)
 	})
 }
 

@@ -63,7 +63,7 @@ func listLeaves(a *cli.App, c *cobra.Command, limit uint64) error {
 				}
 				fmt.Fprintf(w, "%8d  %s\n", l.Index, text)
 			}
-			fmt.Fprintf(w, "%d of %s\n", len(list), leavesIn(size))
+			fmt.Fprintf(w, "%d of %s\n", len(list), cli.Count(size, "leaf"))
 		})
 	})
 }

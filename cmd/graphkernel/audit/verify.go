@@ -32,6 +32,7 @@ type verifyFlags struct {
 	policy                    string
 	full                      bool
 	leaves                    bool // a proof by itself will do
+	text                      bool
 	maxAge                    time.Duration
 }
 
@@ -52,10 +53,16 @@ or GRAPHKERNEL_SECRET name a key. A key that comes with the evidence decides not
 A trust file that names a log makes the proof a duty, one that names only signers the
 attestation. What was not checked is shown as skipped.
 
+With --text, prints what the evidence says after the verdict:
+turns, facts, or the prompt of a context. It is printed if every digest in it holds. Without a
+key that is known, it is said that nobody's signature was verified. Of anything else, tampered
+evidence above all, no text is printed. With --output json it is the member "text".
+
 Exit codes: 0 verified, 10 tampered, 11 key unknown, 12 key retired, 13 not in the
 log, 14 log inconsistent, 15 quorum not met, 16 text is missing under --require-full, 20
 malformed, 21 unknown version; 1 internal, 2 usage.`,
 		Example: `  graphkernel verify slice.json
+  graphkernel verify slice.json --text
   graphkernel verify evidence --trust trust.policy
   graphkernel verify part.json --trust trust.policy --attestation attestation.json --proof slice.tlog-proof`,
 		Args: cli.OneArg("EVIDENCE"),
@@ -66,6 +73,7 @@ malformed, 21 unknown version; 1 internal, 2 usage.`,
 	c.Flags().StringVar(&flags.proof, "proof", "", "the proof of inclusion, if it is not in the folder")
 	c.Flags().StringVar(&flags.policy, "policy", "", "the policy that it must have been cut under, POLICY-ID or POLICY-ID=HASH; another one is tampered")
 	c.Flags().BoolVar(&flags.full, "require-full", false, "do not accept evidence with texts left out")
+	c.Flags().BoolVar(&flags.text, "text", false, "print what the evidence says, if it is whole")
 	c.Flags().DurationVar(&flags.maxAge, "max-age", 0, "do not count cosignatures that are older, such as 1h; 0 is any age")
 	cli.NoFiles(c, "policy", "max-age")
 	return c
@@ -88,6 +96,8 @@ type verdictJSON struct {
 	Provenance *api.Provenance `json:"provenance,omitempty"`
 	Checks     []api.Check     `json:"checks"`
 	Bundle     string          `json:"bundle_sha256,omitempty"`
+	Text       *string         `json:"text,omitempty"`
+	doubt      string          // about the text
 }
 
 // A withheldJSON says whose doing it is that a turn has no text.
@@ -130,6 +140,9 @@ func verify(a *cli.App, ctx context.Context, path string, flags *verifyFlags) er
 		return err
 	}
 	ofSlice := files.Bundle != nil || files.Disclosure != nil
+	if flags.text && !ofSlice {
+		return cli.Usagef("--text prints what a bundle or a disclosure says, and %s is neither", path)
+	}
 	if (flags.policy != "" || flags.full) && !ofSlice {
 		return cli.Usagef("--policy and --require-full are about a slice, and %s is none", path)
 	}
@@ -178,7 +191,12 @@ func verify(a *cli.App, ctx context.Context, path string, flags *verifyFlags) er
 	if info, err := os.Stat(path); path == "-" || err == nil && !info.IsDir() {
 		v.nameFile(path)
 	}
-	if err := a.IO.Print(v, func(w io.Writer) { printVerdict(w, &v) }); err != nil {
+	if flags.text {
+		if err := v.readText(&files, path); err != nil {
+			return err
+		}
+	}
+	if err := a.IO.Print(v, func(w io.Writer) { printVerdict(w, &v); v.printText(w, flags.text) }); err != nil {
 		return err
 	}
 	return cli.Finish(v.ExitCode)
@@ -409,11 +427,11 @@ func printVerdict(w io.Writer, v *verdictJSON) {
 		}[r.Why])
 	}
 	if v.Dropped > 0 {
-		of := "turns"
+		of := "turn"
 		if v.Provenance.SchemaVersion == slice.FactsVersion {
-			of = "leaves"
+			of = "leaf"
 		}
-		fmt.Fprintf(w, "  %-8s %d %s, left out by who handed this on\n", "dropped", v.Dropped, of)
+		fmt.Fprintf(w, "  %-8s %s, left out by who handed this on\n", "dropped", cli.Count(v.Dropped, of))
 	}
 	if v.Reason != "" {
 		fmt.Fprintln(w, render.Visible(v.Reason))

@@ -128,9 +128,38 @@ func (st *Stores) takeIn(ctx context.Context) {
 }
 
 // Count writes a number of things, one of which has a name in the singular.
-func Count(n int, one string) string {
+func Count[N int | uint64](n N, one string) string {
 	if n == 1 {
 		return "1 " + one
 	}
-	return fmt.Sprintf("%d %ss", n, one)
+	return fmt.Sprintf("%d %s", n, plural(one))
+}
+
+// Was is Count with the verb: "1 turn was", "2 turns were".
+func Was(n int, one string) string {
+	if n == 1 {
+		return Count(n, one) + " was"
+	}
+	return Count(n, one) + " were"
+}
+
+// There says how many things were there already.
+func There(n int) string {
+	if n == 1 {
+		return "1 was there already"
+	}
+	return fmt.Sprintf("%d were there already", n)
+}
+
+// plural returns the plural of a noun, or of the last word of several.
+func plural(one string) string {
+	switch {
+	case strings.HasSuffix(one, "leaf"):
+		return strings.TrimSuffix(one, "f") + "ves"
+	case strings.HasSuffix(one, "s"):
+		return one + "es"
+	case strings.HasSuffix(one, "y") && !strings.ContainsAny(one[len(one)-2:len(one)-1], "aeiou"):
+		return strings.TrimSuffix(one, "y") + "ies"
+	}
+	return one + "s"
 }

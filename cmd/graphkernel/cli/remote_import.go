@@ -76,7 +76,7 @@ func (im *remoteImport) last(ctx context.Context) error {
 	}
 	err := im.send(ctx, im.held, im.places)
 	if errors.Is(err, api.CodeParent) {
-		return fmt.Errorf("%w; %d lines were not admitted", err, len(im.held))
+		return fmt.Errorf("%w; %s not admitted", err, Was(len(im.held), "line"))
 	}
 	if err == nil {
 		im.held, im.places = nil, nil

@@ -205,7 +205,7 @@ func (d *demo) imports(folder, path string) (dag.TurnID, error) {
 			return dag.TurnID{}, err
 		}
 		d.step((r.Admitted > 0) == (again == "import"), again,
-			fmt.Sprintf("%d turns admitted with %d edges in %d conversations, %d there already", r.Admitted, r.Edges, r.Conversations, r.Existing))
+			fmt.Sprintf("%s admitted with %s in %s, %d there already", cli.Count(r.Admitted, "turn"), cli.Count(r.Edges, "edge"), cli.Count(r.Conversations, "conversation"), r.Existing))
 	}
 	if err := d.importGit(); err != nil {
 		return dag.TurnID{}, err
@@ -218,7 +218,7 @@ func (d *demo) importOwn(path string) (dag.TurnID, error) {
 	if err != nil {
 		return dag.TurnID{}, err
 	}
-	d.step(r.Admitted > 0, "import", fmt.Sprintf("%d turns admitted with %d edges in %d conversations", r.Admitted, r.Edges, r.Conversations))
+	d.step(r.Admitted > 0, "import", fmt.Sprintf("%s admitted with %s in %s", cli.Count(r.Admitted, "turn"), cli.Count(r.Edges, "edge"), cli.Count(r.Conversations, "conversation")))
 	cli.PrintCounts(d.out, "skipped", r.Read.Skipped)
 	if r.Admitted == 0 {
 		return dag.TurnID{}, fmt.Errorf("%s holds no turns to show", path)

@@ -88,7 +88,7 @@ func listAliases(a *cli.App, ctx context.Context, of string, asOf dag.Seq) error
 				}
 				tab.Render()
 			}
-			fmt.Fprintf(w, "%d aliases\n", len(lines))
+			fmt.Fprintln(w, cli.Count(len(lines), "alias"))
 		})
 	})
 }

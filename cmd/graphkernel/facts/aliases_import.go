@@ -166,7 +166,7 @@ func addAliases(ctx context.Context, s *cli.Session, changes []normalize.Change,
 		some := acts[done:min(done+knowledge.MaxActs, len(acts))]
 		learned, err := s.Facts.Learn(ctx, some)
 		if err != nil {
-			return fmt.Errorf("%d aliases were added before this: %w", r.Aliased, err)
+			return fmt.Errorf("%s added before this: %w", cli.Was(r.Aliased, "alias"), err)
 		}
 		for _, o := range learned {
 			if o.Result == knowledge.Existing {
@@ -191,7 +191,7 @@ func printAliases(w io.Writer, r *aliasesJSON) {
 	if r.DryRun {
 		did = "would add"
 	}
-	fmt.Fprintf(w, "%s %d aliases of %d entries; %d were there already; head %d\n", did, r.Aliased, r.Entries, r.Existing, r.Head)
+	fmt.Fprintf(w, "%s %s of %s; %s; head %d\n", did, cli.Count(r.Aliased, "alias"), cli.Count(r.Entries, "entry"), cli.There(r.Existing), r.Head)
 	claims, collided := 0, 0
 	for _, m := range r.Ambiguous {
 		claims += len(m.Claims)

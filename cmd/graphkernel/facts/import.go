@@ -80,7 +80,7 @@ type outcomeJSON struct {
 }
 
 func (o *outcomeJSON) String() string {
-	return fmt.Sprintf("asserted %s, confirmed %d, %d were there already", cli.Count(o.Asserted, "fact"), o.Confirmed, o.Existing)
+	return fmt.Sprintf("asserted %s, confirmed %d, %s", cli.Count(o.Asserted, "fact"), o.Confirmed, cli.There(o.Existing))
 }
 
 type importedFactsJSON struct {
@@ -152,7 +152,7 @@ func failedImport(a *cli.App, r *importedFactsJSON, err error) error {
 		return cli.Finish(r.ExitCode)
 	}
 	if done := r.Asserted + r.Confirmed; done > 0 {
-		a.IO.Note("%d facts were learned before this; importing again goes on from there", done)
+		a.IO.Note("%s learned before this; importing again goes on from there", cli.Was(done, "fact"))
 	}
 	return err
 }
@@ -164,10 +164,10 @@ func printImportedFacts(w io.Writer, r *importedFactsJSON) {
 		fmt.Fprintf(w, "  the first of them: %s\n", render.OneLine(r.First, 300))
 	}
 	if r.Spellings == r.Names {
-		fmt.Fprintln(w, entities(r.Names))
+		fmt.Fprintln(w, cli.Count(r.Names, "entity"))
 		return
 	}
-	fmt.Fprintf(w, "%s, written in %d ways, such as\n", entities(r.Names), r.Spellings)
+	fmt.Fprintf(w, "%s, written in %s, such as\n", cli.Count(r.Names, "entity"), cli.Count(r.Spellings, "way"))
 	for _, j := range r.Joined {
 		quoted := make([]string, len(j.Spellings))
 		for i, s := range j.Spellings {

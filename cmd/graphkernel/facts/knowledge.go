@@ -75,14 +75,6 @@ func statementOf(what, text string) (knowledge.ID, error) {
 	return id, nil
 }
 
-// entities counts entities.
-func entities(n int) string {
-	if n == 1 {
-		return "1 entity"
-	}
-	return fmt.Sprintf("%d entities", n)
-}
-
 // statementNamed finds the statement that a person names by its id, or by a beginning of at least 4 digits that no other
 // shares: for a beginning, every act is looked at.
 func statementNamed(ctx context.Context, s *cli.Session, what, text string) (id knowledge.ID, err error) {

@@ -148,7 +148,7 @@ func askForFacts(a *cli.App, ctx context.Context, f *llmFlags, only *dag.Convers
 		bar.Stop()
 		if err != nil {
 			if x.result.Answers > 0 {
-				a.IO.Note("%d answers are kept and %d facts were learned before this; extracting again goes on from there", x.result.Answers, x.result.Asserted+x.result.Confirmed)
+				a.IO.Note("%s kept and %s learned before this; extracting again goes on from there", cli.Was(x.result.Answers, "answer"), cli.Was(x.result.Asserted+x.result.Confirmed, "fact"))
 			}
 			return err
 		}
@@ -160,8 +160,8 @@ func askForFacts(a *cli.App, ctx context.Context, f *llmFlags, only *dag.Convers
 }
 
 func printAsked(w io.Writer, r *askedJSON) {
-	fmt.Fprintf(w, "%d turns, %d requests to %s showed %d of them; %d answers: %s; head %d\n",
-		r.Turns, r.Requests, r.Source, r.Shown, r.Answers, &r.outcomeJSON, r.Head)
+	fmt.Fprintf(w, "%s, %s to %s showed %d of them; %s: %s; head %d\n",
+		cli.Count(r.Turns, "turn"), cli.Count(r.Requests, "request"), r.Source, r.Shown, cli.Count(r.Answers, "answer"), &r.outcomeJSON, r.Head)
 	cli.PrintCounts(w, "refused", r.Refused)
 	cli.PrintCounts(w, "skipped", r.Skipped)
 	for _, line := range [...]struct {

@@ -113,7 +113,7 @@ func sliceFacts(a *cli.App, c *cobra.Command, r client.FactRequest, out string) 
 	}
 	b := issued.Claim
 	p := &b.Provenance
-	a.IO.Note("slice %s: %s, %s, %s of evidence, as of %d, key %s", p.SliceID, entities(len(b.Reached)), cli.Count(len(b.Facts), "fact"), cli.Count(len(b.Evidence), "turn"), b.AsOf, b.Seal.KeyID)
+	a.IO.Note("slice %s: %s, %s, %s of evidence, as of %d, key %s", p.SliceID, cli.Count(len(b.Reached), "entity"), cli.Count(len(b.Facts), "fact"), cli.Count(len(b.Evidence), "turn"), b.AsOf, b.Seal.KeyID)
 	if a.IO.Output != "json" || cli.ToStdout(out) {
 		return nil
 	}

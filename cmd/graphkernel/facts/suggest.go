@@ -140,8 +140,8 @@ func printSuggestions(w io.Writer, lines []suggestionJSON, total int, f *fragmen
 		}
 		tab.Render()
 	}
-	fmt.Fprintf(w, "%d of %d suggestions; where one is right: graphkernel knowledge aliases add ALIAS CANONICAL\n", len(lines), total)
-	fmt.Fprintf(w, "%d spellings, %d names, %d entities; fragmentation %s as written, %s as named\n", f.Spellings, f.Names, f.Entities, f.Before, f.AfterRule)
+	fmt.Fprintf(w, "%d of %s; where one is right: graphkernel knowledge aliases add ALIAS CANONICAL\n", len(lines), cli.Count(total, "suggestion"))
+	fmt.Fprintf(w, "%s, %s, %s; fragmentation %s as written, %s as named\n", cli.Count(f.Spellings, "spelling"), cli.Count(f.Names, "name"), cli.Count(f.Entities, "entity"), f.Before, f.AfterRule)
 }
 
 // namesAsOf returns the names of entities in the facts that were believed as of a number, in

@@ -155,7 +155,7 @@ func traverse(a *cli.App, c *cobra.Command, names []string, f *walkFlags, result
 				}
 				tab.Render()
 			}
-			fmt.Fprintf(w, "%s, as of %d\n", entities(len(answer.Reached)), answer.AsOf)
+			fmt.Fprintf(w, "%s, as of %d\n", cli.Count(len(answer.Reached), "entity"), answer.AsOf)
 			printCut(w, answer.Cut, "--results")
 		})
 	})

@@ -170,9 +170,9 @@ func adoptHistory(a *cli.App, ctx context.Context) (err error) {
 	}
 	return a.IO.Print(result, func(w io.Writer) {
 		if was != nil {
-			fmt.Fprintf(w, "%s had signed %d leaves, root %s\n", result.Origin, was.Root.Size, result.Was.Root)
+			fmt.Fprintf(w, "%s had signed %s, root %s\n", result.Origin, cli.Count(was.Root.Size, "leaf"), result.Was.Root)
 		}
-		fmt.Fprintf(w, "%s goes on from %d leaves, root %s\n", result.Origin, now.Size, result.Now.Root)
+		fmt.Fprintf(w, "%s goes on from %s, root %s\n", result.Origin, cli.Count(now.Size, "leaf"), result.Now.Root)
 	})
 }
 

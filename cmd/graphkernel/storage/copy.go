@@ -152,7 +152,7 @@ func cutShort(a *cli.App, result copyJSON, reports []transfer.Tenant, err error)
 		return err
 	}
 	if a.IO.Output != "json" {
-		a.IO.Note("%d turns and %d entries were copied before this; copying again goes on from there", turns, entries)
+		a.IO.Note("%s and %s copied before this; copying again goes on from there", cli.Count(turns, "turn"), cli.Was(entries, "entry"))
 		return err
 	}
 	result.Error, result.ExitCode = err.Error(), cli.ExitCode(err)

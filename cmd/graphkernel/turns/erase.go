@@ -26,7 +26,8 @@ before still verify, and a replay says that the text was erased. Facts that were
 from the turn are erased with it. This cannot be undone. Bundles that were handed out before still hold the text. (PostgreSQL forgets
 the bytes themselves only with time: docs/scaling.md.) Other turns stay as they are: if a
 model was asked for facts about the turn, the prompt and the response that keep its text are
-named, to be erased as well. An agent's own transcript stays as it is, too; it is named if it is found.
+named, to be erased as well. Agents' own transcripts stay as they are, too: each that the turn came from, or that was told
+it in a context, is named if it is found, and so are the contexts and slices that held the text.
 
 Many turns are erased by their conversation (its id, or a beginning of it), by their author, by words, or by their sequence
 numbers, which is how an import is undone: import says the head before and after. --search takes the turns whose text or author holds
@@ -41,7 +42,7 @@ showed a turn that is erased. The bundle that was handed out still verifies; a r
 ` + cli.AnchorHelp + `
 
 The JSON of a task is {"context","seq","reason","at","by","already"}. The JSON of many is {"erased","already","reason","dry_run","turns":[{"id","seq","author","content"}],"shown_in":[ID],
-"transcripts":[FILE]}.`,
+"contexts":[ID],"slices":[ID],"transcripts":[FILE]}.`,
 		Example: `  graphkernel erase 42fec86c --reason 'asked for by the person who wrote it'
   graphkernel erase --search 'oncall@checkout.example' --dry-run
   graphkernel erase --retention keep@1 --reason 'kept for a year' --yes
@@ -119,9 +120,13 @@ func erase(a *cli.App, c *cobra.Command, turn string, f *eraseFlags) error {
 			return err
 		}
 		if f.dry || a.IO.IsTerminal(a.IO.Stdin) && !f.yes {
-			if err := showErased(a, found, f); err != nil || f.dry {
+			if err := showErased(a, c.Context(), s, found, f); err != nil || f.dry {
 				return err
 			}
+		}
+		left, err := leftOf(c.Context(), a, s, found)
+		if err != nil {
+			return err
 		}
 		before, err := s.Head(c.Context())
 		if err != nil {
@@ -138,8 +143,7 @@ func erase(a *cli.App, c *cobra.Command, turn string, f *eraseFlags) error {
 			return fmt.Errorf("the turn is erased; what models were shown of it cannot be looked for: %w", err)
 		}
 		already := dag.Seq(e.Seq) <= before
-		left := transcriptsOf(a, found)
-		result := map[string]any{"turn": id.String(), "seq": e.Seq, "reason": e.Reason, "at": e.At, "already": already, "shown_in": cli.Texts(shown), "transcripts": left.files}
+		result := map[string]any{"turn": id.String(), "seq": e.Seq, "reason": e.Reason, "at": e.At, "already": already, "shown_in": cli.Texts(shown), "contexts": left.contexts, "slices": left.slices, "transcripts": left.all()}
 		if e.By != "" {
 			result["by"] = e.By
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -37,6 +36,8 @@ type erasedManyJSON struct {
 	DryRun      bool         `json:"dry_run"`
 	Turns       []erasedJSON `json:"turns"`
 	ShownIn     []string     `json:"shown_in"`
+	Contexts    []string     `json:"contexts"`
+	Slices      []string     `json:"slices"`
 	Transcripts []string     `json:"transcripts"`
 }
 
@@ -67,10 +68,10 @@ func eraseMany(a *cli.App, c *cobra.Command, f *eraseFlags) error {
 			return err
 		}
 		if f.dry {
-			return showErased(a, turns, f)
+			return showErased(a, c.Context(), s, turns, f)
 		}
 		if len(turns) > 0 && !f.yes {
-			if err := showErased(a, turns, f); err != nil {
+			if err := showErased(a, c.Context(), s, turns, f); err != nil {
 				return err
 			}
 		}
@@ -143,7 +144,7 @@ func (f *eraseFlags) find(ctx context.Context, s *cli.Session, q api.TurnQuery, 
 var errPast = fmt.Errorf("past the last number")
 
 // showErased shows what would be erased, and unless this is a dry run asks whether it is to be.
-func showErased(a *cli.App, turns []cli.Turn, f *eraseFlags) error {
+func showErased(a *cli.App, ctx context.Context, s *cli.Session, turns []cli.Turn, f *eraseFlags) error {
 	const most = 20
 	list := func(w io.Writer, turns []cli.Turn) {
 		for i := range turns {
@@ -156,12 +157,17 @@ func showErased(a *cli.App, turns []cli.Turn, f *eraseFlags) error {
 		}
 	}
 	if f.dry {
-		j := erasedManyJSON{DryRun: true, Turns: []erasedJSON{}, ShownIn: []string{}, Transcripts: transcriptsOf(a, turns).files}
+		left, err := leftOf(ctx, a, s, turns)
+		if err != nil {
+			return err
+		}
+		j := erasedManyJSON{DryRun: true, Turns: []erasedJSON{}, ShownIn: []string{}, Contexts: left.contexts, Slices: left.slices, Transcripts: left.all()}
 		for i := range turns {
 			j.Turns = append(j.Turns, erasedJSON{turns[i].ID.String(), uint64(turns[i].Seq), turns[i].Author, turns[i].Content})
 		}
 		return a.IO.Print(j, func(w io.Writer) {
 			list(w, turns)
+			left.print(w)
 			fmt.Fprintf(w, "%s would be erased; nothing was\n", cli.Count(len(turns), "turn"))
 		})
 	}
@@ -175,6 +181,10 @@ func showErased(a *cli.App, turns []cli.Turn, f *eraseFlags) error {
 // erase erases turns one after the other.
 func (f *eraseFlags) erase(a *cli.App, ctx context.Context, s *cli.Session, turns []cli.Turn, already int) error {
 	j := erasedManyJSON{Already: already, Reason: f.reason, Turns: []erasedJSON{}, ShownIn: []string{}}
+	left, err := leftOf(ctx, a, s, turns)
+	if err != nil {
+		return err
+	}
 	bar := a.IO.Counting("erasing")
 	defer bar.Stop()
 	for i := range turns {
@@ -193,8 +203,7 @@ func (f *eraseFlags) erase(a *cli.App, ctx context.Context, s *cli.Session, turn
 	if err != nil {
 		return fmt.Errorf("%s are erased; what models were shown of them cannot be looked for: %w", cli.Count(j.Erased, "turn"), err)
 	}
-	left := transcriptsOf(a, turns)
-	j.ShownIn, j.Transcripts = cli.Texts(shown), left.files
+	j.ShownIn, j.Contexts, j.Slices, j.Transcripts = cli.Texts(shown), left.contexts, left.slices, left.all()
 	return a.IO.Print(j, func(w io.Writer) {
 		fmt.Fprintf(w, "%s erased", cli.Count(j.Erased, "turn"))
 		if already > 0 {
@@ -204,47 +213,4 @@ func (f *eraseFlags) erase(a *cli.App, ctx context.Context, s *cli.Session, turn
 		printShownIn(w, shown)
 		left.print(w)
 	})
-}
-
-// leftover is what an agent keeps of turns that were erased here.
-type leftover struct {
-	files   []string // its transcripts that were found
-	folders []string // in which it worked, of conversations whose transcript was not found
-}
-
-// transcriptsOf looks for the transcripts of turns' conversations, where Claude Code keeps them: there a conversation has
-// the id of the session, and the name of the file. Other agents' are named by the folder in which they worked.
-func transcriptsOf(a *cli.App, turns []cli.Turn) leftover {
-	left := leftover{files: []string{}}
-	root := a.Settings.Getenv("CLAUDE_CONFIG_DIR")
-	if home := cli.First(a.Settings.Getenv("HOME"), a.Settings.Getenv("USERPROFILE")); root == "" && home != "" {
-		root = filepath.Join(home, ".claude")
-	}
-	seen := map[dag.ConversationID]bool{}
-	for i := range turns {
-		t := &turns[i]
-		folder := t.Attrs[ingest.AttrFolder]
-		if seen[t.Conversation] {
-			continue
-		}
-		seen[t.Conversation] = true
-		var found []string
-		if root != "" {
-			found, _ = filepath.Glob(filepath.Join(root, "projects", "*", t.Conversation.String()+".jsonl")) // the pattern is well formed
-		}
-		left.files = append(left.files, found...)
-		if len(found) == 0 && folder != "" && !slices.Contains(left.folders, folder) {
-			left.folders = append(left.folders, folder)
-		}
-	}
-	return left
-}
-
-func (l leftover) print(w io.Writer) {
-	for _, file := range l.files {
-		fmt.Fprintf(w, "  the agent's own transcript still holds the text: %s\n", render.Visible(file))
-	}
-	for _, folder := range l.folders {
-		fmt.Fprintf(w, "  the agent that worked in %s may keep a transcript of its own, which still holds the text\n", render.Visible(folder))
-	}
 }

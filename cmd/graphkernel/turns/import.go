@@ -378,10 +378,7 @@ func printImport(w io.Writer, r *kernel.ImportReport, left *cli.LeavingOut, poli
 	if dry {
 		what, end = "would admit", "; nothing was stored"
 	}
-	there := fmt.Sprintf("%d were there already", r.Existing)
-	if r.Existing == 1 {
-		there = "1 was there already"
-	}
+	there := cli.There(r.Existing)
 	if r.Erased > 0 {
 		there += fmt.Sprintf(", %d of them erased", r.Erased)
 	}

@@ -277,7 +277,7 @@ func holding(i *api.Issued, bundle []byte) (func(w io.Writer), error) {
 			return nil, err
 		}
 		return func(w io.Writer) {
-			fmt.Fprintf(w, "%s and %s of %s, %d tokens of a budget of %d\n", cli.Count(len(b.Turns), "turn"), cli.Count(len(b.Facts), "fact"), cli.Count(len(b.Candidates), "candidate"), b.Prompt.Cost, b.Request.Budget)
+			fmt.Fprintf(w, "%s and %s of %s, %s of a budget of %d\n", cli.Count(len(b.Turns), "turn"), cli.Count(len(b.Facts), "fact"), cli.Count(len(b.Candidates), "candidate"), cli.Count(b.Prompt.Cost, "token"), b.Request.Budget)
 			for i := range b.Turns {
 				said(w, b.Turns[i].ID, b.Turns[i].Body.Author, b.Turns[i].Body.Content, "")
 			}

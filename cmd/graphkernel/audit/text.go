@@ -1,0 +1,131 @@
+package audit
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/graphkernel/graphkernel/api"
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/evidence"
+	"github.com/graphkernel/graphkernel/render"
+	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/slice/contexts"
+	"github.com/graphkernel/graphkernel/slice/facts"
+)
+
+// readable reports whether the text of evidence may be shown: every digest in it holds, and the signature is good, or nothing is known of it,
+// which doubt then says.
+func (v *verdictJSON) readable() (doubt string, ok bool) {
+	switch v.ExitCode {
+	case api.ExitOK:
+		return "", true
+	case api.ExitKeyUnknown:
+		signs := []string{string(slice.CheckToken), string(evidence.CheckAttestation)}
+		failed := func(c api.Check) bool { return c.Status == string(slice.StatusFail) && !slices.Contains(signs, c.ID) }
+		return "nobody's signature on this text was verified: it is whole in itself, and anybody can have written it", !slices.ContainsFunc(v.Checks, failed)
+	}
+	return "", false
+}
+
+// readText reads what evidence says into the verdict, if it may be shown.
+func (v *verdictJSON) readText(f *evidence.Files, path string) error {
+	doubt, ok := v.readable()
+	if !ok {
+		return nil
+	}
+	text, err := textOf(f)
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	v.Text, v.doubt = &text, doubt
+	return nil
+}
+
+// printText prints the text after the verdict, or that there is none.
+func (v *verdictJSON) printText(w io.Writer, asked bool) {
+	switch {
+	case !asked:
+	case v.Text == nil:
+		fmt.Fprintf(w, "the text is not printed, because the verdict is %s\n", strings.ReplaceAll(v.Verdict, "_", " "))
+	default:
+		if v.doubt != "" {
+			fmt.Fprintln(w, v.doubt)
+		}
+		fmt.Fprintf(w, "\n%s", *v.Text)
+	}
+}
+
+// textOf returns what evidence says, for people. It is read again, and was judged before.
+func textOf(f *evidence.Files) (string, error) {
+	var out strings.Builder
+	switch {
+	case facts.Is(f.Bundle):
+		b, err := facts.Parse(f.Bundle)
+		if err != nil {
+			return "", err
+		}
+		for i := range b.Facts {
+			f := &b.Facts[i].Fact
+			writeFact(&out, f.Subject, f.Predicate, f.Object, f.Confidence)
+		}
+	case contexts.Is(f.Bundle):
+		b, err := contexts.Parse(f.Bundle)
+		if err != nil {
+			return "", err
+		}
+		return string(render.EscapeJSON(b.Render())), nil
+	case f.Bundle != nil:
+		b, err := slice.ParseBundle(f.Bundle)
+		if err != nil {
+			return "", err
+		}
+		return string(render.Markdown(b)), nil
+	default:
+		d, err := slice.ParseDisclosure(f.Disclosure, slice.TurnDisclosures, slice.TurnDisclosuresV2, facts.Disclosures, contexts.Disclosures)
+		if err != nil {
+			return "", err
+		}
+		for i := range d.Shown {
+			writeLeaf(&out, d.Shown[i].Leaf)
+		}
+	}
+	return out.String(), nil
+}
+
+// writeLeaf writes what a leaf of a disclosure says, if it says anything to people.
+func writeLeaf(out *strings.Builder, leaf slice.Leaf) {
+	switch l := leaf.(type) {
+	case *slice.ShownTurn:
+		writeTurn(out, &l.Turn, l.Body)
+	case *contexts.ShownTurn:
+		writeTurn(out, &l.Turn, &l.Body)
+	case *contexts.ShownFact:
+		writeFact(out, l.Act.Fact.Subject, l.Act.Fact.Predicate, l.Act.Fact.Object, l.Act.Fact.Confidence)
+	case *contexts.ShownRequest:
+		if l.Task != "" {
+			fmt.Fprintf(out, "task\n%s\n", indented(l.Task))
+		}
+	case *facts.ShownFact:
+		writeFact(out, l.Act.Fact.Subject, l.Act.Fact.Predicate, l.Act.Fact.Object, l.Act.Fact.Confidence)
+	}
+}
+
+func writeTurn(out *strings.Builder, t *dag.Turn, body *dag.Body) {
+	author, content := "", render.NoText
+	if body != nil {
+		author, content = " "+render.Visible(body.Author), body.Content
+	}
+	fmt.Fprintf(out, "turn %s  %s  %s%s\n%s\n", t.ID, t.CreatedAt, t.Role, author, indented(content))
+}
+
+// indented writes a text so that no line of it can pass for one that tells of a turn.
+func indented(text string) string {
+	return "    " + strings.ReplaceAll(render.Visible(text), "\n", "\n    ") + "\n"
+}
+
+func writeFact(out *strings.Builder, subject, predicate, object string, confidence dag.PPM) {
+	one := func(s string) string { return strings.ReplaceAll(render.Visible(s), "\n", " ") }
+	fmt.Fprintf(out, "%s %s %s (%s)\n", one(subject), one(predicate), one(object), confidence)
+}

@@ -1,0 +1,181 @@
+package turns
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/graphkernel/graphkernel/api"
+	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/ingest"
+	"github.com/graphkernel/graphkernel/render"
+	"github.com/graphkernel/graphkernel/server/view"
+)
+
+// leftover is where the text of turns still is that were erased here.
+type leftover struct {
+	contexts []string // ids of contexts that showed it
+	slices   []string // ids of slices that held it
+	unlooked string   // why it is not known of all slices; "" if it is
+	files    []string // agents' transcripts that the turns came from
+	told     []string // agents' transcripts that such a context was told to
+	folders  []string // in which agents worked, of conversations whose transcript was not found
+}
+
+// mostHanded bounds the turns whose evidence is looked for: slices are cut again for each.
+const mostHanded = 100
+
+// leftOf looks for what holds the text of turns. It is asked before they are erased, since then more is known of them.
+func leftOf(ctx context.Context, a *cli.App, s *cli.Session, turns []cli.Turn) (leftover, error) {
+	left := leftover{contexts: []string{}, slices: []string{}, files: []string{}}
+	if len(turns) > mostHanded {
+		left.unlooked = fmt.Sprintf("which contexts and slices held the text was looked for of the first %d turns alone; before more are erased, graphkernel show TURN says it of each", mostHanded)
+	}
+	for i := range turns[:min(len(turns), mostHanded)] {
+		held, err := cli.Do(ctx, s, view.TurnHolding, api.TurnByID{ID: turns[i].ID})
+		if cli.Is(err, api.CodeForbidden) {
+			left.unlooked = "the key may not ask which contexts and slices held the text"
+			break
+		}
+		if err != nil {
+			return left, err
+		}
+		left.contexts, left.slices = withIDs(left.contexts, held.Contexts), withIDs(left.slices, held.Slices)
+		if held.Older > 0 {
+			left.unlooked = fmt.Sprintf("%s handed out before the newest %d were not looked at for the text", cli.Count(int(held.Older), "slice"), held.Looked)
+		}
+	}
+	left.transcripts(a, turns)
+	return left, nil
+}
+
+func withIDs(ids []string, list []api.Issued) []string {
+	for i := range list {
+		if !slices.Contains(ids, list[i].SliceID) {
+			ids = append(ids, list[i].SliceID)
+		}
+	}
+	return ids
+}
+
+// transcriptRoots are the folders of the agents' transcripts.
+func transcriptRoots(a *cli.App) (roots []string) {
+	home := cli.First(a.Settings.Getenv("HOME"), a.Settings.Getenv("USERPROFILE"))
+	if claude := a.Settings.Getenv("CLAUDE_CONFIG_DIR"); claude != "" {
+		roots = append(roots, filepath.Join(claude, "projects"))
+	} else if home != "" {
+		roots = append(roots, filepath.Join(home, ".claude", "projects"))
+	}
+	if home != "" {
+		roots = append(roots, filepath.Join(home, ".codex", "sessions"), filepath.Join(home, ".gemini", "tmp"))
+	}
+	return roots
+}
+
+// transcripts looks through the agents' transcripts for records that the turns came from: by the turn's id, by the name that the agent has
+// for it, or by the session that the name begins with. A session that was resumed or forked repeats records, so there may be several.
+func (l *leftover) transcripts(a *cli.App, turns []cli.Turn) {
+	names := map[string][]int{} // turns by what a record of theirs is called
+	for i := range turns {
+		t := &turns[i]
+		name, _, _ := strings.Cut(t.Attrs[dag.AttrExternalID], "/")
+		for _, name := range []string{t.ID.String(), name} {
+			if name != "" {
+				names[name] = append(names[name], i)
+			}
+		}
+	}
+	found := map[dag.ConversationID]bool{}
+	for _, root := range transcriptRoots(a) {
+		_ = filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error { // what cannot be read is not there
+			if ext := filepath.Ext(path); err != nil || e.IsDir() || ext != ".jsonl" && ext != ".json" {
+				return nil
+			}
+			data, err := os.ReadFile(path)
+			if err != nil {
+				return nil
+			}
+			came := false
+			for id := range recordNames(data) {
+				for _, i := range names[id] {
+					came, found[turns[i].Conversation] = true, true
+				}
+			}
+			if came {
+				l.files = append(l.files, path)
+			}
+			if slices.ContainsFunc(l.contexts, func(id string) bool { return bytes.Contains(data, []byte("graphkernel-context "+id)) }) {
+				l.told = append(l.told, path)
+			}
+			return nil
+		})
+	}
+	for i := range turns {
+		folder := turns[i].Attrs[ingest.AttrFolder]
+		if !found[turns[i].Conversation] && folder != "" && !slices.Contains(l.folders, folder) {
+			l.folders = append(l.folders, folder)
+		}
+	}
+}
+
+// recordNames returns the values of the members "uuid", "id" and "sessionId" in a text of JSON, at whatever depth. A reference to another record, such
+// as parentUuid, is none of them.
+func recordNames(data []byte) func(yield func(string) bool) {
+	return func(yield func(string) bool) {
+		for {
+			at := bytes.Index(data, []byte(`d"`))
+			if at < 0 {
+				return
+			}
+			before, rest := data[:at+1], bytes.TrimLeft(data[at+2:], " ")
+			data = data[at+2:]
+			if !bytes.HasPrefix(rest, []byte(":")) || !bytes.HasSuffix(before, []byte(`"uuid`)) && !bytes.HasSuffix(before, []byte(`"id`)) && !bytes.HasSuffix(before, []byte(`"sessionId`)) {
+				continue
+			}
+			rest = bytes.TrimLeft(rest[1:], " ")
+			if !bytes.HasPrefix(rest, []byte(`"`)) {
+				continue
+			}
+			if end := bytes.IndexByte(rest[1:], '"'); end >= 0 && !yield(strings.ToLower(string(rest[1:1+end]))) {
+				return
+			}
+		}
+	}
+}
+
+// all returns every transcript that holds the text.
+func (l *leftover) all() []string {
+	all := slices.Concat(l.files, l.told)
+	slices.Sort(all)
+	return append([]string{}, slices.Compact(all)...)
+}
+
+func (l *leftover) print(w io.Writer) {
+	for _, file := range l.files {
+		fmt.Fprintf(w, "  the agent's own transcript still holds the text: %s\n", render.Visible(file))
+	}
+	for _, file := range l.told {
+		fmt.Fprintf(w, "  the transcript of an agent that was told it in a context still holds the text: %s\n", render.Visible(file))
+	}
+	for _, folder := range l.folders {
+		fmt.Fprintf(w, "  the agent that worked in %s may keep a transcript of its own, which still holds the text\n", render.Visible(folder))
+	}
+	for _, of := range []struct {
+		what string
+		ids  []string
+	}{{"contexts", l.contexts}, {"slices", l.slices}} {
+		if len(of.ids) > 0 {
+			fmt.Fprintf(w, "  %s that were handed out still hold the text in their bundles, wherever those are: %s\n", of.what, strings.Join(of.ids, ", "))
+		}
+	}
+	if l.unlooked != "" {
+		fmt.Fprintf(w, "  %s\n", l.unlooked)
+	}
+}
