@@ -1548,15 +1548,15 @@ class Operations:
             if not after or after == last:
                 return
 
-    def list_conversations(self, *, after: str | None = None, limit: int | None = None) -> Conversations:
+    def list_conversations(self, *, newest: bool | None = None, after: str | None = None, limit: int | None = None) -> Conversations:
         """List conversations."""
-        return self._transport.json("GET", "/api/conversations", query={"after": after, "limit": limit})
+        return self._transport.json("GET", "/api/conversations", query={"newest": newest, "after": after, "limit": limit})
 
-    def list_conversations_all(self) -> Iterator[Conversation]:
+    def list_conversations_all(self, *, newest: bool | None = None) -> Iterator[Conversation]:
         """List conversations: all pages, one item after the other."""
         after: str | None = None
         while True:
-            page = self.list_conversations(after=after, limit=1000)
+            page = self.list_conversations(newest=newest, after=after, limit=1000)
             yield from page["conversations"]
             last, after = after, page.get("next")
             if not after or after == last:

@@ -1598,15 +1598,15 @@ export class Operations {
   }
 
   /** List conversations. */
-  listConversations(query: { "after"?: string; "limit"?: number } = {}): Promise<Conversations> {
+  listConversations(query: { "newest"?: boolean; "after"?: string; "limit"?: number } = {}): Promise<Conversations> {
     return this.transport.json("GET", `/api/conversations`, { query });
   }
 
   /** List conversations: all pages, one item after the other. */
-  async *listConversationsAll(): AsyncGenerator<Conversation, void, undefined> {
+  async *listConversationsAll(query: { "newest"?: boolean } = {}): AsyncGenerator<Conversation, void, undefined> {
     let after: string | undefined;
     for (;;) {
-      const page: Conversations = await this.listConversations({ after, limit: 1000 });
+      const page: Conversations = await this.listConversations({ ...query, after, limit: 1000 });
       yield* page.conversations;
       if (!page.next || page.next === after) return;
       after = page.next;
