@@ -122,21 +122,37 @@ type ScopeError struct {
 	Turn         dag.TurnID
 	Field, Value string // of the turn: role or author
 	Rule         string // what the key admits
+	Way          string // the options of apikey create that make a key which admits it
 }
 
 func (e *ScopeError) Error() string {
-	return fmt.Sprintf("turn %s: this key does not admit the %s %.200q; it admits %s", e.Turn, e.Field, e.Value, e.Rule)
+	return fmt.Sprintf("turn %s: this key does not admit the %s %.200q; it admits %s; an admin makes one that does with: graphkernel apikey create %s", e.Turn, e.Field, e.Value, e.Rule, e.Way)
+}
+
+// wider returns the options that make a key which admits what a scope does and one more role, or one more author.
+func (s Scope) wider(of Role, role, author string) string {
+	way := fmt.Sprintf("--role %s", of)
+	if w, err := ParseScope(s.Roles+","+role, ""); err == nil && w.Roles != (Scope{}).For(of).Roles {
+		way += " --admit-roles " + w.Roles
+	}
+	switch {
+	case author != "":
+		way += " --admit-authors PATTERNS, of which one fits that author"
+	case s.Authors != "":
+		way += " --admit-authors '" + s.Authors + "'"
+	}
+	return way
 }
 
 // MayAdmit reports a turn that is outside the scope of anyone who brings it, as a *ScopeError.
 func (i Identity) MayAdmit(d *dag.Draft) error {
 	s := i.Admits.For(i.Role)
 	if !slices.Contains(items(s.Roles), d.Role.String()) {
-		return &ScopeError{Turn: d.ID, Field: "role", Value: d.Role.String(), Rule: s.Roles}
+		return &ScopeError{Turn: d.ID, Field: "role", Value: d.Role.String(), Rule: s.Roles, Way: s.wider(i.Role, d.Role.String(), "")}
 	}
 	patterns := items(s.Authors)
 	if len(patterns) > 0 && !slices.ContainsFunc(patterns, func(p string) bool { return fits(p, d.Author) }) {
-		return &ScopeError{Turn: d.ID, Field: "author", Value: d.Author, Rule: s.Authors}
+		return &ScopeError{Turn: d.ID, Field: "author", Value: d.Author, Rule: s.Authors, Way: s.wider(i.Role, "", d.Author)}
 	}
 	return nil
 }

@@ -101,3 +101,59 @@ func TestMayAdmitAuthors(t *testing.T) {
 		t.Errorf("%d fit: this shows little", fit)
 	}
 }
+
+// TestScopeErrorNamesTheWay holds that a key made as a refusal says admits the turn, and what it admitted before.
+func TestScopeErrorNamesTheWay(t *testing.T) {
+	tried := 0
+	for _, role := range []access.Role{access.Agent, access.Admin} {
+		for _, roles := range []string{"", "user", "assistant,tool", "system"} {
+			for _, authors := range []string{"", "tool:*,agent:*"} {
+				s, err := access.ParseScope(roles, authors)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, said := range []dag.Role{dag.RoleUser, dag.RoleAssistant, dag.RoleTool, dag.RoleSystem} {
+					d := dag.Draft{Role: said, Author: "tool:shell"}
+					var refused *access.ScopeError
+					if !errors.As(access.Identity{Role: role, Admits: s}.MayAdmit(&d), &refused) {
+						continue
+					}
+					tried++
+					if !strings.Contains(refused.Error(), "graphkernel apikey create "+refused.Way) {
+						t.Errorf("the message is %s", refused)
+					}
+					options := map[string]string{}
+					words := strings.Fields(refused.Way)
+					for i := 0; i+1 < len(words); i += 2 {
+						options[words[i]] = strings.Trim(words[i+1], "'")
+					}
+					wider, err := access.ParseScope(options["--admit-roles"], options["--admit-authors"])
+					if err != nil || wider.Authors != s.Authors || options["--role"] != string(role) {
+						t.Errorf("%q: %+v, %v", refused.Way, wider, err)
+					}
+					who := access.Identity{Role: role, Admits: wider}
+					for _, before := range strings.Split(s.For(role).Roles+","+said.String(), ",") {
+						r, err := dag.ParseRole(before)
+						if err != nil {
+							t.Fatal(err)
+						}
+						if err := who.MayAdmit(&dag.Draft{Role: r, Author: "tool:shell"}); err != nil {
+							t.Errorf("%q does not admit %s: %v", refused.Way, before, err)
+						}
+					}
+				}
+			}
+		}
+	}
+	if tried < 12 {
+		t.Errorf("only %d refusals were tried", tried)
+	}
+	s, _ := access.ParseScope("", "agent:*")
+	err := access.Identity{Role: access.Agent, Admits: s}.MayAdmit(&dag.Draft{Role: dag.RoleUser, Author: "human:anna"})
+	if err == nil || !strings.Contains(err.Error(), "apikey create --role agent --admit-authors PATTERNS") {
+		t.Errorf("of an author: %v", err)
+	}
+	if err := (access.Identity{Role: access.Agent}).MayAdmit(&dag.Draft{Role: dag.RoleSystem}); !strings.HasSuffix(err.Error(), "apikey create --role agent --admit-roles user,assistant,tool,system") {
+		t.Errorf("of the default agent: %v", err)
+	}
+}
