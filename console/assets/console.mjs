@@ -90,6 +90,15 @@ async function check(place) {
   await judge();
 }
 
+// A link may bring a key behind the #, which no request and no log has. It fills the form; whoever reads it signs in.
+const brought = location.pathname === "/sign-in" && location.hash.startsWith("#gk1.") ? location.hash.slice(1) : "";
+const field = document.getElementById("key");
+if (brought && field) {
+  field.value = brought;
+  history.replaceState(null, "", location.pathname + location.search);
+  field.form.querySelector("button").focus();
+}
+
 for (const place of document.querySelectorAll("[data-live]")) follow(place);
 for (const place of document.querySelectorAll("[data-verify]")) {
   check(place).catch((fault) => place.replaceChildren(element("p", `This browser could not check it: ${fault.message}`, "verdict fail")));

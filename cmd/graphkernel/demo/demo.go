@@ -50,22 +50,38 @@ const (
 
 // DemoCommand shows all of the kernel at work in a temporary folder.
 func DemoCommand(a *cli.App) *cobra.Command {
-	return &cobra.Command{
+	var pages bool
+	var addr string
+	c := &cobra.Command{
 		Use:   "demo [PATH]",
 		Short: "Import, slice, verify, prove, attack, replay and erase, in a temporary folder",
 		Long: `Shows the whole kernel at work on a conversation that ships with it, or on your own
 transcripts if PATH names some. Everything happens in a temporary folder that is
 removed afterwards; nothing leaves the machine, no key and no store of yours is
-touched.`,
+touched.
+
+With --serve it is shown in a browser instead: the command prints a link that signs in, and
+serves the pages of the console on this machine until it is interrupted.`,
 		Args: cli.AtMostOneArg("PATH"),
 		RunE: func(c *cobra.Command, args []string) error {
 			path := ""
 			if len(args) == 1 {
 				path = args[0]
 			}
-			return runDemo(a, c.Context(), path)
+			if c.Flags().Changed("addr") && !pages {
+				return cli.Usagef("--addr says where --serve listens")
+			}
+			return runDemo(a, c.Context(), path, func(d *demo, folder string) error {
+				if pages {
+					return d.serve(a, folder, path, addr)
+				}
+				return d.run(folder, path)
+			})
 		},
 	}
+	c.Flags().BoolVar(&pages, "serve", false, "show it in a browser")
+	c.Flags().StringVar(&addr, "addr", "127.0.0.1:0", "where to listen, HOST:PORT; port 0 takes a free one")
+	return c
 }
 
 // A demo is one demonstration.
@@ -76,6 +92,7 @@ type demo struct {
 	session *cli.Session
 	ring    token.Keyring
 	steps   []demoStep
+	served  bool // in pages
 }
 
 type demoStep struct {
@@ -84,7 +101,7 @@ type demoStep struct {
 	OK     bool   `json:"ok"`
 }
 
-func runDemo(a *cli.App, ctx context.Context, path string) (err error) {
+func runDemo(a *cli.App, ctx context.Context, path string, show func(d *demo, folder string) error) (err error) {
 	if _, err := os.Stat(path); path != "" && errors.Is(err, fs.ErrNotExist) {
 		return cli.Usagef("%s does not exist; demo takes a file or a folder of transcripts, or nothing", path)
 	}
@@ -121,7 +138,7 @@ func runDemo(a *cli.App, ctx context.Context, path string) (err error) {
 	}
 	err = a.Stores.For(&settings).WithStore(ctx, ring, cli.ToWrite, func(s *cli.Session) error {
 		d.session, d.k = s, s.Kernel
-		return d.run(folder, path)
+		return show(d, folder)
 	})
 	if err != nil {
 		return err
@@ -132,7 +149,7 @@ func runDemo(a *cli.App, ctx context.Context, path string) (err error) {
 			failed++
 		}
 	}
-	if a.IO.Output == "json" {
+	if a.IO.Output == "json" && len(d.steps) > 0 && !d.served {
 		if err := a.IO.PrintJSON(map[string]any{"steps": d.steps, "failed": failed}); err != nil {
 			return err
 		}

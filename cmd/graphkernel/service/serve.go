@@ -239,7 +239,7 @@ func serve(a *cli.App, ctx context.Context, r *reading) (err error) {
 	if alive == nil {
 		alive = func(context.Context) error { return nil }
 	}
-	return listen(a, ctx, r, s, settings.stopping, log, tenant, devKey, alive)
+	return listen(a, ctx, r, s, settings.stopping, log, tenant, devKey, settings.console, alive)
 }
 
 // pages makes the console. Its cookies are sealed by the keyring, so that every process that signs with it reads them.
@@ -266,7 +266,7 @@ func remindOfKeys(a *cli.App, ctx context.Context, r *reading, k *kernel.Kernel,
 }
 
 // listen opens the listener, says where, and answers until ctx ends.
-func listen(a *cli.App, ctx context.Context, r *reading, s *server.Server, stopping server.Stopping, log *slog.Logger, tenant dag.Tenant, devKey string, alive func(context.Context) error) error {
+func listen(a *cli.App, ctx context.Context, r *reading, s *server.Server, stopping server.Stopping, log *slog.Logger, tenant dag.Tenant, devKey string, console bool, alive func(context.Context) error) error {
 	secure, err := tlsConfig(ctx, r, log)
 	if err != nil {
 		return err
@@ -292,10 +292,17 @@ func listen(a *cli.App, ctx context.Context, r *reading, s *server.Server, stopp
 			return errors.Join(err, l.Close())
 		}
 	}
-	a.IO.Note("graphkernel: listening on %s; open it in a browser, or see %s/docs", url, url)
+	if console {
+		a.IO.Note("graphkernel: listening on %s; open it in a browser, or see %s/docs", url, url)
+	} else {
+		a.IO.Note("graphkernel: listening on %s; %s/docs describes it", url, url)
+	}
 	if devKey != "" && a.IO.Output != "json" {
 		a.IO.Warn("graphkernel: an API key for this run, role admin, tenant %s:", tenant)
 		a.IO.Warn("  %s", devKey)
+		if console {
+			a.IO.Warn("and a link that signs a browser in with it: %s", link(url, devKey))
+		}
 	}
 	go feedWatchdog(a, ctx, alive, log)
 	err = s.Serve(ctx, l, secure, stopping)
