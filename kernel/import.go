@@ -308,7 +308,10 @@ func (im *importing) last(ctx context.Context) error {
 	if len(held) == 0 {
 		return nil
 	}
-	return fmt.Errorf("%w; lines that were not admitted: %d", im.orphan(held), len(held))
+	if len(held) == 1 {
+		return fmt.Errorf("%w; 1 line was not admitted", im.orphan(held))
+	}
+	return fmt.Errorf("%w; %d lines were not admitted", im.orphan(held), len(held))
 }
 
 // orphan names the first line held whose parent is not held itself.

@@ -299,7 +299,7 @@ func TestAskFailures(t *testing.T) {
 		return http.StatusOK, usesOf(shown)
 	}
 	failed, said := s.ask(m, api.ExitInternal)
-	if !strings.Contains(failed["error"].(string), "is it the right key?") || !strings.Contains(said, fmt.Sprintf("1 answers are kept and %d facts were learned before this", llm.MaxTurns)) {
+	if !strings.Contains(failed["error"].(string), "is it the right key?") || !strings.Contains(said, fmt.Sprintf("1 answer was kept and %d facts were learned before this", llm.MaxTurns)) {
 		t.Errorf("%v\n%s", failed, said)
 	}
 

@@ -161,6 +161,13 @@ export
 import --dry-run -v DIR/claude-edited.jsonl
 import DIR/claude-edited.jsonl DIR/claude.jsonl
 --output json import DIR/claude-edited.jsonl --format claude-code
+import DIR/more.jsonl
+--output json import DIR/more.jsonl
+--output json import DIR/more.jsonl --dry-run
+--output json import DIR/more.jsonl --skip nosuch --skip 1c1de000-0dc0-4a11-8ca1-0000000000b0
+erase --search 'look at the index' --reason 'it is out' --yes
+--output json import DIR/claude.jsonl
+--output json show
 `,
 	"facts": `
 knowledge add 'Ada Lovelace' wrote 'Note G' --confidence 0.9 --turn ANCHOR
