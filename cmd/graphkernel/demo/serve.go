@@ -17,7 +17,7 @@ import (
 // What the pages of the demonstration have to show of the night on call: what was asked for each turn, and whose text was erased afterwards.
 const (
 	incidentOptions = "3c2869df-0dc0-4a11-8ca1-00000000000d" // "What are the options?"
-	incidentReport  = "306057d9-0dc0-4a11-8ca1-000000000017" // "Write the post-mortem", with an address
+	incidentReport  = "306057d9-0dc0-4a11-8ca1-000000000018" // "Write the post-mortem", with an address
 )
 
 // handedOut are what agents asked for in the demonstration, in order.
