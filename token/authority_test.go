@@ -296,3 +296,26 @@ func TestAuthorityConcurrent(t *testing.T) {
 		t.Errorf("%d keys, want 61", got)
 	}
 }
+
+// TestSecret holds that a secret is of its purpose and of the key that signs, and of nothing that a process drew.
+func TestSecret(t *testing.T) {
+	secret := func(purpose string, ids ...token.KeyID) string {
+		s, err := token.NewAuthority(ringOf(t, ids...)).Secret(purpose)
+		if err != nil || len(s) != 32 {
+			t.Fatalf("%d bytes, %v", len(s), err)
+		}
+		return string(s)
+	}
+	first := secret("a", "k1")
+	if secret("a", "k1") != first {
+		t.Error("another process has another secret")
+	}
+	for name, other := range map[string]string{"purpose": secret("b", "k1"), "key": secret("a", "k1", "k2")} {
+		if other == first {
+			t.Errorf("another %s has the same secret", name)
+		}
+	}
+	if _, err := token.NewAuthority(token.Keyring{}).Secret("a"); err == nil {
+		t.Error("nothing signs, and there is a secret")
+	}
+}
