@@ -90,7 +90,7 @@ var mayImport = map[string][]string{
 	"render":              {"dag", "policy", "slice", "knowledge"},
 	"store/observed":      {"dag", "history", "ledger", "store"},
 	"server/certs":        {},
-	"console":             {"access", "api", "client", "dag", "slice/contexts", "verifiers/js"},
+	"console":             {"access", "api", "client", "dag", "slice/contexts", "verifiers/js", "golang.org/x/oauth2"},
 	"verifiers/js":        {},
 	"server": {
 		"api/fault", "api/describe", "policy/standard", "access", "ledger/attest", "dag", "ledger/identity", "ledger", "ledger/witness", "golang.org/x/mod/sumdb/tlog", "policy", "slice", "slice/issued", "ingest", "store", "token", "kernel", "knowledge", "normalize", "internal/canon", "render", "api", "server/view",
@@ -138,7 +138,7 @@ var mayImport = map[string][]string{
 		"github.com/spf13/cobra",
 	},
 	"cmd/graphkernel/service": {
-		"capture", "access", "cmd/graphkernel/cli", "console", "ingest/secrets", "cmd/graphkernel/facts", "dag", "ingest", "kernel", "ledger", "ledger/identity", "ledger/witness", "server", "server/certs", "server/mcp", "server/oidc", "store", "store/observed", "token",
+		"capture", "access", "cmd/graphkernel/cli", "console", "internal/secretfile", "ingest/secrets", "cmd/graphkernel/facts", "dag", "ingest", "kernel", "ledger", "ledger/identity", "ledger/witness", "server", "server/certs", "server/mcp", "server/oidc", "store", "store/observed", "token",
 		"github.com/jedib0t/go-pretty/v6", "github.com/knadh/koanf", "github.com/prometheus/client_golang/prometheus", "github.com/spf13/cobra", "go.opentelemetry.io/otel",
 	},
 	"cmd/graphkernel/demo": {

@@ -26,6 +26,7 @@ type Config struct {
 	Random  io.Reader        // draws ids and nonces; nil: crypto/rand
 	Secret  []byte           // seals sign-ins; the same in every process of one service; empty: drawn, so that a restart ends them
 	Version string           // of the program
+	SignIn  *Provider        // a provider that people sign in with; nil: they bring a key
 }
 
 // A Console answers requests for pages. It is safe for use by many goroutines.
@@ -33,6 +34,7 @@ type Console struct {
 	config    Config
 	seal      seal
 	ended     ended
+	endpoints endpoints
 	templates map[string]*template.Template
 	assets    map[string]*asset
 	mux       *http.ServeMux
@@ -45,6 +47,11 @@ var pageFiles embed.FS
 func New(c Config) (*Console, error) {
 	if c.Service == nil || c.Clock == nil {
 		return nil, errors.New("console: Config needs a Service and a Clock")
+	}
+	if c.SignIn != nil {
+		if err := c.SignIn.Check(); err != nil {
+			return nil, err
+		}
 	}
 	if c.Random == nil {
 		c.Random = rand.Reader
@@ -125,6 +132,8 @@ var routes = []route{
 	{"GET /sign-in", true, signInPage},
 	{"POST /sign-in", true, signIn},
 	{"POST /sign-out", true, signOut},
+	{"GET /sign-in/provider", true, toProvider},
+	{"GET /sign-in/return", true, fromProvider},
 }
 
 // A page is what a route answers with: a template and its data, or a place to go on to, or nothing if it has answered by itself.

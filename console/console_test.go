@@ -68,16 +68,32 @@ type site struct {
 
 func open(t *testing.T) *site {
 	t.Helper()
+	return openWith(t, func(*site, *console.Config) {}, "")
+}
+
+// openWith opens a site whose console is changed first. The service takes any text that ends with token as that of an auditor; "": none.
+func openWith(t *testing.T, change func(*site, *console.Config), ending string) *site {
+	t.Helper()
 	s := &site{t: t, clock: &clock{now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}, keys: map[access.Role]string{}, ids: map[access.Role]string{}}
 	secret := must(token.NewSecret(bytes.Repeat([]byte{1}, token.MinSecret)))
 	authority := token.NewAuthority(must(token.Keyring{}.Rotate("k1", secret, 1)))
 	s.kernel = must(kernel.Open(kernel.Config{
 		Store: inmem.Open(&inmem.Disk{}, inmem.Options{}), Authority: authority, Clock: s.clock.Now, Identity: must(identity.New(rand.NewChaCha8([32]byte{1}), "kernel.example", 1)),
 	}))
+	s.Server = httptest.NewUnstartedServer(nil)
+	s.URL = "http://" + s.Listener.Addr().String()
 	service := must(server.New(t.Context(), server.Config{
+		Authenticate: func(ctx context.Context, bearer string) (access.Identity, error) {
+			if ending != "" && strings.HasSuffix(bearer, ending) {
+				return access.Identity{Tenant: tenant, Role: access.Auditor, Subject: "anna"}, nil
+			}
+			return s.kernel.Keys().Authenticate(ctx, bearer)
+		},
 		Kernel: s.kernel, Log: slog.New(slog.DiscardHandler), Clock: time.Now, Limits: server.Limits{Rate: -1, AuthFailures: -1},
 		Pages: func(service http.Handler) ([]string, http.Handler, error) {
-			c, err := console.New(console.Config{Service: service, Clock: s.clock.Now, Secret: must(authority.Secret("console")), Version: "test"})
+			config := console.Config{Service: service, Clock: s.clock.Now, Secret: must(authority.Secret("console")), Version: "test"}
+			change(s, &config)
+			c, err := console.New(config)
 			if err != nil {
 				return nil, nil, err
 			}
@@ -92,7 +108,9 @@ func open(t *testing.T) *site {
 		}
 		s.keys[role], s.ids[role] = text, k.ID
 	}
-	s.Server = httptest.NewServer(service)
+	s.Config.Handler = service
+	s.URL = ""
+	s.Start()
 	t.Cleanup(func() {
 		service.Stop()
 		s.Close()

@@ -45,7 +45,11 @@ func signInPage(v *visit) (*page, error) {
 }
 
 func (v *visit) signInForm(to, wrong string) *page {
-	return &page{"Sign in", "signin", signInData{To: to, Wrong: wrong}, ""}
+	data := signInData{To: to, Wrong: wrong}
+	if v.config.SignIn != nil {
+		data.Provider = v.config.SignIn.host()
+	}
+	return &page{"Sign in", "signin", data, ""}
 }
 
 // signIn takes a key.

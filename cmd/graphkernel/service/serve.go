@@ -23,6 +23,7 @@ import (
 	"github.com/graphkernel/graphkernel/console"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/ingest/secrets"
+	"github.com/graphkernel/graphkernel/internal/secretfile"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/server"
 	"github.com/graphkernel/graphkernel/server/mcp"
@@ -74,6 +75,7 @@ type Service struct {
 	proxies  []netip.Prefix
 	mcp      bool
 	console  bool
+	provider *console.Provider // that people sign in with; nil: none
 	tools    mcp.Selection
 	level    slog.Level
 	stopping server.Stopping
@@ -107,6 +109,7 @@ func (r *reading) service() (*Service, error) {
 	if (r.text("tls.cert") == "") != (r.text("tls.key") == "") && r.err == nil {
 		r.err = cli.Usagef("tls.cert and tls.key belong together; one of them is not given")
 	}
+	s.provider = r.provider()
 	given := 0
 	for _, key := range []string{"oidc.issuer", "oidc.audience", "oidc.jwks"} {
 		if r.text(key) != "" {
@@ -117,6 +120,31 @@ func (r *reading) service() (*Service, error) {
 		r.err = cli.Usagef("oidc.issuer, oidc.audience and oidc.jwks belong together; %d of them are given", given)
 	}
 	return s, r.err
+}
+
+// provider reads what people sign in to the pages with.
+func (r *reading) provider() *console.Provider {
+	client := r.text("console_oidc.client")
+	if client == "" {
+		for _, key := range []string{"console_oidc.secret_file", "console_oidc.url", "console_oidc.scopes"} {
+			if r.text(key) != "" && r.err == nil {
+				r.err = cli.Usagef("%s is given (%s) without console_oidc.client", key, r.origin[key])
+			}
+		}
+		return nil
+	}
+	p := &console.Provider{Issuer: r.text("oidc.issuer"), Client: client, URL: r.text("console_oidc.url"), Scopes: r.list("console_oidc.scopes")}
+	if path := r.text("console_oidc.secret_file"); path != "" && r.err == nil {
+		secret, err := secretfile.Load(path, 64<<10)
+		if err != nil {
+			r.err = fmt.Errorf("console_oidc.secret_file (%s): %w", r.origin["console_oidc.secret_file"], err)
+		}
+		p.Secret = strings.TrimSpace(string(secret))
+	}
+	if err := p.Check(); err != nil && r.err == nil {
+		r.err = cli.Usagef("console_oidc (oidc.issuer, console_oidc.url): %v", err)
+	}
+	return p
 }
 
 // tools reads which tools of agents there are.
@@ -217,7 +245,7 @@ func serve(a *cli.App, ctx context.Context, r *reading) (err error) {
 	}
 	if settings.console {
 		config.Pages = func(service http.Handler) ([]string, http.Handler, error) {
-			return pages(service, authority, a.Clock, program)
+			return pages(service, authority, a.Clock, program, settings.provider)
 		}
 	}
 	var devKey string
@@ -243,12 +271,12 @@ func serve(a *cli.App, ctx context.Context, r *reading) (err error) {
 }
 
 // pages makes the console. Its cookies are sealed by the keyring, so that every process that signs with it reads them.
-func pages(service http.Handler, authority *token.Authority, clock func() time.Time, version string) ([]string, http.Handler, error) {
+func pages(service http.Handler, authority *token.Authority, clock func() time.Time, version string, provider *console.Provider) ([]string, http.Handler, error) {
 	secret, err := authority.Secret("console")
 	if err != nil {
 		secret = nil // nothing signs; what is drawn serves as well until the end
 	}
-	c, err := console.New(console.Config{Service: service, Clock: clock, Secret: secret, Version: version})
+	c, err := console.New(console.Config{Service: service, Clock: clock, Secret: secret, Version: version, SignIn: provider})
 	if err != nil {
 		return nil, nil, err
 	}

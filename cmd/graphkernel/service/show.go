@@ -20,7 +20,7 @@ func Show(a *cli.App, ctx context.Context, k *kernel.Kernel, authority *token.Au
 	config := server.Config{
 		Kernel: k, Log: slog.New(slog.DiscardHandler), Clock: a.Clock, Version: program,
 		Pages: func(service http.Handler) ([]string, http.Handler, error) {
-			return pages(service, authority, a.Clock, program)
+			return pages(service, authority, a.Clock, program, nil)
 		},
 	}
 	var key string

@@ -1,0 +1,177 @@
+package console
+
+import (
+	"context"
+	"crypto/hmac"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+
+	"golang.org/x/oauth2"
+)
+
+// A Provider is an OpenID provider (OpenID Connect Core 1.0) that people sign in with, by an authorization code with PKCE (RFC 7636). What it issues is then presented to the
+// service as any JWT is: the service decides whether it is good, and what its holder may do.
+type Provider struct {
+	Issuer string       // its URL; its description is below it
+	Client string       // the id under which this console is registered there
+	Secret string       // of that client; "": it is public
+	URL    string       // of this console, as browsers know it: the provider sends them back to URL/sign-in/return
+	Scopes []string     // beside openid
+	HTTP   *http.Client // nil: one that uses the proxy which the environment names
+}
+
+// endpoints are where a provider is asked, once it has said so.
+type endpoints struct {
+	mu    sync.Mutex
+	known *oauth2.Endpoint
+}
+
+// Check reports what is missing or not allowed.
+func (p *Provider) Check() error {
+	for _, u := range []struct{ name, text string }{{"issuer", p.Issuer}, {"URL", p.URL}} {
+		at, err := url.Parse(u.text)
+		if err != nil || at.Host == "" || at.User != nil || at.Scheme != "https" && !(at.Scheme == "http" && isLoopback(at.Hostname())) {
+			return fmt.Errorf("console: the %s of a provider is https://HOST, or http to this host; got %.200q", u.name, u.text)
+		}
+	}
+	if p.Client == "" {
+		return errors.New("console: the provider needs the id of a client")
+	}
+	return nil
+}
+
+func isLoopback(host string) bool {
+	return host == "localhost" || host == "::1" || strings.HasPrefix(host, "127.")
+}
+
+// host is what people are told the provider is.
+func (p *Provider) host() string {
+	u, err := url.Parse(p.Issuer)
+	if err != nil {
+		return p.Issuer
+	}
+	return u.Host
+}
+
+// context carries the client that asks the provider.
+func (p *Provider) context(ctx context.Context) context.Context {
+	if p.HTTP != nil {
+		return context.WithValue(ctx, oauth2.HTTPClient, p.HTTP)
+	}
+	return ctx
+}
+
+// discover asks the provider where it is asked (OpenID Connect Discovery 1.0), until it has said so once.
+func (e *endpoints) discover(ctx context.Context, p *Provider) (*oauth2.Config, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.known == nil {
+		var found struct {
+			Issuer string `json:"issuer"`
+			Ask    string `json:"authorization_endpoint"`
+			Token  string `json:"token_endpoint"`
+		}
+		r, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimRight(p.Issuer, "/")+"/.well-known/openid-configuration", http.NoBody)
+		if err != nil {
+			return nil, err
+		}
+		client := p.HTTP
+		if client == nil {
+			client = http.DefaultClient
+		}
+		resp, err := client.Do(r)
+		if err != nil {
+			return nil, refused(http.StatusBadGateway, "the provider %s does not answer", p.host())
+		}
+		defer func() { _ = resp.Body.Close() }() // it was read
+		err = json.NewDecoder(io.LimitReader(resp.Body, 1<<20)).Decode(&found)
+		if resp.StatusCode != http.StatusOK || err != nil || found.Issuer != p.Issuer || found.Ask == "" || found.Token == "" {
+			return nil, refused(http.StatusBadGateway, "the provider %s does not describe itself (OpenID Connect Discovery), or says that it is another one", p.host())
+		}
+		e.known = &oauth2.Endpoint{AuthURL: found.Ask, TokenURL: found.Token}
+	}
+	return &oauth2.Config{
+		ClientID: p.Client, ClientSecret: p.Secret, Endpoint: *e.known,
+		RedirectURL: strings.TrimRight(p.URL, "/") + "/sign-in/return", Scopes: append([]string{"openid"}, p.Scopes...),
+	}, nil
+}
+
+// toProvider sends a browser to the provider.
+func toProvider(v *visit) (*page, error) {
+	p := v.config.SignIn
+	if p == nil {
+		return nil, refused(http.StatusNotFound, "this service has no provider to sign in with")
+	}
+	c, err := v.endpoints.discover(p.context(v.ctx()), p)
+	if err != nil {
+		return nil, err
+	}
+	nonce, err := v.seal.draw()
+	if err != nil {
+		return nil, err
+	}
+	// The provider sends the browser back from another site, so this one cookie is Lax.
+	err = v.begin(v.r.URL.Query().Get("to"), http.SameSiteLaxMode, func(s *signature) { s.Code, s.Nonce = oauth2.GenerateVerifier(), nonce })
+	if err != nil {
+		return nil, err
+	}
+	to := c.AuthCodeURL(v.seal.token(v.sign.ID), oauth2.S256ChallengeOption(v.sign.Code), oauth2.SetAuthURLParam("nonce", nonce))
+	http.Redirect(v.w, v.r, to, http.StatusSeeOther)
+	return nil, nil
+}
+
+// fromProvider takes a browser back: it has the code exchanged, and signs in with what was issued.
+func fromProvider(v *visit) (*page, error) {
+	p := v.config.SignIn
+	begun := v.cookie(beganCookie, before, before)
+	q := v.r.URL.Query()
+	if p == nil || begun == nil || begun.Code == "" || !hmac.Equal([]byte(q.Get("state")), []byte(v.seal.token(begun.ID))) {
+		return nil, refused(http.StatusForbidden, "this sign-in did not begin here, or it took too long; begin again")
+	}
+	v.ended.add(begun.ID, v.config.Clock().Unix(), v.config.Clock().Add(before).Unix()) // once
+	if text := q.Get("error"); text != "" {
+		return nil, refused(http.StatusForbidden, "the provider %s refused: %.200s %.500s", p.host(), text, q.Get("error_description"))
+	}
+	ctx := p.context(v.ctx())
+	c, err := v.endpoints.discover(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	issued, err := c.Exchange(ctx, q.Get("code"), oauth2.VerifierOption(begun.Code))
+	if err != nil { // it may hold the code
+		return nil, refused(http.StatusBadGateway, "the provider %s did not exchange the code of this sign-in", p.host())
+	}
+	identity, _ := issued.Extra("id_token").(string)
+	for _, bearer := range []string{identity, issued.AccessToken} {
+		if bearer == "" || strings.Count(bearer, ".") != 2 || bearer == identity && nonceOf(identity) != begun.Nonce {
+			continue
+		}
+		wrong, err := v.signInWith(bearer)
+		if err != nil {
+			return nil, err
+		}
+		if wrong == "" {
+			// The browser comes from another site, and would not send the cookie along with a redirect.
+			return &page{"Signed in", "signedin", within(begun.To), ""}, nil
+		}
+	}
+	return nil, refused(http.StatusForbidden, "the provider %s knows you, and the service takes none of what it issued: its settings oidc.issuer, oidc.audience and the claims of tenant and role have to fit", p.host())
+}
+
+// nonceOf returns the nonce of a token. Whether the token is good, the service says.
+func nonceOf(token string) string {
+	var claims struct{ Nonce string }
+	parts := strings.Split(token, ".")
+	payload, err := base64.RawURLEncoding.DecodeString(parts[1])
+	if err != nil || json.Unmarshal(payload, &claims) != nil {
+		return ""
+	}
+	return claims.Nonce
+}

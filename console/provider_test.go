@@ -1,0 +1,166 @@
+package console_test
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/graphkernel/graphkernel/console"
+)
+
+// A provider stands in for an OpenID provider: it knows one client and one person, and holds each code to its challenge.
+type provider struct {
+	*httptest.Server
+	t         *testing.T
+	says      string // its issuer, in its description
+	challenge string
+	nonce     string
+	issues    func(nonce string) (identity, access string)
+	exchanges int
+}
+
+const clientSecret = "of the client"
+
+func startProvider(t *testing.T) *provider {
+	t.Helper()
+	p := &provider{t: t}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /.well-known/openid-configuration", func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write([]byte(quoted(map[string]string{"issuer": p.says, "authorization_endpoint": p.URL + "/ask", "token_endpoint": p.URL + "/token"})))
+	})
+	mux.HandleFunc("GET /ask", func(w http.ResponseWriter, r *http.Request) {
+		q := r.URL.Query()
+		if q.Get("response_type") != "code" || q.Get("client_id") != "pages" || q.Get("code_challenge_method") != "S256" || !strings.Contains(q.Get("scope"), "openid") {
+			t.Errorf("asked for %v", q)
+		}
+		p.challenge, p.nonce = q.Get("code_challenge"), q.Get("nonce")
+		http.Redirect(w, r, q.Get("redirect_uri")+"?"+url.Values{"code": {"c0de"}, "state": {q.Get("state")}}.Encode(), http.StatusFound)
+	})
+	mux.HandleFunc("POST /token", func(w http.ResponseWriter, r *http.Request) {
+		p.exchanges++
+		sum := sha256.Sum256([]byte(r.PostFormValue("code_verifier")))
+		id, secret, ok := r.BasicAuth()
+		if !ok {
+			id, secret = r.PostFormValue("client_id"), r.PostFormValue("client_secret")
+		}
+		if r.PostFormValue("code") != "c0de" || base64.RawURLEncoding.EncodeToString(sum[:]) != p.challenge || id != "pages" || secret != clientSecret {
+			w.WriteHeader(http.StatusBadRequest)
+			return
+		}
+		identity, access := p.issues(p.nonce)
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write([]byte(quoted(map[string]string{"token_type": "Bearer", "access_token": access, "id_token": identity})))
+	})
+	p.Server = httptest.NewServer(mux)
+	p.says = p.URL
+	t.Cleanup(p.Close)
+	return p
+}
+
+// jwt writes what looks like a token with a nonce. The service of these tests takes the one that good names.
+func jwt(nonce, name string) string {
+	return "h." + base64.RawURLEncoding.EncodeToString([]byte(quoted(map[string]string{"nonce": nonce}))) + "." + name
+}
+
+// TestProvider signs in with a provider: well, and in each way in which that must fail.
+func TestProvider(t *testing.T) {
+	p := startProvider(t)
+	s := openWith(t, func(s *site, c *console.Config) {
+		c.SignIn = &console.Provider{Issuer: p.URL, Client: "pages", Secret: clientSecret, URL: s.URL, HTTP: p.Client()}
+	}, ".good")
+	begin := func(b *browser) (state, back string) {
+		r := b.get("/sign-in/provider?to=/ledger")
+		if r.status != http.StatusSeeOther || !strings.HasPrefix(r.to, p.URL+"/ask?") {
+			t.Fatalf("%d to %q\n%s", r.status, r.to, r.body)
+		}
+		for _, c := range r.cookies {
+			if c.SameSite != http.SameSiteLaxMode || !c.HttpOnly || c.MaxAge > 600 {
+				t.Errorf("the cookie is %+v", c)
+			}
+		}
+		asked := must(http.NewRequestWithContext(t.Context(), http.MethodGet, r.to, http.NoBody))
+		answer := must(b.Do(asked))
+		_ = answer.Body.Close()
+		at := must(url.Parse(answer.Header.Get("Location")))
+		return at.Query().Get("state"), at.RequestURI()
+	}
+	if !strings.Contains(s.browser().get("/sign-in").body, "Sign in with 127.0.0.1") {
+		t.Error("the form does not offer the provider")
+	}
+	for name, issues := range map[string]func(nonce string) (string, string){
+		"an identity token": func(nonce string) (string, string) { return jwt(nonce, "good"), "opaque" },
+		"an access token":   func(string) (string, string) { return jwt("other", "good"), jwt("", "good") },
+	} {
+		p.issues = issues
+		b := s.browser()
+		_, back := begin(b)
+		r := b.get(back)
+		if r.status != http.StatusOK || !strings.Contains(r.body, `content="0;url=/ledger"`) || !b.enters() {
+			t.Errorf("%s: %d\n%s", name, r.status, r.body)
+		}
+		if again := b.get(back); again.status != http.StatusForbidden {
+			t.Errorf("%s: the same answer again: %d", name, again.status)
+		}
+	}
+	good := func(nonce string) (string, string) { return jwt(nonce, "good"), "opaque" }
+	for name, c := range map[string]struct {
+		issues func(string) (string, string)
+		change func(b *browser, back string) (*browser, string)
+	}{
+		"what the service does not take": {func(nonce string) (string, string) { return jwt(nonce, "bad"), "opaque" }, nil},
+		"another sign-in's identity":     {func(string) (string, string) { return jwt("other", "good"), "opaque" }, nil},
+		"another browser":                {good, func(_ *browser, back string) (*browser, string) { return s.browser(), back }},
+		"another state": {good, func(b *browser, back string) (*browser, string) {
+			return b, strings.Replace(back, "state=", "state=0", 1)
+		}},
+		"no state":     {good, func(b *browser, _ string) (*browser, string) { return b, "/sign-in/return?code=c0de" }},
+		"another code": {good, func(b *browser, back string) (*browser, string) { return b, strings.Replace(back, "c0de", "c1de", 1) }},
+		"a refusal": {good, func(b *browser, back string) (*browser, string) {
+			return b, back + "&error=access_denied&error_description=<script>"
+		}},
+		"a form in place of the provider": {good, func(_ *browser, back string) (*browser, string) { b := s.browser(); b.get("/sign-in"); return b, back }},
+	} {
+		p.issues = c.issues
+		b := s.browser()
+		_, back := begin(b)
+		if c.change != nil {
+			b, back = c.change(b, back)
+		}
+		if r := b.get(back); r.status < 400 || b.enters() || strings.Contains(r.body, "<script>") || strings.Contains(r.body, clientSecret) {
+			t.Errorf("%s: %d\n%s", name, r.status, r.body)
+		}
+	}
+	p.says = "https://another.example"
+	other := openWith(t, func(s *site, c *console.Config) {
+		c.SignIn = &console.Provider{Issuer: p.URL, Client: "pages", URL: s.URL}
+	}, ".good")
+	if r := other.browser().get("/sign-in/provider"); r.status != http.StatusBadGateway {
+		t.Errorf("a provider that says it is another: %d", r.status)
+	}
+	if p.exchanges == 0 {
+		t.Error("no code was exchanged")
+	}
+}
+
+// TestProviderConfig refuses providers that would be asked in the clear, or are not known.
+func TestProviderConfig(t *testing.T) {
+	for name, p := range map[string]console.Provider{
+		"no client":    {Issuer: "https://a.example", URL: "https://b.example"},
+		"plain HTTP":   {Issuer: "http://a.example", URL: "https://b.example", Client: "c"},
+		"a plain URL":  {Issuer: "https://a.example", URL: "http://b.example", Client: "c"},
+		"no URL":       {Issuer: "https://a.example", Client: "c"},
+		"a password":   {Issuer: "https://a:b@a.example", URL: "https://b.example", Client: "c"},
+		"no authority": {Issuer: "https:a", URL: "https://b.example", Client: "c"},
+	} {
+		if err := p.Check(); err == nil {
+			t.Errorf("%s is taken", name)
+		}
+	}
+	if err := (&console.Provider{Issuer: "https://a.example", URL: "http://127.0.0.1:8080", Client: "c"}).Check(); err != nil {
+		t.Error(err)
+	}
+}
