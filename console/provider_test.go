@@ -98,12 +98,15 @@ func TestProvider(t *testing.T) {
 		p.issues = issues
 		b := s.browser()
 		_, back := begin(b)
+		thief := s.browser()
+		at := must(url.Parse(s.URL + "/sign-in"))
+		thief.Jar.SetCookies(at, b.Jar.Cookies(at))
 		r := b.get(back)
 		if r.status != http.StatusOK || !strings.Contains(r.body, `content="0;url=/ledger"`) || !b.enters() {
 			t.Errorf("%s: %d\n%s", name, r.status, r.body)
 		}
-		if again := b.get(back); again.status != http.StatusForbidden {
-			t.Errorf("%s: the same answer again: %d", name, again.status)
+		if again := thief.get(back); again.status != http.StatusForbidden || thief.enters() {
+			t.Errorf("%s: the same answer again, with a copy of the cookie: %d", name, again.status)
 		}
 	}
 	good := func(nonce string) (string, string) { return jwt(nonce, "good"), "opaque" }
