@@ -16,6 +16,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/api"
+	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/server"
 	"github.com/graphkernel/graphkernel/token"
 )
@@ -412,4 +413,25 @@ func TestNoKey(t *testing.T) {
 	s.authority.Replace(token.Keyring{})
 	s.refused(503, "no_signing_key", question{op: "cutSlice", key: s.admin(), body: api.SliceRequest{Anchor: turnID(1)}})
 	s.expect(503, question{op: "ready"})
+}
+
+// TestReadings holds that each answer with what a tenant holds is a line of the log, of the tenants that ask for it, and nothing else is.
+func TestReadings(t *testing.T) {
+	s := start(t, func(c *server.Config) { c.Readings = []dag.Tenant{tenantA} })
+	for _, tenant := range []dag.Tenant{tenantA, tenantB} {
+		for op, want := range map[string]bool{"listTurns": true, "listConversations": true, "listFacts": true, "listPolicies": false, "getCaller": false, "listKeys": false} {
+			before := strings.Count(s.log.String(), `"msg":"reading"`)
+			if got := s.ask(question{op: op, key: s.keys[tenant][access.Admin]}); got.status != http.StatusOK {
+				t.Fatalf("%s: %d", op, got.status)
+			}
+			if lines := strings.Count(s.log.String(), `"msg":"reading"`) - before; (lines == 1) != (want && tenant == tenantA) {
+				t.Errorf("%s by %s: %d lines", op, tenant, lines)
+			}
+		}
+	}
+	before := strings.Count(s.log.String(), `"msg":"reading"`)
+	s.ask(question{op: "listTurns", key: s.keys[tenantA][access.Verifier]})
+	if strings.Count(s.log.String(), `"msg":"reading"`) != before {
+		t.Error("a refused reading is recorded as one")
+	}
 }

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"os"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -64,6 +65,11 @@ type call struct {
 
 	slice string // for the log: the slice id, if there is one
 	turns int    // for the log and metrics: turns admitted or selected
+}
+
+// reads reports whether an operation shows what a tenant holds.
+func (op *operation) reads() bool {
+	return slices.Contains([]access.Permission{access.Read, access.Recall, access.Cut, access.Replay, access.Explain}, op.May)
 }
 
 func (c *call) tenant() dag.Tenant { return c.who.Tenant }
@@ -459,6 +465,10 @@ func (s *Server) end(c *call, status int) {
 // log writes the request's line. It holds no header, no query and no body: keys
 // and what people said stay out of logs.
 func (s *Server) log(c *call, r *http.Request, status int, took time.Duration, err error) {
+	if err == nil && status < 400 && c.op.reads() && slices.Contains(s.config.Readings, c.who.Tenant) {
+		s.config.Log.LogAttrs(c.ctx, slog.LevelInfo, "reading",
+			slog.String("tenant", string(c.who.Tenant)), slog.String("subject", c.who.Subject), slog.String("operation", c.op.ID), slog.String("path", r.URL.Path), slog.String("request_id", c.id))
+	}
 	level := slog.LevelInfo
 	switch {
 	case status >= 500 && status != http.StatusServiceUnavailable:
@@ -498,5 +508,4 @@ func (s *Server) log(c *call, r *http.Request, status int, took time.Duration, e
 		attrs = append(attrs, slog.String("trace_id", span.TraceID().String()))
 	}
 	s.config.Log.LogAttrs(c.ctx, level, "request", attrs...)
-	_ = r
 }

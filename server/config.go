@@ -45,6 +45,10 @@ type Config struct {
 	// PublicLogs are the tenants whose ledger anybody may read without a key.
 	PublicLogs []dag.Tenant
 
+	// Readings are the tenants of which each answer with what they hold is a line of the log at level info: who read what, and when. The line has
+	// the path, which has ids, and no text.
+	Readings []dag.Tenant
+
 	// Witness cosigns the checkpoints of other logs. Nil: this kernel is no witness.
 	Witness *witness.Witness
 

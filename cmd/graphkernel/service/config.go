@@ -62,6 +62,7 @@ var Settings = [...]setting{
 	{"admitted_secrets", "report", "what is done about secrets in turns, facts and tasks that come over HTTP and MCP: report (in the log), refuse or off"},
 	{"log.level", "info", "debug, info, warn or error"},
 	{"log.public", "", "tenants whose ledger anybody may read without a key, with commas; empty: none"},
+	{"log.readings", "", "tenants of which each reading is a line of the log: who read what; with commas"},
 	{"log.witnesses", "", "a trust file; its witnesses with a URL are asked to cosign checkpoints"},
 	{"log.every", "10s", "how old a cosigned checkpoint may be before they are asked again"},
 	{"log.witness_timeout", "5s", "how long they may take to answer"},

@@ -75,6 +75,7 @@ type Service struct {
 	proxies  []netip.Prefix
 	mcp      bool
 	console  bool
+	readings []dag.Tenant      // of which readings are recorded
 	provider *console.Provider // that people sign in with; nil: none
 	tools    mcp.Selection
 	level    slog.Level
@@ -92,7 +93,7 @@ type caches struct{ graphs, cuts, texts int }
 // service reads every setting.
 func (r *reading) service() (*Service, error) {
 	s := &Service{
-		limits: r.limits(), caches: caches{r.number("cache.graph_bytes", 1), r.number("cache.cut_bytes", 1), r.number("cache.text_bytes", 1)}, cors: r.origins("cors"), proxies: r.networks("trusted_proxies"), mcp: r.flag("mcp"), console: r.flag("console"),
+		limits: r.limits(), caches: caches{r.number("cache.graph_bytes", 1), r.number("cache.cut_bytes", 1), r.number("cache.text_bytes", 1)}, cors: r.origins("cors"), proxies: r.networks("trusted_proxies"), mcp: r.flag("mcp"), console: r.flag("console"), readings: r.tenants("log.readings"),
 		stopping: server.Stopping{Delay: r.pause("shutdown_delay"), Grace: r.duration("shutdown_grace")}, Exporter: r.text("trace.exporter"), sample: r.share("trace.sample"),
 	}
 	s.ledger = r.ledger()
@@ -110,6 +111,9 @@ func (r *reading) service() (*Service, error) {
 		r.err = cli.Usagef("tls.cert and tls.key belong together; one of them is not given")
 	}
 	s.provider = r.provider()
+	if len(s.readings) > 0 && s.level > slog.LevelInfo && r.err == nil {
+		r.err = cli.Usagef("log.readings needs log.level info or debug, got %s (%s)", r.text("log.level"), r.origin["log.level"])
+	}
 	given := 0
 	for _, key := range []string{"oidc.issuer", "oidc.audience", "oidc.jwks"} {
 		if r.text(key) != "" {
@@ -227,7 +231,7 @@ func serve(a *cli.App, ctx context.Context, r *reading) (err error) {
 	config := server.Config{
 		Kernel: k, Log: log, Clock: a.Clock, Limits: settings.limits, CORS: settings.cors, TrustedProxies: settings.proxies,
 		Registry: observers.Registry, Tracer: observers.provider, Version: program,
-		PublicLogs: settings.ledger.public, Asked: len(settings.ledger.asked()),
+		PublicLogs: settings.ledger.public, Readings: settings.readings, Asked: len(settings.ledger.asked()),
 	}
 	if w, ok := backing.(interface{ Writable(context.Context) error }); ok {
 		config.Writable = w.Writable
