@@ -124,7 +124,7 @@ type evidenceData struct {
 func (d *evidenceData) Kind() string { return kindOf(d.Newest.SchemaVersion) }
 
 // LeafText is the number of the leaf, which may be 0.
-func (d *evidenceData) LeafText() string { return " " + fmt.Sprint(d.Newest.Leaf) }
+func (d *evidenceData) LeafText() string { return fmt.Sprint(d.Newest.Leaf) }
 
 // bundlePath is where the service has a bundle.
 func bundlePath(id, digest string) string {
@@ -150,6 +150,12 @@ func evidence(v *visit) (*page, error) {
 		return nil, err
 	} else if gone != nil {
 		d.Gone = gone.Why
+		again, err := ask(v, api.ReplaySlice, api.Replaying{SliceByID: api.SliceByID{SliceID: id}})
+		if d.NoReplay, err = optional(err); err != nil && problemIn(err) == nil {
+			return nil, err
+		} else if err == nil && d.NoReplay == nil {
+			d.Replay = &again
+		}
 		return &page{title, "evidence", &d, ""}, nil
 	}
 	if err := json.Unmarshal(data, &d.Bundle); err != nil {

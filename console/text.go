@@ -197,11 +197,12 @@ func thousands(n any) string {
 // millionths shows a number of millionths as a fraction.
 func millionths(n int) string { return strconv.FormatFloat(float64(n)/1e6, 'f', 3, 64) }
 
-// query writes a query of pairs, without those that are empty.
+// query writes a query of pairs, without those that are empty. Zero as a text is not empty.
 func query(pairs ...any) template.URL {
 	values := url.Values{}
 	for i := 0; i+1 < len(pairs); i += 2 {
-		if s := fmt.Sprint(pairs[i+1]); s != "" && s != "0" && s != "false" {
+		s := fmt.Sprint(pairs[i+1])
+		if _, isText := pairs[i+1].(string); s != "" && (isText || s != "0") {
 			values.Set(fmt.Sprint(pairs[i]), s)
 		}
 	}

@@ -88,6 +88,25 @@ func (d *turnData) around(v *visit) error {
 	return nil
 }
 
+// shownFor looks for what was handed out around the turn that this one follows, before there was this one. A context's record does not name the turn that it
+// was for, but it held that turn, and its number is between the two.
+func (d *turnData) shownFor(v *visit, parent dag.TurnID) error {
+	stored, err := ask(v, api.GetTurn, api.TurnByID{ID: parent})
+	if m, err := optional(err); m != nil || err != nil {
+		return err
+	}
+	of, err := ask(v, api.TurnHolding, api.TurnByID{ID: parent})
+	if m, err := optional(err); m != nil || err != nil {
+		return err
+	}
+	for _, i := range slices.Concat(of.Contexts, of.Slices) {
+		if i.Anchor == parent.String() || kindOf(i.SchemaVersion) == "context" && i.AsOf >= stored.Seq && i.AsOf < d.Stored.Seq {
+			d.Before = append(d.Before, i)
+		}
+	}
+	return nil
+}
+
 // use looks for what held this turn, what its agent was shown, and what was learned from it.
 func (d *turnData) use(v *visit, id dag.TurnID) error {
 	held, err := ask(v, api.TurnHolding, api.TurnByID{ID: id})
@@ -101,14 +120,8 @@ func (d *turnData) use(v *visit, id dag.TurnID) error {
 			if err != nil || p.Kind != "reply" {
 				continue
 			}
-			of, err := ask(v, api.TurnHolding, api.TurnByID{ID: parent})
-			if m, err := optional(err); m != nil || err != nil {
+			if err := d.shownFor(v, parent); err != nil {
 				return err
-			}
-			for _, i := range slices.Concat(of.Contexts, of.Slices) {
-				if i.Anchor == p.ID {
-					d.Before = append(d.Before, i)
-				}
 			}
 		}
 	}

@@ -33,7 +33,7 @@ func TestNewest(t *testing.T) {
 		if len(want) < 150 {
 			t.Fatalf("%d conversations", len(want))
 		}
-		for _, limit := range []int{1, 7, len(want), len(want) + 1} {
+		for _, limit := range []int{7, len(want), len(want) + 1} {
 			var got []store.Conversation
 			pages := 0
 			for before := dag.Seq(0); ; {

@@ -70,8 +70,14 @@ func graphkernel(t *testing.T, folder string, args ...string) []byte {
 // startServe starts the service. With keys in the folder it uses them, else --dev.
 func startServe(t *testing.T, folder string, args ...string) *served {
 	t.Helper()
+	return startProgram(t, folder, append([]string{"serve", "--addr", "127.0.0.1:0"}, args...)...)
+}
+
+// startProgram starts a command that serves and says where.
+func startProgram(t *testing.T, folder string, args ...string) *served {
+	t.Helper()
 	s := &served{t: t, folder: folder, stderr: &safeBuffer{}, ended: make(chan struct{})}
-	s.process = exec.Command("graphkernel", append([]string{"--output", "json", "serve", "--addr", "127.0.0.1:0"}, args...)...)
+	s.process = exec.Command("graphkernel", append([]string{"--output", "json"}, args...)...)
 	s.process.Env = gkEnv(folder)
 	s.process.Stderr = s.stderr
 	out, err := s.process.StdoutPipe()

@@ -224,8 +224,10 @@ func (d *demo) imports(folder, path string) (dag.TurnID, error) {
 		d.step((r.Admitted > 0) == (again == "import"), again,
 			fmt.Sprintf("%s admitted with %s in %s, %d there already", cli.Count(r.Admitted, "turn"), cli.Count(r.Edges, "edge"), cli.Count(r.Conversations, "conversation"), r.Existing))
 	}
-	if err := d.importGit(); err != nil {
-		return dag.TurnID{}, err
+	if !d.served {
+		if err := d.importGit(); err != nil {
+			return dag.TurnID{}, err
+		}
 	}
 	return dag.ParseTurnID(IncidentAnchor)
 }

@@ -26,9 +26,10 @@ var handedOut = []struct {
 }{
 	{"", incidentOptions},
 	{"which options are there for the coupon look-up, and what does each risk", incidentOptions},
-	{"", IncidentAnchor},
+	{"", IncidentSecret},
 	{"may I drop the coupon table", IncidentVisitor},
-	{"create the index that was agreed on", IncidentAnchor},
+	{"create the index that was agreed on", IncidentSecret},
+	{"", incidentReport},
 	{"write the post-mortem of the checkout failure", incidentReport},
 }
 
