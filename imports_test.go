@@ -142,7 +142,7 @@ var mayImport = map[string][]string{
 		"github.com/jedib0t/go-pretty/v6", "github.com/knadh/koanf", "github.com/prometheus/client_golang/prometheus", "github.com/spf13/cobra", "go.opentelemetry.io/otel",
 	},
 	"cmd/graphkernel/demo": {
-		"api", "policy", "server/view", "policy/standard", "cmd/graphkernel/cli", "cmd/graphkernel/facts", "cmd/graphkernel/service", "cmd/graphkernel/turns", "dag", "evidence", "ingest", "internal/canon", "kernel", "ledger", "render", "slice", "store/sqlite", "token",
+		"api", "policy", "server/view", "policy/standard", "cmd/graphkernel/cli", "cmd/graphkernel/facts", "cmd/graphkernel/service", "cmd/graphkernel/turns", "dag", "evidence", "ingest", "internal/canon", "kernel", "knowledge", "ledger", "render", "slice", "store/sqlite", "token",
 		"github.com/spf13/cobra",
 	},
 	"cmd/graphkernel": {

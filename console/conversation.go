@@ -14,9 +14,10 @@ import (
 type turnRow struct {
 	Stored api.StoredTurn
 	api.Turn
-	Lane   int    // how many branches are left of it
-	Parent string // the turn that it continues, if that is not the one before it
-	Cut    bool   // the text goes on
+	Lane   int          // how many branches are left of it
+	Parent string       // the turn that it continues, if that is not the one before it
+	Others []api.Parent // the turns that it follows in another way
+	Cut    bool         // the text goes on
 }
 
 // shownText is how many bytes of a turn's text a list shows, and wholeText how many its own page does, unless all is asked for.
@@ -110,6 +111,10 @@ func strands(rows []turnRow) (list []strand) {
 		}
 		for _, p := range row.Parents {
 			if p.Kind != "reply" {
+				row.Others = append(row.Others, p)
+				continue
+			}
+			if parent != "" {
 				continue
 			}
 			parent = p.ID
@@ -121,7 +126,6 @@ func strands(rows []turnRow) (list []strand) {
 				branches[agent]++
 				lane = branches[agent]
 			}
-			break
 		}
 		agents[row.ID], lanes[row.ID] = agent, lane
 		row.Lane = min(lane, 7)

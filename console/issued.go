@@ -149,7 +149,7 @@ func evidence(v *visit) (*page, error) {
 	if gone, err := optional(err); err != nil {
 		return nil, err
 	} else if gone != nil {
-		d.Gone = gone.Why
+		d.Gone = "Its bytes cannot be made again: " + gone.Why
 		again, err := ask(v, api.ReplaySlice, api.Replaying{SliceByID: api.SliceByID{SliceID: id}})
 		if d.NoReplay, err = optional(err); err != nil && problemIn(err) == nil {
 			return nil, err

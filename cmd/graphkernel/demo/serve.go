@@ -9,6 +9,7 @@ import (
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/service"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/policy/standard"
 	"github.com/graphkernel/graphkernel/token"
@@ -31,6 +32,34 @@ var handedOut = []struct {
 	{"create the index that was agreed on", IncidentSecret},
 	{"", incidentReport},
 	{"write the post-mortem of the checkout failure", incidentReport},
+}
+
+// learned is what the agents of the incident know in the end, and from which turns.
+var learned = []struct{ subject, predicate, object, turn string }{
+	{"checkout service", "uses", "connection pool", "329c2d6d"},
+	{"connection pool", "is exhausted by", "coupon look-up", "40adf55c"},
+	{"coupon look-up", "was changed by", "deployment of 01:59", "3b9bad3f"},
+	{"coupon look-up", "filters by", "lower(code)", "40adf55c"},
+	{"coupon table", "has an index on", "lower(code)", "92a69352"},
+	{"human:oncall", "allowed", "index on lower(code)", "42fec86c"},
+}
+
+// learn records what is known in the end.
+func (d *demo) learn() error {
+	var acts []knowledge.Act
+	for _, l := range learned {
+		f, err := knowledge.NewFact(l.subject, l.predicate, l.object, "agent:lead")
+		if err != nil {
+			return err
+		}
+		if f.Turn, err = d.k.Turns().Resolve(d.ctx, d.session.Tenant, l.turn); err != nil {
+			return err
+		}
+		acts = append(acts, knowledge.Act{Kind: knowledge.Assert, Fact: f})
+	}
+	_, err := d.k.Facts().Learn(d.ctx, d.session.Tenant, acts)
+	d.step(err == nil, "learn", cli.Count(len(acts), "fact"))
+	return err
 }
 
 // serve fills the store of a demonstration and shows it in pages, until it is interrupted.
@@ -62,12 +91,16 @@ func (d *demo) serve(a *cli.App, folder, path, addr string) error {
 			}
 		}
 	}
-	learned, err := facts.Extract(a, d.ctx, d.session, nil, 0)
-	if err != nil {
-		return err
-	}
-	d.step(true, "extract facts", cli.Count(learned.Asserted, "fact"))
-	if path == "" {
+	if path != "" {
+		extracted, err := facts.Extract(a, d.ctx, d.session, nil, 0)
+		if err != nil {
+			return err
+		}
+		d.step(true, "extract facts", cli.Count(extracted.Asserted, "fact"))
+	} else {
+		if err := d.learn(); err != nil {
+			return err
+		}
 		id, err := dag.ParseTurnID(incidentReport)
 		if err != nil {
 			return err
