@@ -1,11 +1,11 @@
-# Every target sets up what it needs. Tools go to ./bin; as root on Debian, tests also install packages of the system (PostgreSQL, PgBouncer, QEMU, Buildah, bsdtar).
+# Every target sets up what it needs. Tools go to ./bin; as root on Debian, tests also install packages of the system (PostgreSQL, PgBouncer, QEMU, Buildah, bsdtar, Chromium).
 
 STATICCHECK_VERSION := v0.8.2
 FUZZTIME ?= 10m
 DIFFERENTIAL_TIME ?= 1m
 SOAKTIME ?= 3m
 
-.PHONY: demo serve build test check peers postgres unit race processors conformance verifiers clients differential interop release image generate tidy bench bench-http eval soak fuzz clean
+.PHONY: demo serve build test check peers postgres unit race processors conformance verifiers clients differential interop browser release image generate tidy bench bench-http eval soak fuzz clean
 
 demo: ## see the kernel at work, in a temporary folder
 	go run ./cmd/graphkernel demo
@@ -25,7 +25,7 @@ OUTPUT := $(if $(filter output-sync,$(.FEATURES)),-O)
 test: export GOGC ?= 400
 test: ## everything that must hold before a change lands
 	$(MAKE) check tidy race unit
-	$(MAKE) -j3 $(OUTPUT) processors conformance verifiers clients interop release
+	$(MAKE) -j3 $(OUTPUT) processors conformance verifiers clients interop browser release
 	$(MAKE) differential
 	@echo "everything holds"
 
@@ -81,6 +81,9 @@ generate: ## what is made from the declarations: the description, the clients, t
 
 differential: peers ## the three verifiers side by side on mutants, for DIFFERENTIAL_TIME
 	.ci/differential $(DIFFERENTIAL_TIME)
+
+browser: ## the console's pages in Chromium: with and without JavaScript, by keyboard, at every width, under axe-core
+	.ci/browser
 
 interop: ## what others wrote judges ours: DSSE, in-toto, Merkle trees, tiles, PROV, cosign
 	.ci/interop

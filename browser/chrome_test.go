@@ -1,0 +1,195 @@
+package browser
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	cdplog "github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+
+	"github.com/graphkernel/graphkernel/access"
+)
+
+// patience is how long a page may take to come to what a test waits for.
+const patience = 30 * time.Second
+
+// program finds the browser. Without one, tests are skipped, unless GKTEST_BROWSER is "required".
+func program(t testing.TB) string {
+	t.Helper()
+	for _, name := range []string{os.Getenv("GKTEST_CHROMIUM"), "chromium", "chromium-browser", "google-chrome"} {
+		if path, err := exec.LookPath(name); name != "" && err == nil {
+			return path
+		}
+	}
+	if os.Getenv("GKTEST_BROWSER") == "required" {
+		t.Fatal("there is no chromium, and GKTEST_BROWSER is required")
+	}
+	t.Skip("there is no chromium: run make browser")
+	return ""
+}
+
+// A tab is one of a browser of its own, which keeps what goes wrong in it.
+type tab struct {
+	t    testing.TB
+	site *site
+	ctx  context.Context
+
+	mu       sync.Mutex
+	faults   []string
+	weight   int64 // bytes that came over the network since the last page was opened
+	requests int
+}
+
+func (s *site) tab(t testing.TB) *tab {
+	t.Helper()
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program(t)), chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true),
+		chromedp.Flag("force-color-profile", "srgb"))
+	if os.Getuid() == 0 {
+		options = append(options, chromedp.NoSandbox)
+	}
+	allocator, endBrowser := chromedp.NewExecAllocator(context.Background(), options...)
+	t.Cleanup(endBrowser)
+	ctx, end := chromedp.NewContext(allocator)
+	t.Cleanup(end)
+	ctx, stop := context.WithTimeout(ctx, 5*time.Minute)
+	t.Cleanup(stop)
+	b := &tab{t: t, site: s, ctx: ctx}
+	chromedp.ListenTarget(ctx, b.see)
+	if err := chromedp.Run(ctx); err != nil { // the browser lives as long as the context that it is started with
+		t.Fatal(err)
+	}
+	b.run(network.Enable(), cdplog.Enable(), page.Enable())
+	b.look(1280, "light")
+	return b
+}
+
+// see keeps what must not happen on any page.
+func (b *tab) see(event any) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch e := event.(type) {
+	case *runtime.EventExceptionThrown:
+		b.faults = append(b.faults, "exception: "+e.ExceptionDetails.Error())
+	case *runtime.EventConsoleAPICalled:
+		if e.Type == runtime.APITypeError || e.Type == runtime.APITypeWarning {
+			b.faults = append(b.faults, fmt.Sprintf("console.%s", e.Type))
+		}
+	case *cdplog.EventEntryAdded:
+		if e.Entry.Level == cdplog.LevelError && !strings.Contains(e.Entry.Text, "the server responded with a status of 404") {
+			b.faults = append(b.faults, fmt.Sprintf("%s: %s %s", e.Entry.Level, e.Entry.Text, e.Entry.URL))
+		}
+	case *page.EventJavascriptDialogOpening:
+		b.faults = append(b.faults, "dialog: "+e.Message)
+	case *network.EventRequestWillBeSent:
+		if u, err := url.Parse(e.Request.URL); err != nil || "http://"+u.Host != b.site.URL {
+			b.faults = append(b.faults, "asks another origin: "+e.Request.URL)
+		}
+		b.requests++
+	case *network.EventLoadingFinished:
+		b.weight += int64(e.EncodedDataLength)
+	}
+}
+
+// taken returns the faults that were seen since the last time.
+func (b *tab) taken() []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	list := b.faults
+	b.faults = nil
+	return list
+}
+
+func (b *tab) run(actions ...chromedp.Action) {
+	b.t.Helper()
+	ctx, end := context.WithTimeout(b.ctx, patience)
+	defer end()
+	if err := chromedp.Run(ctx, actions...); err != nil {
+		b.t.Fatalf("%v", err)
+	}
+}
+
+// open opens a page and waits until it is there.
+func (b *tab) open(path string) {
+	b.t.Helper()
+	b.mu.Lock()
+	b.weight, b.requests = 0, 0
+	b.mu.Unlock()
+	b.run(chromedp.Navigate(b.site.URL+path), chromedp.WaitReady("footer"))
+}
+
+// text is what a reader sees of the page.
+func (b *tab) text() (text string) {
+	b.t.Helper()
+	b.run(chromedp.Evaluate(`document.body.innerText`, &text))
+	return text
+}
+
+// eval evaluates an expression.
+func eval[T any](b *tab, expression string) (v T) {
+	b.t.Helper()
+	b.run(chromedp.Evaluate(expression, &v))
+	return v
+}
+
+// wait waits until an expression is true.
+func (b *tab) wait(expression string) {
+	b.t.Helper()
+	b.run(chromedp.Poll(expression, nil, chromedp.WithPollingInterval(20*time.Millisecond), chromedp.WithPollingTimeout(patience)))
+}
+
+// signIn signs in with the form.
+func (b *tab) signIn(role access.Role) {
+	b.t.Helper()
+	b.open("/sign-in")
+	b.run(chromedp.SendKeys("#key", b.site.keys[role]+"\r"), chromedp.WaitReady("nav"))
+}
+
+// still is for a page that scrolls at once, so that a test sees where it is.
+var still = []*emulation.MediaFeature{{Name: "prefers-reduced-motion", Value: "reduce"}}
+
+// look sets the width and the colours.
+func (b *tab) look(width int64, scheme string) {
+	b.t.Helper()
+	b.run(chromedp.EmulateViewport(width, 900), emulation.SetEmulatedMedia().WithFeatures(append([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}, still...)))
+}
+
+// keep saves a screenshot of the whole page.
+func (b *tab) keep(name string) {
+	b.t.Helper()
+	var shot []byte
+	b.run(chromedp.CaptureScreenshot(&shot))
+	folder := filepath.Join("..", "bin", "browser")
+	err := os.MkdirAll(folder, 0o755)
+	if err == nil {
+		err = os.WriteFile(filepath.Join(folder, name+".png"), shot, 0o644)
+	}
+	if err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// clearCache has the next page loaded anew.
+func clearCache(ctx context.Context) error { return network.ClearBrowserCache().Do(ctx) }
+
+// printed prints the page to a PDF.
+func printed(into *[]byte) func(context.Context) error {
+	return func(ctx context.Context) (err error) {
+		*into, _, err = page.PrintToPDF().Do(ctx)
+		return err
+	}
+}
+
+// awaited waits for the promise that an expression is.
+func awaited(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }
