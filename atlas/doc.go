@@ -1,0 +1,12 @@
+// Package atlas owns what can be said of the graph of what was used: turns with the edges between them, and the slices and contexts that held them. It is pure. All
+// results are integers, follow from the input alone, and are the same for any order of the input and any number of workers.
+//
+//	g := atlas.New(turns)
+//	ranks := g.PageRank()
+//	for _, c := range g.Communities().List { … }
+//
+// Numbers that are shares are millionths. Turns are numbered by ascending id, and every tie is decided by that number.
+//
+// Sources: Page, Brin, Motwani and Winograd 1999 (PageRank); Brandes 2001 (betweenness); Tarjan 1974 (bridges) and Hopcroft and Tarjan 1973 (cut vertices); Broder 1997 (MinHash); Traag,
+// Waltman and van Eck 2019 (Leiden).
+package atlas

@@ -1,0 +1,239 @@
+package atlas
+
+import (
+	"math/bits"
+	"slices"
+	"sync"
+)
+
+// What PageRank works with.
+const (
+	Rounds  = 60              // of PageRank; after so many, less than 0.85^60 (6 in 100 000) of the whole still moves
+	damping = 850_000         // millionths that follow an edge
+	mass    = uint64(1) << 50 // of all turns together, so that one millionth of a millionth is told apart
+	million = uint64(1_000_000)
+)
+
+// PageRank returns the rank of each turn, in parts of 2^50 for all: how likely a reader is at a turn who goes from turns to those that they continue, and with 15 % of
+// the steps anywhere. What has no parent leads anywhere. Divisions round down, so the sum may lack up to 2 parts for each turn and round. Rounds times the edges.
+func (g *Graph) PageRank() []uint64 {
+	n := uint64(len(g.Turns))
+	if n == 0 {
+		return nil
+	}
+	rank, next := make([]uint64, n), make([]uint64, n)
+	for i := range rank {
+		rank[i] = mass / n
+	}
+	for range Rounds {
+		lost := uint64(0) // by turns without parents
+		clear(next)
+		for i := range rank {
+			parents := g.parents.of(int32(i))
+			if len(parents) == 0 {
+				lost += rank[i]
+				continue
+			}
+			part := scaled(rank[i], damping, million) / uint64(len(parents))
+			for _, p := range parents {
+				next[p] += part
+			}
+		}
+		base := (scaled(mass, million-damping, million) + scaled(lost, damping, million)) / n
+		for i := range next {
+			next[i] += base
+		}
+		rank, next = next, rank
+	}
+	return rank
+}
+
+// scaled is a·b/c, rounded down, where that fits 64 bits.
+func scaled(a, b, c uint64) uint64 {
+	hi, lo := bits.Mul64(a, b)
+	q, _ := bits.Div64(hi, lo, c)
+	return q
+}
+
+// What Betweenness works with.
+const (
+	allSources = 5000 // turns up to which the paths from all of them are counted
+	sources    = 256  // and otherwise from so many, drawn by a fixed seed
+	one        = uint64(1) << 20
+	mostPaths  = uint64(1) << 40 // of one turn; more count as so many
+)
+
+// Betweenness returns for each turn the sum, over all pairs of other turns, of the share of their shortest ways that lead through it, in parts of 2^20. Edges are walked in both directions. Of more than
+// 5 000 turns the ways from 256 of them are counted, drawn by a fixed seed, and the sums are scaled up. Divisions round down. Sources times the edges, in parallel.
+func (g *Graph) Betweenness(workers int) (sums []uint64, sampled bool) {
+	n := len(g.Turns)
+	from := make([]int32, n)
+	for i := range from {
+		from[i] = int32(i)
+	}
+	if n > allSources {
+		slices.SortFunc(from, func(a, b int32) int {
+			if x, y := mix(uint64(a)), mix(uint64(b)); x != y {
+				if x < y {
+					return -1
+				}
+				return 1
+			}
+			return 0
+		})
+		from, sampled = from[:sources], true
+	}
+	workers = max(1, min(workers, len(from)))
+	parts := make([][]uint64, workers)
+	var wait sync.WaitGroup
+	for w := range workers {
+		wait.Go(func() {
+			walk := newWalk(n)
+			parts[w] = make([]uint64, n)
+			for i := w; i < len(from); i += workers {
+				walk.from(g, from[i], parts[w])
+			}
+		})
+	}
+	wait.Wait()
+	sums = make([]uint64, n)
+	for _, part := range parts {
+		for i, v := range part {
+			sums[i] += v
+		}
+	}
+	for i := range sums {
+		if sampled {
+			hi, lo := bits.Mul64(sums[i], uint64(n))
+			sums[i], _ = bits.Div64(hi, lo, uint64(len(from)))
+		}
+		sums[i] /= 2 // each pair was counted from both ends
+	}
+	return sums, sampled
+}
+
+// mix spreads a number over 64 bits (the finalizer of SplitMix64).
+func mix(x uint64) uint64 {
+	x += 0x9e3779b97f4a7c15
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
+
+// A walk is a search in breadth, whose memory is used again.
+type walk struct {
+	order []int32
+	far   []int32 // -1: not reached
+	paths []uint64
+	share []uint64
+}
+
+func newWalk(n int) *walk {
+	w := &walk{order: make([]int32, 0, n), far: make([]int32, n), paths: make([]uint64, n), share: make([]uint64, n)}
+	for i := range w.far {
+		w.far[i] = -1
+	}
+	return w
+}
+
+// from adds what the shortest ways from a turn lead through (Brandes, algorithm 1).
+func (w *walk) from(g *Graph, s int32, into []uint64) {
+	w.order = append(w.order[:0], s)
+	w.far[s], w.paths[s] = 0, 1
+	for i := 0; i < len(w.order); i++ {
+		v := w.order[i]
+		for _, u := range g.around.of(v) {
+			if w.far[u] < 0 {
+				w.far[u] = w.far[v] + 1
+				w.order = append(w.order, u)
+			}
+			if w.far[u] == w.far[v]+1 {
+				w.paths[u] = min(w.paths[u]+w.paths[v], mostPaths)
+			}
+		}
+	}
+	for i := len(w.order) - 1; i >= 0; i-- {
+		u := w.order[i]
+		for _, v := range g.around.of(u) {
+			if w.far[v] == w.far[u]-1 {
+				hi, lo := bits.Mul64(one+w.share[u], w.paths[v])
+				q, _ := bits.Div64(hi, lo, w.paths[u]) // paths[v] is at most paths[u]
+				w.share[v] += q
+			}
+		}
+		if u != s {
+			into[u] += w.share[u]
+		}
+	}
+	for _, u := range w.order {
+		w.far[u], w.paths[u], w.share[u] = -1, 0, 0
+	}
+}
+
+// Cuts are turns and edges that hold together what would fall apart without them.
+type Cuts struct {
+	Turns   []int32    // cut vertices, ascending
+	Bridges [][2]int32 // edges, the smaller number first, ascending
+}
+
+// Cuts finds cut vertices and bridges, exactly, without recursion. The edges.
+func (g *Graph) Cuts() (c Cuts) {
+	n := len(g.Turns)
+	found, low, next := make([]int32, n), make([]int32, n), make([]int32, n)
+	cut := make([]bool, n)
+	count := int32(0)
+	type step struct{ at, from int32 }
+	var path []step
+	for root := range int32(n) {
+		if found[root] != 0 {
+			continue
+		}
+		branches := 0
+		count++
+		found[root], low[root] = count, count
+		path = append(path[:0], step{root, -1})
+		for len(path) > 0 {
+			s := path[len(path)-1]
+			if list := g.around.of(s.at); int(next[s.at]) < len(list) {
+				u := list[next[s.at]]
+				next[s.at]++
+				switch {
+				case u == s.from:
+				case found[u] != 0:
+					low[s.at] = min(low[s.at], found[u])
+				default:
+					count++
+					found[u], low[u] = count, count
+					path = append(path, step{u, s.at})
+				}
+				continue
+			}
+			path = path[:len(path)-1]
+			if s.from < 0 {
+				continue
+			}
+			low[s.from] = min(low[s.from], low[s.at])
+			if low[s.at] > found[s.from] {
+				c.Bridges = append(c.Bridges, [2]int32{min(s.from, s.at), max(s.from, s.at)})
+			}
+			if s.from == root {
+				branches++
+			} else if low[s.at] >= found[s.from] {
+				cut[s.from] = true
+			}
+		}
+		cut[root] = branches > 1
+	}
+	for i := range cut {
+		if cut[i] {
+			c.Turns = append(c.Turns, int32(i))
+		}
+	}
+	slices.SortFunc(c.Bridges, func(a, b [2]int32) int {
+		if a[0] != b[0] {
+			return int(a[0]) - int(b[0])
+		}
+		return int(a[1]) - int(b[1])
+	})
+	return c
+}

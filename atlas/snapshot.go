@@ -1,0 +1,157 @@
+package atlas
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+
+	"github.com/graphkernel/graphkernel/dag"
+)
+
+// A Snapshot counts a graph.
+type Snapshot struct {
+	Turns, Edges, Conversations int
+	Roots, Leaves, Branches     int // turns that continue nothing, that nothing continues, and that several continue
+	Merges                      int // turns that continue several
+	Depth                       int // the most edges from a root
+	Depths                      []Count
+	Kinds, Roles, Phases        []Count // of edges, and of turns
+	Largest                     []Count // conversations
+	Growth                      []Step
+}
+
+// A Count is how many there are of something with a name.
+type Count struct {
+	Name string
+	N    int
+}
+
+// A Step says how many turns there were up to a number, with what share of them in the conversations that began by then.
+type Step struct {
+	Upto                 dag.Seq
+	Turns, Conversations int
+}
+
+// What a Snapshot lists.
+const (
+	mostListed = 20 // of the largest conversations
+	growth     = 10 // steps
+)
+
+// Snapshot counts the graph as of a number.
+func (g *Graph) Snapshot(asOf dag.Seq) Snapshot {
+	s := Snapshot{Turns: len(g.Turns)}
+	kinds, roles, phases, depths, conversations := map[string]int{}, map[string]int{}, map[string]int{}, map[string]int{}, map[string]int{}
+	children := make([]int, len(g.Turns))
+	order := make([]int32, len(g.Turns))
+	for i := range g.Turns {
+		t := &g.Turns[i]
+		order[i] = int32(i)
+		roles[t.Role.String()]++
+		phases[t.Phase.String()]++
+		conversations[t.Conversation.String()]++
+		for _, p := range t.Parents {
+			kinds[p.Kind.String()]++
+			s.Edges++
+		}
+		for _, p := range g.parents.of(int32(i)) {
+			children[p]++
+		}
+	}
+	// A turn is admitted with its parents or after them, but within one admission in any order.
+	depth := g.depths()
+	for i := range g.Turns {
+		n := len(g.parents.of(int32(i)))
+		switch {
+		case n == 0:
+			s.Roots++
+		case n > 1:
+			s.Merges++
+		}
+		switch {
+		case children[i] == 0:
+			s.Leaves++
+		case children[i] > 1:
+			s.Branches++
+		}
+		s.Depth = max(s.Depth, depth[i])
+		depths[band(depth[i])]++
+	}
+	s.Conversations = len(conversations)
+	s.Kinds, s.Roles, s.Phases = counted(kinds), counted(roles), counted(phases)
+	s.Largest = counted(conversations)
+	s.Largest = s.Largest[:min(len(s.Largest), mostListed)]
+	s.Depths = counted(depths)
+	slices.SortFunc(s.Depths, func(a, b Count) int {
+		return cmp.Or(cmp.Compare(len(a.Name), len(b.Name)), cmp.Compare(a.Name, b.Name))
+	})
+	slices.SortFunc(order, func(a, b int32) int { return cmp.Compare(g.Turns[a].Seq, g.Turns[b].Seq) })
+	s.Growth = g.growth(order, asOf)
+	return s
+}
+
+// band names a range of depths: 0, 1, 2-3, 4-7 and so on.
+func band(depth int) string {
+	low := 1
+	for depth >= 2*low {
+		low *= 2
+	}
+	if depth < 2 {
+		return strconv.Itoa(depth)
+	}
+	return strconv.Itoa(low) + "-" + strconv.Itoa(2*low-1)
+}
+
+// growth lists how many turns there were at each tenth of the numbers.
+func (g *Graph) growth(order []int32, asOf dag.Seq) (steps []Step) {
+	seen := map[dag.ConversationID]bool{}
+	i := 0
+	for n := range growth {
+		upto := asOf * dag.Seq(n+1) / growth
+		if upto == 0 || len(steps) > 0 && steps[len(steps)-1].Upto == upto {
+			continue
+		}
+		for ; i < len(order) && g.Turns[order[i]].Seq <= upto; i++ {
+			seen[g.Turns[order[i]].Conversation] = true
+		}
+		steps = append(steps, Step{upto, i, len(seen)})
+	}
+	return steps
+}
+
+// depths returns for each turn the most edges from a root. What is in a circle, which no store admits, has those outside of it.
+func (g *Graph) depths() []int {
+	depth, missing := make([]int, len(g.Turns)), make([]int, len(g.Turns))
+	children := make([][]int32, len(g.Turns))
+	var ready []int32
+	for i := range int32(len(g.Turns)) {
+		parents := g.parents.of(i)
+		if missing[i] = len(parents); len(parents) == 0 {
+			ready = append(ready, i)
+		}
+		for _, p := range parents {
+			children[p] = append(children[p], i)
+		}
+	}
+	for len(ready) > 0 {
+		n := ready[0]
+		ready = ready[1:]
+		for _, c := range children[n] {
+			depth[c] = max(depth[c], depth[n]+1)
+			if missing[c]--; missing[c] == 0 {
+				ready = append(ready, c)
+			}
+		}
+	}
+	return depth
+}
+
+// counted lists counts, the largest first, and of two as large the one that is first by name.
+func counted(of map[string]int) []Count {
+	list := make([]Count, 0, len(of))
+	for name, n := range of {
+		list = append(list, Count{name, n})
+	}
+	slices.SortFunc(list, func(a, b Count) int { return cmp.Or(cmp.Compare(b.N, a.N), cmp.Compare(a.Name, b.Name)) })
+	return list
+}
