@@ -54,6 +54,12 @@ var (
 	ListKeys          = answered(api.ListKeys, listKeys)
 	CreateKey         = answered(api.CreateKey, createKey)
 	RevokeKey         = answered(api.RevokeKey, revokeKey)
+	AtlasSnapshot     = answered(api.AtlasSnapshot, atlasSnapshot)
+	AtlasOverlap      = answered(api.AtlasOverlap, atlasOverlap)
+	AtlasInfluence    = answered(api.AtlasInfluence, atlasInfluence)
+	AtlasCommunities  = answered(api.AtlasCommunities, atlasCommunities)
+	AtlasManifest     = answered(api.AtlasManifest, atlasManifest)
+	BlameTurn         = answered(api.BlameTurn, blame)
 )
 
 // Operations lists them. The service has a route for each, and agents have a tool for each that
@@ -64,6 +70,7 @@ func Operations() []Answered {
 		PreviewSlice, ExplainCut, ListSlices, GetSlice, EraseTask, ExplainTurn, ListPolicies, GetPolicy,
 		ListFacts, RetractFacts, FactsHistory, TraverseKnowledge, FindPaths, CountKnowledge, KnowledgeSince, ListAliases,
 		ListKeys, CreateKey, RevokeKey,
+		AtlasSnapshot, AtlasOverlap, AtlasInfluence, AtlasCommunities, AtlasManifest, BlameTurn,
 	}
 }
 

@@ -147,6 +147,23 @@ class BatchResults(TypedDict):
     results: list[BatchResult]
 
 
+class Blame(TypedDict):
+    for: list[Issued]
+    """What was handed out for it: around the turns that it follows, before there was it."""
+    in_all: list[str]
+    """Turns that all of that held."""
+    minimal: list[str]
+    """A smallest set of that kind, or one of which no turn can be left out; empty if the others would be selected in any case."""
+    pivots: list[Pivot]
+    """Those of them without which others would have been selected otherwise, the most first."""
+    policy: str
+    selected: int
+    """Turns that the policy selects around the turn that it follows."""
+    tried: int
+    """How often was cut again."""
+    turn: str
+
+
 class BundleVerdict(TypedDict):
     admissible: bool
     bundle_sha256: str
@@ -180,6 +197,32 @@ class ChosenBefore(TypedDict):
     score: int
     """In millionths."""
     turn: NotRequired[str]
+
+
+class Communities(TypedDict):
+    as_of: int
+    communities: list[Community]
+    """The largest first."""
+    contexts: int
+    """Contexts that were looked at."""
+    issued: int
+    """The number of the newest record of what was handed out."""
+    modularity: int
+    """The share of edges within them, less what chance would have there, in millionths."""
+    older: int
+    """Older records that were not looked at: the newest 10 000 are."""
+    slices: int
+    """Slices of turns that were looked at."""
+    total: int
+    """How many there are."""
+
+
+class Community(TypedDict):
+    central: str
+    """The member with the most edges."""
+    members: list[str]
+    """The first 20, ascending: ids of turns, or names."""
+    size: int
 
 
 class Context(TypedDict):
@@ -513,6 +556,12 @@ class Found(TypedDict):
     policy: str
 
 
+class GrowthStep(TypedDict):
+    conversations: int
+    turns: int
+    upto: int
+
+
 class Health(TypedDict):
     checks: NotRequired[dict[str, str]]
     status: Literal["ok", "starting", "unavailable", "stopping"]
@@ -569,6 +618,43 @@ class Holding(TypedDict):
     older: int
     """How many older records were not."""
     slices: list[Issued]
+
+
+class Influence(TypedDict):
+    as_of: int
+    bridges: int
+    """Edges of that kind."""
+    contexts: int
+    """Contexts that were looked at."""
+    cuts: int
+    """Turns without which others would not be connected."""
+    issued: int
+    """The number of the newest record of what was handed out."""
+    older: int
+    """Older records that were not looked at: the newest 10 000 are."""
+    sampled: NotRequired[bool]
+    """There are more than 5 000 turns, so betweenness is counted from 256 of them, drawn by a fixed seed."""
+    slices: int
+    """Slices of turns that were looked at."""
+    turns: list[InfluencedTurn]
+
+
+class InfluencedTurn(TypedDict):
+    betweenness: int
+    """Pairs of other turns whose shortest ways lead through it, in thousandths."""
+    contexts: int
+    """Contexts that showed it."""
+    cut: NotRequired[bool]
+    """Others would not be connected without it."""
+    degree: int
+    """Turns that it has an edge with."""
+    rank: int
+    """PageRank, in millionths of a millionth: those of all turns add up to 10^12, less rounding."""
+    slices: int
+    """Slices that held it."""
+    turn: str
+    weight: int
+    """The sum of its scores in slices, and one for each context, in millionths."""
 
 
 class Issued(TypedDict):
@@ -687,12 +773,26 @@ class MadeAPIKey(TypedDict):
     tenant: str
 
 
+class Manifest(TypedDict):
+    document: dict[str, Any]
+    """Canonical JSON (RFC 8785) of all parts, with the lists at their default lengths."""
+    envelope: NotRequired[dict[str, Any]]
+    """An in-toto statement that names the digest, signed by the attestation key (DSSE). Absent without an identity."""
+    sha256: str
+    """Of the document."""
+
+
 class Messages(TypedDict):
     messages: list[dict[str, Any]]
 
 
 class NameCount(TypedDict):
     facts: int
+    name: str
+
+
+class NameShare(TypedDict):
+    count: int
     name: str
 
 
@@ -731,6 +831,31 @@ class NewFact(TypedDict):
     valid_until: NotRequired[str]
 
 
+class Overlap(TypedDict):
+    as_of: int
+    contexts: int
+    """Contexts that were looked at."""
+    issued: int
+    """The number of the newest record of what was handed out."""
+    older: int
+    """Older records that were not looked at: the newest 10 000 are."""
+    pairs: list[OverlapPair]
+    """The most alike first."""
+    sampled: NotRequired[bool]
+    """There are more than 10 000, so pairs were found by MinHash and some may be missing: one that shares half of its turns with a probability of 1 in 8, one that shares 7 of 10 with 1 in 10 000."""
+    slices: int
+    """Slices of turns that were looked at."""
+
+
+class OverlapPair(TypedDict):
+    a: str
+    b: str
+    jaccard: int
+    """Turns that both held, of those that either held, in millionths."""
+    shared: int
+    """Turns that both held."""
+
+
 class Parent(TypedDict):
     id: str
     kind: Literal["reply", "spawn", "merge", "reference"]
@@ -742,6 +867,14 @@ class PhaseWeights(TypedDict):
     exploration: NotRequired[float]
     planning: NotRequired[float]
     synthesis: NotRequired[float]
+
+
+class Pivot(TypedDict):
+    added: int
+    """Other turns that would have been."""
+    dropped: int
+    """Other turns that would not have been selected without it."""
+    turn: str
 
 
 class Policies(TypedDict):
@@ -981,6 +1114,43 @@ class Slices(TypedDict):
     slices: list[Issued]
 
 
+class Snapshot(TypedDict):
+    as_of: int
+    authors: list[NameShare]
+    """The 20 with the most turns. A turn whose text was erased has none."""
+    branches: int
+    """Turns that several continue."""
+    contexts: int
+    """Contexts that were looked at."""
+    conversations: int
+    depth: int
+    """The most edges from a turn that continues nothing."""
+    depths: list[NameShare]
+    """Turns by their depth."""
+    edges: int
+    growth: list[GrowthStep]
+    """At each tenth of the numbers."""
+    issued: int
+    """The number of the newest record of what was handed out."""
+    kinds: list[NameShare]
+    """Edges by their kind."""
+    largest: list[NameShare]
+    """The 20 conversations with the most turns."""
+    leaves: int
+    """Turns that nothing continues."""
+    merges: int
+    """Turns that continue several."""
+    older: int
+    """Older records that were not looked at: the newest 10 000 are."""
+    phases: list[NameShare]
+    roles: list[NameShare]
+    roots: int
+    """Turns that continue nothing."""
+    slices: int
+    """Slices of turns that were looked at."""
+    turns: int
+
+
 class Step(TypedDict):
     """A fact on a way. An outgoing one leads from its subject to its object."""
 
@@ -1205,6 +1375,41 @@ class Operations:
         """
         return self._transport.json("POST", "/api/context", body=body, media="application/json")
 
+    def atlas_communities(self, *, as_of: int | None = None, issued: int | None = None, limit: int | None = None, of: Literal["turns", "facts"] | None = None) -> Communities:
+        """List what belongs together.
+
+        Parts turns, or the names of facts, into communities.
+        """
+        return self._transport.json("GET", "/api/atlas/communities", query={"as_of": as_of, "issued": issued, "limit": limit, "of": of})
+
+    def atlas_influence(self, *, as_of: int | None = None, issued: int | None = None, limit: int | None = None, turn: str | None = None, by: Literal["weight", "rank", "betweenness"] | None = None) -> Influence:
+        """List the turns that were used most.
+
+        Says of turns in how many slices and contexts they were, and where they are in the graph.
+        """
+        return self._transport.json("GET", "/api/atlas/influence", query={"as_of": as_of, "issued": issued, "limit": limit, "turn": turn, "by": by})
+
+    def atlas_manifest(self, *, as_of: int | None = None, issued: int | None = None) -> Manifest:
+        """Write the atlas as one signed document.
+
+        The document is the same, byte for byte, whenever it is asked for as of the same numbers, as long as no fact's turn and no author is erased.
+        """
+        return self._transport.json("GET", "/api/atlas/manifest", query={"as_of": as_of, "issued": issued})
+
+    def atlas_overlap(self, *, as_of: int | None = None, issued: int | None = None, limit: int | None = None) -> Overlap:
+        """List slices and contexts that share most.
+
+        Compares what was handed out by the turns that it held.
+        """
+        return self._transport.json("GET", "/api/atlas/overlap", query={"as_of": as_of, "issued": issued, "limit": limit})
+
+    def atlas_snapshot(self, *, as_of: int | None = None, issued: int | None = None) -> Snapshot:
+        """Count the graph.
+
+        Counts turns, edges and conversations by what they are, as of a number, and how they grew.
+        """
+        return self._transport.json("GET", "/api/atlas", query={"as_of": as_of, "issued": issued})
+
     def attest_bundle(self, body: bytes) -> Evidence:
         """Have a bundle attested.
 
@@ -1214,6 +1419,13 @@ class Operations:
         for first, with `/api/slice`, and its bytes are sent here as they came.
         """
         return self._transport.json("POST", "/api/attest", body=body, media="application/json")
+
+    def blame_turn(self, id: str, *, policy: str | None = None) -> Blame:
+        """Say what may have led to a turn.
+
+        Lists what was handed out for it, the turns that all of that held, and those on which the choice of the others hung: the slice is cut again without each.
+        """
+        return self._transport.json("GET", f"/api/turns/{self._transport.segment(id)}/blame", query={"policy": policy})
 
     def convert_bundle(self, body: bytes, *, to: Literal["prov", "openlineage", "sigstore"]) -> Converted:
         """Write a bundle as W3C PROV, OpenLineage, or for cosign.

@@ -139,6 +139,23 @@ export interface BatchResults {
   results: BatchResult[];
 }
 
+export interface Blame {
+  /** What was handed out for it: around the turns that it follows, before there was it. */
+  for: Issued[];
+  /** Turns that all of that held. */
+  in_all: string[];
+  /** A smallest set of that kind, or one of which no turn can be left out; empty if the others would be selected in any case. */
+  minimal: string[];
+  /** Those of them without which others would have been selected otherwise, the most first. */
+  pivots: Pivot[];
+  policy: string;
+  /** Turns that the policy selects around the turn that it follows. */
+  selected: number;
+  /** How often was cut again. */
+  tried: number;
+  turn: string;
+}
+
 export interface BundleVerdict {
   admissible: boolean;
   bundle_sha256: string;
@@ -172,6 +189,32 @@ export interface ChosenBefore {
   /** In millionths. */
   score: number;
   turn?: string;
+}
+
+export interface Communities {
+  as_of: number;
+  /** The largest first. */
+  communities: Community[];
+  /** Contexts that were looked at. */
+  contexts: number;
+  /** The number of the newest record of what was handed out. */
+  issued: number;
+  /** The share of edges within them, less what chance would have there, in millionths. */
+  modularity: number;
+  /** Older records that were not looked at: the newest 10 000 are. */
+  older: number;
+  /** Slices of turns that were looked at. */
+  slices: number;
+  /** How many there are. */
+  total: number;
+}
+
+export interface Community {
+  /** The member with the most edges. */
+  central: string;
+  /** The first 20, ascending: ids of turns, or names. */
+  members: string[];
+  size: number;
 }
 
 export interface Context {
@@ -503,6 +546,12 @@ export interface Found {
   policy: string;
 }
 
+export interface GrowthStep {
+  conversations: number;
+  turns: number;
+  upto: number;
+}
+
 export interface Health {
   checks?: Record<string, string>;
   status: "ok" | "starting" | "unavailable" | "stopping";
@@ -559,6 +608,43 @@ export interface Holding {
   /** How many older records were not. */
   older: number;
   slices: Issued[];
+}
+
+export interface Influence {
+  as_of: number;
+  /** Edges of that kind. */
+  bridges: number;
+  /** Contexts that were looked at. */
+  contexts: number;
+  /** Turns without which others would not be connected. */
+  cuts: number;
+  /** The number of the newest record of what was handed out. */
+  issued: number;
+  /** Older records that were not looked at: the newest 10 000 are. */
+  older: number;
+  /** There are more than 5 000 turns, so betweenness is counted from 256 of them, drawn by a fixed seed. */
+  sampled?: boolean;
+  /** Slices of turns that were looked at. */
+  slices: number;
+  turns: InfluencedTurn[];
+}
+
+export interface InfluencedTurn {
+  /** Pairs of other turns whose shortest ways lead through it, in thousandths. */
+  betweenness: number;
+  /** Contexts that showed it. */
+  contexts: number;
+  /** Others would not be connected without it. */
+  cut?: boolean;
+  /** Turns that it has an edge with. */
+  degree: number;
+  /** PageRank, in millionths of a millionth: those of all turns add up to 10^12, less rounding. */
+  rank: number;
+  /** Slices that held it. */
+  slices: number;
+  turn: string;
+  /** The sum of its scores in slices, and one for each context, in millionths. */
+  weight: number;
 }
 
 /** The record of one bundle that was handed out. It holds no text. */
@@ -672,12 +758,26 @@ export interface MadeAPIKey {
   tenant: string;
 }
 
+export interface Manifest {
+  /** Canonical JSON (RFC 8785) of all parts, with the lists at their default lengths. */
+  document: Record<string, unknown>;
+  /** An in-toto statement that names the digest, signed by the attestation key (DSSE). Absent without an identity. */
+  envelope?: Record<string, unknown>;
+  /** Of the document. */
+  sha256: string;
+}
+
 export interface Messages {
   messages: Record<string, unknown>[];
 }
 
 export interface NameCount {
   facts: number;
+  name: string;
+}
+
+export interface NameShare {
+  count: number;
   name: string;
 }
 
@@ -715,6 +815,31 @@ export interface NewFact {
   valid_until?: string;
 }
 
+export interface Overlap {
+  as_of: number;
+  /** Contexts that were looked at. */
+  contexts: number;
+  /** The number of the newest record of what was handed out. */
+  issued: number;
+  /** Older records that were not looked at: the newest 10 000 are. */
+  older: number;
+  /** The most alike first. */
+  pairs: OverlapPair[];
+  /** There are more than 10 000, so pairs were found by MinHash and some may be missing: one that shares half of its turns with a probability of 1 in 8, one that shares 7 of 10 with 1 in 10 000. */
+  sampled?: boolean;
+  /** Slices of turns that were looked at. */
+  slices: number;
+}
+
+export interface OverlapPair {
+  a: string;
+  b: string;
+  /** Turns that both held, of those that either held, in millionths. */
+  jaccard: number;
+  /** Turns that both held. */
+  shared: number;
+}
+
 export interface Parent {
   id: string;
   kind: "reply" | "spawn" | "merge" | "reference";
@@ -726,6 +851,14 @@ export interface PhaseWeights {
   exploration?: number;
   planning?: number;
   synthesis?: number;
+}
+
+export interface Pivot {
+  /** Other turns that would have been. */
+  added: number;
+  /** Other turns that would not have been selected without it. */
+  dropped: number;
+  turn: string;
 }
 
 export interface Policies {
@@ -957,6 +1090,43 @@ export interface Slices {
   slices: Issued[];
 }
 
+export interface Snapshot {
+  as_of: number;
+  /** The 20 with the most turns. A turn whose text was erased has none. */
+  authors: NameShare[];
+  /** Turns that several continue. */
+  branches: number;
+  /** Contexts that were looked at. */
+  contexts: number;
+  conversations: number;
+  /** The most edges from a turn that continues nothing. */
+  depth: number;
+  /** Turns by their depth. */
+  depths: NameShare[];
+  edges: number;
+  /** At each tenth of the numbers. */
+  growth: GrowthStep[];
+  /** The number of the newest record of what was handed out. */
+  issued: number;
+  /** Edges by their kind. */
+  kinds: NameShare[];
+  /** The 20 conversations with the most turns. */
+  largest: NameShare[];
+  /** Turns that nothing continues. */
+  leaves: number;
+  /** Turns that continue several. */
+  merges: number;
+  /** Older records that were not looked at: the newest 10 000 are. */
+  older: number;
+  phases: NameShare[];
+  roles: NameShare[];
+  /** Turns that continue nothing. */
+  roots: number;
+  /** Slices of turns that were looked at. */
+  slices: number;
+  turns: number;
+}
+
 /** A fact on a way. An outgoing one leads from its subject to its object. */
 export interface Step {
   /** The names that the statement itself has, where aliases give others. */
@@ -1186,6 +1356,51 @@ export class Operations {
   }
 
   /**
+   * List what belongs together.
+   *
+   * Parts turns, or the names of facts, into communities.
+   */
+  atlasCommunities(query: { "as_of"?: number; "issued"?: number; "limit"?: number; "of"?: "turns" | "facts" } = {}): Promise<Communities> {
+    return this.transport.json("GET", `/api/atlas/communities`, { query });
+  }
+
+  /**
+   * List the turns that were used most.
+   *
+   * Says of turns in how many slices and contexts they were, and where they are in the graph.
+   */
+  atlasInfluence(query: { "as_of"?: number; "issued"?: number; "limit"?: number; "turn"?: string; "by"?: "weight" | "rank" | "betweenness" } = {}): Promise<Influence> {
+    return this.transport.json("GET", `/api/atlas/influence`, { query });
+  }
+
+  /**
+   * Write the atlas as one signed document.
+   *
+   * The document is the same, byte for byte, whenever it is asked for as of the same numbers, as long as no fact's turn and no author is erased.
+   */
+  atlasManifest(query: { "as_of"?: number; "issued"?: number } = {}): Promise<Manifest> {
+    return this.transport.json("GET", `/api/atlas/manifest`, { query });
+  }
+
+  /**
+   * List slices and contexts that share most.
+   *
+   * Compares what was handed out by the turns that it held.
+   */
+  atlasOverlap(query: { "as_of"?: number; "issued"?: number; "limit"?: number } = {}): Promise<Overlap> {
+    return this.transport.json("GET", `/api/atlas/overlap`, { query });
+  }
+
+  /**
+   * Count the graph.
+   *
+   * Counts turns, edges and conversations by what they are, as of a number, and how they grew.
+   */
+  atlasSnapshot(query: { "as_of"?: number; "issued"?: number } = {}): Promise<Snapshot> {
+    return this.transport.json("GET", `/api/atlas`, { query });
+  }
+
+  /**
    * Have a bundle attested.
    *
    * Signs for third parties what was issued here, for whoever holds the bundle:
@@ -1195,6 +1410,15 @@ export class Operations {
    */
   attestBundle(body: Uint8Array): Promise<Evidence> {
     return this.transport.json("POST", `/api/attest`, { body, media: "application/json" });
+  }
+
+  /**
+   * Say what may have led to a turn.
+   *
+   * Lists what was handed out for it, the turns that all of that held, and those on which the choice of the others hung: the slice is cut again without each.
+   */
+  blameTurn(id: string, query: { "policy"?: string } = {}): Promise<Blame> {
+    return this.transport.json("GET", `/api/turns/${this.transport.segment(id)}/blame`, { query });
   }
 
   /**
