@@ -126,7 +126,7 @@ var mayImport = map[string][]string{
 		"server/view", "client", "api", "slice/facts", "cmd/graphkernel/cli", "dag", "ingest", "ingest/extract", "ingest/llm", "internal/canon", "kernel", "knowledge", "normalize", "policy", "render", "server/mcp", "store", "token",
 		"github.com/jedib0t/go-pretty/v6", "github.com/spf13/cobra",
 	},
-	"cmd/graphkernel/audit": {"slice/contexts", "internal/userdir",
+	"cmd/graphkernel/audit": {"slice/contexts", "internal/userdir", "server/view",
 		"api", "policy/standard", "client", "cmd/graphkernel/cli", "dag", "evidence", "golden", "internal/secretfile", "kernel", "ledger", "ledger/monitor", "policy", "render", "slice", "slice/facts", "token",
 		"github.com/spf13/cobra",
 	},

@@ -151,7 +151,7 @@ type BlameQuery struct {
 // A Blame says what may have led to a turn.
 type Blame struct {
 	Turn     string   `json:"turn" is:"UUID"`
-	For      []Issued `json:"for" doc:"What was handed out for it: around the turns that it follows, before there was it."`
+	For      []Issued `json:"handed_out" doc:"What was handed out for it: around the turns that it follows, before there was it."`
 	InAll    []string `json:"in_all" is:"UUID" doc:"Turns that all of that held."`
 	Policy   string   `json:"policy" is:"PolicyID"`
 	Selected int      `json:"selected" doc:"Turns that the policy selects around the turn that it follows."`

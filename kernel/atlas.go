@@ -372,6 +372,7 @@ func (w *without) chosen(ctx context.Context, left []dag.TurnID) (map[dag.TurnID
 	}
 	for {
 		g := dag.NewGraph()
+		there := map[dag.TurnID]bool{}
 		for i := range w.loaded.Turns {
 			s := w.loaded.Turns[i]
 			if s.Seq > w.asOf || slices.Contains(left, s.ID) {
@@ -381,9 +382,10 @@ func (w *without) chosen(ctx context.Context, left []dag.TurnID) (map[dag.TurnID
 			if err := g.Add(&s); err != nil {
 				return nil, err
 			}
+			there[s.ID] = true
 		}
 		for _, l := range w.loaded.Links {
-			if !slices.Contains(left, l.Child) && !slices.Contains(left, l.Parent) {
+			if there[l.Parent] && !slices.Contains(left, l.Child) {
 				if err := g.AddLink(l); err != nil {
 					return nil, err
 				}

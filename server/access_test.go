@@ -26,11 +26,11 @@ var permitted = map[access.Role]string{
 	access.Verifier: "getCheckpoint getTile getConsistency getLogKeys verifyToken verifyBundle attestBundle convertBundle getCaller",
 	access.Agent: "convertBundle getCaller resolveTurn getCheckpoint getTile getConsistency getLogKeys admitTurns cutSlice cutSlices cutFacts verifyToken verifyBundle attestBundle listPolicies getPolicy " +
 		"learnFact learnFacts retractFacts addAliases removeAlias listFacts factHistory traverseKnowledge findPaths knowledgeChanges knowledgeStats drawKnowledge listAliases searchTurns enrichHits assembleContext",
-	access.Auditor: "convertBundle getCaller resolveTurn listTurns lookUpTurns previewSlice explainCut explainContext attestBundle getBundle getEvidence getCheckpoint getTile getEntries getProof getConsistency getLogKeys getTurn listConversations getConversation listSlices turnHolding getSlice replaySlice explainTurn streamEvents " +
+	access.Auditor: "convertBundle getCaller resolveTurn listTurns lookUpTurns previewSlice explainCut explainContext attestBundle getBundle getEvidence getCheckpoint getTile getEntries getProof getConsistency getLogKeys getTurn listConversations getConversation listSlices turnHolding atlasSnapshot atlasOverlap atlasInfluence atlasCommunities atlasManifest blameTurn getSlice replaySlice explainTurn streamEvents " +
 		"verifyToken verifyBundle listPolicies getPolicy " +
 		"listFacts factHistory traverseKnowledge findPaths knowledgeChanges knowledgeStats drawKnowledge listAliases searchTurns enrichHits assembleContext",
 	access.Admin: "convertBundle getCaller resolveTurn listTurns lookUpTurns previewSlice explainCut explainContext listKeys createKey revokeKey attestBundle getBundle getEvidence getCheckpoint getTile getEntries getProof getConsistency getLogKeys admitTurns getTurn eraseTurn eraseTask listConversations getConversation cutSlice cutSlices verifyToken verifyBundle " +
-		"listSlices turnHolding getSlice replaySlice explainTurn listPolicies registerPolicy getPolicy streamEvents " +
+		"listSlices turnHolding atlasSnapshot atlasOverlap atlasInfluence atlasCommunities atlasManifest blameTurn getSlice replaySlice explainTurn listPolicies registerPolicy getPolicy streamEvents " +
 		"learnFact learnFacts retractFacts addAliases removeAlias listFacts factHistory traverseKnowledge findPaths knowledgeChanges knowledgeStats drawKnowledge listAliases searchTurns enrichHits assembleContext cutFacts",
 }
 
@@ -94,6 +94,12 @@ func (s *service) questions(slice string, bundle []byte) map[string]question {
 		"knowledgeStats":    {},
 		"drawKnowledge":     {query: values("entity", "ada")},
 		"listAliases":       {},
+		"atlasSnapshot":     {},
+		"atlasOverlap":      {},
+		"atlasInfluence":    {},
+		"atlasCommunities":  {},
+		"atlasManifest":     {},
+		"blameTurn":         {path: map[string]string{"id": turnID(2)}},
 		"addAliases":        {body: map[string]any{"aliases": []api.Alias{{Alias: "countess", Canonical: "ada"}}}},
 		"removeAlias":       {path: map[string]string{"alias": "countess"}},
 	}
@@ -155,7 +161,7 @@ func TestRoles(t *testing.T) {
 		}
 		_ = r.Body.Close()
 	}
-	if allowed != 9+32+40+55 || refused != 4*55-allowed {
+	if allowed != 9+32+46+61 || refused != 4*61-allowed {
 		t.Errorf("%d allowed, %d refused", allowed, refused)
 	}
 }

@@ -79,6 +79,18 @@ slice ANCHOR --format messages --as-of 22
 ~slice ANCHOR --policy facts@1
 ~slice ANCHOR --as-of 999
 ~slice absent
+atlas
+--output json atlas
+atlas overlap
+--output json atlas influence --by rank -n 5
+atlas influence
+atlas communities
+--output json atlas communities --of facts
+atlas blame d93a7abe
+--output json atlas blame ANCHOR --policy default@1
+~atlas blame absent
+~atlas --as-of 999
+~atlas influence --by nothing
 search table deleted
 --output json search why was the table deleted --explain --as-of 22
 search --role user -n 2 backup

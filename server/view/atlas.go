@@ -1,6 +1,7 @@
 package view
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -280,6 +281,15 @@ func atlasManifest(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in 
 func canonical(v any) ([]byte, error) {
 	text, err := json.Marshal(v)
 	if err != nil {
+		return nil, err
+	}
+	sorted := json.NewDecoder(bytes.NewReader(text))
+	sorted.UseNumber()
+	var plain any
+	if err := sorted.Decode(&plain); err != nil {
+		return nil, err
+	}
+	if text, err = json.Marshal(plain); err != nil { // by ascending keys
 		return nil, err
 	}
 	parsed, err := canon.Parse(text)

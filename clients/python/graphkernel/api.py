@@ -148,7 +148,7 @@ class BatchResults(TypedDict):
 
 
 class Blame(TypedDict):
-    for: list[Issued]
+    handed_out: list[Issued]
     """What was handed out for it: around the turns that it follows, before there was it."""
     in_all: list[str]
     """Turns that all of that held."""

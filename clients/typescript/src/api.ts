@@ -141,7 +141,7 @@ export interface BatchResults {
 
 export interface Blame {
   /** What was handed out for it: around the turns that it follows, before there was it. */
-  for: Issued[];
+  handed_out: Issued[];
   /** Turns that all of that held. */
   in_all: string[];
   /** A smallest set of that kind, or one of which no turn can be left out; empty if the others would be selected in any case. */

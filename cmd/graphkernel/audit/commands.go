@@ -10,5 +10,5 @@ import (
 
 // auditCommands makes the commands of this package.
 func Commands(a *cli.App) []*cobra.Command {
-	return []*cobra.Command{verifyCommand(a), replayCommand(a), attestCommand(a), convertCommand(a), discloseCommand(a), logCommand(a), fetchCommand(a), conformanceCommand(a)}
+	return []*cobra.Command{verifyCommand(a), replayCommand(a), attestCommand(a), convertCommand(a), discloseCommand(a), logCommand(a), fetchCommand(a), conformanceCommand(a), atlasCommand(a)}
 }

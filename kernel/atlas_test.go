@@ -1,0 +1,91 @@
+package kernel_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/token"
+)
+
+// seen writes what an atlas shows.
+func seen(t *testing.T, k *kernel.Kernel, asOf dag.Seq, issued uint64) string {
+	t.Helper()
+	v := must(k.Atlas().View(t.Context(), tenant, asOf, issued))
+	between, _ := v.Graph.Betweenness(2)
+	return fmt.Sprint(v.AsOf, v.Issued, v.Sets, v.Graph.PageRank(), between, v.Graph.Cuts(), v.Graph.Communities(), v.Graph.Snapshot(v.AsOf))
+}
+
+// TestAtlas grows a store while its atlas is looked at. At every number it is what it is in a kernel that begins anew, and later what it was then.
+func TestAtlas(t *testing.T) {
+	for name, open := range stores {
+		t.Run(name, func(t *testing.T) {
+			s := open(t)
+			a := token.NewAuthority(ring(t, "k1"))
+			k := over(t, s, a)
+			ids := chain(t, k, 6)
+			then := map[[2]uint64]string{}
+			for i := range 12 {
+				parent := ids[i/2]
+				d := dag.Draft{
+					ID: dag.ExternalTurnID("atlas", fmt.Sprint(i)), Conversation: dag.ExternalConversationID("atlas", fmt.Sprint(i%3)),
+					Role: dag.RoleUser, CreatedAt: dag.Time(1000 + i), Content: "more", Parents: []dag.Parent{{ID: parent, Kind: dag.Reply}},
+				}
+				must(k.Turns().Admit(t.Context(), tenant, []dag.Draft{d}))
+				if i%2 == 0 {
+					must(k.Slices().Cut(t.Context(), tenant, kernel.Request{Anchor: d.ID}))
+					must(k.Contexts().Assemble(t.Context(), tenant, kernel.ContextRequest{Task: "more", Anchor: &d.ID}))
+				}
+				now := seen(t, k, 0, 0)
+				if fresh := seen(t, over(t, s, a), 0, 0); fresh != now {
+					t.Fatalf("after turn %d\n%s\na kernel that begins anew has\n%s", i, now, fresh)
+				}
+				v := must(k.Atlas().View(t.Context(), tenant, 0, 0))
+				then[[2]uint64{uint64(v.AsOf), v.Issued}] = now
+			}
+			if len(then) != 12 {
+				t.Fatalf("%d views", len(then))
+			}
+			for at, was := range then {
+				if is := seen(t, k, dag.Seq(at[0]), at[1]); is != was {
+					t.Errorf("as of %d\n%s\nit was\n%s", at, is, was)
+				}
+			}
+			if _, err := k.Atlas().View(t.Context(), tenant, 9999, 0); err == nil {
+				t.Error("a number beyond the head is taken")
+			}
+		})
+	}
+}
+
+// TestBlame knows what was handed out for a turn, and what the choice of the others hung on.
+func TestBlame(t *testing.T) {
+	eachStore(t, func(t *testing.T, k *kernel.Kernel) {
+		ids := chain(t, k, 8)
+		issued := must(k.Slices().Cut(t.Context(), tenant, kernel.Request{Anchor: ids[5]}))
+		must(k.Slices().Cut(t.Context(), tenant, kernel.Request{Anchor: ids[2]})) // for another turn
+		b := must(k.Atlas().Blame(t.Context(), tenant, ids[6], policy.DefaultV1ID))
+		if len(b.For) != 1 || b.For[0].Provenance.SliceID != issued.Slice.Provenance.SliceID {
+			t.Errorf("%d things were handed out for the turn", len(b.For))
+		}
+		if len(b.InAll) != len(issued.Slice.Turns) {
+			t.Errorf("%d turns were held, want %d", len(b.InAll), len(issued.Slice.Turns))
+		}
+		// Without a turn of a chain, those before it are not reached: the nearer it is, the more.
+		lost := map[dag.TurnID]int{}
+		for _, p := range b.Pivots {
+			lost[p.Turn] = p.Dropped
+		}
+		for i := 1; i < 5; i++ {
+			if lost[ids[i]] <= lost[ids[i-1]] {
+				t.Errorf("without turn %d %d others are lost, without the one before it %d", i, lost[ids[i]], lost[ids[i-1]])
+			}
+		}
+		if len(b.Minimal) != 1 || b.Minimal[0] != b.Pivots[0].Turn || b.Tried < 5 || slices.ContainsFunc(b.Pivots, func(p kernel.Pivot) bool { return p.Turn == ids[5] }) {
+			t.Errorf("minimal %v of %v, in %d cuts", b.Minimal, b.Pivots, b.Tried)
+		}
+	})
+}
