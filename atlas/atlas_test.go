@@ -2,7 +2,9 @@ package atlas_test
 
 import (
 	"cmp"
+	"crypto/sha256"
 	"encoding/binary"
+	"encoding/hex"
 	"fmt"
 	"math/big"
 	"math/rand/v2"
@@ -107,6 +109,9 @@ func TestCuts(t *testing.T) {
 	}
 	if cuts < 1000 || bridges < 1000 {
 		t.Errorf("%d cut vertices and %d bridges were drawn", cuts, bridges)
+	}
+	if testing.Short() {
+		return
 	}
 	// As deep as no recursion goes.
 	var path [][2]int
@@ -422,6 +427,29 @@ func TestSame(t *testing.T) {
 		}
 	}
 }
+
+// TestDigest holds that every processor computes the same. A change of what is computed changes the digest.
+func TestDigest(t *testing.T) {
+	r := rand.New(rand.NewPCG(10, 10))
+	const n = 300
+	var edges [][2]int
+	for i := 1; i < n; i++ {
+		edges = append(edges, [2]int{r.IntN(i), i})
+	}
+	g := atlas.New(turns(n, append(edges, drawn(r, n, 200)...)))
+	between, _ := g.Betweenness(2)
+	var sets []atlas.Set
+	for i := range int32(100) {
+		sets = append(sets, atlas.Set{Members: []int32{i, i + 1 + i%7, i + 20}})
+	}
+	pairs, _ := atlas.Overlaps(sets, 50, 2)
+	sum := sha256.Sum256([]byte(fmt.Sprint(between, g.PageRank(), g.Cuts(), g.Communities(), g.Snapshot(n), pairs)))
+	if got := hex.EncodeToString(sum[:]); got != digest {
+		t.Errorf("the digest is %s", got)
+	}
+}
+
+const digest = "d412fb3b629d766dc2ebe8af38e8406b88d687101cd5aff78f51b7d60f9cdabe"
 
 // TestSnapshot counts by hand.
 func TestSnapshot(t *testing.T) {

@@ -43,7 +43,7 @@ func TestPages(t *testing.T) {
 			t.Errorf("%s weighs %d bytes, want at most %d", p.path, weight, mostBytes)
 		}
 		b.keep(p.name)
-		for _, width := range []int64{360, 768, 3840} {
+		for _, width := range []int64{360, 768, 1280, 3840} {
 			b.look(width, map[bool]string{true: "dark", false: "light"}[width == 768])
 			if over := eval[int](b, `document.documentElement.scrollWidth - document.documentElement.clientWidth`); over > 0 {
 				t.Errorf("%s is %d pixels wider than a window of %d: %s", p.path, over, width, eval[string](b, widest))

@@ -104,6 +104,7 @@ func open(t testing.TB) *site {
 const (
 	incident = "1c1de000-0dc0-4a11-8ca1-0000000000a0" // the conversation of the incident
 	word     = "42fec86c-0dc0-4a11-8ca1-000000000011" // its turn in which a person allows the change
+	action   = "d93a7abe-0dc0-4a11-8ca1-000000000012" // and the agent's turn after it
 	hostileC = "00000000-0000-4000-8000-00000000000c" // the conversation of hostile texts
 	longC    = "00000000-0000-4000-8000-00000000000d" // 250 turns of the length of real ones
 	megabyte = "00000000-0000-4000-8000-0000000fffff" // a turn of one line of a megabyte
@@ -193,6 +194,11 @@ func (s *site) pages() []shown {
 		{"/compare?a=" + s.slice + "&b=" + s.context, "compare", "In both"},
 		{"/facts", "facts", "connection-pool"},
 		{"/facts/checkout", "entity", "as of"},
+		{"/atlas", "atlas", "Growth"},
+		{"/atlas?part=influence", "atlas-influence", "Holds together"},
+		{"/atlas?part=overlap", "atlas-overlap", "compare"},
+		{"/atlas?part=turns", "atlas-communities", "modularity"},
+		{"/turns/" + action + "?blame=1", "turn-blame", "What may have led to it"},
 		{"/ledger", "ledger", "acme.kernel.example"},
 		{"/policies", "policies", "default@2"},
 		{"/policies/context@1", "policy", "weights.task"},

@@ -122,6 +122,7 @@ var routes = []route{
 	{"GET /compare", false, compare},
 	{"GET /facts", false, facts},
 	{"GET /facts/{name...}", false, entity},
+	{"GET /atlas", false, atlasPage},
 	{"GET /ledger", false, ledgerPage},
 	{"GET /policies", false, policies},
 	{"POST /policies", false, registerPolicy},

@@ -21,7 +21,10 @@ var functions = template.FuncMap{
 	"kind": kindOf, "issued": func(caption string, list []api.Issued) issuedList { return issuedList{caption, list} },
 	"score": func(nano uint64) string { return millionths(int(nano / 1000)) }, "join": func(list []string) string { return strings.Join(list, ", ") },
 	"entity": func(name string) string { return "/facts/" + pathEscape(name) }, "before": above, "sections": sections, "kinds": func() []place { return kinds },
-	"blank": func(s string) bool { return strings.TrimSpace(s) == "" }, "excerpt": excerpt, "roles": func() []string { return []string{"", "user", "assistant", "tool", "system"} },
+	"blank": func(s string) bool { return strings.TrimSpace(s) == "" }, "excerpt": excerpt, "atlasParts": func() []place { return atlasParts }, "atlasBy": func() []place { return atlasBy },
+	"shares": func(caption string, list []api.NameShare) shareList { return shareList{caption, list} },
+	"weight": func(n uint64) string { return millionths(int(n)) }, "rank": func(n uint64) uint64 { return n / 1_000_000 }, "thousandth": func(n uint64) uint64 { return n / 1000 },
+	"roles": func() []string { return []string{"", "user", "assistant", "tool", "system"} },
 }
 
 // A place is a place in the console with its name.
@@ -33,7 +36,7 @@ var kinds = []place{{"", "Everything"}, {"slice", "Slices of turns"}, {"context"
 // sections are what the navigation leads to.
 func sections(role string) []place {
 	list := []place{
-		{"", "Home"}, {"search", "Search"}, {"conversations", "Conversations"}, {"slices", "Handed out"}, {"facts", "Facts"}, {"ledger", "Ledger"}, {"policies", "Policies"},
+		{"", "Home"}, {"search", "Search"}, {"conversations", "Conversations"}, {"slices", "Handed out"}, {"facts", "Facts"}, {"atlas", "Atlas"}, {"ledger", "Ledger"}, {"policies", "Policies"},
 	}
 	if access.Role(role).May(access.ManageKeys) {
 		list = append(list, place{"keys", "Keys"})
@@ -43,6 +46,15 @@ func sections(role string) []place {
 
 // above is where a page of a conversation begins that has the turn of a number a few lines below its top.
 func above(seq uint64) uint64 { return seq - min(seq, 6) }
+
+// atlasBy is what turns are sorted by in an atlas.
+var atlasBy = []place{{"", "weight"}, {"rank", "rank"}, {"betweenness", "betweenness"}}
+
+// A shareList is a table of names and how many there are of each.
+type shareList struct {
+	Caption string
+	List    []api.NameShare
+}
 
 // An issuedList is a table of what was handed out.
 type issuedList struct {

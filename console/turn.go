@@ -18,6 +18,8 @@ type turnData struct {
 	Facts      []api.Fact
 	FactsTotal int
 	All        bool
+	Blame      *api.Blame
+	NoBlame    *missing
 	Whole      int // bytes of the text
 }
 
@@ -58,6 +60,15 @@ func turn(v *visit) (*page, error) {
 	}
 	if err := d.use(v, id); err != nil {
 		return nil, err
+	}
+	if v.r.URL.Query().Get("blame") != "" {
+		b, err := ask(v, api.BlameTurn, api.BlameQuery{ID: id})
+		if d.NoBlame, err = optional(err); err != nil {
+			return nil, err
+		}
+		if d.NoBlame == nil {
+			d.Blame = &b
+		}
 	}
 	return &page{"Turn " + short(id.String()), "turn", &d, ""}, nil
 }
