@@ -322,6 +322,10 @@ func TestRoles(t *testing.T) {
 		if text := b.text(); strings.Contains(text, "You have my word") != role.May(access.Read) || !role.May(access.Read) && !strings.Contains(text, "may not") {
 			t.Errorf("%s sees:\n%s", role, text)
 		}
+		b.open("/")
+		if faults := b.taken(); slices.ContainsFunc(faults, func(f string) bool { return !strings.Contains(f, "status of 403") || !strings.Contains(f, incident) }) {
+			t.Errorf("as %s: %q", role, faults)
+		}
 	}
 }
 

@@ -88,6 +88,9 @@ atlas communities
 --output json atlas communities --of facts
 atlas blame d93a7abe
 --output json atlas blame ANCHOR --policy default@1
+atlas manifest -o DIR/atlas.json
+atlas replay DIR/atlas.json
+~atlas replay DIR/slice.json
 ~atlas blame absent
 ~atlas --as-of 999
 ~atlas influence --by nothing

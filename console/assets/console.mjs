@@ -78,7 +78,12 @@ async function check(place) {
         row.append(cell, element("td", status, "status " + status), element("td", visible(detail)));
       }
       const folded = document.createElement("details");
-      folded.append(element("summary", `${report.checks.length} checks by this browser`), table);
+      const box = element("div", "", "scroll"); // it may scroll, so the keyboard reaches it
+      box.tabIndex = 0;
+      box.setAttribute("role", "region");
+      box.setAttribute("aria-label", "Checks by this browser");
+      box.append(table);
+      folded.append(element("summary", `${report.checks.length} checks by this browser`), box);
       checks.replaceChildren(folded);
     } catch (fault) {
       said.className = "verdict fail";
