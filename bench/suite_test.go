@@ -173,7 +173,7 @@ func TestSuite(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out.String())
 	}
 	titles := []string{
-		"skeleton: ", "Import of 600", "Issuing slices of 32 turns", "Verifying a bundle of 32 turns", "Appending to a ledger of 700 leaves", "Learning 4000 facts", "of 4000 facts", "index of words of 600 turns", "The best 10 of 1200 turns", "Searching 1200 turns beside 600", "Contexts of 8000 tokens among 1200 turns", "Clients that search 1200 turns", "An erasure among 1200 turns", "Loading 600 turns", "Loading 1200 turns", "Slices of 32 turns", "1200 turns beside 600", "Clients at once",
+		"skeleton: ", "Import of 600", "Issuing slices of 32 turns", "Verifying a bundle of 32 turns", "Appending to a ledger of 700 leaves", "Learning 4000 facts", "of 4000 facts", "index of words of 600 turns", "The best 10 of 1200 turns", "Searching 1200 turns beside 600", "Contexts of 8000 tokens among 1200 turns", "Clients that search 1200 turns", "An erasure among 1200 turns", "Pages of the console, 1200 turns", "Loading 600 turns", "Loading 1200 turns", "Slices of 32 turns", "1200 turns beside 600", "Clients at once",
 		"First slice of 32 turns", "Opening", "a parent in another conversation", "a turn with 100 children", "SQLite, " + byTurn,
 	}
 	if pgtest.Available() == nil {
