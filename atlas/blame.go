@@ -6,29 +6,43 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 )
 
-// Without returns turns without which something else would have been chosen. Cut chooses again without some turns, and returns what it chose in a form that can be compared. The set is
-// minimal by inclusion: with any one of its turns back, the choice is the old one again as far as the turns before it in the set are concerned. Another set may be smaller. It is found by leaving all
-// candidates out and taking them back one after another, so the last ones are the likeliest to stay; one cut for each. It is empty if leaving all of them out changes nothing.
+// Without returns turns without all of which something else would have been chosen. Cut chooses again without some turns, and returns what it chose in a form that can be compared. The
+// set is minimal by inclusion: none of its turns can be left out of it. Another set may be smaller. It is looked for among all candidates, then among the last two, four and so on, which are to be those
+// that matter most, and is empty if none of these changes anything. Each turn costs a cut, and again after another was left out.
 func Without[T comparable](candidates []dag.TurnID, cut func(without []dag.TurnID) (T, error)) ([]dag.TurnID, error) {
 	whole, err := cut(nil)
 	if err != nil {
 		return nil, err
 	}
-	left := slices.Clone(candidates)
-	if bare, err := cut(left); err != nil || bare == whole {
-		return nil, err
-	}
-	for i := 0; i < len(left); {
-		fewer := slices.Delete(slices.Clone(left), i, i+1)
-		chosen, err := cut(fewer)
+	left := candidates
+	for n := 2; ; n *= 2 {
+		chosen, err := cut(left)
 		if err != nil {
 			return nil, err
 		}
 		if chosen != whole {
-			left = fewer // it changes without this one, too
-			continue
+			break
 		}
-		i++
+		if n >= len(candidates) {
+			return nil, nil
+		}
+		left = candidates[len(candidates)-n:]
+	}
+	left = slices.Clone(left)
+	for less := true; less; {
+		less = false
+		for i := 0; i < len(left); {
+			fewer := slices.Delete(slices.Clone(left), i, i+1)
+			chosen, err := cut(fewer)
+			if err != nil {
+				return nil, err
+			}
+			if chosen == whole {
+				i++
+				continue
+			}
+			left, less = fewer, true // it changes without this one, too
+		}
 	}
 	return left, nil
 }

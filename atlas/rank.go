@@ -60,7 +60,7 @@ const (
 	allSources = 5000 // turns up to which the paths from all of them are counted
 	sources    = 256  // and otherwise from so many, drawn by a fixed seed
 	one        = uint64(1) << 20
-	mostPaths  = uint64(1) << 40 // of one turn; more count as so many
+	pathBits   = 40 // of a count of ways: larger ones are scaled down together, by their distance from the source
 )
 
 // Betweenness returns for each turn the sum, over all pairs of other turns, of the share of their shortest ways that lead through it, in parts of 2^20. Edges are walked in both directions. Of more than
@@ -123,13 +123,14 @@ func mix(x uint64) uint64 {
 // A walk is a search in breadth, whose memory is used again.
 type walk struct {
 	order []int32
-	far   []int32 // -1: not reached
-	paths []uint64
+	far   []int32  // -1: not reached
+	ways  []uint64 // shortest ones to a turn, in the scale of those one edge nearer
+	paths []uint64 // the same, in the scale of its own distance
 	share []uint64
 }
 
 func newWalk(n int) *walk {
-	w := &walk{order: make([]int32, 0, n), far: make([]int32, n), paths: make([]uint64, n), share: make([]uint64, n)}
+	w := &walk{order: make([]int32, 0, n), far: make([]int32, n), ways: make([]uint64, n), paths: make([]uint64, n), share: make([]uint64, n)}
 	for i := range w.far {
 		w.far[i] = -1
 	}
@@ -139,26 +140,28 @@ func newWalk(n int) *walk {
 // from adds what the shortest ways from a turn lead through (Brandes, algorithm 1).
 func (w *walk) from(g *Graph, s int32, into []uint64) {
 	w.order = append(w.order[:0], s)
-	w.far[s], w.paths[s] = 0, 1
-	for i := 0; i < len(w.order); i++ {
-		v := w.order[i]
-		for _, u := range g.around.of(v) {
-			if w.far[u] < 0 {
-				w.far[u] = w.far[v] + 1
-				w.order = append(w.order, u)
-			}
-			if w.far[u] == w.far[v]+1 {
-				w.paths[u] = min(w.paths[u]+w.paths[v], mostPaths)
+	w.far[s], w.ways[s] = 0, 1
+	for i := 0; i < len(w.order); {
+		level := w.order[i:] // what is as far as the next one
+		w.scale(level)
+		for _, v := range level {
+			for _, u := range g.around.of(v) {
+				if w.far[u] < 0 {
+					w.far[u] = w.far[v] + 1
+					w.order = append(w.order, u)
+				}
+				if w.far[u] == w.far[v]+1 {
+					w.ways[u] += w.paths[v]
+				}
 			}
 		}
+		i += len(level)
 	}
 	for i := len(w.order) - 1; i >= 0; i-- {
 		u := w.order[i]
 		for _, v := range g.around.of(u) {
 			if w.far[v] == w.far[u]-1 {
-				hi, lo := bits.Mul64(one+w.share[u], w.paths[v])
-				q, _ := bits.Div64(hi, lo, w.paths[u]) // paths[v] is at most paths[u]
-				w.share[v] += q
+				w.share[v] += scaled(one+w.share[u], w.paths[v], w.ways[u]) // paths[v] is a part of ways[u]
 			}
 		}
 		if u != s {
@@ -166,7 +169,19 @@ func (w *walk) from(g *Graph, s int32, into []uint64) {
 		}
 	}
 	for _, u := range w.order {
-		w.far[u], w.paths[u], w.share[u] = -1, 0, 0
+		w.far[u], w.ways[u], w.share[u] = -1, 0, 0
+	}
+}
+
+// scale brings the counts of ways to turns of one distance below 2^40, all by the same power of two, so that they never overflow.
+func (w *walk) scale(level []int32) {
+	most := uint64(0)
+	for _, v := range level {
+		most = max(most, w.ways[v])
+	}
+	shift := max(0, bits.Len64(most)-pathBits)
+	for _, v := range level {
+		w.paths[v] = max(1, w.ways[v]>>shift)
 	}
 }
 

@@ -193,3 +193,16 @@ func printed(into *[]byte) func(context.Context) error {
 
 // awaited waits for the promise that an expression is.
 func awaited(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }
+
+// unfold opens what is folded, so that it is looked at too.
+func (b *tab) unfold() {
+	b.t.Helper()
+	b.run(chromedp.Evaluate(`document.querySelectorAll("details").forEach((d) => { d.open = true; })`, nil))
+}
+
+// evalAwaited evaluates an expression that is a promise.
+func evalAwaited[T any](b *tab, expression string) (v T) {
+	b.t.Helper()
+	b.run(chromedp.Evaluate(expression, &v, awaited))
+	return v
+}

@@ -43,6 +43,7 @@ func TestPages(t *testing.T) {
 			t.Errorf("%s weighs %d bytes, want at most %d", p.path, weight, mostBytes)
 		}
 		b.keep(p.name)
+		b.unfold()
 		for _, width := range []int64{360, 768, 1280, 3840} {
 			b.look(width, map[bool]string{true: "dark", false: "light"}[width == 768])
 			if over := eval[int](b, `document.documentElement.scrollWidth - document.documentElement.clientWidth`); over > 0 {
@@ -250,10 +251,10 @@ func TestAccessible(t *testing.T) {
 			continue // the same page as that of the incident, and slow to judge
 		}
 		b.open(p.path)
-		if p.name == "slice" || p.name == "context" {
+		if strings.HasPrefix(p.name, "slice-") || p.name == "slice" || p.name == "context" {
 			b.wait(`document.querySelector("[data-verify] strong")`)
-			b.run(chromedp.Evaluate(`document.querySelectorAll("details").forEach((d) => { d.open = true; })`, nil))
 		}
+		b.unfold()
 		judge(p, 360, "light")
 		judge(p, 1280, "dark")
 	}
@@ -317,6 +318,9 @@ func TestRoles(t *testing.T) {
 		names := eval[[]string](b, `[...document.querySelectorAll("nav a")].map((a) => a.innerText)`)
 		if slices.Contains(names, "Keys") != role.May(access.ManageKeys) {
 			t.Errorf("%s is offered %q", role, names)
+		}
+		if faults := b.taken(); len(faults) > 0 {
+			t.Errorf("the home page of %s: %q", role, faults)
 		}
 		b.open("/conversations/" + incident)
 		if text := b.text(); strings.Contains(text, "You have my word") != role.May(access.Read) || !role.May(access.Read) && !strings.Contains(text, "may not") {

@@ -200,7 +200,7 @@ func (v *visit) firstSaid(id string) (string, error) {
 }
 
 func conversations(v *visit) (*page, error) {
-	got, err := ask(v, api.ListConversations, api.ConversationQuery{Newest: true, Paging: api.Paging{Limit: 50, After: v.r.URL.Query().Get("after")}})
+	got, err := ask(v, api.ListConversations, api.ConversationQuery{Newest: true, Paging: api.Paging{Limit: 20, After: v.r.URL.Query().Get("after")}})
 	if err != nil {
 		return nil, err
 	}

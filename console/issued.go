@@ -243,7 +243,7 @@ func (d *evidenceData) turns() error {
 // How many turns that are not in a bundle a page lists, and of how many it says why.
 const (
 	outsiders = 25
-	explained = 5
+	explained = 2
 )
 
 // outside finds what the policy saw, or could have seen, and did not take: the candidates of a context that fit best, and the turns

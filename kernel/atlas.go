@@ -23,8 +23,8 @@ type Atlas struct{ *engine }
 // Atlas returns the facet of the graph of what was used.
 func (k *Kernel) Atlas() Atlas { return Atlas(*k) }
 
-// MostHanded bounds the slices of turns that are cut again for an atlas, the newest ones.
-const MostHanded = 10_000
+// mostHanded bounds the records that an atlas looks at, the newest ones: slices of turns are cut again for it. A test sets a smaller one.
+var mostHanded = uint64(10_000)
 
 // keptAtlases is of how many tenants what was gathered is kept, and read on from where it ended.
 const keptAtlases = 4
@@ -51,7 +51,7 @@ type AtlasView struct {
 	Issued uint64 // the number of the newest record that was looked at
 	Handed []Handed
 	Sets   []atlas.Set // of Handed, as numbers of the graph
-	Older  uint64      // slices that were not looked at
+	Older  uint64      // records that were not looked at: all but the newest mostHanded up to Issued
 }
 
 // gatheredAtlas is what was read of a tenant. Turns and records do not change, so it only grows.
@@ -59,9 +59,9 @@ type gatheredAtlas struct {
 	mu     sync.Mutex
 	head   dag.Seq
 	turns  []atlas.Turn // by ascending number
-	number uint64
-	handed []Handed // by ascending number
-	older  uint64
+	before uint64       // records up to this number were not read
+	number uint64       // and those up to this one were
+	handed []Handed     // by ascending number
 }
 
 // View gathers the graph as of a number, and as it was when a record had been made; 0 is the present of either. What was gathered before is read on from, so that only the first
@@ -79,17 +79,26 @@ func (k Atlas) View(ctx context.Context, tenant dag.Tenant, asOf dag.Seq, upto u
 	if upto > g.number {
 		return nil, fmt.Errorf("record %d of what was handed out: %w", upto, store.ErrNotFound)
 	}
-	v := &AtlasView{AsOf: asOf, Issued: upto, Older: g.older}
+	v := &AtlasView{AsOf: asOf, Issued: upto}
 	if asOf == 0 {
 		v.AsOf = g.head
 	}
 	if upto == 0 {
 		v.Issued = g.number
 	}
+	v.Older = v.Issued - min(v.Issued, mostHanded)
+	handed := g.handed
+	if v.Older < g.before { // of before what is kept
+		early, err := k.handed(ctx, tenant, v.Older, min(g.before, v.Issued))
+		if err != nil {
+			return nil, err
+		}
+		handed = slices.Concat(early, handed)
+	}
 	n, _ := slices.BinarySearchFunc(g.turns, v.AsOf+1, func(t atlas.Turn, seq dag.Seq) int { return int(int64(t.Seq) - int64(seq)) })
 	v.Graph = atlas.New(slices.Clone(g.turns[:n]))
-	for _, h := range g.handed {
-		if h.Record.Number > v.Issued || h.Record.AsOf > v.AsOf {
+	for _, h := range handed {
+		if h.Record.Number <= v.Older || h.Record.Number > v.Issued || h.Record.AsOf > v.AsOf {
 			continue
 		}
 		var set atlas.Set
@@ -129,30 +138,45 @@ func (k Atlas) gather(ctx context.Context, tenant dag.Tenant, g *gatheredAtlas) 
 	if err != nil {
 		return err
 	}
-	if last > g.number+MostHanded {
-		g.older = last - MostHanded
-		g.number = g.older
+	if last > g.number+mostHanded { // what is kept would not be looked at
+		g.before, g.number, g.handed = last-mostHanded, last-mostHanded, nil
 	}
-	for g.number < last {
-		page, err := k.bundles().After(ctx, tenant, g.number, 500)
-		if err != nil {
-			return err
-		}
-		for i := range page {
-			h := Handed{Record: page[i]}
-			if err := k.members(ctx, tenant, &h); err != nil {
-				return err
-			}
-			g.number = page[i].Number
-			if !h.Record.OfFacts() {
-				g.handed = append(g.handed, h)
-			}
-		}
-		if len(page) == 0 {
-			return nil
-		}
+	more, err := k.handed(ctx, tenant, g.number, last)
+	if err != nil {
+		return err
+	}
+	g.handed, g.number = append(g.handed, more...), last
+	if keep := last - min(last, mostHanded); keep > g.before+mostHanded { // let go of what is older now and then
+		n := slices.IndexFunc(g.handed, func(h Handed) bool { return h.Record.Number > keep })
+		g.before, g.handed = keep, slices.Clone(g.handed[max(n, 0):])
 	}
 	return nil
+}
+
+// handed reads the slices of turns and the contexts among the records above a number, up to another.
+func (k Atlas) handed(ctx context.Context, tenant dag.Tenant, after, upto uint64) (list []Handed, err error) {
+	for after < upto {
+		page, err := k.bundles().After(ctx, tenant, after, 500)
+		if err != nil {
+			return nil, err
+		}
+		if len(page) == 0 {
+			break
+		}
+		for i := range page {
+			if after = page[i].Number; after > upto {
+				break
+			}
+			h := Handed{Record: page[i]}
+			if err := k.members(ctx, tenant, &h); err != nil {
+				return nil, err
+			}
+			if !h.Record.OfFacts() {
+				list = append(list, h)
+			}
+		}
+	}
+	return list, nil
 }
 
 // members finds what a record held.
