@@ -1,12 +1,20 @@
 package browser
 
 import (
+	"bytes"
+	"cmp"
 	"context"
+	"flag"
 	"fmt"
+	"image"
+	"image/color"
+	"image/png"
+	"maps"
 	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -165,7 +173,7 @@ func (b *tab) look(width int64, scheme string) {
 	b.run(chromedp.EmulateViewport(width, 900), emulation.SetEmulatedMedia().WithFeatures(append([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}, still...)))
 }
 
-// keep saves a screenshot of the whole page.
+// keep saves a screenshot of what is seen of the page.
 func (b *tab) keep(name string) {
 	b.t.Helper()
 	var shot []byte
@@ -178,6 +186,55 @@ func (b *tab) keep(name string) {
 	if err != nil {
 		b.t.Fatal(err)
 	}
+	if !*update || !slices.Contains(pictures, name) {
+		return
+	}
+	small := shrink(must(png.Decode(bytes.NewReader(shot))))
+	if len(small) > mostPicture {
+		b.t.Errorf("the picture %s has %d bytes, want at most %d", name, len(small), mostPicture)
+	}
+	if err := os.WriteFile(filepath.Join("..", "docs", "console", name+".png"), small, 0o644); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// update writes the pictures of the documents.
+var update = flag.Bool("update", false, "write the pictures in docs/console")
+
+// pictures are the pages that the documents show, and mostPicture is how many bytes one of them may have.
+var pictures = []string{"context", "conversation", "search"}
+
+const mostPicture = 150_000
+
+// shrink writes a picture in its 256 most frequent colours: pages have few, and the others are edges of letters.
+func shrink(from image.Image) []byte {
+	count := map[color.Color]int{}
+	at := from.Bounds()
+	for y := at.Min.Y; y < at.Max.Y; y++ {
+		for x := at.Min.X; x < at.Max.X; x++ {
+			count[color.RGBAModel.Convert(from.At(x, y))]++
+		}
+	}
+	of := slices.SortedFunc(maps.Keys(count), func(a, b color.Color) int {
+		c, d := a.(color.RGBA), b.(color.RGBA)
+		return cmp.Or(cmp.Compare(count[b], count[a]), cmp.Compare(c.R, d.R), cmp.Compare(c.G, d.G), cmp.Compare(c.B, d.B))
+	})
+	to := image.NewPaletted(at, of[:min(len(of), 256)])
+	nearest := map[color.Color]uint8{}
+	for y := at.Min.Y; y < at.Max.Y; y++ {
+		for x := at.Min.X; x < at.Max.X; x++ {
+			c := color.RGBAModel.Convert(from.At(x, y))
+			n, known := nearest[c]
+			if !known {
+				n = uint8(to.Palette.Index(c))
+				nearest[c] = n
+			}
+			to.SetColorIndex(x, y, n)
+		}
+	}
+	var b bytes.Buffer
+	_ = (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(&b, to) // memory does not fail
+	return b.Bytes()
 }
 
 // clearCache has the next page loaded anew.
