@@ -316,7 +316,7 @@ func TestRoles(t *testing.T) {
 		b := s.tab(t)
 		b.signIn(role)
 		names := eval[[]string](b, `[...document.querySelectorAll("nav a")].map((a) => a.innerText)`)
-		if slices.Contains(names, "Keys") != role.May(access.ManageKeys) {
+		if slices.Contains(names, "Keys") != role.May(access.ManageKeys) || slices.Contains(names, "Conversations") != role.May(access.Read) {
 			t.Errorf("%s is offered %q", role, names)
 		}
 		if faults := b.taken(); len(faults) > 0 {

@@ -33,13 +33,18 @@ type place struct{ Path, Name string }
 // kinds are what can be handed out, as the list of it is narrowed.
 var kinds = []place{{"", "Everything"}, {"slice", "Slices of turns"}, {"context", "Contexts"}, {"facts", "Slices of facts"}}
 
-// sections are what the navigation leads to.
-func sections(role string) []place {
-	list := []place{
-		{"", "Home"}, {"search", "Search"}, {"conversations", "Conversations"}, {"slices", "Handed out"}, {"facts", "Facts"}, {"atlas", "Atlas"}, {"ledger", "Ledger"}, {"policies", "Policies"},
-	}
-	if access.Role(role).May(access.ManageKeys) {
-		list = append(list, place{"keys", "Keys"})
+// sections are what the navigation leads to: the pages that a role may open.
+func sections(role string) (list []place) {
+	for _, one := range []struct {
+		place
+		may access.Permission // 0: everybody
+	}{
+		{place{"", "Home"}, 0}, {place{"search", "Search"}, access.Recall}, {place{"conversations", "Conversations"}, access.Read}, {place{"slices", "Handed out"}, access.Read},
+		{place{"facts", "Facts"}, access.Recall}, {place{"atlas", "Atlas"}, access.Read}, {place{"ledger", "Ledger"}, access.Follow}, {place{"policies", "Policies"}, access.ListPolicies}, {place{"keys", "Keys"}, access.ManageKeys},
+	} {
+		if one.may == 0 || access.Role(role).May(one.may) {
+			list = append(list, one.place)
+		}
 	}
 	return list
 }
