@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -56,21 +57,30 @@ type AtlasView struct {
 
 // gatheredAtlas is what was read of a tenant. Turns and records do not change, so it only grows.
 type gatheredAtlas struct {
-	mu     sync.Mutex
-	head   dag.Seq
-	turns  []atlas.Turn // by ascending number
-	before uint64       // records up to this number were not read
-	number uint64       // and those up to this one were
-	handed []Handed     // by ascending number
+	reading turnstile // of one: inside it the rest is read and changed
+	head    dag.Seq
+	turns   []atlas.Turn // by ascending number
+	before  uint64       // records up to this number were not read
+	number  uint64       // and those up to this one were
+	handed  []Handed     // by ascending number
 }
 
 // View gathers the graph as of a number, and as it was when a record had been made; 0 is the present of either. What was gathered before is read on from, so that only the first
 // time costs a pass over all turns, and a cut for each of up to 10 000 slices.
 func (k Atlas) View(ctx context.Context, tenant dag.Tenant, asOf dag.Seq, upto uint64) (*AtlasView, error) {
-	g := k.atlases.of(tenant)
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if err := k.gather(ctx, tenant, g); err != nil {
+	return steady(k.engine, func(c *cache) (v *AtlasView, err error) {
+		g := c.atlases.of(tenant)
+		err = g.reading.pass(ctx, func() error {
+			v, err = c.atlas(ctx, tenant, g, asOf, upto)
+			return err
+		})
+		return v, err
+	})
+}
+
+// atlas is View inside g.reading.
+func (c *cache) atlas(ctx context.Context, tenant dag.Tenant, g *gatheredAtlas, asOf dag.Seq, upto uint64) (*AtlasView, error) {
+	if err := c.gather(ctx, tenant, g); err != nil {
 		return nil, err
 	}
 	if asOf > g.head {
@@ -89,13 +99,13 @@ func (k Atlas) View(ctx context.Context, tenant dag.Tenant, asOf dag.Seq, upto u
 	v.Older = v.Issued - min(v.Issued, mostHanded)
 	handed := g.handed
 	if v.Older < g.before { // of before what is kept
-		early, err := k.handed(ctx, tenant, v.Older, min(g.before, v.Issued))
+		early, err := c.handed(ctx, tenant, v.Older, min(g.before, v.Issued))
 		if err != nil {
 			return nil, err
 		}
 		handed = slices.Concat(early, handed)
 	}
-	n, _ := slices.BinarySearchFunc(g.turns, v.AsOf+1, func(t atlas.Turn, seq dag.Seq) int { return int(int64(t.Seq) - int64(seq)) })
+	n, _ := slices.BinarySearchFunc(g.turns, v.AsOf+1, func(t atlas.Turn, seq dag.Seq) int { return cmp.Compare(t.Seq, seq) })
 	v.Graph = atlas.New(slices.Clone(g.turns[:n]))
 	for _, h := range handed {
 		if h.Record.Number <= v.Older || h.Record.Number > v.Issued || h.Record.AsOf > v.AsOf {
@@ -113,12 +123,16 @@ func (k Atlas) View(ctx context.Context, tenant dag.Tenant, asOf dag.Seq, upto u
 }
 
 // gather reads on from where it ended before.
-func (k Atlas) gather(ctx context.Context, tenant dag.Tenant, g *gatheredAtlas) error {
-	head, err := k.store.Head(ctx, tenant)
+func (c *cache) gather(ctx context.Context, tenant dag.Tenant, g *gatheredAtlas) error {
+	least := c.k.heads.least(tenant)
+	head, err := c.store.Head(ctx, tenant)
+	if err == nil {
+		err = c.k.heads.check(tenant, least, head)
+	}
 	if err != nil {
 		return err
 	}
-	err = k.store.Scan(ctx, tenant, g.head, nil, func(r *store.Record) error {
+	err = c.store.Scan(ctx, tenant, g.head, func(r *store.Record) error {
 		if r.Seq > head {
 			return errEnough
 		}
@@ -134,14 +148,14 @@ func (k Atlas) gather(ctx context.Context, tenant dag.Tenant, g *gatheredAtlas) 
 		return err
 	}
 	g.head = head
-	last, err := k.bundles().Last(ctx, tenant)
+	last, err := c.store.bundles().Last(ctx, tenant)
 	if err != nil {
 		return err
 	}
 	if last > g.number+mostHanded { // what is kept would not be looked at
 		g.before, g.number, g.handed = last-mostHanded, last-mostHanded, nil
 	}
-	more, err := k.handed(ctx, tenant, g.number, last)
+	more, err := c.handed(ctx, tenant, g.number, last)
 	if err != nil {
 		return err
 	}
@@ -154,9 +168,9 @@ func (k Atlas) gather(ctx context.Context, tenant dag.Tenant, g *gatheredAtlas) 
 }
 
 // handed reads the slices of turns and the contexts among the records above a number, up to another.
-func (k Atlas) handed(ctx context.Context, tenant dag.Tenant, after, upto uint64) (list []Handed, err error) {
+func (c *cache) handed(ctx context.Context, tenant dag.Tenant, after, upto uint64) (list []Handed, err error) {
 	for after < upto {
-		page, err := k.bundles().After(ctx, tenant, after, 500)
+		page, err := c.store.bundles().After(ctx, tenant, after, 500)
 		if err != nil {
 			return nil, err
 		}
@@ -168,7 +182,7 @@ func (k Atlas) handed(ctx context.Context, tenant dag.Tenant, after, upto uint64
 				break
 			}
 			h := Handed{Record: page[i]}
-			if err := k.members(ctx, tenant, &h); err != nil {
+			if err := c.members(ctx, tenant, &h); err != nil {
 				return nil, err
 			}
 			if !h.Record.OfFacts() {
@@ -180,7 +194,7 @@ func (k Atlas) handed(ctx context.Context, tenant dag.Tenant, after, upto uint64
 }
 
 // members finds what a record held.
-func (k Atlas) members(ctx context.Context, tenant dag.Tenant, h *Handed) error {
+func (c *cache) members(ctx context.Context, tenant dag.Tenant, h *Handed) error {
 	switch {
 	case h.Record.OfFacts():
 	case h.Record.OfContext():
@@ -188,7 +202,11 @@ func (k Atlas) members(ctx context.Context, tenant dag.Tenant, h *Handed) error 
 			h.Members = append(h.Members, Member{id, WholeScore})
 		}
 	default:
-		s, err := k.slices().Recorded(ctx, tenant, &h.Record)
+		p, err := c.policy(ctx, tenant, h.Record.Provenance.PolicyID)
+		if err != nil {
+			return err
+		}
+		_, s, _, err := c.selected(ctx, tenant, h.Record.Provenance.Anchor, p, h.Record.AsOf)
 		if err != nil {
 			return fmt.Errorf("cutting slice %s again: %w", h.Record.Provenance.SliceID, err)
 		}
@@ -227,7 +245,7 @@ func (a *atlases) of(tenant dag.Tenant) *gatheredAtlas {
 		if a.kept == nil {
 			a.kept = map[dag.Tenant]*gatheredAtlas{}
 		}
-		g = &gatheredAtlas{}
+		g = &gatheredAtlas{reading: make(turnstile, 1)}
 		a.kept[tenant] = g
 	}
 	a.used = append(slices.DeleteFunc(a.used, func(t dag.Tenant) bool { return t == tenant }), tenant)
@@ -295,10 +313,13 @@ func (k Atlas) Blame(ctx context.Context, tenant dag.Tenant, turn dag.TurnID, id
 	return b, k.pivots(ctx, tenant, anchor, id, b)
 }
 
-// isFor reports whether something was handed out for a turn that follows others: its anchor is one of those or the turn, or it is a context that held one of them, as of a
-// number before the turn.
+// isFor reports whether something was handed out for a turn that follows others: its anchor is the turn, or as of a number before the turn its anchor is one of those, or it is a
+// context that held one of them.
 func (h *Handed) isFor(parents map[dag.TurnID]dag.Seq, turn dag.TurnID, seq dag.Seq) bool {
-	if _, found := parents[h.Record.Provenance.Anchor]; found || h.Record.Provenance.Anchor == turn {
+	if h.Record.Provenance.Anchor == turn {
+		return true
+	}
+	if _, found := parents[h.Record.Provenance.Anchor]; found && h.Record.AsOf < seq {
 		return true
 	}
 	return h.Record.OfContext() && slices.ContainsFunc(h.Members, func(m Member) bool {

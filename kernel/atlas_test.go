@@ -1,6 +1,7 @@
 package kernel_test
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -8,6 +9,7 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/store/inmem"
 	"github.com/graphkernel/graphkernel/token"
 )
 
@@ -87,6 +89,68 @@ func TestBlame(t *testing.T) {
 		}
 		if len(b.Minimal) != 1 || b.Minimal[0] != b.Pivots[0].Turn || b.Tried < 5 || slices.ContainsFunc(b.Pivots, func(p kernel.Pivot) bool { return p.Turn == ids[5] }) {
 			t.Errorf("minimal %v of %v, in %d cuts", b.Minimal, b.Pivots, b.Tried)
+		}
+	})
+}
+
+// TestAtlasNewEpoch lets another server take over that lacks some of the history and has gone on without it. The atlas is that of what the server has.
+func TestAtlasNewEpoch(t *testing.T) {
+	a := token.NewAuthority(ring(t, "k1"))
+	early, late := inmem.Open(&inmem.Disk{}, inmem.Options{}), inmem.Open(&inmem.Disk{}, inmem.Options{})
+	defer early.Close()
+	defer late.Close()
+	other := over(t, early, a)
+	ids := chain(t, other, 8)
+	s := &swapped{Store: late}
+	k := over(t, s, a)
+	chain(t, k, 12)
+	must(k.Slices().Cut(t.Context(), tenant, kernel.Request{Anchor: ids[7]}))
+	lost := seen(t, k, 0, 0)
+	var others []dag.Draft // as many as were lost
+	for i := range 4 {
+		others = append(others, dag.Draft{
+			ID: dag.ExternalTurnID("atlas", fmt.Sprint("other/", i)), Conversation: dag.ExternalConversationID("atlas", "other"),
+			Role: dag.RoleUser, CreatedAt: dag.Time(2000 + i), Content: "other",
+		})
+	}
+	must(other.Turns().Admit(t.Context(), tenant, others))
+	must(other.Slices().Cut(t.Context(), tenant, kernel.Request{Anchor: others[0].ID}))
+	s.Store, s.epoch = early, 1
+	want := seen(t, over(t, early, a), 0, 0)
+	if want == lost {
+		t.Fatal("nothing was lost")
+	}
+	if got := seen(t, k, 0, 0); got != want {
+		t.Errorf("after another server took over\n%s\nit has\n%s", got, want)
+	}
+}
+
+// TestAtlasWentBack puts the store back to an earlier state.
+func TestAtlasWentBack(t *testing.T) {
+	a := token.NewAuthority(ring(t, "k1"))
+	early, late := inmem.Open(&inmem.Disk{}, inmem.Options{}), inmem.Open(&inmem.Disk{}, inmem.Options{})
+	defer early.Close()
+	defer late.Close()
+	chain(t, over(t, early, a), 8)
+	s := &swapped{Store: late}
+	k := over(t, s, a)
+	chain(t, k, 12)
+	seen(t, k, 0, 0)
+	s.Store = early
+	if _, err := k.Atlas().View(t.Context(), tenant, 0, 0); !errors.Is(err, kernel.ErrWentBack) {
+		t.Errorf("got %v, want ErrWentBack", err)
+	}
+}
+
+// TestBlameAfter cuts a slice for the turn before another from a graph that has the other one already: it was not handed out before it.
+func TestBlameAfter(t *testing.T) {
+	eachStore(t, func(t *testing.T, k *kernel.Kernel) {
+		ids := chain(t, k, 8)
+		early := must(k.Slices().Cut(t.Context(), tenant, kernel.Request{Anchor: ids[5], Policy: policy.DefaultV1ID, AsOf: 6}))
+		must(k.Slices().Cut(t.Context(), tenant, kernel.Request{Anchor: ids[5], Policy: policy.DefaultV1ID})) // as of 8
+		b := must(k.Atlas().Blame(t.Context(), tenant, ids[6], policy.DefaultV1ID))
+		if len(b.For) != 1 || b.For[0].Number != early.Record.Number {
+			t.Errorf("%d things were handed out for the turn, want the one that was cut as of 6", len(b.For))
 		}
 	})
 }

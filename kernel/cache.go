@@ -33,6 +33,7 @@ type cache struct {
 	policies *registries
 	issuing  *issuing
 	tenants  *followers // of facts and texts
+	atlases  atlases
 
 	announced *lru.Cache[dag.Tenant, signers]   // tenants whose ledger knows the keys
 	markKeys  *lru.Cache[dag.Tenant, marks.Key] // under which their turns are marked

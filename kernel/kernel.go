@@ -177,7 +177,6 @@ type engine struct {
 	identity    replaceable
 	checkpoints checkpoints
 	histories   histories
-	atlases     atlases
 }
 
 // A turnKey names a turn of a tenant.
