@@ -86,6 +86,27 @@ func TestEveryOperation(t *testing.T) {
 			}
 		}
 	})
+	t.Run("atlas", func(t *testing.T) {
+		snapshot := must(client.Do(ctx, c, api.AtlasSnapshot, api.AtlasView{}))
+		if snapshot.Turns != 4 || snapshot.Edges != 3 || snapshot.AsOf != 4 {
+			t.Errorf("got %+v", snapshot)
+		}
+		if o := must(client.Do(ctx, c, api.AtlasOverlap, api.AtlasQuery{Limit: 3})); len(o.Pairs) != 0 {
+			t.Errorf("got %+v", o)
+		}
+		if i := must(client.Do(ctx, c, api.AtlasInfluence, api.InfluenceQuery{By: "rank"})); len(i.Turns) != 4 {
+			t.Errorf("got %+v", i)
+		}
+		if of := must(client.Do(ctx, c, api.AtlasCommunities, api.CommunityQuery{Of: "facts"})); of.Total != 0 {
+			t.Errorf("got %+v", of)
+		}
+		if m := must(client.Do(ctx, c, api.AtlasManifest, api.AtlasView{})); len(m.SHA256) != 64 || len(m.Envelope) == 0 {
+			t.Errorf("got %+v", m)
+		}
+		if b := must(client.Do(ctx, c, api.BlameTurn, api.BlameQuery{ID: ids[2]})); b.Turn != ids[2].String() || b.Tried == 0 {
+			t.Errorf("got %+v", b)
+		}
+	})
 	t.Run("lines", func(t *testing.T) {
 		var lines strings.Builder
 		more := dag.ExternalConversationID("client", "more")

@@ -264,7 +264,7 @@ func atlasManifest(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in 
 	sum := sha256.Sum256(w.Document)
 	w.SHA256 = hex.EncodeToString(sum[:])
 	statement, err := canonical(map[string]any{
-		"_type": "https://in-toto.io/Statement/v1", "predicateType": "https://graphkernel.dev/atlas/v1",
+		"_type": "https://in-toto.io/Statement/v1", "predicateType": "https://github.com/graphkernel/graphkernel/attestation/atlas/v1",
 		"predicate": map[string]any{"as_of": in.AsOf, "issued": in.Issued, "tenant": tenant},
 		"subject":   []any{map[string]any{"name": "atlas-" + strconv.FormatUint(in.AsOf, 10) + ".json", "digest": map[string]string{"sha256": w.SHA256}}},
 	})

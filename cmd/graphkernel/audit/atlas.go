@@ -2,6 +2,8 @@ package audit
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -265,7 +267,7 @@ statement that names the digest, signed by the attestation key. Without an ident
 func replayAtlasCommand(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use: "replay FILE", Short: "Make the atlas of a manifest again and compare it byte for byte", Args: cli.OneArg("FILE"),
-		Long: "Makes the document again as of its numbers. The exit code is 0 if it is the same, and 17 if it is not.",
+		Long: "Makes the document again as of its numbers. The exit code is 0 if it is the same, 17 if it is not, and 10 if the document does not have the digest that the file names.",
 		RunE: func(c *cobra.Command, args []string) error {
 			data, err := os.ReadFile(args[0])
 			if err != nil {
@@ -280,6 +282,10 @@ func replayAtlasCommand(a *cli.App) *cobra.Command {
 			}
 			if err := json.Unmarshal(m.Document, &of); err != nil || of.Snapshot.AsOf == 0 {
 				return cli.Usagef("%s is no manifest: it has no document with a snapshot", args[0])
+			}
+			if sum := sha256.Sum256(m.Document); hex.EncodeToString(sum[:]) != m.SHA256 {
+				a.IO.Warn("graphkernel: %s: the document is not the one with the digest that the file names", args[0])
+				return cli.Finish(api.ExitTampered)
 			}
 			return a.Stores.WithReadKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
 				again, err := cli.Do(c.Context(), s, view.AtlasManifest, of.Snapshot)
