@@ -31,7 +31,7 @@ import (
 )
 
 // patience is how long a page may take to come to what a test waits for.
-const patience = 30 * time.Second
+const patience = 2 * time.Minute
 
 // program finds the browser. Without one, tests are skipped, unless GKTEST_BROWSER is "required".
 func program(t testing.TB) string {

@@ -105,8 +105,15 @@ func excerpt(s, query string) template.HTML {
 // or reorder what is beside it. It is isolated from the direction of the text around it by its element, see parts.html.
 func text(s string) template.HTML {
 	var b strings.Builder
+	run := 0 // characters since the line could last be broken
 	for begin := 0; begin < len(s); {
 		r, size := utf8.DecodeRuneInString(s[begin:])
+		if run++; unicode.IsSpace(r) {
+			run = 0
+		} else if run > longRun {
+			b.WriteString("<wbr>") // browsers take minutes to lay out a megabyte without it
+			run = 0
+		}
 		switch {
 		case r == '\n' || r == '\t':
 			b.WriteRune(r)
@@ -119,6 +126,9 @@ func text(s string) template.HTML {
 	}
 	return template.HTML(b.String()) //nolint:gosec // everything in it was escaped, or is a sign
 }
+
+// longRun is after how many characters without a space a line may be broken.
+const longRun = 100
 
 // plain is a text where no markup can be: in a title, or as the label of a drawing. It has the same signs.
 func plain(s string) string {
