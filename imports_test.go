@@ -56,6 +56,7 @@ var mayImport = map[string][]string{
 	"history":             {"dag"},
 	"history/follow":      {"dag", "history"},
 	"history/erasures":    {"access", "dag", "history", "ledger", "store", "internal/canon"},
+	"belief":              {"dag", "normalize"},
 	"knowledge":           {"dag", "history", "normalize", "internal/canon"},
 	"slice/facts":         {"dag", "knowledge", "normalize", "policy", "slice", "internal/canon", "github.com/cespare/xxhash/v2"},
 	"slice/contexts":      {"dag", "internal/canon", "knowledge", "policy", "render", "retrieval", "retrieval/analysis", "retrieval/bm25", "slice", "slice/facts", "github.com/cespare/xxhash/v2"},
@@ -154,7 +155,7 @@ var mayImport = map[string][]string{
 }
 
 // pure packages do no I/O and read no clock.
-var pure = []string{"access", "atlas", "ingest/secrets", "guard", "retention", "ledger/attest", "dag", "evidence", "history", "history/erasures", "history/follow", "slice/facts", "slice/issued", "internal/canon", "knowledge", "ledger", "policy", "policy/registry", "render", "slice", "normalize", "retrieval/trajectory", "api", "api/describe"}
+var pure = []string{"access", "atlas", "belief", "ingest/secrets", "guard", "retention", "ledger/attest", "dag", "evidence", "history", "history/erasures", "history/follow", "slice/facts", "slice/issued", "internal/canon", "knowledge", "ledger", "policy", "policy/registry", "render", "slice", "normalize", "retrieval/trajectory", "api", "api/describe"}
 
 // effects are what a pure package cannot import.
 var effects = []string{"os", "net", "net/http", "database/sql", "math/rand", "math/rand/v2", "crypto/rand", "os/exec", "io/fs", "log", "log/slog"}
@@ -197,7 +198,7 @@ func TestImports(t *testing.T) {
 
 // namesKinds are the packages of which no back end may know: a kind of entry is a package of its
 // own, and stores keep entries and terms.
-var namesKinds = []string{"access", "access/apikeys", "knowledge", "normalize", "policy", "policy/registry", "slice", "slice/facts", "slice/issued", "history/erasures", "token", "kernel"}
+var namesKinds = []string{"access", "access/apikeys", "belief", "knowledge", "normalize", "policy", "policy/registry", "slice", "slice/facts", "slice/issued", "history/erasures", "token", "kernel"}
 
 // TestBackEndsNameNoKind makes sure that a new kind of entry needs no line in a back end.
 func TestBackEndsNameNoKind(t *testing.T) {

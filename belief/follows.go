@@ -1,0 +1,149 @@
+package belief
+
+import (
+	"slices"
+)
+
+// A Conclusion is a literal that follows from a base, with the times at which it does.
+type Conclusion struct {
+	Literal Literal
+	Spans   []Span // ascending, apart from each other
+	Stated  bool   // an element states it, at some of these times
+	Support []int  // the elements of the base by which it follows, at the first of these times; ascending
+}
+
+// Follows returns what follows from a base by its rules and what it states, by ascending literal. A negation that follows by a constraint is
+// listed only if a rule or an element names it.
+func Follows(c *Constraints, b Base) []Conclusion {
+	l := newClosure(c, b, nil)
+	l.ignores = true
+	stated := make(map[Literal]bool, len(b))
+	for i := range b {
+		l.add(i)
+		if b[i].Premises == nil {
+			stated[b[i].Literal] = true
+		}
+	}
+	list := make([]Conclusion, 0, len(l.nodes))
+	for of, n := range l.nodes {
+		if !n.believed.any() {
+			continue
+		}
+		list = append(list, Conclusion{Literal: of, Spans: l.spans(n.believed), Stated: stated[of], Support: l.support(n)})
+	}
+	slices.SortFunc(list, func(x, y Conclusion) int { return x.Literal.Compare(y.Literal) })
+	return list
+}
+
+// support returns the elements by which a literal is believed where it begins to be.
+func (l *closure) support(n *node) []int {
+	into := map[int]bool{}
+	l.reasons(into, n, n.believed.common(n.believed))
+	list := make([]int, 0, len(into))
+	for i := range into {
+		list = append(list, i)
+	}
+	slices.Sort(list)
+	return list
+}
+
+// Entails reports whether a literal follows from a base at some instant of a span.
+func Entails(c *Constraints, b Base, of Literal, in Span) bool {
+	l := newClosure(c, b, []Literal{of}, in)
+	l.ignores = true
+	l.watch(of, in)
+	for i := range b {
+		if !l.add(i) {
+			return true
+		}
+	}
+	return false
+}
+
+// Fallen returns the conclusions of rules that follow before a decision and nowhere after it.
+func Fallen(c *Constraints, before, after Base) []Conclusion {
+	left := map[Literal]bool{}
+	for _, f := range Follows(c, after) {
+		left[f.Literal] = true
+	}
+	return slices.DeleteFunc(Follows(c, before), func(f Conclusion) bool { return f.Stated || left[f.Literal] })
+}
+
+// MostKernels bounds what Kernels returns.
+const MostKernels = 1000
+
+// Kernels returns the smallest subsets of a base from which a literal follows at some instant of a span, as ascending numbers of its
+// elements: the kernels of Hansson (1994). It finds all of them, or MostKernels, by a tree of hitting sets (Reiter 1987), whose cost can grow exponentially
+// with their number.
+func Kernels(c *Constraints, b Base, of Literal, in Span) [][]int {
+	var found [][]int
+	tried := map[string]bool{}
+	var search func(without []int)
+	search = func(without []int) {
+		key := numbers(without)
+		if tried[key] || len(found) == MostKernels {
+			return
+		}
+		tried[key] = true
+		k := slices.IndexFunc(found, func(k []int) bool {
+			return !slices.ContainsFunc(k, func(i int) bool { return slices.Contains(without, i) })
+		})
+		var kernel []int
+		if k >= 0 {
+			kernel = found[k]
+		} else if kernel = b.kernel(c, of, in, without); kernel == nil {
+			return
+		} else {
+			found = append(found, kernel)
+		}
+		for _, i := range kernel {
+			more := append(slices.Clone(without), i)
+			slices.Sort(more)
+			search(more)
+		}
+	}
+	search(nil)
+	slices.SortFunc(found, slices.Compare)
+	return found
+}
+
+func numbers(list []int) string {
+	key := make([]byte, 0, 4*len(list))
+	for _, i := range list {
+		key = append(key, byte(i>>24), byte(i>>16), byte(i>>8), byte(i))
+	}
+	return string(key)
+}
+
+// kernel returns a smallest subset that entails the literal without some elements; nil if there is none.
+func (b Base) kernel(c *Constraints, of Literal, in Span, without []int) []int {
+	var rest Base
+	var at []int
+	for i := range b {
+		if !slices.Contains(without, i) {
+			rest, at = append(rest, b[i]), append(at, i)
+		}
+	}
+	l := newClosure(c, rest, []Literal{of}, in)
+	l.ignores = true
+	l.watch(of, in)
+	for i := range rest {
+		if l.add(i) {
+			continue
+		}
+		list := l.clashing()
+		for k := 0; k < len(list) && len(list) > 1; {
+			fewer := slices.Delete(slices.Clone(list), k, k+1)
+			if l.clashes(fewer) {
+				list = fewer
+			} else {
+				k++
+			}
+		}
+		for k := range list {
+			list[k] = at[list[k]]
+		}
+		return list
+	}
+	return nil
+}

@@ -1,0 +1,88 @@
+package belief
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/normalize"
+)
+
+// ErrForm is wrapped by every error about what beliefs are made of.
+var ErrForm = errors.New("not in the form of a belief")
+
+// A Literal is a ground statement or its negation. Its names are in the form of normalize.Name.
+type Literal struct {
+	Subject, Predicate, Object string
+	Not                        bool
+}
+
+// Negated returns the literal that contradicts this one.
+func (l Literal) Negated() Literal {
+	l.Not = !l.Not
+	return l
+}
+
+// String is the literal as people read it.
+func (l Literal) String() string {
+	s := l.Subject + " " + l.Predicate + " " + l.Object
+	if l.Not {
+		return "not " + s
+	}
+	return s
+}
+
+// Compare orders literals by subject, predicate and object; a negation comes after what it negates.
+func (l Literal) Compare(o Literal) int {
+	c := cmp.Or(strings.Compare(l.Subject, o.Subject), strings.Compare(l.Predicate, o.Predicate), strings.Compare(l.Object, o.Object))
+	if c != 0 || l.Not == o.Not {
+		return c
+	}
+	if l.Not {
+		return 1
+	}
+	return -1
+}
+
+// Slot returns the part of the literal within which it can conflict with others.
+func (l Literal) Slot() Slot { return Slot{l.Subject, l.Predicate} }
+
+// Check refuses a literal that is not in its form.
+func (l Literal) Check() error {
+	for _, n := range [...]struct{ what, name string }{{"subject", l.Subject}, {"predicate", l.Predicate}, {"object", l.Object}} {
+		if name, err := normalize.Name(n.name); err != nil {
+			return fmt.Errorf("%w: %s: %w", ErrForm, n.what, err)
+		} else if name != n.name {
+			return fmt.Errorf("%w: %s %.80q is not a canonical name, which is %.80q", ErrForm, n.what, n.name, name)
+		}
+	}
+	return nil
+}
+
+// A Slot is a subject with a predicate. Conflicts are within one.
+type Slot struct{ Subject, Predicate string }
+
+// A Span is the time for which something is believed to hold: from From on and before Until, which is
+// dag.MaxTime if there is no end.
+type Span struct{ From, Until dag.Time }
+
+// Always is the span without a beginning and an end.
+var Always = Span{0, dag.MaxTime}
+
+// Holds reports whether an instant is in the span.
+func (s Span) Holds(at dag.Time) bool {
+	return s.From <= at && (at < s.Until || s.Until == dag.MaxTime)
+}
+
+// Overlaps reports whether two spans share an instant.
+func (s Span) Overlaps(o Span) bool { return s.From < o.Until && o.From < s.Until }
+
+// Check refuses a span that holds no instant.
+func (s Span) Check() error {
+	if !s.From.Valid() || !s.Until.Valid() || s.From >= s.Until {
+		return fmt.Errorf("%w: it holds from %s until before %s, which is no time", ErrForm, s.From, s.Until)
+	}
+	return nil
+}
