@@ -37,7 +37,7 @@ var mayImport = map[string][]string{
 	"internal/endpoint":   {},
 	"ledger/identity":     {"dag", "history", "ledger", "internal/canon", "internal/secretfile", "golang.org/x/mod/sumdb/note"},
 	"policy":              {"dag", "internal/canon", "github.com/cespare/xxhash/v2"},
-	"policy/standard":     {"guard", "policy", "retention", "retrieval", "slice/contexts", "slice/facts"},
+	"policy/standard":     {"belief/kinds", "guard", "policy", "retention", "retrieval", "slice/contexts", "slice/facts"},
 	"policy/registry":     {"internal/canon", "policy/standard", "dag", "history", "ledger", "policy"},
 	"slice":               {"dag", "policy", "internal/canon", "github.com/cespare/xxhash/v2", "golang.org/x/mod/sumdb/tlog"},
 	"slice/issued":        {"access", "internal/canon", "policy", "knowledge", "slice/facts", "dag", "history", "ledger", "slice"},
@@ -57,11 +57,13 @@ var mayImport = map[string][]string{
 	"history/follow":      {"dag", "history"},
 	"history/erasures":    {"access", "dag", "history", "ledger", "store", "internal/canon"},
 	"belief":              {"dag", "normalize"},
+	"belief/journal":      {"belief", "dag", "history", "internal/canon"},
+	"belief/kinds":        {"belief", "dag", "internal/canon", "normalize", "policy"},
 	"knowledge":           {"dag", "history", "normalize", "internal/canon"},
 	"slice/facts":         {"dag", "knowledge", "normalize", "policy", "slice", "internal/canon", "github.com/cespare/xxhash/v2"},
 	"slice/contexts":      {"dag", "internal/canon", "knowledge", "policy", "render", "retrieval", "retrieval/analysis", "retrieval/bm25", "slice", "slice/facts", "github.com/cespare/xxhash/v2"},
 	"store":               {"access", "dag", "history", "ledger", "slice"},
-	"store/kinds":         {"ingest/marks", "ledger", "access/apikeys", "dag", "history", "knowledge", "history/erasures", "ledger/attest", "ledger/identity", "ledger/witness", "policy/registry", "retrieval/analysis", "retrieval/segments", "slice/issued"},
+	"store/kinds":         {"belief/journal", "ingest/marks", "ledger", "access/apikeys", "dag", "history", "knowledge", "history/erasures", "ledger/attest", "ledger/identity", "ledger/witness", "policy/registry", "retrieval/analysis", "retrieval/segments", "slice/issued"},
 	"store/transfer":      {"dag", "history", "history/erasures", "ledger", "slice/issued", "store", "store/kinds"},
 	"store/fsck":          {"retrieval", "retrieval/analysis", "retrieval/segments", "access/apikeys", "history/erasures", "access", "dag", "policy/registry", "history", "store/kinds", "slice/facts", "slice/issued", "ledger", "policy", "slice", "store", "knowledge", "normalize"},
 	"store/storetest":     {"access/apikeys", "history/erasures", "ledger/attest", "ledger/identity", "slice/facts", "slice/issued", "history", "store/kinds", "golang.org/x/mod/sumdb/tlog", "access", "dag", "ledger", "ledger/witness", "policy", "policy/registry", "slice", "store", "store/fsck", "pgregory.net/rapid", "github.com/google/go-cmp/cmp", "knowledge", "normalize"},
@@ -155,7 +157,7 @@ var mayImport = map[string][]string{
 }
 
 // pure packages do no I/O and read no clock.
-var pure = []string{"access", "atlas", "belief", "ingest/secrets", "guard", "retention", "ledger/attest", "dag", "evidence", "history", "history/erasures", "history/follow", "slice/facts", "slice/issued", "internal/canon", "knowledge", "ledger", "policy", "policy/registry", "render", "slice", "normalize", "retrieval/trajectory", "api", "api/describe"}
+var pure = []string{"access", "atlas", "belief", "belief/journal", "belief/kinds", "ingest/secrets", "guard", "retention", "ledger/attest", "dag", "evidence", "history", "history/erasures", "history/follow", "slice/facts", "slice/issued", "internal/canon", "knowledge", "ledger", "policy", "policy/registry", "render", "slice", "normalize", "retrieval/trajectory", "api", "api/describe"}
 
 // effects are what a pure package cannot import.
 var effects = []string{"os", "net", "net/http", "database/sql", "math/rand", "math/rand/v2", "crypto/rand", "os/exec", "io/fs", "log", "log/slog"}
@@ -198,7 +200,7 @@ func TestImports(t *testing.T) {
 
 // namesKinds are the packages of which no back end may know: a kind of entry is a package of its
 // own, and stores keep entries and terms.
-var namesKinds = []string{"access", "access/apikeys", "belief", "knowledge", "normalize", "policy", "policy/registry", "slice", "slice/facts", "slice/issued", "history/erasures", "token", "kernel"}
+var namesKinds = []string{"access", "access/apikeys", "belief", "belief/journal", "belief/kinds", "knowledge", "normalize", "policy", "policy/registry", "slice", "slice/facts", "slice/issued", "history/erasures", "token", "kernel"}
 
 // TestBackEndsNameNoKind makes sure that a new kind of entry needs no line in a back end.
 func TestBackEndsNameNoKind(t *testing.T) {

@@ -31,11 +31,27 @@ type Viewer interface {
 	AsOf(e *Entry) dag.Seq
 }
 
-// A Private is a Codec of entries that have a private half. It goes with the text of a turn that the
-// entry rests on, and each term that the entry began goes with it.
+// A Private is a Codec of entries that have a private half. It goes with the text of turns that the entry rests on.
 type Private interface {
 	// Erasable reports whether entries of a kind are such.
 	Erasable(k Kind) bool
+}
+
+// A Resting is a Private of entries that rest on several turns.
+type Resting interface {
+	// Rests returns sets of turns: the private half is gone if and only if all turns of one set have lost their text.
+	Rests(e *Entry) [][]dag.TurnID
+}
+
+// Rests returns the sets of turns that an entry of a codec rests on, see Resting: by itself each turn is one.
+func Rests(c Codec, e *Entry) (sets [][]dag.TurnID) {
+	if r, ok := c.(Resting); ok {
+		return r.Rests(e)
+	}
+	for _, turn := range c.Turns(e) {
+		sets = append(sets, []dag.TurnID{turn})
+	}
+	return sets
 }
 
 // Codecs are those of a program. Each kind is one of one of them.

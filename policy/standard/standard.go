@@ -5,6 +5,7 @@ package standard
 import (
 	"sync"
 
+	"github.com/graphkernel/graphkernel/belief/kinds"
 	"github.com/graphkernel/graphkernel/guard"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/retention"
@@ -20,7 +21,7 @@ var given = func() map[policy.ID]policy.Parameters {
 		policy.DefaultV2ID: policy.DefaultV2(),
 		facts.PolicyID:     facts.DefaultPolicy(),
 		retrieval.PolicyID: retrieval.DefaultPolicy(), retrieval.DensePolicyID: retrieval.DensePolicy(),
-		contexts.DefaultID: contexts.Default(),
+		contexts.DefaultID: contexts.Default(), kinds.ID: kinds.Default(),
 	}
 	for id, p := range contexts.Profiles() {
 		all[id] = p
@@ -30,7 +31,7 @@ var given = func() map[policy.ID]policy.Parameters {
 
 // Forms returns the types of parameters.
 func Forms() policy.Forms {
-	return policy.Forms{policy.SliceForm, policy.SliceFormV2, facts.PolicyForm, retrieval.PolicyForm, contexts.PolicyForm, guard.Form, retention.Form}
+	return policy.Forms{policy.SliceForm, policy.SliceFormV2, facts.PolicyForm, retrieval.PolicyForm, contexts.PolicyForm, guard.Form, retention.Form, kinds.Form}
 }
 
 // Registry returns the registry that every tenant begins with.

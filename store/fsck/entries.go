@@ -147,10 +147,10 @@ func (s stream) evidence(e *history.Entry) {
 	}
 }
 
-// checkPrivate makes sure that the private half of an entry that rests on a turn is there if and only if
-// the turn was not erased after it.
+// checkPrivate makes sure that the private half of an entry that rests on turns is there if and only if not all turns of
+// one of its sets were erased after it.
 func checkPrivate(c *checker, page []history.Entry) error {
-	of := map[int]dag.TurnID{}
+	of := map[int][][]dag.TurnID{}
 	var turns []dag.TurnID
 	for i := range page {
 		if !kinds.All().Erasable(page[i].Kind) {
@@ -160,8 +160,8 @@ func checkPrivate(c *checker, page []history.Entry) error {
 		if err != nil {
 			return err
 		}
-		for _, turn := range codec.Turns(&page[i]) {
-			of[i], turns = turn, append(turns, turn)
+		for _, set := range history.Rests(codec, &page[i]) {
+			of[i], turns = append(of[i], set), append(turns, set...)
 		}
 	}
 	if len(turns) == 0 {
@@ -171,13 +171,28 @@ func checkPrivate(c *checker, page []history.Entry) error {
 	if err != nil {
 		return c.unreadable("erasures", err)
 	}
-	for i, turn := range of {
+	for i, sets := range of {
 		e := &page[i]
-		switch since := erased[turn]; {
-		case e.Private == nil && since == 0:
-			c.find(entryName(e.Seq), "private", "its private half is gone, and no erasure of turn %s is on record", turn)
-		case e.Private != nil && since > e.Seq && since <= c.head:
-			c.find(entryName(e.Seq), "private", "event %d erased turn %s, and its private half is there", since, turn)
+		last := dag.Seq(0) // the first number at which all turns of a set had been erased
+		for _, set := range sets {
+			of := dag.Seq(0)
+			for _, turn := range set {
+				since := erased[turn]
+				if since == 0 {
+					of = 0
+					break
+				}
+				of = max(of, since)
+			}
+			if of != 0 && (last == 0 || of < last) {
+				last = of
+			}
+		}
+		switch {
+		case e.Private == nil && last == 0:
+			c.find(entryName(e.Seq), "private", "its private half is gone, and no erasure of all turns that a part of it rests on is on record")
+		case e.Private != nil && last > e.Seq && last <= c.head:
+			c.find(entryName(e.Seq), "private", "event %d erased the last turn that a part of it rests on, and its private half is there", last)
 		}
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/graphkernel/graphkernel/access/apikeys"
+	"github.com/graphkernel/graphkernel/belief/journal"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/history/erasures"
@@ -24,7 +25,7 @@ import (
 
 // All are the codecs of every kind of entry.
 func All() history.Codecs {
-	return history.Codecs{knowledge.Codec{}, &erasures.Codec{With: adopting}, erasures.LoggedCodec{}, registry.Codec{}, apikeys.Codec{}, issued.Codec{}, issued.TaskCodec{}, identity.Announced(), attest.Recorded()}
+	return history.Codecs{knowledge.Codec{}, journal.Codec{}, &erasures.Codec{With: adopting}, erasures.LoggedCodec{}, registry.Codec{}, apikeys.Codec{}, issued.Codec{}, issued.TaskCodec{}, identity.Announced(), attest.Recorded()}
 }
 
 // Leaves are the forms of all leaves, except those of package ledger itself.
@@ -41,7 +42,7 @@ func adopting(e *erasures.Erasure) []history.Change {
 }
 
 func erasing(facts *knowledge.Erasure) []history.Change {
-	return []history.Change{facts, &issued.Forgetting{Turn: facts.Turn, Lost: facts.Lost}, &segments.Erasure{Turn: facts.Turn, Analyzers: analysis.Names()}}
+	return []history.Change{facts, &journal.Erasure{Turn: facts.Turn, At: facts.At, Adopting: facts.Adopting}, &issued.Forgetting{Turn: facts.Turn, Lost: facts.Lost}, &segments.Erasure{Turn: facts.Turn, Analyzers: analysis.Names()}}
 }
 
 // OfCell finds the codec of a cell by its name.

@@ -1,0 +1,240 @@
+package journal
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/graphkernel/graphkernel/belief"
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/history"
+)
+
+// An Act changes what is believed of an item without an operator: it moves a tag, or deprecates or restores the item. Where that makes something
+// believed, it is refused if it would contradict what is believed beside.
+type Act struct {
+	Item        belief.Item
+	Tag         string // that moves; "": the item is deprecated, or restored
+	Number      int    // of the revision that the tag points to; 0: the tag goes
+	Deprecates  bool
+	By, Reason  string
+	At          dag.Time
+	Policy      string // as in Request
+	Constraints *belief.Constraints
+}
+
+// An Acted says what an act did.
+type Acted struct {
+	Result   string
+	Seq      dag.Seq
+	Conflict []belief.Element // that the act was refused for
+}
+
+// Do does an act, decided with what is believed at the commit.
+func (b Base) Do(ctx context.Context, tenant dag.Tenant, a Act) (*Acted, error) {
+	if len(a.Reason) > MaxText || a.Number < 0 || a.Tag != "" && !belief.IsTag(a.Tag) {
+		return nil, fmt.Errorf("%w: the tag %.40q, revision %d, a reason of %d bytes", belief.ErrForm, a.Tag, a.Number, len(a.Reason))
+	}
+	c := &acting{Act: a}
+	if err := b.Write(ctx, tenant, c); err != nil {
+		return nil, err
+	}
+	return c.acted, nil
+}
+
+type acting struct {
+	Act
+	exploring
+	acted *Acted
+}
+
+// target is the revision that would be believed; nil: none, or it is not known yet.
+func (c *acting) target(k *history.State) *Revision {
+	var seq dag.Seq
+	switch {
+	case c.Tag == "" && !c.Deprecates:
+		seq, _ = currentOf(k, c.Item)
+	case c.Tag != "" && c.Number != 0:
+		for _, t := range termsOf(k, indexRevisions) {
+			if p, err := readPlace(&t); err == nil && p.number == c.Number {
+				seq = p.entry
+			}
+		}
+	}
+	if e, ok := k.Entries[seq]; ok && e.Kind == KindRevision {
+		if r, err := ReadRevision(&e); err == nil {
+			return r
+		}
+	}
+	return nil
+}
+
+// Needs asks for the item and its revisions, then for the one that is meant, then for what is connected with what it says.
+func (c *acting) Needs(k *history.State) (n history.Needs) {
+	switch k.Round {
+	case 0:
+		c.begin(c.Item.Space())
+		n.Newest = append([]history.Key{{Index: indexSpaces, Key: string(c.Item.Space())}}, keysOf(c.Item, c.Tag, Published)...)
+		n.Newest = slices.DeleteFunc(n.Newest, func(key history.Key) bool { return key.Index == indexTags && len(key.Key) == len(belief.Key{}) })
+		c.of[c.Item] = true
+		n.Ranges = []history.Range{{Index: indexRevisions, Prefix: keyBytes(c.Item.Key())}}
+	case 1:
+		if seq, err := currentOf(k, c.Item); err == nil && seq != 0 {
+			n.Entries = append(n.Entries, seq)
+		}
+		for _, t := range termsOf(k, indexRevisions) {
+			if p, err := readPlace(&t); err == nil && p.number == c.Number {
+				n.Entries = append(n.Entries, p.entry)
+			}
+		}
+	default:
+		to := c.target(k)
+		if to == nil || c.Tag != "" && c.Tag != Current || to.Erased {
+			return n
+		}
+		if k.Round == 2 {
+			for i := range to.Statements {
+				c.ask(&n, to.Statements[i].slots(), nil)
+			}
+			return n
+		}
+		return c.more(k)
+	}
+	return n
+}
+
+// Plan decides.
+func (c *acting) Plan(k *history.State) (*history.Plan, error) {
+	c.acted = &Acted{Result: Unchanged}
+	t, ok := k.Newest[history.Key{Index: indexSpaces, Key: string(c.Item.Space())}]
+	switch {
+	case !ok:
+		return nil, fmt.Errorf("%w: %s", ErrSpace, c.Item.Space())
+	case string(t.Value) != c.Policy:
+		return nil, fmt.Errorf("%w: %s is under %.80q", ErrMoved, c.Item.Space(), t.Value)
+	}
+	p := &history.Plan{}
+	f := newFolding(p)
+	if err := f.know(k, c.Item, c.Tag, Published); err != nil {
+		return nil, err
+	}
+	s := f.items[c.Item]
+	to := c.target(k)
+	if s.newest == 0 || c.Number != 0 && to == nil {
+		return nil, fmt.Errorf("%w: %s", ErrNoItem, belief.Address{Item: c.Item, Revision: c.Number})
+	}
+	lapsed := s.lapsed != nil && s.lapsed.Until == history.Forever
+	if c.Tag == "" {
+		if lapsed == c.Deprecates {
+			return p, nil
+		}
+	} else {
+		at, points := s.tags[c.Tag], 0
+		if at != nil && at.Until == history.Forever {
+			place, err := readPlace(at)
+			if err != nil {
+				return nil, err
+			}
+			points = place.number
+		}
+		if points == c.Number {
+			return p, nil
+		}
+	}
+	if protected := s.tags[Published]; c.Tag == Current && protected != nil && protected.Until == history.Forever && s.current != nil {
+		if at, err := readPlace(protected); err != nil || at.number == s.current.Number {
+			return nil, fmt.Errorf("%w: revision %d of %s is published; take that tag away first", belief.ErrProtected, s.current.Number, c.Item)
+		}
+	}
+	believes := to != nil && !to.Erased && (c.Tag == Current && !lapsed || c.Tag == "")
+	if believes {
+		b, err := f.explored(k, &c.exploring)
+		if err != nil {
+			return nil, err
+		}
+		var rest belief.Base
+		for _, e := range b.elements {
+			if b.from[e.Rank.ID].Revision.Item != c.Item {
+				rest = append(rest, e)
+			}
+		}
+		for i := range to.Statements {
+			rest = append(rest, Part{to, i}.element(false))
+		}
+		if conflict, ok := belief.Consistent(c.Constraints, rest); !ok {
+			c.acted.Result, c.acted.Conflict = Refused, conflict
+			return p, nil
+		}
+	}
+	c.acted.Result, c.acted.Seq = Changed, k.Head+1
+	var r record
+	if c.Tag == "" {
+		d := &Deprecation{Item: c.Item, Deprecated: c.Deprecates, By: c.By, Reason: c.Reason, Seq: k.Head + 1, At: c.At}
+		r, p.Entries = d, []history.Entry{d.entry()}
+	} else {
+		d := &Tag{Item: c.Item, Name: c.Tag, Number: c.Number, By: c.By, Reason: c.Reason, Seq: k.Head + 1, At: c.At}
+		if to != nil {
+			d.Entry = to.Seq
+		}
+		r, p.Entries = d, []history.Entry{d.entry()}
+	}
+	return p, f.fold(k, nil, r)
+}
+
+// AddLink adds a link from a revision, once.
+func (b Base) AddLink(ctx context.Context, tenant dag.Tenant, l Link) (*Link, error) {
+	c := &linking{asked: l}
+	if err := b.Write(ctx, tenant, c); err != nil {
+		return nil, err
+	}
+	return &c.recorded, nil
+}
+
+type linking struct {
+	asked, recorded Link
+}
+
+func (c *linking) Needs(k *history.State) (n history.Needs) {
+	switch k.Round {
+	case 0:
+		n.Ranges = []history.Range{{Index: indexRevisions, Prefix: keyBytes(c.asked.From.Item.Key())}, {Index: indexLinks, Prefix: linkKey(c.asked.From.String())}}
+		if to, err := belief.ParseAddress(c.asked.To); err == nil {
+			n.Ranges = append(n.Ranges, history.Range{Index: indexRevisions, Prefix: keyBytes(to.Item.Key())})
+		}
+	case 1:
+		for _, t := range termsOf(k, indexLinks) {
+			n.Entries = append(n.Entries, t.Since)
+		}
+	}
+	return n
+}
+
+func (c *linking) Plan(k *history.State) (*history.Plan, error) {
+	there := func(a belief.Address) error {
+		for _, t := range termsOf(k, indexRevisions) {
+			if p, err := readPlace(&t); err == nil && string(t.Key) == string(keyBytes(a.Item.Key())) && p.number == a.Revision {
+				return nil
+			}
+		}
+		return fmt.Errorf("%w: %s", ErrNoItem, a)
+	}
+	if err := there(c.asked.From); err != nil {
+		return nil, err
+	}
+	if to, err := belief.ParseAddress(c.asked.To); err == nil {
+		if err := there(to); err != nil {
+			return nil, err
+		}
+	}
+	c.recorded = c.asked
+	for _, t := range termsOf(k, indexLinks) {
+		e := k.Entries[t.Since]
+		if l, err := ReadLink(&e); err == nil && l.Type == c.asked.Type && l.To == c.asked.To {
+			c.recorded = *l
+			return &history.Plan{}, nil
+		}
+	}
+	c.recorded.Seq = k.Head + 1
+	p := &history.Plan{Entries: []history.Entry{c.recorded.entry()}}
+	return p, newFolding(p).fold(k, nil, &c.recorded)
+}

@@ -1,0 +1,357 @@
+package journal
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/graphkernel/graphkernel/belief"
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/history"
+)
+
+// A History keeps entries and terms, for each tenant apart. Every store does.
+type History interface {
+	Write(ctx context.Context, tenant dag.Tenant, c history.Change) error
+	Entries(ctx context.Context, tenant dag.Tenant, p history.Page) ([]history.Entry, error)
+	Terms(ctx context.Context, tenant dag.Tenant, ranges []history.Range) ([][]history.Term, error)
+}
+
+// A Base is the beliefs in a history.
+type Base struct{ History }
+
+// Operate decides a request with what is believed at the commit, and records it.
+func (b Base) Operate(ctx context.Context, tenant dag.Tenant, r Request) (*Outcome, error) {
+	if err := r.check(); err != nil {
+		return nil, err
+	}
+	o := &operation{Request: r}
+	if err := b.Write(ctx, tenant, o); err != nil {
+		return nil, err
+	}
+	return o.outcome, nil
+}
+
+func (r *Request) check() error {
+	switch {
+	case len(r.Statements) == 0 || len(r.Statements) > MaxStatements:
+		return fmt.Errorf("%w: %d statements, want 1 to %d", belief.ErrForm, len(r.Statements), MaxStatements)
+	case r.Item != "" && r.Item.Space() != r.Space:
+		return fmt.Errorf("%w: the item %s is not in the space %s", belief.ErrForm, r.Item, r.Space)
+	case r.Operator == Contract && (len(r.Premises) > 0 || len(r.Turns) > 0 || r.Item != ""):
+		return fmt.Errorf("%w: what is given up has no premises, no turns and no item", belief.ErrForm)
+	}
+	for i, l := range r.Statements {
+		if err := l.Check(); err != nil {
+			return fmt.Errorf("statements[%d]: %w", i, err)
+		}
+		if slices.Contains(r.Statements[:i], l) {
+			return fmt.Errorf("%w: statements[%d]: %q is there twice", belief.ErrForm, i, l)
+		}
+	}
+	for i, l := range r.Premises {
+		if err := l.Check(); err != nil {
+			return fmt.Errorf("premises[%d]: %w", i, err)
+		}
+	}
+	return r.Span.Check()
+}
+
+// SetSpace makes a space, or puts it under another policy. check is called with what is believed in it, and may refuse.
+func (b Base) SetSpace(ctx context.Context, tenant dag.Tenant, s SpacePolicy, check func(belief.Base) error) (*SpacePolicy, error) {
+	c := &spacing{asked: s, check: check}
+	if err := b.Write(ctx, tenant, c); err != nil {
+		return nil, err
+	}
+	return &c.recorded, nil
+}
+
+type spacing struct {
+	asked    SpacePolicy
+	check    func(belief.Base) error
+	recorded SpacePolicy
+}
+
+func (c *spacing) Needs(k *history.State) (n history.Needs) {
+	space := c.asked.Space.Key()
+	switch k.Round {
+	case 0:
+		n.Newest = []history.Key{{Index: indexSpaces, Key: string(c.asked.Space)}}
+		n.Ranges = []history.Range{{Index: indexElements, Prefix: space[:], AsOf: history.Forever - 1}}
+	case 1:
+		n.Entries = entriesOf(termsOf(k, indexElements))
+	}
+	return n
+}
+
+// entriesOf returns the numbers of the revisions of elements, each once.
+func entriesOf(terms []history.Term) (list []dag.Seq) {
+	for _, t := range terms {
+		if len(t.Value) == 8 {
+			list = append(list, dag.Seq(binary.BigEndian.Uint64(t.Value)))
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+func (c *spacing) Plan(k *history.State) (*history.Plan, error) {
+	c.recorded = c.asked
+	t, ok := k.Newest[history.Key{Index: indexSpaces, Key: string(c.asked.Space)}]
+	if ok && string(t.Value) == c.asked.Policy {
+		c.recorded.Seq = t.Since
+		return &history.Plan{}, nil
+	}
+	held, err := believed(termsOf(k, indexElements), k.Entries)
+	if err != nil {
+		return nil, err
+	}
+	elements := make(belief.Base, len(held))
+	for i := range held {
+		elements[i] = held[i].Element()
+	}
+	if err := c.check(elements); err != nil {
+		return nil, err
+	}
+	c.recorded.Seq = k.Head + 1
+	p := &history.Plan{Entries: []history.Entry{c.recorded.entry()}}
+	return p, newFolding(p).fold(k, nil, &c.recorded)
+}
+
+// believed are the elements that terms say, each once, in the order of their revisions.
+func believed(terms []history.Term, entries map[dag.Seq]history.Entry) ([]Believed, error) {
+	revisions := map[dag.Seq]*Revision{}
+	seen := map[Part]bool{}
+	var list []Believed
+	for i := range terms {
+		t := &terms[i]
+		if len(t.Value) != 8 || len(t.Key) < 2 {
+			return nil, fmt.Errorf("the element that number %d began is damaged", t.Since)
+		}
+		seq := dag.Seq(binary.BigEndian.Uint64(t.Value))
+		r, ok := revisions[seq]
+		if !ok {
+			e, there := entries[seq]
+			if !there {
+				return nil, fmt.Errorf("number %d is a revision that is believed, and is not there; the store is damaged", seq)
+			}
+			var err error
+			if r, err = ReadRevision(&e); err != nil {
+				return nil, err
+			}
+			revisions[seq] = r
+		}
+		p := Part{r, int(binary.BigEndian.Uint16(t.Key[len(t.Key)-2:]))}
+		if r.Erased || seen[p] {
+			continue // since the terms were read
+		}
+		if p.At >= len(r.Statements) {
+			return nil, fmt.Errorf("an element of number %d is damaged", seq)
+		}
+		seen[p] = true
+		list = append(list, Believed{p, t.Since})
+	}
+	slices.SortFunc(list, func(a, b Believed) int {
+		if a.Revision.Seq != b.Revision.Seq {
+			return int(a.Revision.Seq) - int(b.Revision.Seq)
+		}
+		return a.At - b.At
+	})
+	return list, nil
+}
+
+// entriesAt reads entries by their numbers.
+func (b Base) entriesAt(ctx context.Context, tenant dag.Tenant, seqs []dag.Seq) (map[dag.Seq]history.Entry, error) {
+	all := make(map[dag.Seq]history.Entry, len(seqs))
+	for some := range slices.Chunk(seqs, 10_000) {
+		list, err := b.Entries(ctx, tenant, history.Page{At: some})
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range list {
+			all[e.Seq] = e
+		}
+	}
+	return all, nil
+}
+
+// Space returns the policy of a space as of a number. ErrSpace if there was none.
+func (b Base) Space(ctx context.Context, tenant dag.Tenant, s belief.Space, asOf dag.Seq) (string, error) {
+	lists, err := b.Terms(ctx, tenant, []history.Range{{Index: indexSpaces, Prefix: []byte(s), AsOf: asOf}})
+	if err != nil {
+		return "", err
+	}
+	policy := ""
+	for i := range lists[0] {
+		if t := &lists[0][i]; string(t.Key) == string(s) {
+			policy = string(t.Value) // the last one counts
+		}
+	}
+	if policy == "" {
+		return "", fmt.Errorf("%w: %s", ErrSpace, s)
+	}
+	return policy, nil
+}
+
+// Spaces returns all spaces as of a number, with their policies.
+func (b Base) Spaces(ctx context.Context, tenant dag.Tenant, asOf dag.Seq) (map[belief.Space]string, error) {
+	lists, err := b.Terms(ctx, tenant, []history.Range{{Index: indexSpaces, AsOf: asOf}})
+	if err != nil {
+		return nil, err
+	}
+	all := map[belief.Space]string{}
+	for i := range lists[0] {
+		all[belief.Space(lists[0][i].Key)] = string(lists[0][i].Value)
+	}
+	return all, nil
+}
+
+// Believed returns the elements of a space as of a number.
+func (b Base) Believed(ctx context.Context, tenant dag.Tenant, s belief.Space, asOf dag.Seq) ([]Believed, error) {
+	space := s.Key()
+	lists, err := b.Terms(ctx, tenant, []history.Range{{Index: indexElements, Prefix: space[:], AsOf: asOf}})
+	if err != nil {
+		return nil, err
+	}
+	entries, err := b.entriesAt(ctx, tenant, entriesOf(lists[0]))
+	if err != nil {
+		return nil, err
+	}
+	return believed(lists[0], entries)
+}
+
+// A Tagged is a time in which a tag pointed to a revision.
+type Tagged struct {
+	Name         string
+	Number       int
+	Since, Until dag.Seq // Until is history.Forever while it does
+
+	entry dag.Seq // of the revision
+}
+
+// An ItemRecord is what is recorded of an item.
+type ItemRecord struct {
+	Item       belief.Item
+	Revisions  []*Revision // ascending
+	Tags       []Tagged    // by name and time
+	Deprecated bool        // as of the number that was asked for
+}
+
+// Item returns what is recorded of an item as of a number. ErrNoItem if there was nothing.
+func (b Base) Item(ctx context.Context, tenant dag.Tenant, item belief.Item, asOf dag.Seq) (*ItemRecord, error) {
+	key := keyBytes(item.Key())
+	lists, err := b.Terms(ctx, tenant, []history.Range{{Index: indexRevisions, Prefix: key}, {Index: indexTags, Prefix: key}, {Index: indexLapsed, Prefix: key}})
+	if err != nil {
+		return nil, err
+	}
+	all := &ItemRecord{Item: item}
+	var numbers []dag.Seq
+	for i := range lists[0] {
+		if t := &lists[0][i]; t.Since <= asOf {
+			numbers = append(numbers, t.Since)
+		}
+	}
+	if len(numbers) == 0 {
+		return nil, fmt.Errorf("%w: %s", ErrNoItem, item)
+	}
+	entries, err := b.entriesAt(ctx, tenant, numbers)
+	if err != nil {
+		return nil, err
+	}
+	for _, seq := range numbers {
+		e := entries[seq]
+		r, err := ReadRevision(&e)
+		if err != nil {
+			return nil, err
+		}
+		all.Revisions = append(all.Revisions, r)
+	}
+	for i := range lists[1] {
+		t := &lists[1][i]
+		p, err := readPlace(t)
+		if err != nil {
+			return nil, err
+		}
+		if t.Since > asOf {
+			continue
+		}
+		tagged := Tagged{Name: string(t.Key[len(key):]), Number: p.number, Since: t.Since, Until: t.Until, entry: p.entry}
+		if tagged.Until > asOf {
+			tagged.Until = history.Forever
+		}
+		all.Tags = append(all.Tags, tagged)
+	}
+	for i := range lists[2] {
+		all.Deprecated = all.Deprecated || lists[2][i].Seen(asOf)
+	}
+	return all, nil
+}
+
+// Tagged returns the revision that a tag points to; nil: none.
+func (r *ItemRecord) Tagged(name string) *Revision {
+	for _, t := range r.Tags {
+		if t.Name == name && t.Until == history.Forever {
+			return r.Numbered(t.Number)
+		}
+	}
+	return nil
+}
+
+// Numbered returns a revision by its number; nil: there is none.
+func (r *ItemRecord) Numbered(n int) *Revision {
+	if n < 1 || n > len(r.Revisions) {
+		return nil
+	}
+	return r.Revisions[n-1]
+}
+
+// Names returns up to limit items of a space above a name, ascending, that there were as of a number.
+func (b Base) Names(ctx context.Context, tenant dag.Tenant, s belief.Space, after string, limit int, asOf dag.Seq) ([]belief.Item, error) {
+	space := s.Key()
+	r := history.Range{Index: indexItems, Prefix: space[:], AsOf: asOf, Limit: limit}
+	if after != "" {
+		r.After = &history.Place{Key: append(space[:], after...), Since: history.Forever}
+	}
+	lists, err := b.Terms(ctx, tenant, []history.Range{r})
+	if err != nil {
+		return nil, err
+	}
+	var list []belief.Item
+	for i := range lists[0] {
+		item, err := belief.NewItem(s, strings.Clone(string(lists[0][i].Key[len(space):])))
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, item)
+	}
+	return list, nil
+}
+
+// Conflicts returns the proposals of a space that were not taken as of a number, ascending.
+func (b Base) Conflicts(ctx context.Context, tenant dag.Tenant, s belief.Space, asOf dag.Seq) ([]*Conflict, error) {
+	space := s.Key()
+	lists, err := b.Terms(ctx, tenant, []history.Range{{Index: indexConflicts, Prefix: space[:], AsOf: asOf}})
+	if err != nil {
+		return nil, err
+	}
+	var numbers []dag.Seq
+	for i := range lists[0] {
+		numbers = append(numbers, lists[0][i].Since)
+	}
+	entries, err := b.entriesAt(ctx, tenant, numbers)
+	if err != nil {
+		return nil, err
+	}
+	var list []*Conflict
+	for _, seq := range numbers {
+		e := entries[seq]
+		c, err := ReadConflict(&e)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, c)
+	}
+	return list, nil
+}

@@ -1,0 +1,266 @@
+package journal
+
+import (
+	"fmt"
+
+	"github.com/graphkernel/graphkernel/belief"
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/history"
+)
+
+// Codec is the codec of beliefs.
+type Codec struct{}
+
+// Kinds lists the kinds of entries.
+func (Codec) Kinds() []history.Kind {
+	return []history.Kind{KindConflict, KindDeprecation, KindLink, KindRevision, KindSpace, KindTag}
+}
+
+// Stream is what is known.
+func (Codec) Stream() history.Stream { return history.Known }
+
+// Erasable reports whether entries of a kind have a private half.
+func (Codec) Erasable(k history.Kind) bool { return k == KindRevision || k == KindConflict }
+
+// Rests returns the turns that each statement rests on: where all of one have lost their text, the private half is gone.
+func (Codec) Rests(e *history.Entry) (of [][]dag.TurnID) {
+	switch e.Kind {
+	case KindRevision:
+		if r, err := ReadRevision(e); err == nil {
+			for i := range r.Statements {
+				if turns := r.Statements[i].Turns; len(turns) > 0 {
+					of = append(of, turns)
+				}
+			}
+		}
+	case KindConflict:
+		if c, err := ReadConflict(e); err == nil && len(c.Turns) > 0 {
+			of = append(of, c.Turns)
+		}
+	}
+	return of
+}
+
+// Turns returns the turns that an entry rests on.
+func (c Codec) Turns(e *history.Entry) (turns []dag.TurnID) {
+	seen := map[dag.TurnID]bool{}
+	for _, of := range c.Rests(e) {
+		for _, t := range of {
+			if !seen[t] {
+				seen[t] = true
+				turns = append(turns, t)
+			}
+		}
+	}
+	return turns
+}
+
+// A record is an entry that was read: *Revision, *Tag and so on.
+type record any
+
+func readEntry(e *history.Entry) (record, error) {
+	switch e.Kind {
+	case KindSpace:
+		return ReadSpace(e)
+	case KindRevision:
+		return ReadRevision(e)
+	case KindTag:
+		return ReadTag(e)
+	case KindDeprecation:
+		return ReadDeprecation(e)
+	case KindLink:
+		return ReadLink(e)
+	case KindConflict:
+		return ReadConflict(e)
+	}
+	return nil, fmt.Errorf("%w: number %d is of the kind %s, which is none of beliefs", dag.ErrForm, e.Seq, e.Kind)
+}
+
+// itemOf returns the item that a record is about, and the tag that it moves; "" if it is about none.
+func itemOf(r record) (item belief.Item, tag string) {
+	switch r := r.(type) {
+	case *Revision:
+		return r.Item, Current
+	case *Tag:
+		return r.Item, r.Name
+	case *Deprecation:
+		return r.Item, ""
+	}
+	return "", ""
+}
+
+// check reads an entry strictly: one that is not as it would be written is refused.
+func check(e *history.Entry) (record, error) {
+	r, err := readEntry(e)
+	if err != nil {
+		return nil, err
+	}
+	var again history.Entry
+	switch r := r.(type) {
+	case *SpacePolicy:
+		again = r.entry()
+	case *Revision:
+		if r.Erased {
+			return r, nil
+		}
+		if err := r.Check(); err != nil {
+			return nil, err
+		}
+		again = r.entry()
+	case *Tag:
+		again = r.entry()
+	case *Deprecation:
+		again = r.entry()
+	case *Link:
+		again = r.entry()
+	case *Conflict:
+		if r.Erased {
+			return r, nil
+		}
+		again = r.entry()
+	}
+	if !again.Same(e) {
+		return nil, fmt.Errorf("%w: number %d: %w", dag.ErrForm, e.Seq, errNotItsForm)
+	}
+	return r, nil
+}
+
+// Adopt makes a change of entries that another store has.
+func (Codec) Adopt(entries []history.Entry) (history.Change, error) {
+	a := &adoption{entries: entries}
+	for i := range entries {
+		r, err := check(&entries[i])
+		if err != nil {
+			return nil, err
+		}
+		a.records = append(a.records, r)
+	}
+	return a, nil
+}
+
+type adoption struct {
+	entries []history.Entry
+	records []record
+}
+
+// Needs asks for what is known of the items, and then for their current revisions and those that tags point to.
+func (a *adoption) Needs(k *history.State) (n history.Needs) {
+	switch k.Round {
+	case 0:
+		for _, r := range a.records {
+			if item, tag := itemOf(r); item != "" {
+				n.Newest = append(n.Newest, keysOf(item, tagged(tag)...)...)
+			}
+		}
+	case 1:
+		mine := map[dag.Seq]bool{}
+		for i := range a.entries {
+			mine[a.entries[i].Seq] = true
+		}
+		want := func(seq dag.Seq) {
+			if seq != 0 && !mine[seq] {
+				mine[seq] = true
+				n.Entries = append(n.Entries, seq)
+			}
+		}
+		for _, r := range a.records {
+			if item, _ := itemOf(r); item != "" {
+				seq, _ := currentOf(k, item) // a damaged one is found by planning
+				want(seq)
+			}
+			if t, ok := r.(*Tag); ok {
+				want(t.Entry)
+			}
+		}
+	}
+	return n
+}
+
+func tagged(tag string) []string {
+	if tag == "" {
+		return nil
+	}
+	return []string{tag}
+}
+
+// Plan folds the entries.
+func (a *adoption) Plan(k *history.State) (*history.Plan, error) {
+	p := &history.Plan{Entries: a.entries}
+	f := newFolding(p)
+	for i, r := range a.records {
+		if item, tag := itemOf(r); item != "" {
+			if err := f.know(k, item, tagsIn(a.records, item, tag)...); err != nil {
+				return nil, err
+			}
+		}
+		if err := f.fold(k, a.records[:i], r); err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
+}
+
+// tagsIn are the tags of an item that records move.
+func tagsIn(records []record, item belief.Item, also string) []string {
+	tags := tagged(also)
+	for _, r := range records {
+		if t, ok := r.(*Tag); ok && t.Item == item {
+			tags = append(tags, t.Name)
+		}
+	}
+	return tags
+}
+
+// fold folds one record. Those before it may have the revision that a tag points to.
+func (f *folding) fold(k *history.State, before []record, r record) error {
+	switch r := r.(type) {
+	case *SpacePolicy:
+		f.begin(indexSpaces, []byte(r.Space), r.Seq, []byte(r.Policy))
+	case *Revision:
+		return f.revision(r)
+	case *Tag:
+		return f.moved(k, before, r)
+	case *Deprecation:
+		return f.deprecation(r)
+	case *Link:
+		f.begin(indexLinks, linkKey(r.From.String()), r.Seq, nil)
+		f.begin(indexLinked, linkKey(r.To), r.Seq, nil)
+	case *Conflict:
+		space := r.Space.Key()
+		f.begin(indexConflicts, space[:], r.Seq, nil)
+		for _, t := range r.Turns {
+			f.begin(indexRests, t[:], r.Seq, nil)
+		}
+	}
+	return nil
+}
+
+func linkKey(of string) []byte {
+	key := belief.KeyOf("link", of)
+	return key[:]
+}
+
+func (f *folding) moved(k *history.State, before []record, t *Tag) error {
+	f.request(t.Key, t.Seq)
+	if t.Entry == 0 {
+		f.tag(t.Item, f.items[t.Item], t.Name, nil, t.Seq)
+		return nil
+	}
+	var to *Revision
+	for _, r := range before {
+		if r, ok := r.(*Revision); ok && r.Seq == t.Entry {
+			to = r
+		}
+	}
+	if e, ok := k.Entries[t.Entry]; ok && to == nil && e.Kind == KindRevision {
+		var err error
+		if to, err = ReadRevision(&e); err != nil {
+			return err
+		}
+	}
+	if to == nil || to.Item != t.Item || to.Number != t.Number {
+		return fmt.Errorf("%w: number %d points the tag %s of %s to revision %d, which number %d is not", dag.ErrForm, t.Seq, t.Name, t.Item, t.Number, t.Entry)
+	}
+	f.tag(t.Item, f.items[t.Item], t.Name, to, t.Seq)
+	return nil
+}

@@ -1,0 +1,602 @@
+package journal
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/graphkernel/graphkernel/belief"
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/history"
+	"github.com/graphkernel/graphkernel/internal/canon"
+)
+
+// The kinds of entries.
+const (
+	KindSpace       history.Kind = "space/1"
+	KindRevision    history.Kind = "revision/1"
+	KindTag         history.Kind = "tag/1"
+	KindDeprecation history.Kind = "deprecation/1"
+	KindLink        history.Kind = "link/1"
+	KindConflict    history.Kind = "conflict/1"
+)
+
+// Bounds of what is recorded.
+const (
+	MaxStatements = 64
+	MaxPremises   = 16
+	MaxTurns      = 256     // that one statement rests on
+	MaxText       = 4 << 10 // bytes of a title or a reason
+	MaxSummary    = 64 << 10
+	MaxWords      = 64 // keywords, and topics
+)
+
+// The tags that mean something here. Others are the user's.
+const (
+	Current   = "current"   // what is believed of the item
+	Published = "published" // protects the revision
+)
+
+// A Stated is a statement of a revision.
+type Stated struct {
+	belief.Literal
+	Premises []belief.Literal // from which it follows, ascending; nil: it is stated
+	Span     belief.Span
+	Rank     Rank
+	Turns    []dag.TurnID // it rests on; none: on its author's word
+}
+
+// A Rank is that of an element, as it is kept.
+type Rank struct {
+	Class     belief.Class
+	Criterion uint64
+	Event     dag.Seq // 0: that of the entry
+}
+
+// A Revision is an immutable state of an item.
+type Revision struct {
+	Item       belief.Item
+	Number     int
+	Current    bool // what is believed of the item from here on
+	Supersedes int  // the number of the revision in whose place it is; 0: none
+	Withheld   bool // title and summary are of what was given up in part, so contexts leave them out
+	By         string
+	Statements []Stated
+	Title      string
+	Summary    string
+	Keywords   []string
+	Topics     []string
+	Confidence dag.PPM
+	Source     string
+	Reason     string
+	Salt       dag.Salt
+	Key        dag.Digest // of the request, if it began with this entry
+
+	Seq    dag.Seq // of its entry; 0: not recorded yet
+	At     dag.Time
+	Erased bool // what it said is gone, with the turns it rested on
+}
+
+// A Tag points a tag of an item to a revision from here on.
+type Tag struct {
+	Item   belief.Item
+	Name   string
+	Number int     // of the revision; 0: to none
+	Entry  dag.Seq // of the revision
+	By     string
+	Reason string
+	Key    dag.Digest
+
+	Seq dag.Seq
+	At  dag.Time
+}
+
+// A Deprecation takes an item out of what is believed, or puts it back.
+type Deprecation struct {
+	Item       belief.Item
+	Deprecated bool
+	By         string
+	Reason     string
+
+	Seq dag.Seq
+	At  dag.Time
+}
+
+// A SpacePolicy says under which policy of kinds a space is from here on.
+type SpacePolicy struct {
+	Space  belief.Space
+	Policy string
+	By     string
+
+	Seq dag.Seq
+	At  dag.Time
+}
+
+// A Link is a typed edge from a revision.
+type Link struct {
+	From belief.Address // with a revision
+	Type string         // such as depends_on
+	To   string         // an address with a revision, "turn:ID" or "slice:ID"
+	By   string
+
+	Seq dag.Seq
+	At  dag.Time
+}
+
+// A Conflict is a proposal that was not taken.
+type Conflict struct {
+	Space      belief.Space
+	By         string
+	Turns      []dag.TurnID
+	With       []belief.Address // revisions that would have given way
+	Statements []belief.Literal
+	Span       belief.Span
+	Reason     string
+	Salt       dag.Salt
+
+	Seq    dag.Seq
+	At     dag.Time
+	Erased bool
+}
+
+// What follows is how entries are written: structs whose members are in the order of their names, so that JSON made of them is canonical
+// once texts are spelled as RFC 8785 wants.
+
+type wireLiteral struct {
+	Not       bool   `json:"not,omitempty"`
+	Object    string `json:"object"`
+	Predicate string `json:"predicate"`
+	Subject   string `json:"subject"`
+}
+
+type wireStated struct {
+	wireLiteral
+	Premises []wireLiteral `json:"premises,omitempty"`
+	From     *instant      `json:"valid_from,omitempty"`
+	Until    *instant      `json:"valid_until,omitempty"`
+}
+
+type instant dag.Time
+
+func (t instant) MarshalText() ([]byte, error) { return dag.Time(t).MarshalText() }
+
+func (t *instant) UnmarshalText(b []byte) error {
+	parsed, err := dag.ParseTime(string(b))
+	*t = instant(parsed)
+	return err
+}
+
+type wireRank struct {
+	Class     belief.Class `json:"class"`
+	Criterion uint64       `json:"criterion,omitempty"`
+	Event     dag.Seq      `json:"event,omitempty"`
+	Turns     []dag.TurnID `json:"turns,omitempty"`
+}
+
+type revisionPublic struct {
+	By         string     `json:"by,omitempty"`
+	Current    bool       `json:"current,omitempty"`
+	Digest     dag.Digest `json:"digest"`
+	Item       string     `json:"item"`
+	Key        string     `json:"key,omitempty"`
+	Revision   int        `json:"revision"`
+	Statements []wireRank `json:"statements"`
+	Supersedes int        `json:"supersedes,omitempty"`
+	Type       string     `json:"type"`
+	Withheld   bool       `json:"withheld,omitempty"`
+}
+
+type revisionPrivate struct {
+	Confidence uint64       `json:"confidence_ppm"`
+	Keywords   []string     `json:"keywords,omitempty"`
+	Reason     string       `json:"reason,omitempty"`
+	Salt       string       `json:"salt"`
+	Source     string       `json:"source"`
+	Statements []wireStated `json:"statements"`
+	Summary    string       `json:"summary,omitempty"`
+	Title      string       `json:"title,omitempty"`
+	Topics     []string     `json:"topics,omitempty"`
+}
+
+type tagPublic struct {
+	By       string  `json:"by,omitempty"`
+	Entry    dag.Seq `json:"entry,omitempty"`
+	Item     string  `json:"item"`
+	Key      string  `json:"key,omitempty"`
+	Reason   string  `json:"reason,omitempty"`
+	Revision int     `json:"revision,omitempty"`
+	Tag      string  `json:"tag"`
+	Type     string  `json:"type"`
+}
+
+type deprecationPublic struct {
+	By         string `json:"by,omitempty"`
+	Deprecated bool   `json:"deprecated"`
+	Item       string `json:"item"`
+	Reason     string `json:"reason,omitempty"`
+	Type       string `json:"type"`
+}
+
+type spacePublic struct {
+	By     string `json:"by,omitempty"`
+	Policy string `json:"policy"`
+	Space  string `json:"space"`
+	Type   string `json:"type"`
+}
+
+type linkPublic struct {
+	By   string `json:"by,omitempty"`
+	From string `json:"from"`
+	Link string `json:"link"`
+	To   string `json:"to"`
+	Type string `json:"type"`
+}
+
+type conflictPublic struct {
+	By     string       `json:"by,omitempty"`
+	Digest dag.Digest   `json:"digest"`
+	Space  string       `json:"space"`
+	Turns  []dag.TurnID `json:"turns,omitempty"`
+	Type   string       `json:"type"`
+	With   []string     `json:"with"`
+}
+
+type conflictPrivate struct {
+	Reason     string        `json:"reason,omitempty"`
+	Salt       string        `json:"salt"`
+	Statements []wireLiteral `json:"statements"`
+	From       *instant      `json:"valid_from,omitempty"`
+	Until      *instant      `json:"valid_until,omitempty"`
+}
+
+// canonical returns the canonical JSON of a struct.
+func canonical(v any) []byte {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		panic("journal: " + err.Error()) // of these structs none fails
+	}
+	doc, err := canon.Parse(bytes.TrimSpace(b.Bytes()))
+	if err != nil {
+		panic("journal: " + err.Error())
+	}
+	return canon.AppendValue(nil, doc)
+}
+
+// read reads a struct.
+func read(data []byte, into any) error {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	if err := d.Decode(into); err != nil {
+		return fmt.Errorf("%w: %w", dag.ErrForm, err)
+	}
+	return nil
+}
+
+func literalsOf(list []belief.Literal) []wireLiteral {
+	var wire []wireLiteral
+	for _, l := range list {
+		wire = append(wire, wireLiteral{Not: l.Not, Object: l.Object, Predicate: l.Predicate, Subject: l.Subject})
+	}
+	return wire
+}
+
+func (w *wireLiteral) literal() belief.Literal {
+	return belief.Literal{Subject: w.Subject, Predicate: w.Predicate, Object: w.Object, Not: w.Not}
+}
+
+func readLiterals(wire []wireLiteral) []belief.Literal {
+	var list []belief.Literal
+	for i := range wire {
+		list = append(list, wire[i].literal())
+	}
+	return list
+}
+
+func wireSpan(s belief.Span) (from, until *instant) {
+	if s.From != 0 {
+		at := instant(s.From)
+		from = &at
+	}
+	if s.Until != dag.MaxTime {
+		at := instant(s.Until)
+		until = &at
+	}
+	return from, until
+}
+
+func readSpan(from, until *instant) belief.Span {
+	s := belief.Always
+	if from != nil {
+		s.From = dag.Time(*from)
+	}
+	if until != nil {
+		s.Until = dag.Time(*until)
+	}
+	return s
+}
+
+func keyText(d dag.Digest) string {
+	if d == (dag.Digest{}) {
+		return ""
+	}
+	return d.String()
+}
+
+func readKey(s string) (d dag.Digest, err error) {
+	if s != "" {
+		d, err = dag.ParseDigest(s)
+	}
+	return d, err
+}
+
+func (r *Revision) private() []byte {
+	p := revisionPrivate{
+		Confidence: uint64(r.Confidence), Keywords: r.Keywords, Reason: r.Reason, Salt: r.Salt.String(), Source: r.Source,
+		Summary: r.Summary, Title: r.Title, Topics: r.Topics, Statements: []wireStated{},
+	}
+	for i := range r.Statements {
+		s := &r.Statements[i]
+		w := wireStated{wireLiteral: literalsOf([]belief.Literal{s.Literal})[0], Premises: literalsOf(s.Premises)}
+		w.From, w.Until = wireSpan(s.Span)
+		p.Statements = append(p.Statements, w)
+	}
+	return canonical(p)
+}
+
+// entry makes the entry of a revision that is not erased.
+func (r *Revision) entry() history.Entry {
+	private := r.private()
+	p := revisionPublic{
+		By: r.By, Current: r.Current, Digest: sha256.Sum256(private), Item: string(r.Item), Key: keyText(r.Key), Revision: r.Number, Supersedes: r.Supersedes,
+		Type: string(KindRevision), Withheld: r.Withheld, Statements: []wireRank{},
+	}
+	for i := range r.Statements {
+		s := &r.Statements[i]
+		p.Statements = append(p.Statements, wireRank{s.Rank.Class, s.Rank.Criterion, s.Rank.Event, s.Turns})
+	}
+	return history.Entry{Seq: r.Seq, Kind: KindRevision, At: r.At, Public: canonical(p), Private: private}
+}
+
+// ReadRevision reads a revision. Of an erased one the statements have no literals.
+func ReadRevision(e *history.Entry) (*Revision, error) {
+	var p revisionPublic
+	if err := read(e.Public, &p); err != nil {
+		return nil, err
+	}
+	r := &Revision{
+		Number: p.Revision, Current: p.Current, Supersedes: p.Supersedes, Withheld: p.Withheld, By: p.By,
+		Seq: e.Seq, At: e.At, Erased: e.Private == nil,
+	}
+	var err error
+	if r.Item, err = belief.ParseItem(p.Item); err != nil {
+		return nil, err
+	}
+	if r.Key, err = readKey(p.Key); err != nil {
+		return nil, err
+	}
+	for _, w := range p.Statements {
+		r.Statements = append(r.Statements, Stated{Rank: Rank{w.Class, w.Criterion, w.Event}, Turns: w.Turns})
+	}
+	if r.Erased {
+		return r, nil
+	}
+	var s revisionPrivate
+	if err := read(e.Private, &s); err != nil {
+		return nil, err
+	}
+	if len(s.Statements) != len(r.Statements) {
+		return nil, fmt.Errorf("%w: number %d has %d statements and the ranks of %d", dag.ErrForm, e.Seq, len(s.Statements), len(r.Statements))
+	}
+	if r.Salt, err = dag.ParseSalt(s.Salt); err != nil {
+		return nil, err
+	}
+	for i := range s.Statements {
+		w, to := &s.Statements[i], &r.Statements[i]
+		to.Literal, to.Premises, to.Span = w.literal(), readLiterals(w.Premises), readSpan(w.From, w.Until)
+	}
+	r.Title, r.Summary, r.Keywords, r.Topics = s.Title, s.Summary, s.Keywords, s.Topics
+	r.Confidence, r.Source, r.Reason = dag.PPM(s.Confidence), s.Source, s.Reason
+	return r, nil
+}
+
+// Check refuses a revision that is not in its form.
+func (r *Revision) Check() error {
+	fail := func(format string, args ...any) error {
+		return fmt.Errorf("%w: revision %d of %s: %w", belief.ErrForm, r.Number, r.Item, fmt.Errorf(format, args...))
+	}
+	switch {
+	case r.Number < 1 || r.Supersedes >= r.Number || r.Supersedes < 0:
+		return fail("it supersedes revision %d", r.Supersedes)
+	case len(r.Statements) > MaxStatements:
+		return fail("%d statements, at most %d", len(r.Statements), MaxStatements)
+	case r.Confidence > dag.One:
+		return fail("the confidence %d ppm, at most %d", r.Confidence, dag.One)
+	case len(r.Title) > MaxText || len(r.Reason) > MaxText || len(r.Summary) > MaxSummary:
+		return fail("a title of %d bytes, a reason of %d and a summary of %d, at most %d, %d and %d", len(r.Title), len(r.Reason), len(r.Summary), MaxText, MaxText, MaxSummary)
+	case len(r.Keywords) > MaxWords || len(r.Topics) > MaxWords:
+		return fail("%d keywords and %d topics, at most %d", len(r.Keywords), len(r.Topics), MaxWords)
+	}
+	for _, text := range slices.Concat([]string{r.Title, r.Reason, r.Summary, r.Source}, r.Keywords, r.Topics) {
+		if !utf8.ValidString(text) || len(text) > MaxSummary {
+			return fail("a text that is not UTF-8, or too long")
+		}
+	}
+	if !IsSource(r.Source) {
+		return fail("the source %.80q, want observation, manual, external, inference, cross_agent or llm:MODEL", r.Source)
+	}
+	seen := map[dag.Digest]bool{}
+	for i := range r.Statements {
+		s := &r.Statements[i]
+		if err := s.check(); err != nil {
+			return fail("statement %d: %w", i+1, err)
+		}
+		if id := s.id(r.Item); seen[id] {
+			return fail("it states %q twice", s.Literal)
+		} else {
+			seen[id] = true
+		}
+	}
+	return nil
+}
+
+func (s *Stated) check() error {
+	if err := s.Literal.Check(); err != nil {
+		return err
+	}
+	if err := s.Span.Check(); err != nil {
+		return err
+	}
+	if len(s.Turns) > MaxTurns || len(s.Premises) > MaxPremises {
+		return fmt.Errorf("it rests on %d turns and has %d premises, at most %d and %d", len(s.Turns), len(s.Premises), MaxTurns, MaxPremises)
+	}
+	if s.Rank.Class < belief.Inferred || s.Rank.Class > belief.HardRule {
+		return fmt.Errorf("the class %d, want %d to %d", s.Rank.Class, belief.Inferred, belief.HardRule)
+	}
+	for i := range s.Premises {
+		if err := s.Premises[i].Check(); err != nil {
+			return fmt.Errorf("premise %d: %w", i+1, err)
+		}
+		if i > 0 && s.Premises[i-1].Compare(s.Premises[i]) >= 0 {
+			return errors.New("the premises must ascend, each once")
+		}
+	}
+	return nil
+}
+
+// id is what the element is called in the order of entrenchment. It is the same in all revisions of an item, also if it ends earlier.
+func (s *Stated) id(of belief.Item) dag.Digest {
+	h := sha256.New()
+	write := func(l belief.Literal) { fmt.Fprintf(h, "%q %q %q %t\n", l.Subject, l.Predicate, l.Object, l.Not) }
+	fmt.Fprintf(h, "%s %d\n", of, s.Span.From)
+	write(s.Literal)
+	for _, p := range s.Premises {
+		write(p)
+	}
+	return dag.Digest(h.Sum(nil))
+}
+
+// IsSource reports whether a text says where a revision comes from.
+func IsSource(s string) bool {
+	if slices.Contains([]string{"observation", "manual", "external", "inference", "cross_agent"}, s) {
+		return true
+	}
+	model, ok := bytes.CutPrefix([]byte(s), []byte("llm:"))
+	return ok && len(model) > 0 && len(model) <= 128 && !bytes.ContainsFunc(model, func(r rune) bool { return r <= ' ' || r > '~' })
+}
+
+func (t *Tag) entry() history.Entry {
+	return history.Entry{Seq: t.Seq, Kind: KindTag, At: t.At, Public: canonical(tagPublic{t.By, t.Entry, string(t.Item), keyText(t.Key), t.Reason, t.Number, t.Name, string(KindTag)})}
+}
+
+// ReadTag reads a tag.
+func ReadTag(e *history.Entry) (*Tag, error) {
+	var p tagPublic
+	if err := read(e.Public, &p); err != nil {
+		return nil, err
+	}
+	t := &Tag{Name: p.Tag, Number: p.Revision, Entry: p.Entry, By: p.By, Reason: p.Reason, Seq: e.Seq, At: e.At}
+	var err error
+	if t.Item, err = belief.ParseItem(p.Item); err != nil {
+		return nil, err
+	}
+	if !belief.IsTag(t.Name) || (t.Number == 0) != (t.Entry == 0) || t.Number < 0 {
+		return nil, fmt.Errorf("%w: number %d points the tag %.40q to revision %d, of number %d", dag.ErrForm, e.Seq, t.Name, t.Number, t.Entry)
+	}
+	t.Key, err = readKey(p.Key)
+	return t, err
+}
+
+func (d *Deprecation) entry() history.Entry {
+	return history.Entry{Seq: d.Seq, Kind: KindDeprecation, At: d.At, Public: canonical(deprecationPublic{d.By, d.Deprecated, string(d.Item), d.Reason, string(KindDeprecation)})}
+}
+
+// ReadDeprecation reads a deprecation.
+func ReadDeprecation(e *history.Entry) (*Deprecation, error) {
+	var p deprecationPublic
+	if err := read(e.Public, &p); err != nil {
+		return nil, err
+	}
+	item, err := belief.ParseItem(p.Item)
+	return &Deprecation{Item: item, Deprecated: p.Deprecated, By: p.By, Reason: p.Reason, Seq: e.Seq, At: e.At}, err
+}
+
+func (s *SpacePolicy) entry() history.Entry {
+	return history.Entry{Seq: s.Seq, Kind: KindSpace, At: s.At, Public: canonical(spacePublic{s.By, s.Policy, string(s.Space), string(KindSpace)})}
+}
+
+// ReadSpace reads the policy of a space.
+func ReadSpace(e *history.Entry) (*SpacePolicy, error) {
+	var p spacePublic
+	if err := read(e.Public, &p); err != nil {
+		return nil, err
+	}
+	space, err := belief.ParseSpace(p.Space)
+	return &SpacePolicy{Space: space, Policy: p.Policy, By: p.By, Seq: e.Seq, At: e.At}, err
+}
+
+func (l *Link) entry() history.Entry {
+	return history.Entry{Seq: l.Seq, Kind: KindLink, At: l.At, Public: canonical(linkPublic{l.By, l.From.String(), l.Type, l.To, string(KindLink)})}
+}
+
+// ReadLink reads a link.
+func ReadLink(e *history.Entry) (*Link, error) {
+	var p linkPublic
+	if err := read(e.Public, &p); err != nil {
+		return nil, err
+	}
+	from, err := belief.ParseAddress(p.From)
+	if err == nil && (from.Revision == 0 || !belief.IsTag(p.Link)) {
+		err = fmt.Errorf("%w: number %d is a link %.40q from %.80q", dag.ErrForm, e.Seq, p.Link, p.From)
+	}
+	return &Link{From: from, Type: p.Link, To: p.To, By: p.By, Seq: e.Seq, At: e.At}, err
+}
+
+func (c *Conflict) entry() history.Entry {
+	s := conflictPrivate{Reason: c.Reason, Salt: c.Salt.String(), Statements: literalsOf(c.Statements)}
+	s.From, s.Until = wireSpan(c.Span)
+	private := canonical(s)
+	p := conflictPublic{By: c.By, Digest: sha256.Sum256(private), Space: string(c.Space), Turns: c.Turns, Type: string(KindConflict), With: []string{}}
+	for _, a := range c.With {
+		p.With = append(p.With, a.String())
+	}
+	return history.Entry{Seq: c.Seq, Kind: KindConflict, At: c.At, Public: canonical(p), Private: private}
+}
+
+// ReadConflict reads a conflict.
+func ReadConflict(e *history.Entry) (*Conflict, error) {
+	var p conflictPublic
+	if err := read(e.Public, &p); err != nil {
+		return nil, err
+	}
+	c := &Conflict{By: p.By, Turns: p.Turns, Seq: e.Seq, At: e.At, Erased: e.Private == nil}
+	var err error
+	if c.Space, err = belief.ParseSpace(p.Space); err != nil {
+		return nil, err
+	}
+	for _, with := range p.With {
+		a, err := belief.ParseAddress(with)
+		if err != nil {
+			return nil, err
+		}
+		c.With = append(c.With, a)
+	}
+	if c.Erased {
+		return c, nil
+	}
+	var s conflictPrivate
+	if err := read(e.Private, &s); err != nil {
+		return nil, err
+	}
+	c.Statements, c.Span, c.Reason = readLiterals(s.Statements), readSpan(s.From, s.Until), s.Reason
+	c.Salt, err = dag.ParseSalt(s.Salt)
+	return c, err
+}
+
+// errNotItsForm says that an entry is not as it would be written.
+var errNotItsForm = errors.New("it is not as it would be written")

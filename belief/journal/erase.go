@@ -1,0 +1,146 @@
+package journal
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"slices"
+
+	"github.com/graphkernel/graphkernel/belief"
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/history"
+)
+
+// An Erasure is the part of the erasure of a turn that is about beliefs. A revision loses its private half if one of its statements
+// rests on turns that have all lost their text, and everything that it ever made believed goes with it. If it is what is believed of its item, the
+// statements that others support are stated once more, in a new revision without a title and a summary: they are believed from the
+// erasure on.
+type Erasure struct {
+	Turn     dag.TurnID
+	At       dag.Time
+	Adopting bool // another store erased the turn; what it stated once more comes by itself
+}
+
+// resting returns what rests on the turn.
+func (c *Erasure) resting(k *history.State) (revisions []*Revision, conflicts []*Conflict) {
+	for _, t := range termsOf(k, indexRests) {
+		e, ok := k.Entries[t.Since]
+		if !ok || !bytes.Equal(t.Key, c.Turn[:]) || e.Private == nil {
+			continue
+		}
+		switch e.Kind {
+		case KindRevision:
+			if r, err := ReadRevision(&e); err == nil {
+				revisions = append(revisions, r)
+			}
+		case KindConflict:
+			if f, err := ReadConflict(&e); err == nil {
+				conflicts = append(conflicts, f)
+			}
+		}
+	}
+	slices.SortFunc(revisions, func(a, b *Revision) int { return int(a.Seq) - int(b.Seq) })
+	return revisions, conflicts
+}
+
+// Needs asks for what rests on the turn; then for the turns that it rests on beside it, its elements, and what is known of its items; and then for what is
+// current of them.
+func (c *Erasure) Needs(k *history.State) (n history.Needs) {
+	switch k.Round {
+	case 0:
+		n.Ranges = []history.Range{{Index: indexRests, Prefix: c.Turn[:]}}
+	case 1:
+		for _, t := range termsOf(k, indexRests) {
+			n.Entries = append(n.Entries, t.Since)
+		}
+	case 2:
+		revisions, conflicts := c.resting(k)
+		for _, r := range revisions {
+			for i := range r.Statements {
+				n.Turns = append(n.Turns, r.Statements[i].Turns...)
+			}
+			r.elements(func(key []byte) { n.Ranges = append(n.Ranges, history.Range{Index: indexElements, Prefix: key}) })
+			n.Newest = append(n.Newest, keysOf(r.Item)...)
+		}
+		for _, f := range conflicts {
+			n.Turns = append(n.Turns, f.Turns...)
+		}
+	case 3:
+		revisions, _ := c.resting(k)
+		for _, r := range revisions {
+			if seq, err := currentOf(k, r.Item); err == nil && seq != 0 {
+				n.Entries = append(n.Entries, seq)
+			}
+		}
+	}
+	return n
+}
+
+// lost reports whether none of some turns has its text any more.
+func (c *Erasure) lost(k *history.State, turns []dag.TurnID) bool {
+	return len(turns) > 0 && !slices.ContainsFunc(turns, func(t dag.TurnID) bool { return t != c.Turn && k.Turns[t].Body })
+}
+
+// Plan takes away what rested on the turn alone, and states the rest once more.
+func (c *Erasure) Plan(k *history.State) (*history.Plan, error) {
+	p := &history.Plan{Erases: true}
+	f := newFolding(p)
+	revisions, conflicts := c.resting(k)
+	head := k.Head
+	for _, r := range revisions {
+		kept := slices.DeleteFunc(slices.Clone(r.Statements), func(s Stated) bool { return c.lost(k, s.Turns) })
+		if len(kept) == len(r.Statements) {
+			continue
+		}
+		p.Forget = append(p.Forget, r.Seq)
+		for _, t := range termsOf(k, indexElements) {
+			if len(t.Value) == 8 && dag.Seq(binary.BigEndian.Uint64(t.Value)) == r.Seq {
+				end := history.Ending{Index: t.Index, Key: t.Key, Since: t.Since}
+				if !slices.ContainsFunc(p.End, func(e history.Ending) bool { return bytes.Equal(e.Key, end.Key) && e.Since == end.Since }) {
+					p.End = append(p.End, end)
+				}
+			}
+		}
+		if c.Adopting {
+			continue
+		}
+		if err := f.know(k, r.Item); err != nil {
+			return nil, err
+		}
+		s := f.items[r.Item]
+		if s.live() == 0 || s.current.Seq != r.Seq || len(kept) == 0 {
+			continue
+		}
+		s.current.Erased = true // its elements go as if they had never been
+		again := &Revision{Item: r.Item, Number: s.newest + 1, Supersedes: r.Number, Current: true, Withheld: true, Statements: kept, Confidence: r.Confidence, Source: r.Source, Seq: head + 1, At: c.At}
+		digest := sha256.Sum256(append([]byte("again"), r.Salt[:]...))
+		again.Salt = dag.Salt(digest[:len(dag.Salt{})])
+		for i := range again.Statements {
+			if s := &again.Statements[i]; s.Rank.Event == 0 {
+				s.Rank.Event = r.Seq
+			}
+		}
+		head++
+		p.Entries = append(p.Entries, again.entry())
+		if err := f.revision(again); err != nil {
+			return nil, err
+		}
+	}
+	for _, x := range conflicts {
+		if c.lost(k, x.Turns) {
+			p.Forget = append(p.Forget, x.Seq)
+		}
+	}
+	return p, nil
+}
+
+var _ history.Change = (*Erasure)(nil)
+
+// Believed is the part of what is read here that a caller holds: an element as of a number.
+type Believed struct {
+	Part
+	Since dag.Seq // from which number on it is believed
+}
+
+// Element is what package belief knows of it.
+func (b *Believed) Element() belief.Element { return b.element(false) }

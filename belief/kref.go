@@ -1,0 +1,161 @@
+package belief
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/graphkernel/graphkernel/dag"
+)
+
+// scheme begins every address.
+const scheme = "kref://"
+
+// MaxSegments bounds the segments of an item's address, the project and the name included.
+const MaxSegments = 8
+
+var (
+	segment = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,63}$`)
+	kindOf  = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,31}$`)
+)
+
+// A Space is the path of a project and spaces in it, such as "acme/support": what conflicts with each other is in one space.
+type Space string
+
+// ParseSpace reads a space in its only spelling.
+func ParseSpace(s string) (Space, error) {
+	parts := strings.Split(s, "/")
+	if len(parts) >= MaxSegments {
+		return "", fmt.Errorf("%w: the space %.80q has %d segments, at most %d", ErrForm, s, len(parts), MaxSegments-1)
+	}
+	for _, p := range parts {
+		if !segment.MatchString(p) {
+			return "", fmt.Errorf("%w: the space %.80q: segment %.80q, want [a-z0-9][a-z0-9._-]{0,63}", ErrForm, s, p)
+		}
+	}
+	return Space(s), nil
+}
+
+// An Item is the address of an item without a query: kref://PROJECT/SPACE…/NAME.KIND.
+type Item string
+
+// ParseItem reads an item's address in its only spelling.
+func ParseItem(s string) (Item, error) {
+	rest, ok := strings.CutPrefix(s, scheme)
+	at := strings.LastIndexByte(rest, '/')
+	if !ok || at < 0 {
+		return "", fmt.Errorf("%w: the address %.80q, want kref://PROJECT/SPACE/NAME.KIND", ErrForm, s)
+	}
+	if _, err := ParseSpace(rest[:at]); err != nil {
+		return "", fmt.Errorf("the address %.80q: %w", s, err)
+	}
+	return NewItem(Space(rest[:at]), rest[at+1:])
+}
+
+// NewItem makes the address of an item that is called NAME.KIND in a space.
+func NewItem(s Space, name string) (Item, error) {
+	dot := strings.LastIndexByte(name, '.')
+	if !segment.MatchString(name) || dot <= 0 || !kindOf.MatchString(name[dot+1:]) {
+		return "", fmt.Errorf("%w: an item called %.80q, want NAME.KIND with [a-z0-9][a-z0-9._-]{0,63} and the kind [a-z][a-z0-9_-]{0,31}", ErrForm, name)
+	}
+	return Item(scheme + string(s) + "/" + name), nil
+}
+
+// Space returns the space that the item is in.
+func (i Item) Space() Space {
+	return Space(i[len(scheme):strings.LastIndexByte(string(i), '/')])
+}
+
+// Name returns what the item is called in its space: NAME.KIND.
+func (i Item) Name() string { return string(i[strings.LastIndexByte(string(i), '/')+1:]) }
+
+// Kind returns the kind of the item.
+func (i Item) Kind() string { return string(i[strings.LastIndexByte(string(i), '.')+1:]) }
+
+// An Address is an item, and which of its revisions is meant. At most one of Revision and Tag is set, and at most one of At and Seq.
+type Address struct {
+	Item     Item
+	Revision int      // ?r=3; 0: not said
+	Tag      string   // ?t=published; "": not said, which is current
+	At       dag.Time // &at=TIME: as it was then; 0: not said
+	Seq      dag.Seq  // &seq=812: as of a number; 0: not said
+}
+
+// IsTag reports whether a name can be a tag.
+func IsTag(s string) bool { return kindOf.MatchString(s) }
+
+// String is the only spelling of the address.
+func (a Address) String() string {
+	var query []string
+	switch {
+	case a.Revision != 0:
+		query = append(query, "r="+strconv.Itoa(a.Revision))
+	case a.Tag != "":
+		query = append(query, "t="+a.Tag)
+	}
+	switch {
+	case a.At != 0:
+		query = append(query, "at="+a.At.String())
+	case a.Seq != 0:
+		query = append(query, "seq="+strconv.FormatUint(uint64(a.Seq), 10))
+	}
+	if len(query) == 0 {
+		return string(a.Item)
+	}
+	return string(a.Item) + "?" + strings.Join(query, "&")
+}
+
+// ParseAddress reads an address in its only spelling.
+func ParseAddress(s string) (a Address, err error) {
+	item, query, _ := strings.Cut(s, "?")
+	if a.Item, err = ParseItem(item); err != nil {
+		return Address{}, err
+	}
+	for _, part := range strings.Split(query, "&") {
+		key, value, _ := strings.Cut(part, "=")
+		switch key {
+		case "":
+		case "r":
+			a.Revision, err = strconv.Atoi(value)
+		case "t":
+			if a.Tag = value; !IsTag(value) {
+				err = fmt.Errorf("the tag %.80q, want [a-z][a-z0-9_-]{0,31}", value)
+			}
+		case "at":
+			a.At, err = dag.ParseTime(value)
+		case "seq":
+			var n uint64
+			n, err = strconv.ParseUint(value, 10, 53)
+			a.Seq = dag.Seq(n)
+		default:
+			err = fmt.Errorf("%.20q is not known; want r=, t=, at= or seq=", key)
+		}
+		if err != nil {
+			return Address{}, fmt.Errorf("%w: the address %.200q: %w", ErrForm, s, err)
+		}
+	}
+	if a.Revision < 0 || a.String() != s {
+		return Address{}, fmt.Errorf("%w: the address %.200q, whose only spelling is %.200q", ErrForm, s, a.String())
+	}
+	return a, nil
+}
+
+// A Key stands for an address or a space in the keys of indexes: the beginning of its SHA-256.
+type Key [16]byte
+
+// KeyOf returns the key of a name of some kind.
+func KeyOf(kind, name string) Key {
+	digest := sha256.Sum256([]byte(kind + "\x00" + name))
+	return Key(digest[:len(Key{})])
+}
+
+// Key returns the key of the item.
+func (i Item) Key() Key { return KeyOf("item", string(i)) }
+
+// Key returns the key of the space.
+func (s Space) Key() Key { return KeyOf("space", string(s)) }
+
+// Key returns the key of the slot. It is a digest, since names may have to be erased.
+func (s Slot) Key() Key { return KeyOf("slot", s.Subject+"\x00"+s.Predicate) }
