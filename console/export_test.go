@@ -1,0 +1,10 @@
+package console
+
+// Patterns lists the routes, so that attacks try each.
+func Patterns() []string {
+	list := make([]string, 0, len(routes))
+	for _, p := range routes {
+		list = append(list, p.pattern)
+	}
+	return list
+}
