@@ -91,3 +91,91 @@ func TestAttackForms(t *testing.T) {
 		t.Errorf("the same form, sent well: %d, so the attacks show nothing", r.status)
 	}
 }
+
+// parameters are what pages read from the query of their addresses.
+var parameters = []string{"to", "q", "after", "as_of", "kind", "bundle", "explain", "replay", "a", "b", "statement", "part", "by", "from", "leaf", "revoke", "all", "blame", "state", "code", "error", "since", "policy", "role", "conversation"}
+
+// shown is a page as its reader sees it: without what was typed into fields, which stays as it was.
+func (r reply) shown() string { return fieldValue.ReplaceAllString(r.body, "") }
+
+// check holds any answer of the console to what it must never be.
+func (s *site) check(what string, r reply) {
+	s.t.Helper()
+	if r.header.Get("Content-Type") == "application/problem+json" && r.header.Get("X-Content-Type-Options") == "nosniff" {
+		return // it is no address of the console, and no page
+	}
+	for name, want := range map[string]string{
+		"Content-Security-Policy": "default-src 'none'", "X-Content-Type-Options": "nosniff", "Referrer-Policy": "same-origin", "Cross-Origin-Opener-Policy": "same-origin", "Cross-Origin-Resource-Policy": "same-origin",
+	} {
+		if !strings.Contains(r.header.Get(name), want) {
+			s.t.Errorf("%s: %d without %s: %v", what, r.status, name, r.header)
+		}
+	}
+	if c := r.header.Get("Cache-Control"); c != "no-store" && !strings.Contains(what, "/assets/") {
+		s.t.Errorf("%s: %d may be kept: %q", what, r.status, c)
+	}
+	if r.status >= 500 {
+		s.t.Errorf("%s: %d\n%s", what, r.status, r.body)
+	}
+	if to, err := url.Parse(r.to); err != nil || to.Host != "" || to.Scheme != "" || r.to != "" && (r.to[0] != '/' || strings.HasPrefix(r.to, "//") || strings.Contains(r.to, "\\")) {
+		s.t.Errorf("%s: %d leads to %q", what, r.status, r.to)
+	}
+	if found := runs.FindString(r.shown()); found != "" {
+		s.t.Errorf("%s: %d would run %q", what, r.status, found)
+	}
+	if at := strings.IndexFunc(r.shown(), acts); at >= 0 {
+		s.t.Errorf("%s: %d has a character that acts: %q", what, r.status, r.shown()[max(0, at-60):min(len(r.shown()), at+20)])
+	}
+	for role, key := range s.keys {
+		if strings.Contains(r.body+quoted(r.header), strings.Split(key, ".")[3]) {
+			s.t.Errorf("%s: %d shows the key of the %s", what, r.status, role)
+		}
+	}
+}
+
+// acts reports whether a character does something to a page, or is not seen.
+func acts(c rune) bool {
+	return c < ' ' && c != '\n' && c != '\t' || c == 0x7f || strings.ContainsRune("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200b\u200e\u200f\u061c\ufeff\u2028\u2029\u034f\u180b\u2800\U000e0041", c)
+}
+
+// TestAttackAddresses asks every route for ids, names and parameters that lead elsewhere, that run, or that cannot be read.
+func TestAttackAddresses(t *testing.T) {
+	s := open(t)
+	admin, stranger := s.signedIn(access.Admin), s.browser()
+	evil := []string{
+		"..", "..%2f..%2fapi%2fkeys", "%2e%2e", "%2f%2fevil.example", "%5cevil.example", "/evil.example", "//evil.example/..", "x%00y", "%ff", "%0d%0aSet-Cookie:%20a=b", "x%26a%3Db%23c", "%3Cscript%3Ealert(1)%3C%2Fscript%3E",
+		"%22%3E%3Csvg%20onload=alert(1)%3E", "javascript:alert(1)", "%E2%80%AEtxt.exe", "%F3%A0%81%81", "00000000-0000-4000-8000-00000000ffff", "0000000000000000", strings.Repeat("a", 5000), "https://evil.example/", "%7B%7B.%7D%7D",
+	}
+	tried := 0
+	for _, pattern := range console.Patterns() {
+		if pattern == "GET /live" {
+			continue // see TestAttackLive
+		}
+		for _, text := range evil {
+			method, path := filled(t, pattern, text)
+			tried++
+			s.check(method+" "+path, admin.do(method, path, nil, "X-Forwarded-Host", "evil.example", "X-Forwarded-Proto", "http"))
+			s.check("as a stranger, "+method+" "+path, stranger.do(method, path, nil, "X-Original-URL", "/keys", "X-Forwarded-Host", "evil.example"))
+		}
+		method, path := filled(t, pattern, s.ids[access.Verifier])
+		for _, parameter := range parameters {
+			for _, text := range []string{"//evil.example/..%2F%5C%0D%0AX:y%22%3E%3Csvg%20onload=alert(1)%3E{{.}}%E2%80%AE%00" + strings.Repeat("a", 3000), "%FF"} {
+				tried++
+				at := path + "?" + parameter + "=" + text
+				s.check(method+" "+at, admin.do(method, at, nil, "Referer", "https://evil.example", "Accept-Language", text))
+			}
+		}
+		for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost} {
+			_, path := filled(t, pattern, "x")
+			s.check(method+" "+path, admin.do(method, path, nil))
+			s.check(method+" "+path+"/", admin.do(method, strings.Replace(path, "/", "/x/", 1), nil, "Range", "bytes=0-1"))
+		}
+	}
+	for _, path := range []string{"/facts/..//evil.example", "/turns//x", "/turns/a/b", "/turns/", "/assets/x", "/assets/..%2fconsole.go", "/search?q=%zz", "/search?a;b", "/slices/x/..%2fy"} {
+		s.check(path, admin.get(path))
+		s.check(path, stranger.get(path))
+	}
+	if tried < 1000 {
+		t.Errorf("%d attacks", tried)
+	}
+}

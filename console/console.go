@@ -97,8 +97,17 @@ func (co *Console) Paths() []string {
 	return list
 }
 
-// ServeHTTP answers one request.
-func (co *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) { co.mux.ServeHTTP(w, r) }
+// ServeHTTP answers one request. Every answer has the headers that keep a browser from doing more than a page is for, also where there is no page.
+func (co *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("Content-Security-Policy", policy)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Referrer-Policy", "same-origin")
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("Cache-Control", "no-store")
+	co.mux.ServeHTTP(w, r)
+}
 
 // A route is a page, or what a form is sent to.
 type route struct {
@@ -164,18 +173,11 @@ func ask[In, Out any](v *visit, op api.Operation[In, Out], in In) (Out, error) {
 }
 
 // policy is what a page may load and do.
-const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'; require-trusted-types-for 'script'"
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 
 // page makes the way of a request for a page.
 func (co *Console) page(p route) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		h := w.Header()
-		h.Set("Content-Security-Policy", policy)
-		h.Set("X-Content-Type-Options", "nosniff")
-		h.Set("Referrer-Policy", "same-origin")
-		h.Set("Cross-Origin-Opener-Policy", "same-origin")
-		h.Set("Cross-Origin-Resource-Policy", "same-origin")
-		h.Set("Cache-Control", "no-store")
 		v := &visit{Console: co, w: w, r: r}
 		answer, err := v.pass(p)
 		if err != nil {
