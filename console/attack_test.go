@@ -179,3 +179,30 @@ func TestAttackAddresses(t *testing.T) {
 		t.Errorf("%d attacks", tried)
 	}
 }
+
+// TestAttackFormsCut sends forms that cannot be read whole: a key must not be made of what could be read.
+func TestAttackFormsCut(t *testing.T) {
+	s := open(t)
+	for name, c := range map[string]struct {
+		body, media string
+		status      int
+	}{
+		"a bad escape": {"role=admin&note=%zz&authors=human:a", "application/x-www-form-urlencoded", http.StatusBadRequest},
+		"a semicolon":  {"role=admin&authors=human:a;b", "application/x-www-form-urlencoded", http.StatusBadRequest},
+		"no UTF-8":     {"role=admin&note=%ff", "application/x-www-form-urlencoded", http.StatusBadRequest},
+		"too long":     {"role=admin&note=" + strings.Repeat("a", 1<<20), "application/x-www-form-urlencoded", http.StatusRequestEntityTooLarge},
+		"parts":        {"--b\r\nContent-Disposition: form-data; name=role\r\n\r\nadmin\r\n--b\r\nContent-Disposition: form-data; na", "multipart/form-data; boundary=b", http.StatusUnsupportedMediaType},
+		"plain text":   {"role=admin", "text/plain", http.StatusUnsupportedMediaType},
+		"of no type":   {"role=admin", "", http.StatusUnsupportedMediaType},
+	} {
+		before := s.state()
+		r := must(http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+"/keys", strings.NewReader(c.body)))
+		r.Header.Set("Content-Type", c.media)
+		r.Header.Set("Authorization", "Bearer "+s.keys[access.Admin])
+		resp := must(http.DefaultClient.Do(r))
+		_ = resp.Body.Close()
+		if resp.StatusCode != c.status || s.state() != before {
+			t.Errorf("%s: %d, want %d; made a key: %v", name, resp.StatusCode, c.status, s.state() != before)
+		}
+	}
+}
