@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"unicode"
 
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/console"
@@ -203,6 +204,36 @@ func TestAttackFormsCut(t *testing.T) {
 		_ = resp.Body.Close()
 		if resp.StatusCode != c.status || s.state() != before {
 			t.Errorf("%s: %d, want %d; made a key: %v", name, resp.StatusCode, c.status, s.state() != before)
+		}
+	}
+}
+
+// TestAttackMarks admits texts whose letters have more marks than a letter has: they would be painted over the lines above, with the author and the role.
+func TestAttackMarks(t *testing.T) {
+	s := open(t)
+	tower := "a" + strings.Repeat("\u0301\u030b\u0311", 200)
+	vietnamese, hebrew := "e\u0302\u0301", "\u05e9\u05bc\u05c1\u05b8\u0591\u05bd" // letters as they are written
+	family := "\U0001f468\u200d\U0001f469\u200d\U0001f467\ufe0f"
+	s.post("/api/turns", quoted(map[string]any{"turns": []map[string]any{{
+		"id": turnID(0), "conversation": conversation, "role": "user", "author": "human:eve", "created_at": "2026-01-02T03:04:05Z", "content": "before " + tower + " after " + vietnamese + hebrew + family + " x" + strings.Repeat("\u200d\u200c", 50),
+		"attrs": map[string]string{"title": tower[:301]},
+	}}}))
+	b := s.signedIn(access.Auditor)
+	for _, path := range []string{"/", "/conversations", "/conversations/" + conversation, "/turns/" + turnID(0), "/search?q=after"} {
+		r := b.get(path)
+		s.check(path, r)
+		most, n := 0, 0
+		for _, c := range r.body {
+			if n++; !unicode.Is(unicode.M, c) && c != '\u200c' && c != '\u200d' {
+				n = 0
+			}
+			most = max(most, n)
+		}
+		if r.status != http.StatusOK || most > 8 {
+			t.Errorf("%s: %d with %d marks on a letter", path, r.status, most)
+		}
+		if strings.HasPrefix(path, "/turns/") && (!strings.Contains(r.body, "592 marks") || !strings.Contains(r.body, vietnamese+hebrew+family)) {
+			t.Errorf("%s does not say how many marks there are, or changes letters as they are written", path)
 		}
 	}
 }
