@@ -1,9 +1,11 @@
 package console_test
 
 import (
+	"html"
 	"maps"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 	"unicode"
@@ -207,6 +209,52 @@ func TestAttackFormsCut(t *testing.T) {
 		}
 	}
 }
+
+// TestAttackNames learns facts whose names run, hide, reorder, or lead elsewhere, and follows every link to them.
+func TestAttackNames(t *testing.T) {
+	s := open(t)
+	const hidden = "\u202e\u2066\u200b\ufeff\u034f\u180b\u2800\U000e0041"
+	names := []string{
+		"url:https://evil.example//a/../b?x=1#f", "file:/../../keys", "file:../../sign-out", "..", "/../keys", "a/", "url:javascript:alert(1)", "cmd:<img src=x onerror=alert(1)>\n\"'", "url:https://e.example/" + hidden, "branch:" + hidden,
+		"https://e.example//", "cmd:a%2fb%00", "c#", "file:/a/./b", "version:\x1b[31m",
+	}
+	var facts []map[string]any
+	for i, name := range names {
+		facts = append(facts, map[string]any{"subject": name, "predicate": "uses " + hidden, "object": names[(i+1)%len(names)], "source": "<b>x</b>"})
+	}
+	s.post("/api/knowledge/batch", quoted(map[string]any{"facts": facts}))
+	slice := s.post("/api/knowledge/slice", quoted(map[string]any{"start": names[0]})).Header.Get("Slice-Id")
+	b := s.signedIn(access.Admin)
+	links := map[string]bool{}
+	for _, path := range []string{"/facts", "/atlas?part=facts", "/slices/" + slice} {
+		r := b.get(path)
+		s.check(path, r)
+		for _, link := range entityLink.FindAllStringSubmatch(r.body, -1) {
+			links[html.UnescapeString(link[1])] = true
+		}
+	}
+	if len(links) < 2*len(names) {
+		t.Errorf("%d links", len(links))
+	}
+	for link := range links {
+		at := must(url.Parse(s.URL + "/")).ResolveReference(must(url.Parse(link))) // as a browser does it
+		r := b.get(at.RequestURI())
+		s.check(link, r)
+		if r.status != http.StatusOK || !strings.Contains(r.body, "about it") && !strings.Contains(r.body, "as of") || strings.Contains(r.body, "Nothing is believed of this name") || !strings.HasPrefix(at.Path, "/facts/") {
+			t.Errorf("the link %q leads to %s: %d to %q", link, at, r.status, r.to)
+		}
+	}
+	for _, name := range names {
+		r := b.get("/facts?" + url.Values{"q": {name}}.Encode())
+		if r.status != http.StatusSeeOther {
+			t.Errorf("%q: %d", name, r.status)
+		} else if r = b.get(must(url.Parse(s.URL + "/")).ResolveReference(must(url.Parse(r.to))).RequestURI()); r.status != http.StatusOK || strings.Contains(r.body, "Nothing is believed") {
+			t.Errorf("%q is not found by its name: %d to %q", name, r.status, r.to)
+		}
+	}
+}
+
+var entityLink = regexp.MustCompile(`href="(/facts/[^"]*)"`)
 
 // TestAttackMarks admits texts whose letters have more marks than a letter has: they would be painted over the lines above, with the author and the role.
 func TestAttackMarks(t *testing.T) {
