@@ -1,13 +1,16 @@
 package console_test
 
 import (
+	"context"
 	"html"
+	"io"
 	"maps"
 	"net/http"
 	"net/url"
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 	"unicode"
 
 	"github.com/graphkernel/graphkernel/access"
@@ -283,5 +286,123 @@ func TestAttackMarks(t *testing.T) {
 		if strings.HasPrefix(path, "/turns/") && (!strings.Contains(r.body, "592 marks") || !strings.Contains(r.body, vietnamese+hebrew+family)) {
 			t.Errorf("%s does not say how many marks there are, or changes letters as they are written", path)
 		}
+	}
+}
+
+// live opens a stream of events. What it returns waits until the stream ends, and reports whether it does.
+func (b *browser) live(header ...string) (ends func() bool) {
+	b.site.t.Helper()
+	ctx, leave := context.WithTimeout(b.site.t.Context(), 5*time.Second)
+	b.site.t.Cleanup(leave)
+	r := must(http.NewRequestWithContext(ctx, http.MethodGet, b.site.URL+"/live", http.NoBody))
+	for i := 0; i+1 < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
+	resp := must(b.Do(r))
+	b.site.t.Cleanup(func() { _ = resp.Body.Close() })
+	first := make([]byte, 1)
+	if _, err := io.ReadFull(resp.Body, first); resp.StatusCode != http.StatusOK || resp.Header.Get("Content-Type") != "text/event-stream" || err != nil {
+		b.site.t.Fatalf("a stream: %d, %v", resp.StatusCode, err)
+	}
+	return func() bool {
+		_, err := io.Copy(io.Discard, resp.Body)
+		return err == nil
+	}
+}
+
+// copied is a browser with the cookies of another, as somebody has who took them.
+func (b *browser) copied() *browser {
+	at, thief := must(url.Parse(b.site.URL)), b.site.browser()
+	thief.Jar.SetCookies(at, b.Jar.Cookies(at))
+	return thief
+}
+
+// TestAttackLive keeps streams of events open beyond the sign-in that opened them.
+func TestAttackLive(t *testing.T) {
+	s := open(t)
+	for _, c := range []struct {
+		name string
+		end  func(b *browser)
+	}{
+		{"sign-out", func(b *browser) { b.do(http.MethodPost, "/sign-out", url.Values{"token": {b.get("/").token()}}) }},
+		{"another sign-in", func(b *browser) {
+			if r := b.signIn(s.keys[access.Agent]); r.to != "/ledger" {
+				t.Errorf("signing in again: %d", r.status)
+			}
+		}},
+		{"a key that is revoked", func(*browser) { // the last, since its key is gone
+			if _, err := s.kernel.Keys().Revoke(t.Context(), tenant, s.ids[access.Auditor]); err != nil {
+				t.Error(err)
+			}
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := s.signedIn(access.Auditor)
+			thief := b.copied()
+			ends := thief.live()
+			if c.end(b); !ends() || thief.enters() {
+				t.Error("goes on")
+			}
+		})
+	}
+	b := s.signedIn(access.Admin)
+	for range 2 { // a tab that nobody reads opens its stream again and again
+		s.clock.pass(14 * time.Minute)
+		b.live()
+	}
+	if s.clock.pass(14 * time.Minute); b.enters() {
+		t.Error("a stream that is opened again renews the sign-in")
+	}
+	late := s.signedIn(access.Admin)
+	s.clock.pass(30*time.Minute - 50*time.Millisecond)
+	if !late.live()() {
+		t.Error("a stream goes on after half an hour without a page")
+	}
+	r := s.browser().do(http.MethodHead, "/live", nil, "Authorization", "Bearer "+s.keys[access.Admin])
+	if r.status != http.StatusMethodNotAllowed {
+		t.Errorf("HEAD: %d", r.status)
+	}
+	own := must(http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL+"/live", http.NoBody))
+	own.Header.Set("Authorization", "Bearer "+s.keys[access.Admin])
+	open := 0
+	for range 40 {
+		resp := must(http.DefaultClient.Do(own))
+		defer func() { _ = resp.Body.Close() }()
+		if resp.StatusCode == http.StatusOK {
+			open++
+		} else if resp.StatusCode != http.StatusTooManyRequests {
+			t.Errorf("one more stream: %d", resp.StatusCode)
+		}
+	}
+	if open == 0 || open > 16 {
+		t.Errorf("a key has %d streams", open)
+	}
+}
+
+// TestAttackCookie uses a sign-in where it must not hold.
+func TestAttackCookie(t *testing.T) {
+	s := open(t)
+	at := must(url.Parse(s.URL))
+	b := s.signedIn(access.Admin)
+	for _, path := range []string{"/api/turns", "/api/keys", "/api/whoami", "/api/slices", "/api/events", "/log/checkpoint", "/mcp"} {
+		if r := b.copied().get(path); r.status < 400 || strings.Contains(r.body, s.ids[access.Admin]) {
+			t.Errorf("%s takes the cookie of a page: %d", path, r.status)
+		}
+	}
+	old := b.copied()
+	if r := b.signIn(s.keys[access.Auditor]); r.to != "/ledger" || !b.enters() || old.enters() {
+		t.Errorf("after another sign-in of the same browser, the one before it goes on: %d", r.status)
+	}
+	// Somebody who may set cookies for this host does not choose the id of a sign-in.
+	victim := s.browser()
+	before := s.signedIn(access.Agent)
+	victim.Jar.SetCookies(at, before.Jar.Cookies(at))
+	victim.signIn(s.keys[access.Admin])
+	if r := before.get("/keys"); r.status == http.StatusOK || victim.get("/keys").status != http.StatusOK || before.get("/").token() == victim.get("/").token() {
+		t.Errorf("a sign-in that was fixed: %d", r.status)
+	}
+	// Over TLS the cookie of plain HTTP is none.
+	if r := victim.get("/keys", "X-Forwarded-Proto", "https"); r.status != http.StatusSeeOther {
+		t.Errorf("over TLS, with the cookie of plain HTTP: %d", r.status)
 	}
 }

@@ -37,6 +37,7 @@ type Console struct {
 	config    Config
 	seal      seal
 	ended     ended
+	used      ended // sign-ins with a provider that came back: each does once
 	endpoints endpoints
 	templates map[string]*template.Template
 	assets    map[string]*asset

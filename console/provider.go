@@ -135,7 +135,7 @@ func fromProvider(v *visit) (*page, error) {
 	if p == nil || begun == nil || begun.Code == "" || !hmac.Equal([]byte(q.Get("state")), []byte(v.seal.token(begun.ID))) {
 		return nil, refused(http.StatusForbidden, "this sign-in did not begin here, or it took too long; begin again")
 	}
-	v.ended.add(begun.ID, v.config.Clock().Unix(), v.config.Clock().Add(before).Unix()) // once
+	v.used.add(begun.ID, v.config.Clock().Unix(), v.config.Clock().Add(before).Unix()) // once
 	if text := q.Get("error"); text != "" {
 		return nil, refused(http.StatusForbidden, "the provider %s refused: %.200s %.500s", p.host(), text, q.Get("error_description"))
 	}

@@ -87,15 +87,17 @@ func (v *visit) signInWith(bearer string) (wrong string, err error) {
 		return "", err
 	}
 	now := v.config.Clock().Unix()
+	if before := v.cookie(signedCookie, idle, whole); before != nil {
+		v.end(before) // this browser forgets it, so nobody could sign it out
+	}
 	v.clear(beganCookie)
 	return "", v.set(signedCookie, &signature{ID: id, Key: bearer, Began: now, Seen: now}, idle, http.SameSiteStrictMode)
 }
 
 // signOut ends a sign-in.
 func signOut(v *visit) (*page, error) {
-	if v.sign != nil {
-		now := v.config.Clock()
-		v.ended.add(v.sign.ID, now.Unix(), now.Add(whole).Unix())
+	if v.sign != nil && v.sign.Key != "" { // not one that has only begun: a stranger has as many of those as they like
+		v.end(v.sign)
 	}
 	v.clear(signedCookie)
 	return &page{to: "/sign-in"}, nil
