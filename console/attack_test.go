@@ -405,4 +405,14 @@ func TestAttackCookie(t *testing.T) {
 	if r := victim.get("/keys", "X-Forwarded-Proto", "https"); r.status != http.StatusSeeOther {
 		t.Errorf("over TLS, with the cookie of plain HTTP: %d", r.status)
 	}
+	for _, text := range []string{strings.Repeat("a", 4000), strings.Repeat("&b", 600), strings.Repeat("\"", 700), strings.Repeat("\u00e9", 600), "a"} {
+		stranger := s.browser()
+		first := stranger.get("/search?q=" + url.QueryEscape(text))
+		if r := stranger.get(first.to); r.status != http.StatusOK || r.token() == "" {
+			t.Errorf("a sign-in that began at the address of %.10q, of %d bytes: %d", text, len(text), r.status)
+		}
+		if r := stranger.get("/sign-in?" + url.Values{"to": {"/search?q=" + text}}.Encode()); r.status != http.StatusOK || r.token() == "" {
+			t.Errorf("a sign-in to %.10q, of %d bytes: %d", text, len(text), r.status)
+		}
+	}
 }

@@ -1,16 +1,24 @@
 package console
 
 import (
+	"encoding/json"
 	"errors"
 	"net/http"
 	"strings"
+	"unicode"
 
 	"github.com/graphkernel/graphkernel/client"
 )
 
+// longestTo is how many bytes of JSON the place to go on to may have, so that it fits into a cookie.
+const longestTo = 2000
+
 // within is where a sign-in goes on to: a path of this console, and the home page in place of anything else.
 func within(to string) string {
-	if !strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") || strings.ContainsAny(to, "\\\r\n\t") || strings.HasPrefix(to, "/sign-") {
+	if !strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") || strings.ContainsRune(to, '\\') || strings.ContainsFunc(to, unicode.IsControl) || strings.HasPrefix(to, "/sign-") {
+		return "/"
+	}
+	if text, err := json.Marshal(to); err != nil || len(text) > longestTo {
 		return "/"
 	}
 	return to
