@@ -1,5 +1,7 @@
 package console
 
+import "time"
+
 // Patterns lists the routes, so that attacks try each.
 func Patterns() []string {
 	list := make([]string, 0, len(routes))
@@ -8,3 +10,6 @@ func Patterns() []string {
 	}
 	return list
 }
+
+// Patience is how long a provider is waited for.
+func Patience(p *Provider) time.Duration { return p.client().Timeout }
