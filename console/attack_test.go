@@ -404,6 +404,16 @@ func TestAttackCookie(t *testing.T) {
 	if r := before.get("/keys"); r.status == http.StatusOK || victim.get("/keys").status != http.StatusOK || before.get("/").token() == victim.get("/").token() {
 		t.Errorf("a sign-in that was fixed: %d", r.status)
 	}
+	own := victim.Jar.Cookies(at)
+	for _, set := range []string{"graphkernel=x", "graphkernel=", "graphkernel=" + strings.Repeat("A", 300)} {
+		header := []string{set}
+		for _, c := range own {
+			header = append(header, c.Name+"="+c.Value)
+		}
+		if r := s.browser().get("/keys", "Cookie", strings.Join(header, "; ")); r.status != http.StatusOK {
+			t.Errorf("a cookie that another service of the host set, %.20s, is in the way: %d", set, r.status)
+		}
+	}
 	// Over TLS the cookie of plain HTTP is none.
 	if r := victim.get("/keys", "X-Forwarded-Proto", "https"); r.status != http.StatusSeeOther {
 		t.Errorf("over TLS, with the cookie of plain HTTP: %d", r.status)

@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/base64"
+	"html"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -222,5 +224,38 @@ func TestAttackSlowProvider(t *testing.T) {
 	done.Wait()
 	if console.Patience(&console.Provider{}) <= 0 {
 		t.Error("a provider is waited for without an end")
+	}
+}
+
+var goesOn = regexp.MustCompile(`http-equiv="refresh" content="0;url=([^"]*)"`)
+
+// TestAttackReturn begins sign-ins with a provider that are to lead elsewhere at their end.
+func TestAttackReturn(t *testing.T) {
+	p := startProvider(t)
+	p.issues = func(nonce string) (string, string) { return jwt(nonce, "good"), "opaque" }
+	s := openWith(t, func(s *site, c *console.Config) {
+		c.SignIn = &console.Provider{Issuer: p.URL, Client: "pages", Secret: clientSecret, URL: s.URL, HTTP: p.Client()}
+	}, ".good")
+	for _, to := range []string{
+		"https://evil.example", "//evil.example", "/\\evil.example", "/\t/evil.example", "/\x00/evil.example", "javascript:alert(1)", "/..//evil.example", "/.//evil.example", "/;url=//evil.example", `/"><script>alert(1)</script>`, "'//evil.example'", "/sign-out",
+		"/x\" http-equiv=\"refresh", "/%2f/evil.example", " //evil.example", "/" + strings.Repeat("a", 9000),
+	} {
+		b := s.browser()
+		r := b.get("/sign-in/provider?" + url.Values{"to": {to}}.Encode())
+		asked := must(b.Do(must(http.NewRequestWithContext(t.Context(), http.MethodGet, r.to, http.NoBody))))
+		_ = asked.Body.Close()
+		r = b.get(must(url.Parse(asked.Header.Get("Location"))).RequestURI())
+		found := goesOn.FindStringSubmatch(r.body)
+		if r.status != http.StatusOK || found == nil || strings.Contains(r.body, "<script>alert") {
+			t.Errorf("%.40q: %d\n%s", to, r.status, r.body)
+			continue
+		}
+		at, err := url.Parse(s.URL)
+		if err == nil {
+			at, err = at.Parse(html.UnescapeString(found[1]))
+		}
+		if err != nil || "http://"+at.Host != s.URL || at.Scheme != "http" || !strings.HasPrefix(found[1], "/") || strings.HasPrefix(found[1], "//") || strings.ContainsAny(found[1], "\\\t\n\x00") || len(found[1]) > 3000 {
+			t.Errorf("%.40q leads to %q", to, found[1])
+		}
 	}
 }

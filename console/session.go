@@ -221,23 +221,22 @@ func (v *visit) clear(names ...string) {
 	v.sign, v.who = nil, nil
 }
 
-// cookie opens a cookie. It returns nil if there is none that holds.
+// cookie opens a cookie. It returns nil if there is none that holds. Of several with the name, such as other services of this host may set over plain
+// HTTP, it is the first that holds.
 func (v *visit) cookie(name string, idle, whole time.Duration) *signature {
-	name = cookieName(v.r, name)
-	c, err := v.r.Cookie(name)
-	if err != nil {
-		return nil
-	}
-	sign, err := v.seal.open(name, c.Value)
-	now := v.config.Clock()
 	memory := &v.ended
-	if name == cookieName(v.r, beganCookie) {
+	if name == beganCookie {
 		memory = &v.used
 	}
-	if err != nil || memory.has(sign) || now.Sub(time.Unix(sign.Seen, 0)) >= idle || now.Sub(time.Unix(sign.Began, 0)) >= whole {
-		return nil
+	name = cookieName(v.r, name)
+	now := v.config.Clock()
+	for _, c := range v.r.CookiesNamed(name) {
+		sign, err := v.seal.open(name, c.Value)
+		if err == nil && !memory.has(sign) && now.Sub(time.Unix(sign.Seen, 0)) < idle && now.Sub(time.Unix(sign.Began, 0)) < whole {
+			return sign
+		}
 	}
-	return sign
+	return nil
 }
 
 // end ends a sign-in. Its cookie may be renewed by a request that is on its way.
