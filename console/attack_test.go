@@ -487,3 +487,36 @@ func TestAttackTenants(t *testing.T) {
 		}
 	}
 }
+
+// TestAttackLog looks for keys, cookies, codes and queries in the log, where others read them who may not use them.
+func TestAttackLog(t *testing.T) {
+	s := open(t)
+	b := s.signedIn(access.Admin)
+	made := regexp.MustCompile(`gk1\.acme\.[0-9a-f]+\.[0-9a-f]+`).FindString(b.do(http.MethodPost, "/keys", url.Values{"token": {b.get("/").token()}, "role": {"agent"}}).body)
+	wrong := "gk1.acme." + strings.Repeat("5", 16) + "." + strings.Repeat("5", 64)
+	b.get("/search?q=mysecretword")
+	b.get("/facts/%ff?q=mysecretword")
+	b.get("/search?q=" + url.QueryEscape(made))
+	b.get("/sign-in/return?code=mysecretcode&state=mysecretstate")
+	b.get("/turns/mysecretword")
+	for range 3 {
+		b.copied().signIn(wrong)
+		s.browser().get("/", "Authorization", "Bearer "+wrong, "Cookie", "graphkernel=mysecretcookie")
+	}
+	log := s.log.String()
+	if len(log) < 1000 || !strings.Contains(log, `"reading"`) || !strings.Contains(log, `"createKey"`) || made == "" {
+		t.Fatalf("the log has %d bytes, so it shows nothing", len(log))
+	}
+	secrets := []string{strings.Split(made, ".")[3], strings.Repeat("5", 64), "mysecret"}
+	for _, c := range b.Jar.Cookies(must(url.Parse(s.URL))) {
+		secrets = append(secrets, c.Value)
+	}
+	for _, key := range s.keys {
+		secrets = append(secrets, strings.Split(key, ".")[3])
+	}
+	for _, secret := range secrets {
+		if at := strings.Index(log, secret); at >= 0 {
+			t.Errorf("the log has %.20q: %s", secret, log[max(0, at-300):min(len(log), at+100)])
+		}
+	}
+}
