@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 
 	"github.com/graphkernel/graphkernel/access"
@@ -139,7 +140,7 @@ func createKey(v *visit) (*page, error) {
 // revokeKey ends a key, after the question.
 func revokeKey(v *visit) (*page, error) {
 	if v.r.PostFormValue("sure") != "yes" {
-		return &page{to: "/keys?revoke=" + v.r.PathValue("id")}, nil
+		return &page{to: "/keys?" + url.Values{"revoke": {v.r.PathValue("id")}}.Encode()}, nil
 	}
 	_, err := ask(v, api.RevokeKey, api.APIKeyByID{ID: v.r.PathValue("id")})
 	return &page{to: "/keys"}, err

@@ -64,8 +64,6 @@ func (co *Console) asset(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	h := w.Header()
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	h.Set("Cache-Control", "no-cache")
 	h.Set("ETag", a.tag)
 	h.Set("Vary", "Accept-Encoding")

@@ -10,13 +10,16 @@ import (
 	"html/template"
 	"io"
 	"io/fs"
+	"mime"
 	"net/http"
 	"net/url"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/client"
+	"github.com/graphkernel/graphkernel/dag"
 )
 
 // A Config says what a console works with.
@@ -34,6 +37,7 @@ type Console struct {
 	config    Config
 	seal      seal
 	ended     ended
+	used      ended // sign-ins with a provider that came back: each does once
 	endpoints endpoints
 	templates map[string]*template.Template
 	assets    map[string]*asset
@@ -97,8 +101,17 @@ func (co *Console) Paths() []string {
 	return list
 }
 
-// ServeHTTP answers one request.
-func (co *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) { co.mux.ServeHTTP(w, r) }
+// ServeHTTP answers one request. Every answer has the headers that keep a browser from doing more than a page is for, also where there is no page.
+func (co *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("Content-Security-Policy", policy)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Referrer-Policy", "same-origin")
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("Cache-Control", "no-store")
+	co.mux.ServeHTTP(w, r)
+}
 
 // A route is a page, or what a form is sent to.
 type route struct {
@@ -160,22 +173,19 @@ func (v *visit) ctx() context.Context { return v.r.Context() }
 
 // ask asks the service for an operation, as the one who signed in.
 func ask[In, Out any](v *visit, op api.Operation[In, Out], in In) (Out, error) {
-	return client.Do(v.ctx(), v.client, op, in)
+	out, err := client.Do(v.ctx(), v.client, op, in)
+	if errors.Is(err, dag.ErrForm) && problemIn(err) == nil { // the client did not send it
+		err = refused(http.StatusBadRequest, "%v", err)
+	}
+	return out, err
 }
 
 // policy is what a page may load and do.
-const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'; require-trusted-types-for 'script'"
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 
 // page makes the way of a request for a page.
 func (co *Console) page(p route) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		h := w.Header()
-		h.Set("Content-Security-Policy", policy)
-		h.Set("X-Content-Type-Options", "nosniff")
-		h.Set("Referrer-Policy", "same-origin")
-		h.Set("Cross-Origin-Opener-Policy", "same-origin")
-		h.Set("Cross-Origin-Resource-Policy", "same-origin")
-		h.Set("Cache-Control", "no-store")
 		v := &visit{Console: co, w: w, r: r}
 		answer, err := v.pass(p)
 		if err != nil {
@@ -188,18 +198,56 @@ func (co *Console) page(p route) http.HandlerFunc {
 
 // pass finds who asks, refuses what another site sent, and does what the route is for.
 func (v *visit) pass(p route) (*page, error) {
+	if err := v.read(); err != nil {
+		return nil, err
+	}
 	if !p.open {
 		if err := v.enter(); err != nil {
 			return nil, err
 		}
 	}
 	if v.r.Method == http.MethodPost {
-		v.r.Body = http.MaxBytesReader(v.w, v.r.Body, 1<<20)
 		if err := v.own(); err != nil {
 			return nil, err
 		}
 	}
 	return p.do(v)
+}
+
+// mostForm is how many bytes a form may have.
+const mostForm = 1 << 20
+
+// read reads the address and the form. One that cannot be read whole is refused: net/http leaves out what it cannot read.
+func (v *visit) read() error {
+	q, err := url.ParseQuery(v.r.URL.RawQuery)
+	if err != nil {
+		return refused(http.StatusBadRequest, "the query of this address cannot be read: %v", err)
+	}
+	if v.r.Method == http.MethodPost {
+		v.r.Body = http.MaxBytesReader(v.w, v.r.Body, mostForm)
+		if media, _, err := mime.ParseMediaType(v.r.Header.Get("Content-Type")); err != nil || media != "application/x-www-form-urlencoded" {
+			return refused(http.StatusUnsupportedMediaType, "a form is application/x-www-form-urlencoded; got the Content-Type %.80q", v.r.Header.Get("Content-Type"))
+		}
+		var tooLong *http.MaxBytesError
+		if err := v.r.ParseForm(); errors.As(err, &tooLong) {
+			return refused(http.StatusRequestEntityTooLarge, "this form has more than %d bytes", mostForm)
+		} else if err != nil {
+			return refused(http.StatusBadRequest, "this form cannot be read: %v", err)
+		}
+	}
+	if !utf8.ValidString(v.r.URL.Path) {
+		return refused(http.StatusBadRequest, "the path of this address is not UTF-8: %.200q", v.r.URL.Path)
+	}
+	for _, values := range []url.Values{q, v.r.PostForm} {
+		for name, list := range values {
+			for _, value := range append(list, name) {
+				if !utf8.ValidString(value) {
+					return refused(http.StatusBadRequest, "%.40q is not UTF-8: %.200q", name, value)
+				}
+			}
+		}
+	}
+	return nil
 }
 
 // errNobody is returned where a page needs somebody who signed in.
@@ -220,7 +268,7 @@ func refused(status int, format string, args ...any) error {
 // fail shows an error as a page.
 func (v *visit) fail(err error) {
 	if errors.Is(err, errNobody) {
-		if v.r.Method == http.MethodGet {
+		if v.r.Method != http.MethodPost {
 			v.answer(0, &page{to: "/sign-in?" + url.Values{"to": {v.r.URL.RequestURI()}}.Encode()})
 			return
 		}

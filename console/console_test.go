@@ -64,6 +64,25 @@ type site struct {
 	keys   map[access.Role]string
 	ids    map[access.Role]string
 	paths  []string
+	log    logged
+}
+
+// logged keeps what the service writes to its log.
+type logged struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (l *logged) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *logged) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
 }
 
 func open(t *testing.T) *site {
@@ -89,7 +108,7 @@ func openWith(t *testing.T, change func(*site, *console.Config), ending string) 
 			}
 			return s.kernel.Keys().Authenticate(ctx, bearer)
 		},
-		Kernel: s.kernel, Log: slog.New(slog.DiscardHandler), Clock: time.Now, Limits: server.Limits{Rate: -1, AuthFailures: -1},
+		Kernel: s.kernel, Log: slog.New(slog.NewJSONHandler(&s.log, &slog.HandlerOptions{Level: slog.LevelDebug})), Readings: []dag.Tenant{tenant}, Clock: time.Now, Limits: server.Limits{Rate: -1, AuthFailures: -1},
 		Pages: func(service http.Handler) ([]string, http.Handler, error) {
 			config := console.Config{Service: service, Clock: s.clock.Now, Secret: must(authority.Secret("console")), Version: "test"}
 			change(s, &config)

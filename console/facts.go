@@ -3,14 +3,25 @@ package console
 import (
 	"net/http"
 	"net/url"
+	"path"
 	"strings"
 
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 )
 
-// pathEscape writes a name as the last part of an address. Slashes stay: the part takes all that is left.
-func pathEscape(name string) string { return strings.ReplaceAll(url.PathEscape(name), "%2F", "/") }
+// pathEscape writes a name as the last part of an address. Slashes stay, since the part takes all that is left, unless a browser or the router would
+// make another path of them: then they are escaped. Nothing else leads away from "..", which is a name, but a slash that its form drops.
+func pathEscape(name string) string {
+	escaped := strings.ReplaceAll(url.PathEscape(name), "%2F", "/")
+	if path.Clean("/"+escaped) == "/"+escaped {
+		return escaped
+	}
+	if name == ".." {
+		name += "/"
+	}
+	return url.PathEscape(name)
+}
 
 type factsData struct {
 	Q, AsOf, After string

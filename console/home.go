@@ -1,6 +1,7 @@
 package console
 
 import (
+	"context"
 	"encoding/base64"
 	"encoding/binary"
 	"errors"
@@ -56,8 +57,18 @@ func home(v *visit) (*page, error) {
 	return &page{"Home", "home", d, ""}, err
 }
 
-// live sends the events of the tenant as they come.
+// live sends the events of the tenant as they come, as long as the sign-in holds.
 func live(v *visit) (*page, error) {
+	if v.r.Method == http.MethodHead {
+		v.w.Header().Set("Allow", http.MethodGet)
+		return nil, refused(http.StatusMethodNotAllowed, "events come without an end: ask with GET")
+	}
+	if v.sign != nil {
+		ctx, end := context.WithTimeout(v.ctx(), v.left(v.sign))
+		defer end()
+		defer v.ended.watch(v.sign, end)()
+		v.r = v.r.WithContext(ctx)
+	}
 	return nil, v.passOn("/api/events")
 }
 

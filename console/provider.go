@@ -11,7 +11,8 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"sync"
+	"sync/atomic"
+	"time"
 
 	"golang.org/x/oauth2"
 )
@@ -24,20 +25,18 @@ type Provider struct {
 	Secret string       // of that client; "": it is public
 	URL    string       // of this console, as browsers know it: the provider sends them back to URL/sign-in/return
 	Scopes []string     // beside openid
-	HTTP   *http.Client // nil: one that uses the proxy which the environment names
+	HTTP   *http.Client // nil: one that uses the proxy which the environment names, and waits for 10 seconds at most
 }
 
 // endpoints are where a provider is asked, once it has said so.
 type endpoints struct {
-	mu    sync.Mutex
-	known *oauth2.Endpoint
+	known atomic.Pointer[oauth2.Endpoint]
 }
 
 // Check reports what is missing or not allowed.
 func (p *Provider) Check() error {
 	for _, u := range []struct{ name, text string }{{"issuer", p.Issuer}, {"URL", p.URL}} {
-		at, err := url.Parse(u.text)
-		if err != nil || at.Host == "" || at.User != nil || at.Scheme != "https" && !(at.Scheme == "http" && isLoopback(at.Hostname())) {
+		if !isPrivate(u.text) {
 			return fmt.Errorf("console: the %s of a provider is https://HOST, or http to this host; got %.200q", u.name, u.text)
 		}
 	}
@@ -45,6 +44,12 @@ func (p *Provider) Check() error {
 		return errors.New("console: the provider needs the id of a client")
 	}
 	return nil
+}
+
+// isPrivate reports whether what is sent to a URL is read by nobody on the way.
+func isPrivate(text string) bool {
+	at, err := url.Parse(text)
+	return err == nil && at.Host != "" && at.User == nil && (at.Scheme == "https" || at.Scheme == "http" && isLoopback(at.Hostname()))
 }
 
 func isLoopback(host string) bool {
@@ -60,19 +65,23 @@ func (p *Provider) host() string {
 	return u.Host
 }
 
+// client asks the provider. It waits for no longer than a person does, who holds a connection meanwhile.
+func (p *Provider) client() *http.Client {
+	if p.HTTP != nil {
+		return p.HTTP
+	}
+	return &http.Client{Timeout: 10 * time.Second}
+}
+
 // context carries the client that asks the provider.
 func (p *Provider) context(ctx context.Context) context.Context {
-	if p.HTTP != nil {
-		return context.WithValue(ctx, oauth2.HTTPClient, p.HTTP)
-	}
-	return ctx
+	return context.WithValue(ctx, oauth2.HTTPClient, p.client())
 }
 
 // discover asks the provider where it is asked (OpenID Connect Discovery 1.0), until it has said so once.
 func (e *endpoints) discover(ctx context.Context, p *Provider) (*oauth2.Config, error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.known == nil {
+	known := e.known.Load()
+	if known == nil {
 		var found struct {
 			Issuer string `json:"issuer"`
 			Ask    string `json:"authorization_endpoint"`
@@ -82,11 +91,7 @@ func (e *endpoints) discover(ctx context.Context, p *Provider) (*oauth2.Config, 
 		if err != nil {
 			return nil, err
 		}
-		client := p.HTTP
-		if client == nil {
-			client = http.DefaultClient
-		}
-		resp, err := client.Do(r)
+		resp, err := p.client().Do(r)
 		if err != nil {
 			return nil, refused(http.StatusBadGateway, "the provider %s does not answer", p.host())
 		}
@@ -95,10 +100,14 @@ func (e *endpoints) discover(ctx context.Context, p *Provider) (*oauth2.Config, 
 		if resp.StatusCode != http.StatusOK || err != nil || found.Issuer != p.Issuer || found.Ask == "" || found.Token == "" {
 			return nil, refused(http.StatusBadGateway, "the provider %s does not describe itself (OpenID Connect Discovery), or says that it is another one", p.host())
 		}
-		e.known = &oauth2.Endpoint{AuthURL: found.Ask, TokenURL: found.Token}
+		if !isPrivate(found.Ask) || !isPrivate(found.Token) {
+			return nil, refused(http.StatusBadGateway, "the provider %s would be asked in the clear: its endpoints are not https", p.host())
+		}
+		known = &oauth2.Endpoint{AuthURL: found.Ask, TokenURL: found.Token}
+		e.known.Store(known)
 	}
 	return &oauth2.Config{
-		ClientID: p.Client, ClientSecret: p.Secret, Endpoint: *e.known,
+		ClientID: p.Client, ClientSecret: p.Secret, Endpoint: *known,
 		RedirectURL: strings.TrimRight(p.URL, "/") + "/sign-in/return", Scopes: append([]string{"openid"}, p.Scopes...),
 	}, nil
 }
@@ -135,7 +144,10 @@ func fromProvider(v *visit) (*page, error) {
 	if p == nil || begun == nil || begun.Code == "" || !hmac.Equal([]byte(q.Get("state")), []byte(v.seal.token(begun.ID))) {
 		return nil, refused(http.StatusForbidden, "this sign-in did not begin here, or it took too long; begin again")
 	}
-	v.ended.add(begun.ID, v.config.Clock().Unix(), v.config.Clock().Add(before).Unix()) // once
+	v.used.add(begun.ID, v.config.Clock().Unix(), v.config.Clock().Add(before).Unix()) // once
+	if from := q.Get("iss"); from != "" && from != p.Issuer {                          // RFC 9207
+		return nil, refused(http.StatusForbidden, "this answer is of the provider %.200q, and %s was asked", from, p.host())
+	}
 	if text := q.Get("error"); text != "" {
 		return nil, refused(http.StatusForbidden, "the provider %s refused: %.200s %.500s", p.host(), text, q.Get("error_description"))
 	}

@@ -1,13 +1,18 @@
 package console_test
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/base64"
+	"html"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"regexp"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/graphkernel/graphkernel/console"
 )
@@ -17,6 +22,8 @@ type provider struct {
 	*httptest.Server
 	t         *testing.T
 	says      string // its issuer, in its description
+	ask       string // where it is asked, if not at its own URL
+	token     string // where it exchanges codes, likewise
 	challenge string
 	nonce     string
 	issues    func(nonce string) (identity, access string)
@@ -30,7 +37,7 @@ func startProvider(t *testing.T) *provider {
 	p := &provider{t: t}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /.well-known/openid-configuration", func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = w.Write([]byte(quoted(map[string]string{"issuer": p.says, "authorization_endpoint": p.URL + "/ask", "token_endpoint": p.URL + "/token"})))
+		_, _ = w.Write([]byte(quoted(map[string]string{"issuer": p.says, "authorization_endpoint": cmp.Or(p.ask, p.URL+"/ask"), "token_endpoint": cmp.Or(p.token, p.URL+"/token")})))
 	})
 	mux.HandleFunc("GET /ask", func(w http.ResponseWriter, r *http.Request) {
 		q := r.URL.Query()
@@ -120,8 +127,21 @@ func TestProvider(t *testing.T) {
 		"another state": {good, func(b *browser, back string) (*browser, string) {
 			return b, strings.Replace(back, "state=", "state=0", 1)
 		}},
-		"no state":     {good, func(b *browser, _ string) (*browser, string) { return b, "/sign-in/return?code=c0de" }},
-		"another code": {good, func(b *browser, back string) (*browser, string) { return b, strings.Replace(back, "c0de", "c1de", 1) }},
+		"no state":                  {good, func(b *browser, _ string) (*browser, string) { return b, "/sign-in/return?code=c0de" }},
+		"another code":              {good, func(b *browser, back string) (*browser, string) { return b, strings.Replace(back, "c0de", "c1de", 1) }},
+		"another provider's answer": {good, func(b *browser, back string) (*browser, string) { return b, back + "&iss=https%3A%2F%2Fevil.example" }},
+		"a state of a form": {good, func(b *browser, back string) (*browser, string) {
+			return b, back[:strings.Index(back, "state=")] + "state=" + b.get("/sign-in").token()
+		}},
+		"no code": {good, func(b *browser, back string) (*browser, string) { return b, strings.Replace(back, "c0de", "", 1) }},
+		"the sign-in's state and another's cookie": {good, func(_ *browser, back string) (*browser, string) {
+			other := s.browser()
+			begin(other)
+			return other, back
+		}},
+		"after ten minutes":              {good, func(b *browser, back string) (*browser, string) { s.clock.pass(10 * time.Minute); return b, back }},
+		"no identity, no token":          {func(string) (string, string) { return "", "" }, nil},
+		"an identity token that is none": {func(string) (string, string) { return "good.good.good", "a.b.bad" }, nil},
 		"a refusal": {good, func(b *browser, back string) (*browser, string) {
 			return b, back + "&error=access_denied&error_description=<script>"
 		}},
@@ -137,6 +157,18 @@ func TestProvider(t *testing.T) {
 			t.Errorf("%s: %d\n%s", name, r.status, r.body)
 		}
 	}
+	for name, c := range map[string][2]string{
+		"asks in the clear": {"http://evil.example/ask", ""}, "exchanges in the clear": {"", "http://evil.example/token"}, "asks a script": {"javascript:alert(1)", ""}, "has a password": {"", "https://a:b@evil.example/token"},
+	} {
+		p.ask, p.token = c[0], c[1]
+		fresh := openWith(t, func(s *site, c *console.Config) {
+			c.SignIn = &console.Provider{Issuer: p.URL, Client: "pages", URL: s.URL}
+		}, ".good")
+		if r := fresh.browser().get("/sign-in/provider"); r.status != http.StatusBadGateway || r.to != "" {
+			t.Errorf("a provider that %s: %d to %q", name, r.status, r.to)
+		}
+	}
+	p.ask, p.token = "", ""
 	p.says = "https://another.example"
 	other := openWith(t, func(s *site, c *console.Config) {
 		c.SignIn = &console.Provider{Issuer: p.URL, Client: "pages", URL: s.URL}
@@ -165,5 +197,65 @@ func TestProviderConfig(t *testing.T) {
 	}
 	if err := (&console.Provider{Issuer: "https://a.example", URL: "http://127.0.0.1:8080", Client: "c"}).Check(); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestAttackSlowProvider begins two sign-ins with a provider that answers neither before it was asked for both: one that waits does not hold up another.
+func TestAttackSlowProvider(t *testing.T) {
+	var asked sync.WaitGroup
+	asked.Add(2)
+	p := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked.Done()
+		asked.Wait()
+		_, _ = w.Write([]byte(quoted(map[string]string{"issuer": "http://" + r.Host, "authorization_endpoint": "https://a.example/ask", "token_endpoint": "https://a.example/token"})))
+	}))
+	t.Cleanup(p.Close)
+	s := openWith(t, func(s *site, c *console.Config) {
+		c.SignIn = &console.Provider{Issuer: p.URL, Client: "pages", URL: s.URL, HTTP: &http.Client{Timeout: 2 * time.Second}}
+	}, ".good")
+	var done sync.WaitGroup
+	for range 2 {
+		done.Go(func() {
+			if r := s.browser().get("/sign-in/provider"); r.status != http.StatusSeeOther {
+				t.Errorf("%d", r.status)
+			}
+		})
+	}
+	done.Wait()
+	if console.Patience(&console.Provider{}) <= 0 {
+		t.Error("a provider is waited for without an end")
+	}
+}
+
+var goesOn = regexp.MustCompile(`http-equiv="refresh" content="0;url=([^"]*)"`)
+
+// TestAttackReturn begins sign-ins with a provider that are to lead elsewhere at their end.
+func TestAttackReturn(t *testing.T) {
+	p := startProvider(t)
+	p.issues = func(nonce string) (string, string) { return jwt(nonce, "good"), "opaque" }
+	s := openWith(t, func(s *site, c *console.Config) {
+		c.SignIn = &console.Provider{Issuer: p.URL, Client: "pages", Secret: clientSecret, URL: s.URL, HTTP: p.Client()}
+	}, ".good")
+	for _, to := range []string{
+		"https://evil.example", "//evil.example", "/\\evil.example", "/\t/evil.example", "/\x00/evil.example", "javascript:alert(1)", "/..//evil.example", "/.//evil.example", "/;url=//evil.example", `/"><script>alert(1)</script>`, "'//evil.example'", "/sign-out",
+		"/x\" http-equiv=\"refresh", "/%2f/evil.example", " //evil.example", "/" + strings.Repeat("a", 9000),
+	} {
+		b := s.browser()
+		r := b.get("/sign-in/provider?" + url.Values{"to": {to}}.Encode())
+		asked := must(b.Do(must(http.NewRequestWithContext(t.Context(), http.MethodGet, r.to, http.NoBody))))
+		_ = asked.Body.Close()
+		r = b.get(must(url.Parse(asked.Header.Get("Location"))).RequestURI())
+		found := goesOn.FindStringSubmatch(r.body)
+		if r.status != http.StatusOK || found == nil || strings.Contains(r.body, "<script>alert") {
+			t.Errorf("%.40q: %d\n%s", to, r.status, r.body)
+			continue
+		}
+		at, err := url.Parse(s.URL)
+		if err == nil {
+			at, err = at.Parse(html.UnescapeString(found[1]))
+		}
+		if err != nil || "http://"+at.Host != s.URL || at.Scheme != "http" || !strings.HasPrefix(found[1], "/") || strings.HasPrefix(found[1], "//") || strings.ContainsAny(found[1], "\\\t\n\x00") || len(found[1]) > 3000 {
+			t.Errorf("%.40q leads to %q", to, found[1])
+		}
 	}
 }

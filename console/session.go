@@ -11,6 +11,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"net/http"
 	"strings"
 	"sync"
@@ -116,36 +117,76 @@ func (s *seal) draw() (string, error) {
 	return hex.EncodeToString(b[:]), nil
 }
 
-// ended are sign-ins that were signed out before they ended by themselves. Other processes of the service do not know of them.
+// ended are sign-ins that were signed out before they ended by themselves, and what is open on behalf of the others. Other processes of the service do not
+// know of them.
 type ended struct {
-	mu    sync.Mutex
-	until map[string]int64
+	mu      sync.Mutex
+	until   map[string]int64
+	upTo    int64                     // whatever began up to then has ended, since there was no more room to say what has
+	open    map[string]map[int]func() // by sign-in: what ends each thing that is open
+	watched int
 }
 
-// mostEnded bounds the memory of ended. Who signs out so often is forgotten early.
+// mostEnded bounds the memory of ended. Where so many sign out within half an hour, everybody has to sign in again: no sign-out is forgotten.
 const mostEnded = 100_000
 
+// add ends a sign-in. It is remembered until then, when its cookie has ended by itself.
 func (e *ended) add(id string, now, until int64) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	if len(e.until) >= mostEnded {
+		maps.DeleteFunc(e.until, func(_ string, until int64) bool { return until < now })
+	}
+	if len(e.until) >= mostEnded {
+		clear(e.until)
+		e.upTo = now
+		for _, list := range e.open {
+			closeAll(list)
+		}
+	}
 	if e.until == nil {
 		e.until = map[string]int64{}
 	}
-	if len(e.until) >= mostEnded {
-		for id, until := range e.until {
-			if until <= now || len(e.until) >= mostEnded {
-				delete(e.until, id)
-			}
-		}
-	}
 	e.until[id] = until
+	closeAll(e.open[id])
 }
 
-func (e *ended) has(id string) bool {
+func closeAll(list map[int]func()) {
+	for _, end := range list {
+		end()
+	}
+}
+
+func (e *ended) has(s *signature) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	_, found := e.until[id]
-	return found
+	_, found := e.until[s.ID]
+	return found || s.Began <= e.upTo
+}
+
+// watch has a function called when a sign-in is ended, until forget is called.
+func (e *ended) watch(s *signature, end func()) (forget func()) {
+	e.mu.Lock()
+	e.watched++
+	n := e.watched
+	if e.open == nil {
+		e.open = map[string]map[int]func(){}
+	}
+	if e.open[s.ID] == nil {
+		e.open[s.ID] = map[int]func(){}
+	}
+	e.open[s.ID][n] = end
+	e.mu.Unlock()
+	if e.has(s) { // it was ended meanwhile
+		end()
+	}
+	return func() {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		if delete(e.open[s.ID], n); len(e.open[s.ID]) == 0 {
+			delete(e.open, s.ID)
+		}
+	}
 }
 
 // secure reports whether the browser came over TLS, as far as this process or a proxy says so. A client that says so of itself only
@@ -180,19 +221,34 @@ func (v *visit) clear(names ...string) {
 	v.sign, v.who = nil, nil
 }
 
-// cookie opens a cookie. It returns nil if there is none that holds.
+// cookie opens a cookie. It returns nil if there is none that holds. Of several with the name, such as other services of this host may set over plain
+// HTTP, it is the first that holds.
 func (v *visit) cookie(name string, idle, whole time.Duration) *signature {
+	memory := &v.ended
+	if name == beganCookie {
+		memory = &v.used
+	}
 	name = cookieName(v.r, name)
-	c, err := v.r.Cookie(name)
-	if err != nil {
-		return nil
-	}
-	sign, err := v.seal.open(name, c.Value)
 	now := v.config.Clock()
-	if err != nil || v.ended.has(sign.ID) || now.Sub(time.Unix(sign.Seen, 0)) >= idle || now.Sub(time.Unix(sign.Began, 0)) >= whole {
-		return nil
+	for _, c := range v.r.CookiesNamed(name) {
+		sign, err := v.seal.open(name, c.Value)
+		if err == nil && !memory.has(sign) && now.Sub(time.Unix(sign.Seen, 0)) < idle && now.Sub(time.Unix(sign.Began, 0)) < whole {
+			return sign
+		}
 	}
-	return sign
+	return nil
+}
+
+// end ends a sign-in. Its cookie may be renewed by a request that is on its way.
+func (v *visit) end(sign *signature) {
+	now := v.config.Clock()
+	v.ended.add(sign.ID, now.Unix(), now.Add(idle+renew).Unix())
+}
+
+// left is how long a sign-in holds if no page is asked for.
+func (v *visit) left(sign *signature) time.Duration {
+	now := v.config.Clock()
+	return min(idle-now.Sub(time.Unix(sign.Seen, 0)), whole-now.Sub(time.Unix(sign.Began, 0)))
 }
 
 // enter finds who asks: by the header that the service takes, or else by the cookie.
@@ -217,7 +273,7 @@ func (v *visit) enter() error {
 		return err
 	}
 	v.who = &who
-	if now := v.config.Clock(); v.sign != nil && now.Sub(time.Unix(v.sign.Seen, 0)) >= renew {
+	if now := v.config.Clock(); v.sign != nil && now.Sub(time.Unix(v.sign.Seen, 0)) >= renew && v.r.URL.Path != "/live" { // a stream is opened again by itself, and is no sign of a reader
 		v.sign.Seen = now.Unix()
 		return v.set(signedCookie, v.sign, idle, http.SameSiteStrictMode)
 	}
@@ -232,7 +288,7 @@ func (v *visit) own() error {
 	if origin := v.r.Header.Get("Origin"); origin != "" && origin != "http://"+v.r.Host && origin != "https://"+v.r.Host {
 		return refused(http.StatusForbidden, "this form was sent from another site (Origin: %.100s)", origin)
 	}
-	if v.r.Header.Get("Authorization") != "" {
+	if v.bearer != "" && v.sign == nil { // the key came in the header. Any other Authorization may be of a proxy, which a browser adds by itself
 		return nil
 	}
 	sign := v.sign

@@ -1,16 +1,24 @@
 package console
 
 import (
+	"encoding/json"
 	"errors"
 	"net/http"
 	"strings"
+	"unicode"
 
 	"github.com/graphkernel/graphkernel/client"
 )
 
+// longestTo is how many bytes of JSON the place to go on to may have, so that it fits into a cookie.
+const longestTo = 2000
+
 // within is where a sign-in goes on to: a path of this console, and the home page in place of anything else.
 func within(to string) string {
-	if !strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") || strings.ContainsAny(to, "\\\r\n\t") || strings.HasPrefix(to, "/sign-") {
+	if !strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") || strings.ContainsRune(to, '\\') || strings.ContainsFunc(to, unicode.IsControl) || strings.HasPrefix(to, "/sign-") {
+		return "/"
+	}
+	if text, err := json.Marshal(to); err != nil || len(text) > longestTo {
 		return "/"
 	}
 	return to
@@ -87,15 +95,17 @@ func (v *visit) signInWith(bearer string) (wrong string, err error) {
 		return "", err
 	}
 	now := v.config.Clock().Unix()
+	if before := v.cookie(signedCookie, idle, whole); before != nil {
+		v.end(before) // this browser forgets it, so nobody could sign it out
+	}
 	v.clear(beganCookie)
 	return "", v.set(signedCookie, &signature{ID: id, Key: bearer, Began: now, Seen: now}, idle, http.SameSiteStrictMode)
 }
 
 // signOut ends a sign-in.
 func signOut(v *visit) (*page, error) {
-	if v.sign != nil {
-		now := v.config.Clock()
-		v.ended.add(v.sign.ID, now.Unix(), now.Add(whole).Unix())
+	if v.sign != nil && v.sign.Key != "" { // not one that has only begun: a stranger has as many of those as they like
+		v.end(v.sign)
 	}
 	v.clear(signedCookie)
 	return &page{to: "/sign-in"}, nil

@@ -106,6 +106,7 @@ func excerpt(s, query string) template.HTML {
 func text(s string) template.HTML {
 	var b strings.Builder
 	run := 0 // characters since the line could last be broken
+	marks := 0
 	for begin := 0; begin < len(s); {
 		r, size := utf8.DecodeRuneInString(s[begin:])
 		if run++; unicode.IsSpace(r) {
@@ -113,6 +114,14 @@ func text(s string) template.HTML {
 		} else if run > longRun {
 			b.WriteString("<wbr>") // browsers take minutes to lay out a megabyte without it
 			run = 0
+		}
+		if marks++; !stacks(r) {
+			marks = 0
+		} else if marks > mostMarks {
+			n, end := stack(s[begin:])
+			fmt.Fprintf(&b, `<span class="sign" title="more marks than a letter has">%d marks</span>`, n)
+			begin += end
+			continue
 		}
 		switch {
 		case r == '\n' || r == '\t':
@@ -133,7 +142,13 @@ const longRun = 100
 // plain is a text where no markup can be: in a title, or as the label of a drawing. It has the same signs.
 func plain(s string) string {
 	var b strings.Builder
+	marks := 0
 	for _, r := range s {
+		if marks++; !stacks(r) {
+			marks = 0
+		} else if marks > mostMarks {
+			continue // what is beside it has them all, with a sign
+		}
 		if acts(r) {
 			b.WriteString("[" + signOf(r) + "]")
 			continue
@@ -143,10 +158,29 @@ func plain(s string) string {
 	return b.String()
 }
 
+// mostMarks is how many marks a letter may have. Biblical Hebrew and Tibetan have up to six; more are painted over the lines above and below.
+const mostMarks = 8
+
+// stacks reports whether a character is set over, under or into the one before it, or joins it with another.
+func stacks(r rune) bool { return unicode.In(r, unicode.M) || r == '\u200c' || r == '\u200d' }
+
+// stack counts the characters that stack at the beginning of a text, and their bytes.
+func stack(s string) (n, bytes int) {
+	for _, r := range s {
+		if !stacks(r) {
+			break
+		}
+		n++
+		bytes += utf8.RuneLen(r)
+	}
+	return n, bytes
+}
+
 // acts reports whether a character acts on what is beside it and is not seen itself. Joiners are part of writing.
 func acts(r rune) bool {
 	return r != '\u200c' && r != '\u200d' && unicode.In(r, unicode.Cc, unicode.Cf, unicode.Cs, unicode.Zl, unicode.Zp) || unicode.Is(unicode.Variation_Selector, r) && r >= 0xe0100 ||
-		r == '\u115f' || r == '\u1160' || r == '\u3164' || r == '\uffa0' // letters without a shape
+		r == '\u115f' || r == '\u1160' || r == '\u3164' || r == '\uffa0' || // letters without a shape
+		r == '\u034f' || r == '\u17b4' || r == '\u17b5' || '\u180b' <= r && r <= '\u180f' || r == '\u2800' // marks, and a pattern of dots, without one
 }
 
 func signOf(r rune) string {
