@@ -59,7 +59,7 @@ func open(t testing.TB) *site {
 	}))
 	service := must(server.New(context.Background(), server.Config{
 		Kernel: k, Log: slog.New(slog.DiscardHandler), Clock: time.Now, Limits: server.Limits{Rate: -1},
-		Pages: func(service http.Handler) ([]string, http.Handler, error) {
+		Pages: func(service http.Handler) ([]string, server.Pages, error) {
 			c, err := console.New(console.Config{Service: service, Clock: time.Now, Secret: must(authority.Secret("console")), Version: "test"})
 			return c.Paths(), c, err
 		},
