@@ -649,7 +649,7 @@ func TestPages(t *testing.T) {
 		"/search?q=deployment&since=now": {"is no date"},
 		"/search?q=deployment&as_of=-1":  {"is no sequence number"},
 		"/contexts/" + context:           {"The service: <strong>verified</strong>", "The prompt as the agent saw it", "What is not in it, and why", "Every candidate was chosen|was not chosen|passed over|too costly|budget"},
-		"/turns/" + turnID(1):            {"What the agent was shown", "Who was handed it", "What follows it", "reply of turn"},
+		"/turns/" + turnID(1):            {"What the agent was shown", "Who was handed it", "What follows it", `<span class="dim">reply</span> <span class="role role-user">`},
 		"/ledger?from=1":                 {"begins with the one of size 1"},
 		"/ledger?from=99999":             {"role=\"alert\""},
 		"/facts":                         {"2 facts about"},

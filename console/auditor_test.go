@@ -1,0 +1,82 @@
+package console_test
+
+import (
+	"bytes"
+	"html"
+	"net/http"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/graphkernel/graphkernel/access"
+)
+
+// The turns of the incident that ships which an auditor asks about.
+const (
+	incidentAsked   = "42fec86c-0dc0-4a11-8ca1-000000000011" // a person allows one change
+	incidentDone    = "d93a7abe-0dc0-4a11-8ca1-000000000012" // the agent makes it
+	incidentResult  = "92a69352-0dc0-4a11-8ca1-000000000013" // and what came of it
+	incidentBegin   = "69048be9-0dc0-4a11-8ca1-000000000002" // a person asks for the cause
+	incidentSubRead = "b9b6c282-0dc0-4a11-8ca1-000000000005" // a sub-agent reads a log
+)
+
+// incident opens a site with the incident that ships, and has a context handed out for the turn in which a person allows the change. It returns the context's id.
+func incident(t *testing.T) (*site, string) {
+	t.Helper()
+	s := open(t)
+	lines := must(os.ReadFile("../cmd/graphkernel/demo/incident.jsonl"))
+	r := must(http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+"/api/turns", bytes.NewReader(lines)))
+	r.Header.Set("Authorization", "Bearer "+s.keys[access.Admin])
+	r.Header.Set("Content-Type", "application/x-ndjson")
+	resp := must(http.DefaultClient.Do(r))
+	_ = resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		t.Fatalf("admitting the incident: %d", resp.StatusCode)
+	}
+	context := s.post("/api/context", quoted(map[string]any{"task": "create the index", "anchor": incidentAsked, "format": "bundle"})).Header.Get("Slice-Id")
+	if context == "" {
+		t.Fatal("nothing was handed out")
+	}
+	return s, context
+}
+
+var (
+	tags   = regexp.MustCompile(`<[^>]*>`)
+	spaces = regexp.MustCompile(`\s+`)
+)
+
+// section is the text of a part of a page, from a heading to the next one, without its markup; "": it has none.
+func (r reply) section(heading string) string {
+	_, after, found := strings.Cut(r.body, ">"+heading+"</h")
+	if !found {
+		return ""
+	}
+	part, _, _ := strings.Cut(after[strings.Index(after, ">")+1:], "<h")
+	return strings.TrimSpace(spaces.ReplaceAllString(html.UnescapeString(tags.ReplaceAllString(part, " ")), " "))
+}
+
+// TestWhoAsked reads pages of what agents did: each says which person had asked for it, what came before it in words, and what its agent had been shown.
+func TestWhoAsked(t *testing.T) {
+	s, context := incident(t)
+	b := s.signedIn(access.Auditor)
+	for id, want := range map[string]struct{ asked, before, shown string }{
+		incidentDone:    {"42fec86c user human:oncall 2026-03-14 02:15:00 Do B. You have my word for exactly that", "42fec86c reply user human:oncall Do B.", context},
+		incidentResult:  {"42fec86c user human:oncall 2026-03-14 02:15:00 Do B. You have my word for exactly that", "d93a7abe reply assistant agent:lead Creating the index.", context},
+		incidentSubRead: {"69048be9 user human:oncall 2026-03-14 02:02:00 Checkout fails", "c9e758ed reply", "Nothing was handed out"},
+		incidentAsked:   {"", "reply assistant agent:lead Option", "Nothing was handed out"},
+		incidentBegin:   {"", "reply system kernel:prompt You are on call", "Nothing was handed out"},
+	} {
+		r := b.get("/turns/" + id)
+		asked := r.section("Who asked for it")
+		if !strings.HasPrefix(asked, want.asked) || want.asked == "" && asked != "" {
+			t.Errorf("turn %s, who asked: %q", id, asked)
+		}
+		if got := r.section("What came before it"); !strings.Contains(got, want.before) {
+			t.Errorf("turn %s, what came before: %q", id, got)
+		}
+		if got := r.section("What the agent was shown"); !strings.Contains(got, want.shown) {
+			t.Errorf("turn %s, what the agent was shown: %q", id, got)
+		}
+	}
+}
