@@ -80,3 +80,14 @@ func TestWhoAsked(t *testing.T) {
 		}
 	}
 }
+
+// TestMissingWithout reads what the choice of turns before one hangs on, and finds each in words.
+func TestMissingWithout(t *testing.T) {
+	s, _ := incident(t)
+	got := s.signedIn(access.Auditor).get("/turns/" + incidentDone + "?blame=1").section("What may have led to it")
+	for _, want := range []string{"Without turn Others lost Others that come What it says", "agent:lead Option A", "human:oncall Checkout fails"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is not in %q", want, got)
+		}
+	}
+}

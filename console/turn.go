@@ -24,6 +24,7 @@ type turnData struct {
 	FactsTotal int
 	All        bool
 	Blame      *api.Blame
+	Pivots     []pivot // those of Blame that hang most, with what they say
 	NoBlame    *missing
 	Whole      int // bytes of the text
 }
@@ -76,9 +77,52 @@ func turn(v *visit) (*page, error) {
 		}
 		if d.NoBlame == nil {
 			d.Blame = &b
+			if err := d.pivots(v); err != nil {
+				return nil, err
+			}
 		}
 	}
 	return &page{"Turn " + short(id.String()), "turn", &d, ""}, nil
+}
+
+// A pivot is a turn on which the choice of others hangs.
+type pivot struct {
+	api.Pivot
+	Said turnRow // without an id: it is not there
+}
+
+// mostPivots is of how many turns a page says what others hang on them.
+const mostPivots = 50
+
+// pivots reads what the turns say on which the choice of others hangs most.
+func (d *turnData) pivots(v *visit) error {
+	list := d.Blame.Pivots[:min(len(d.Blame.Pivots), mostPivots)]
+	ids := make([]dag.TurnID, len(list))
+	for i := range list {
+		var err error
+		if ids[i], err = dag.ParseTurnID(list[i].Turn); err != nil {
+			return err
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	got, err := ask(v, api.LookUpTurns, api.TurnIDs{IDs: ids})
+	if err != nil {
+		return err
+	}
+	said := map[string]turnRow{}
+	for i := range got.Turns {
+		row, err := readTurn(&got.Turns[i], 400)
+		if err != nil {
+			return err
+		}
+		said[row.ID] = row
+	}
+	for _, p := range list {
+		d.Pivots = append(d.Pivots, pivot{p, said[p.Turn]})
+	}
+	return nil
 }
 
 // person reports whether a person said a turn. One whose text was erased has its role alone.
