@@ -91,3 +91,21 @@ func TestMissingWithout(t *testing.T) {
 		}
 	}
 }
+
+// TestMissingFromSlice asks from the page of a turn what would be missing without it from what was handed out.
+func TestMissingFromSlice(t *testing.T) {
+	s, _ := incident(t)
+	b := s.signedIn(access.Auditor)
+	s.post("/api/slice", quoted(map[string]any{"anchor": incidentDone}))
+	page := b.get("/turns/" + incidentAsked)
+	link := regexp.MustCompile(`href="(/slices/[0-9a-f]{16}\?explain=[^"#]*)#h-out"`).FindStringSubmatch(page.body)
+	if link == nil {
+		t.Fatalf("no link: %q", page.section("Who was handed it"))
+	}
+	got := b.get(html.UnescapeString(link[1])).section("What is not in it, and why")
+	for _, want := range []string{"Without it, 16 other turns would be missing:", "3c2869df user human:oncall Good. What are the options"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is not in %q", want, got)
+		}
+	}
+}

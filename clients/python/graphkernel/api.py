@@ -464,6 +464,10 @@ class Explanation(TypedDict):
     """The fewest edges from the anchor; -1 if no way was found."""
     explanation: str
     """The same in a sentence."""
+    instead: NotRequired[list[str]]
+    """If without was asked for: turns that would have been selected in their place."""
+    lost: NotRequired[list[str]]
+    """If without was asked for: other turns that would not have been selected without it."""
     policy_id: str
     rank: NotRequired[int]
     """Its place in the order of selection, from 1."""

@@ -457,6 +457,10 @@ export interface Explanation {
   edges_away: number;
   /** The same in a sentence. */
   explanation: string;
+  /** If without was asked for: turns that would have been selected in their place. */
+  instead?: string[];
+  /** If without was asked for: other turns that would not have been selected without it. */
+  lost?: string[];
   policy_id: string;
   /** Its place in the order of selection, from 1. */
   rank?: number;
