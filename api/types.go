@@ -313,6 +313,12 @@ type Event struct {
 	By     string `json:"by,omitempty" is:"Asker" doc:"Who asked for it. Absent if that was not recorded."`
 }
 
+// Erasures is a page of erasures of turns, the oldest first.
+type Erasures struct {
+	Erasures []Event `json:"erasures"`
+	Next     string  `json:"next,omitempty" is:"Next"`
+}
+
 // A TaskErased is the record of an erasure of the task of a context.
 type TaskErased struct {
 	Seq     uint64 `json:"seq" is:"Seq"`

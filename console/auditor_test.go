@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/dag"
 )
 
 // The turns of the incident that ships which an auditor asks about.
@@ -107,5 +108,42 @@ func TestMissingFromSlice(t *testing.T) {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is not in %q", want, got)
 		}
+	}
+}
+
+// TestErasedWords erases two turns of a person and one of another: the list has them as two acts, with the reasons, and leads to what held the texts.
+func TestErasedWords(t *testing.T) {
+	s, context := incident(t)
+	b := s.signedIn(access.Auditor)
+	slice := s.post("/api/slice", quoted(map[string]any{"anchor": incidentDone})).Header.Get("Slice-Id")
+	other := s.post("/api/slice", quoted(map[string]any{"anchor": incidentBegin})).Header.Get("Slice-Id") // before what is erased together
+	for _, one := range []struct{ id, reason string }{{incidentBegin, "a <b>mistake</b>"}, {"3c2869df-0dc0-4a11-8ca1-00000000000d", "asked for"}, {incidentAsked, "asked for"}} {
+		if _, err := s.kernel.Turns().Erase(t.Context(), tenant, must(dag.ParseTurnID(one.id)), one.reason); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !strings.Contains(b.get("/").body, `href="/erasures"`) {
+		t.Error("nothing leads to the list")
+	}
+	list := b.get("/erasures")
+	links := regexp.MustCompile(`href="(/erasures\?from=[^"]*)"`).FindAllStringSubmatch(list.body, -1)
+	if len(links) != 2 || !strings.Contains(list.body, "a &lt;b&gt;mistake&lt;/b&gt;") || !strings.Contains(list.body, "2 texts") {
+		t.Fatalf("%d links\n%s", len(links), list.body)
+	}
+	r := b.get(html.UnescapeString(links[1][1]))
+	for text, want := range map[string]bool{context: true, slice: true, other: false, incidentAsked: true, incidentBegin: false} {
+		if strings.Contains(r.body, text) != want {
+			t.Errorf("the page of two erasures shows %s: %v, want %v\n%s", text, !want, want, r.body)
+		}
+	}
+	page := b.get("/turns/" + incidentAsked)
+	if !strings.Contains(page.body, "The text was erased on") || !strings.Contains(page.body, "asked for") {
+		t.Errorf("the page of an erased turn does not say when and why\n%s", page.body)
+	}
+	if r := b.get("/erasures?from=x"); r.status != http.StatusBadRequest {
+		t.Errorf("from=x: %d", r.status)
+	}
+	if r := s.signedIn(access.Verifier).get("/erasures"); r.status != http.StatusForbidden {
+		t.Errorf("a verifier: %d", r.status)
 	}
 }

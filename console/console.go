@@ -142,6 +142,7 @@ var routes = []route{
 	{"GET /slices/{id}/{file}", false, download},
 	{"GET /contexts/{id}", false, evidence},
 	{"GET /compare", false, compare},
+	{"GET /erasures", false, erased},
 	{"GET /facts", false, facts},
 	{"GET /facts/{name...}", false, entity},
 	{"GET /atlas", false, atlasPage},
@@ -367,7 +368,7 @@ func (v *visit) answer(status int, p *page) error {
 func section(path string) string {
 	name, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
 	switch name {
-	case "turns", "conversations":
+	case "turns", "conversations", "erasures":
 		return "conversations"
 	case "contexts", "compare":
 		return "slices"

@@ -27,6 +27,7 @@ type turnData struct {
 	Pivots     []pivot // those of Blame that hang most, with what they say
 	NoBlame    *missing
 	Whole      int // bytes of the text
+	Erasure    *api.Event
 }
 
 // A child is a turn that an edge leads to.
@@ -61,6 +62,15 @@ func turn(v *visit) (*page, error) {
 		return nil, err
 	}
 	d.Whole = len(whole.Content)
+	if stored.Redacted {
+		got, err := ask(v, api.ListErasures, api.ErasureQuery{Turn: &id})
+		if m, err := optional(err); m == nil && err != nil {
+			return nil, err
+		}
+		if len(got.Erasures) > 0 {
+			d.Erasure = &got.Erasures[0]
+		}
+	}
 	if err := d.prior(v); err != nil {
 		return nil, err
 	}

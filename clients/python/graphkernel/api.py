@@ -418,6 +418,11 @@ class ErasureRequest(TypedDict):
     reason: str
 
 
+class Erasures(TypedDict):
+    erasures: list[Event]
+    next: NotRequired[str]
+
+
 class Event(TypedDict):
     at: str
     by: NotRequired[str]
@@ -1774,6 +1779,23 @@ class Operations:
         while True:
             page = self.list_conversations(newest=newest, after=after, limit=1000)
             yield from page["conversations"]
+            last, after = after, page.get("next")
+            if not after or after == last:
+                return
+
+    def list_erasures(self, *, turn: str | None = None, after: str | None = None, limit: int | None = None) -> Erasures:
+        """List whose text was erased, when, why and at whose request.
+
+        The oldest first. Erasures of the tasks of contexts are not in it: the records of those are in the stream of events.
+        """
+        return self._transport.json("GET", "/api/erasures", query={"turn": turn, "after": after, "limit": limit})
+
+    def list_erasures_all(self, *, turn: str | None = None) -> Iterator[Event]:
+        """List whose text was erased, when, why and at whose request: all pages, one item after the other."""
+        after: str | None = None
+        while True:
+            page = self.list_erasures(turn=turn, after=after, limit=1000)
+            yield from page["erasures"]
             last, after = after, page.get("next")
             if not after or after == last:
                 return

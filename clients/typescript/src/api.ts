@@ -412,6 +412,11 @@ export interface ErasureRequest {
   reason: string;
 }
 
+export interface Erasures {
+  erasures: Event[];
+  next?: string;
+}
+
 export interface Event {
   at: string;
   /** Who asked for it. Absent if that was not recorded. */
@@ -1836,6 +1841,26 @@ export class Operations {
     for (;;) {
       const page: Conversations = await this.listConversations({ ...query, after, limit: 1000 });
       yield* page.conversations;
+      if (!page.next || page.next === after) return;
+      after = page.next;
+    }
+  }
+
+  /**
+   * List whose text was erased, when, why and at whose request.
+   *
+   * The oldest first. Erasures of the tasks of contexts are not in it: the records of those are in the stream of events.
+   */
+  listErasures(query: { "turn"?: string; "after"?: string; "limit"?: number } = {}): Promise<Erasures> {
+    return this.transport.json("GET", `/api/erasures`, { query });
+  }
+
+  /** List whose text was erased, when, why and at whose request: all pages, one item after the other. */
+  async *listErasuresAll(query: { "turn"?: string } = {}): AsyncGenerator<Event, void, undefined> {
+    let after: string | undefined;
+    for (;;) {
+      const page: Erasures = await this.listErasures({ ...query, after, limit: 1000 });
+      yield* page.erasures;
       if (!page.next || page.next === after) return;
       after = page.next;
     }
