@@ -187,6 +187,8 @@ func (s *site) pages() []shown {
 		{"/conversations/" + hostileC, "conversation-hostile", "<script>window.pwned=1</script>"},
 		{"/turns/" + word, "turn", "Who was handed it"},
 		{"/slices", "slices", "Everything"},
+		{"/check", "check", "A bundle that you were given"},
+		{"/erasures", "erasures", "No text was erased"},
 		{"/slices/" + s.slice, "slice", "Is it genuine?"},
 		{"/slices/" + s.slice + "?replay=1", "slice-replayed", "IDENTICAL"},
 		{"/contexts/" + s.context, "context", "The prompt as the agent saw it"},

@@ -3,6 +3,8 @@ package console_test
 import (
 	"bytes"
 	"html"
+	"io"
+	"mime/multipart"
 	"net/http"
 	"os"
 	"regexp"
@@ -145,5 +147,73 @@ func TestErasedWords(t *testing.T) {
 	}
 	if r := s.signedIn(access.Verifier).get("/erasures"); r.status != http.StatusForbidden {
 		t.Errorf("a verifier: %d", r.status)
+	}
+}
+
+// sent sends a file in the form that checks a bundle.
+func (b *browser) sent(token string, file []byte) reply {
+	b.site.t.Helper()
+	var body bytes.Buffer
+	w := multipart.NewWriter(&body)
+	_ = w.WriteField("token", token)
+	if file != nil {
+		_, _ = must(w.CreateFormFile("bundle", "bundle.json")).Write(file)
+	}
+	_ = w.Close()
+	r := must(http.NewRequestWithContext(b.site.t.Context(), http.MethodPost, b.site.URL+"/check", &body))
+	r.Header.Set("Content-Type", w.FormDataContentType())
+	resp := must(b.Do(r))
+	defer func() { _ = resp.Body.Close() }()
+	return reply{resp.StatusCode, resp.Header, string(must(io.ReadAll(resp.Body))), resp.Header.Get("Location"), nil}
+}
+
+// TestCheckBundle brings bundles to the page: a genuine one, one whose text was erased since, one that was changed, and what is none.
+func TestCheckBundle(t *testing.T) {
+	s, context := incident(t)
+	b := s.signedIn(access.Auditor)
+	bundle := b.get("/slices/" + context + "/bundle.json").body
+	token := b.get("/slices").token()
+	if !strings.Contains(b.get("/slices").body, `action="/check"`) {
+		t.Error("nothing leads to the check")
+	}
+	forged := strings.Replace(bundle, "You have my word", "You have my work", 1)
+	if forged == bundle || token == "" {
+		t.Fatal("nothing to check")
+	}
+	try := func(name, file string, want ...string) {
+		t.Helper()
+		r := b.sent(token, []byte(file))
+		for _, text := range want {
+			if r.status != http.StatusOK || !strings.Contains(r.body, text) {
+				t.Errorf("%s: %d without %q\n%s", name, r.status, text, r.body)
+			}
+		}
+	}
+	try("genuine", bundle, "The service: <strong>verified</strong>", "These bytes are on record", context)
+	try("forged", forged, "The service: <strong>tampered</strong>", "Other bytes are on record under this id")
+	try("no bundle", `{"a":1}`, "The service: <strong>malformed</strong>")
+	try("no JSON", "\x00\xff", "The service: <strong>malformed</strong>")
+	try("empty", "", "This file is empty")
+	if _, err := s.kernel.Turns().Erase(t.Context(), tenant, must(dag.ParseTurnID(incidentAsked)), "asked for"); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(b.get("/contexts/"+context).body, `href="/check"`) {
+		t.Error("the page of what was erased does not lead to the check")
+	}
+	try("erased since", bundle, "The service: <strong>verified</strong>", "These bytes are on record")
+	if r := b.sent(token, nil); !strings.Contains(r.body, "Choose a file first") {
+		t.Errorf("no file: %d\n%s", r.status, r.body)
+	}
+	if r := b.sent("", []byte(bundle)); r.status != http.StatusForbidden {
+		t.Errorf("without the form's token: %d", r.status)
+	}
+	if r := s.browser().sent(token, []byte(bundle)); r.status != http.StatusUnauthorized {
+		t.Errorf("of nobody: %d", r.status)
+	}
+	if r := b.do(http.MethodPost, "/check", map[string][]string{"token": {token}}); r.status != http.StatusUnsupportedMediaType {
+		t.Errorf("without a file's form: %d", r.status)
+	}
+	if r := b.sent(token, bytes.Repeat([]byte("a"), 64<<20)); r.status != http.StatusRequestEntityTooLarge {
+		t.Errorf("too long: %d", r.status)
 	}
 }

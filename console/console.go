@@ -142,6 +142,8 @@ var routes = []route{
 	{"GET /slices/{id}/{file}", false, download},
 	{"GET /contexts/{id}", false, evidence},
 	{"GET /compare", false, compare},
+	{"GET /check", false, checkForm},
+	{"POST /check", false, checkBundle},
 	{"GET /erasures", false, erased},
 	{"GET /facts", false, facts},
 	{"GET /facts/{name...}", false, entity},
@@ -234,6 +236,11 @@ func (v *visit) pass(p route) (*page, error) {
 		}
 	}
 	if v.r.Method == http.MethodPost {
+		if v.r.URL.Path == checkPath {
+			if err := v.readFile(); err != nil { // only of somebody who signed in: it may be long
+				return nil, err
+			}
+		}
 		if err := v.own(); err != nil {
 			return nil, err
 		}
@@ -250,7 +257,7 @@ func (v *visit) read() error {
 	if err != nil {
 		return refused(http.StatusBadRequest, "the query of this address cannot be read: %v", err)
 	}
-	if v.r.Method == http.MethodPost {
+	if v.r.Method == http.MethodPost && v.r.URL.Path != checkPath {
 		v.r.Body = http.MaxBytesReader(v.w, v.r.Body, mostForm)
 		if media, _, err := mime.ParseMediaType(v.r.Header.Get("Content-Type")); err != nil || media != "application/x-www-form-urlencoded" {
 			return refused(http.StatusUnsupportedMediaType, "a form is application/x-www-form-urlencoded; got the Content-Type %.80q", v.r.Header.Get("Content-Type"))
@@ -370,7 +377,7 @@ func section(path string) string {
 	switch name {
 	case "turns", "conversations", "erasures":
 		return "conversations"
-	case "contexts", "compare":
+	case "contexts", "compare", "check":
 		return "slices"
 	}
 	return name
