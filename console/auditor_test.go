@@ -6,6 +6,7 @@ import (
 	"io"
 	"mime/multipart"
 	"net/http"
+	"net/url"
 	"os"
 	"regexp"
 	"strings"
@@ -200,6 +201,9 @@ func TestCheckBundle(t *testing.T) {
 	if !strings.Contains(b.get("/contexts/"+context).body, `href="/check"`) {
 		t.Error("the page of what was erased does not lead to the check")
 	}
+	if r := b.get("/slices/" + context + "/trust"); r.status != http.StatusOK || !strings.HasPrefix(r.body, "# The keys") {
+		t.Errorf("the keys to check it with: %d", r.status)
+	}
 	try("erased since", bundle, "The service: <strong>verified</strong>", "These bytes are on record")
 	if r := b.sent(token, nil); !strings.Contains(r.body, "Choose a file first") {
 		t.Errorf("no file: %d\n%s", r.status, r.body)
@@ -215,5 +219,105 @@ func TestCheckBundle(t *testing.T) {
 	}
 	if r := b.sent(token, bytes.Repeat([]byte("a"), 64<<20)); r.status != http.StatusRequestEntityTooLarge {
 		t.Errorf("too long: %d", r.status)
+	}
+}
+
+// TestFoundByID finds what there is by the beginning of its id, from 4 characters to all of it, in the box and in the address, and says of none that nothing was found.
+func TestFoundByID(t *testing.T) {
+	s, context := incident(t)
+	b := s.signedIn(access.Auditor)
+	const main, sub = "1c1de000-0dc0-4a11-8ca1-0000000000a0", "1c1de000-0dc0-4a11-8ca1-0000000000b0"
+	for query, want := range map[string][]string{
+		context: {`href="/contexts/` + context + `"`}, context[:6]: {`href="/contexts/` + context + `"`}, incidentAsked[:8]: {`href="/turns/` + incidentAsked + `"`}, incidentAsked: {`href="/turns/` + incidentAsked + `"`},
+		main: {`href="/conversations/` + main + `"`}, main[:35]: {`href="/conversations/` + main + `"`}, "1c1d": {`href="/conversations/` + main + `"`, `href="/conversations/` + sub + `"`}, "1C1DE000": {`href="/conversations/` + main + `"`},
+	} {
+		r := b.get("/search?q=" + query)
+		for _, link := range want {
+			if r.status != http.StatusOK || !strings.Contains(r.body, link) || strings.Contains(r.body, "No turn was found") {
+				t.Errorf("%s: %d without %s\n%s", query, r.status, link, r.section("Search"))
+			}
+		}
+	}
+	for _, query := range []string{"0000", "ffff", "1c1de001", strings.Repeat("0", 32), strings.Repeat("f", 36)} {
+		if r := b.get("/search?q=" + query); r.status != http.StatusOK || !strings.Contains(r.body, "No turn was found") {
+			t.Errorf("%s: %d\n%s", query, r.status, r.section("Search"))
+		}
+	}
+	for path, want := range map[string]string{"/conversations/" + main[:35]: "/conversations/" + main, "/conversations/1c1de000": "", "/conversations/ffff": ""} {
+		if r := b.get(path); r.to != want || want == "" && r.status != http.StatusNotFound {
+			t.Errorf("%s: %d to %q", path, r.status, r.to)
+		}
+	}
+}
+
+// A walk goes from page to page as a person does: by a link that the page shows, or a form that it has. It counts the steps.
+type walk struct {
+	*browser
+	page  reply
+	steps int
+}
+
+// begin opens the home page, which is no step.
+func (b *browser) begin() *walk { return &walk{browser: b, page: b.get("/")} }
+
+// link follows the first link with this text.
+func (w *walk) link(text string) {
+	w.site.t.Helper()
+	for _, found := range regexp.MustCompile(`(?s)<a [^>]*href="([^"]*)"[^>]*>(.*?)</a>`).FindAllStringSubmatch(w.page.body, -1) {
+		if strings.Contains(html.UnescapeString(tags.ReplaceAllString(found[2], "")), text) {
+			w.steps++
+			path, _, _ := strings.Cut(html.UnescapeString(found[1]), "#")
+			w.page = w.get(path)
+			return
+		}
+	}
+	w.site.t.Fatalf("no link says %q\n%s", text, w.page.body)
+}
+
+// ask types words into the box at the top of the page.
+func (w *walk) ask(words string) {
+	w.site.t.Helper()
+	if !strings.Contains(w.page.body, `<form class="quick" action="/search"`) {
+		w.site.t.Fatal("the page has no box")
+	}
+	w.steps++
+	w.page = w.get("/search?q=" + url.QueryEscape(words))
+}
+
+// TestAuditorsQuestions answers the questions of docs/console.md on the incident that ships, from the home page on.
+func TestAuditorsQuestions(t *testing.T) {
+	s, context := incident(t)
+	slice := s.post("/api/slice", quoted(map[string]any{"anchor": incidentDone})).Header.Get("Slice-Id")
+	b := s.signedIn(access.Auditor)
+	bundle := b.get("/slices/" + context + "/bundle.json").body
+	for _, one := range []struct {
+		question string
+		steps    int
+		walk     func(*walk)
+		heading  string
+		want     string
+	}{
+		{"Who allowed the change?", 2, func(w *walk) { w.ask("Creating the index"); w.link("d93a7abe") }, "Who asked for it", "human:oncall 2026-03-14 02:15:00 Do B. You have my word"},
+		{"What had the agent seen before it?", 3, func(w *walk) { w.ask("Creating the index"); w.link("d93a7abe"); w.link(context) }, "The prompt as the agent saw it", "Find out why. Do not restart anything yet."},
+		{"Is this bundle genuine?", 2, func(w *walk) {
+			w.link("Handed out")
+			w.steps++
+			w.page = w.sent(w.page.token(), []byte(bundle))
+		}, "These bytes are on record", context},
+		{"What would be missing without this turn?", 3, func(w *walk) { w.ask("Good. What are the options"); w.link("3c2869df"); w.link("from slice " + slice) }, "What is not in it, and why", "Without it, 14 other turns would be missing"},
+		{"What did this person's erased words touch?", 2, func(w *walk) {
+			if _, err := s.kernel.Turns().Erase(t.Context(), tenant, must(dag.ParseTurnID(incidentAsked)), "asked for"); err != nil {
+				t.Fatal(err)
+			}
+			w.page = w.get("/")
+			w.link("Erased texts")
+			w.link("What the text touched")
+		}, "Slices", slice},
+	} {
+		w := b.begin()
+		one.walk(w)
+		if got := w.page.section(one.heading); !strings.Contains(got, one.want) || w.steps != one.steps {
+			t.Errorf("%s After %d steps, want %d, %q says %q\n%s", one.question, w.steps, one.steps, one.heading, got, w.page.body)
+		}
 	}
 }

@@ -410,6 +410,14 @@ func parameters(prefix string, of map[string]any) (list []parameter) {
 func download(v *visit) (*page, error) {
 	id, name := strings.ToLower(v.r.PathValue("id")), v.r.PathValue("file")
 	digest := v.r.URL.Query().Get("bundle")
+	if name == "trust" { // also where the bundle's text was erased
+		trust, err := v.trust()
+		if err != nil {
+			return nil, err
+		}
+		v.file("trust", "text/plain; charset=utf-8", trust)
+		return nil, nil
+	}
 	data, err := v.bytes(bundlePath(id, digest))
 	if err != nil {
 		return nil, err
@@ -438,13 +446,6 @@ func download(v *visit) (*page, error) {
 			v.file(id+"."+file, "application/json", []byte(c.Files[file]))
 			return nil, nil
 		}
-	case "trust":
-		trust, err := v.trust()
-		if err != nil {
-			return nil, err
-		}
-		v.file("trust", "text/plain; charset=utf-8", trust)
-		return nil, nil
 	}
 	return nil, refused(http.StatusNotFound, "there is no file %.80q of evidence", name)
 }
