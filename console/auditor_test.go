@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/dag"
@@ -79,9 +80,15 @@ func TestWhoAsked(t *testing.T) {
 		if got := r.section("What came before it"); !strings.Contains(got, want.before) {
 			t.Errorf("turn %s, what came before: %q", id, got)
 		}
-		if got := r.section("What the agent was shown"); !strings.Contains(got, want.shown) {
+		got := r.section("What the agent was shown") // the clock of the service is that of an earlier day than the incident
+		if !strings.Contains(got, want.shown) || strings.Contains(got, "Handed out after") {
 			t.Errorf("turn %s, what the agent was shown: %q", id, got)
 		}
+	}
+	s.clock.pass(365 * 24 * time.Hour) // from here on all is handed out long after
+	s.post("/api/slice", quoted(map[string]any{"anchor": incidentAsked}))
+	if got := s.signedIn(access.Auditor).get("/turns/" + incidentDone).section("What the agent was shown"); !strings.Contains(got, "its agent cannot have seen it: 1 of 2.") {
+		t.Errorf("after a slice was handed out a year later, what the agent was shown: %q", got)
 	}
 }
 

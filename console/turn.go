@@ -1,6 +1,7 @@
 package console
 
 import (
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,6 +20,7 @@ type turnData struct {
 	More       bool // there may be children that were not looked for
 	Held       *api.Holding
 	NoHeld     *missing
+	Late       int          // those of Before that were handed out after the time of this turn, as where a session is imported
 	Before     []api.Issued // handed out for a turn that this one follows: what the agent was shown
 	Facts      []api.Fact
 	FactsTotal int
@@ -235,6 +237,14 @@ func (d *turnData) shownFor(v *visit, before *turnRow) error {
 		isFor := i.AsOf < d.Stored.Seq && (i.Anchor == before.ID || kindOf(i.SchemaVersion) == "context" && i.AsOf >= before.Stored.Seq)
 		if isFor && !slices.ContainsFunc(d.Before, func(o api.Issued) bool { return o.Number == i.Number }) {
 			d.Before = append(d.Before, i)
+			at, err := readTime(i.IssuedAt)
+			said, otherErr := readTime(d.CreatedAt)
+			if err := errors.Join(err, otherErr); err != nil {
+				return err
+			}
+			if at > said {
+				d.Late++
+			}
 		}
 	}
 	return nil
