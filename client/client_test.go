@@ -278,6 +278,9 @@ func TestEveryOperation(t *testing.T) {
 		if uint64(len(leaves)) != now.Size-1 || len(leaves) == 0 {
 			t.Errorf("%d leaves of %d", len(leaves), now.Size)
 		}
+		if w := must(client.Do(ctx, c, api.ListErasures, api.ErasureQuery{Turn: &b.Claim.Anchor})); len(w.Erasures) != 0 {
+			t.Errorf("the anchor was erased: %+v", w)
+		}
 		if w := must(client.Do(ctx, c, api.TurnHolding, api.TurnByID{ID: b.Claim.Anchor})); len(w.Slices) == 0 || w.Looked == 0 || !slices.ContainsFunc(w.Slices, func(i api.Issued) bool { return i.SliceID == string(id) }) {
 			t.Errorf("got %+v", w)
 		}
