@@ -17,8 +17,8 @@ import (
 func seen(t *testing.T, k *kernel.Kernel, asOf dag.Seq, issued uint64) string {
 	t.Helper()
 	v := must(k.Atlas().View(t.Context(), tenant, asOf, issued))
-	between, _ := v.Graph.Betweenness(2)
-	return fmt.Sprint(v.AsOf, v.Issued, v.Sets, v.Graph.PageRank(), between, v.Graph.Cuts(), v.Graph.Communities(), v.Graph.Snapshot(v.AsOf))
+	between, _, _ := v.Graph.Betweenness(t.Context(), 2)
+	return fmt.Sprint(v.AsOf, v.Issued, v.Sets, must(v.Graph.PageRank(t.Context())), between, v.Graph.Cuts(), must(v.Graph.Communities(t.Context())), v.Graph.Snapshot(v.AsOf))
 }
 
 // TestAtlas grows a store while its atlas is looked at. At every number it is what it is in a kernel that begins anew, and later what it was then.

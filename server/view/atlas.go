@@ -82,7 +82,10 @@ func atlasOverlap(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in a
 	if err != nil {
 		return api.Overlap{}, err
 	}
-	pairs, sampled := atlas.Overlaps(v.Sets, cmp.Or(in.Limit, atlasList), k.Atlas().Workers())
+	pairs, sampled, err := atlas.Overlaps(ctx, v.Sets, cmp.Or(in.Limit, atlasList), k.Atlas().Workers())
+	if err != nil {
+		return api.Overlap{}, err
+	}
 	w := api.Overlap{AtlasOf: of, Sampled: sampled, Pairs: []api.OverlapPair{}}
 	for _, p := range pairs {
 		w.Pairs = append(w.Pairs, api.OverlapPair{
@@ -121,8 +124,14 @@ func atlasInfluence(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in
 			}
 		}
 	}
-	ranks := v.Graph.PageRank()
-	between, sampled := v.Graph.Betweenness(k.Atlas().Workers())
+	ranks, err := v.Graph.PageRank(ctx)
+	if err != nil {
+		return api.Influence{}, err
+	}
+	between, sampled, err := v.Graph.Betweenness(ctx, k.Atlas().Workers())
+	if err != nil {
+		return api.Influence{}, err
+	}
 	cuts := v.Graph.Cuts()
 	for i := range list {
 		t := &list[i]
@@ -170,15 +179,17 @@ func atlasCommunities(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, 
 		if err != nil {
 			return api.Communities{}, err
 		}
-		c = atlas.Parted(len(names), edges)
+		if c, err = atlas.Parted(ctx, len(names), edges); err != nil {
+			return api.Communities{}, err
+		}
 		ends := make([]int, len(names))
 		for _, e := range edges {
 			ends[e[0]]++
 			ends[e[1]]++
 		}
 		name, degree = func(n int32) string { return names[n] }, func(n int32) int { return ends[n] }
-	} else {
-		c = v.Graph.Communities()
+	} else if c, err = v.Graph.Communities(ctx); err != nil {
+		return api.Communities{}, err
 	}
 	w := api.Communities{AtlasOf: of, Total: len(c.List), Modularity: c.Modularity, List: []api.Community{}}
 	for _, members := range c.List[:min(len(c.List), cmp.Or(in.Limit, atlasList))] {
