@@ -44,11 +44,14 @@ type NameShare struct {
 	Count int    `json:"count"`
 }
 
-// A GrowthStep says how many turns and conversations there were up to a number.
+// A GrowthStep says what there was up to a number.
 type GrowthStep struct {
-	Upto          uint64 `json:"upto" is:"Seq"`
-	Turns         int    `json:"turns"`
-	Conversations int    `json:"conversations"`
+	Upto          uint64      `json:"upto" is:"Seq"`
+	Turns         int         `json:"turns"`
+	Conversations int         `json:"conversations"`
+	Roles         []NameShare `json:"roles" doc:"Turns of each role."`
+	Phases        []NameShare `json:"phases" doc:"Turns of each phase."`
+	Authors       []NameShare `json:"authors" doc:"The 20 with the most turns."`
 }
 
 // A Snapshot counts the graph.

@@ -77,10 +77,10 @@ func (g *Graph) Snapshot(asOf dag.Seq) Snapshot {
 		depths[band(depth[i])]++
 	}
 	s.Conversations = len(conversations)
-	s.Kinds, s.Roles, s.Phases = counted(kinds), counted(roles), counted(phases)
-	s.Largest = counted(conversations)
+	s.Kinds, s.Roles, s.Phases = Counted(kinds), Counted(roles), Counted(phases)
+	s.Largest = Counted(conversations)
 	s.Largest = s.Largest[:min(len(s.Largest), mostListed)]
-	s.Depths = counted(depths)
+	s.Depths = Counted(depths)
 	slices.SortFunc(s.Depths, func(a, b Count) int {
 		return cmp.Or(cmp.Compare(len(a.Name), len(b.Name)), cmp.Compare(a.Name, b.Name))
 	})
@@ -117,7 +117,7 @@ func (g *Graph) growth(order []int32, asOf dag.Seq) (steps []Step) {
 			roles[t.Role.String()]++
 			phases[t.Phase.String()]++
 		}
-		steps = append(steps, Step{upto, i, len(conversations), counted(roles), counted(phases)})
+		steps = append(steps, Step{upto, i, len(conversations), Counted(roles), Counted(phases)})
 	}
 	return steps
 }
@@ -159,8 +159,8 @@ func (g *Graph) depths() []int {
 	return depth
 }
 
-// counted lists counts, the largest first, and of two as large the one that is first by name.
-func counted(of map[string]int) []Count {
+// Counted lists counts, the largest first, and of two as large the one that is first by name.
+func Counted(of map[string]int) []Count {
 	list := make([]Count, 0, len(of))
 	for name, n := range of {
 		list = append(list, Count{name, n})

@@ -17,8 +17,17 @@ import (
 func seen(t *testing.T, k *kernel.Kernel, asOf dag.Seq, issued uint64) string {
 	t.Helper()
 	v := must(k.Atlas().View(t.Context(), tenant, asOf, issued))
-	between, _, _ := v.Graph.Betweenness(t.Context(), 2)
-	return fmt.Sprint(v.AsOf, v.Issued, v.Sets, must(v.Graph.PageRank(t.Context())), between, v.Graph.Cuts(), must(v.Graph.Communities(t.Context())), v.Graph.Snapshot(v.AsOf))
+	return shown(t, v)
+}
+
+func shown(t *testing.T, v *kernel.AtlasView) string {
+	t.Helper()
+	pairs, sampled, err := v.Overlaps(t.Context(), 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprint(v.AsOf, v.Issued, v.Older, v.Sets, *must(v.Influence(t.Context())), must(v.Communities(t.Context())), must(v.Snapshot(t.Context())), pairs, sampled,
+		must(v.Authors(t.Context())), *must(v.FactCommunities(t.Context())))
 }
 
 // TestAtlas grows a store while its atlas is looked at. At every number it is what it is in a kernel that begins anew, and later what it was then.

@@ -557,7 +557,13 @@ class Found(TypedDict):
 
 
 class GrowthStep(TypedDict):
+    authors: list[NameShare]
+    """The 20 with the most turns."""
     conversations: int
+    phases: list[NameShare]
+    """Turns of each phase."""
+    roles: list[NameShare]
+    """Turns of each role."""
     turns: int
     upto: int
 

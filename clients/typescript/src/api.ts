@@ -547,7 +547,13 @@ export interface Found {
 }
 
 export interface GrowthStep {
+  /** The 20 with the most turns. */
+  authors: NameShare[];
   conversations: number;
+  /** Turns of each phase. */
+  phases: NameShare[];
+  /** Turns of each role. */
+  roles: NameShare[];
   turns: number;
   upto: number;
 }
