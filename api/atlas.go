@@ -13,7 +13,7 @@ var (
 	AtlasOverlap     = declare[AtlasQuery, Overlap](Spec{ID: "atlasOverlap", Method: "GET", Path: "/api/atlas/overlap", Tag: "atlas", May: access.Read, Fails: []int{404, 422}})
 	AtlasInfluence   = declare[InfluenceQuery, Influence](Spec{ID: "atlasInfluence", Method: "GET", Path: "/api/atlas/influence", Tag: "atlas", May: access.Read, Fails: []int{404, 422}})
 	AtlasCommunities = declare[CommunityQuery, Communities](Spec{ID: "atlasCommunities", Method: "GET", Path: "/api/atlas/communities", Tag: "atlas", May: access.Read, Fails: []int{404, 422}})
-	AtlasManifest    = declare[AtlasView, Manifest](Spec{ID: "atlasManifest", Method: "GET", Path: "/api/atlas/manifest", Tag: "atlas", May: access.Read, Fails: []int{404, 422}})
+	AtlasManifest    = declare[ManifestQuery, Manifest](Spec{ID: "atlasManifest", Method: "GET", Path: "/api/atlas/manifest", Tag: "atlas", May: access.Read, Fails: []int{404, 422}})
 	BlameTurn        = declare[BlameQuery, Blame](Spec{ID: "blameTurn", Method: "GET", Path: "/api/turns/{id}/blame", Tag: "atlas", May: access.Read, Fails: []int{404, 422}})
 )
 
@@ -138,11 +138,17 @@ type Community struct {
 	Central string   `json:"central" doc:"The member with the most edges."`
 }
 
+// A ManifestQuery asks for a manifest.
+type ManifestQuery struct {
+	AtlasView
+	Unsigned bool `json:"unsigned,omitempty" doc:"Leave the signature out."`
+}
+
 // A Manifest is the whole of an atlas as one document.
 type Manifest struct {
 	Document json.RawMessage `json:"document" is:"Object" doc:"Canonical JSON (RFC 8785) of all parts, with the lists at their default lengths."`
+	Envelope json.RawMessage `json:"envelope,omitempty" is:"Envelope" doc:"An in-toto statement that names the digest, signed by the attestation key (DSSE). Absent without an identity, or if none was asked for."`
 	SHA256   string          `json:"sha256" is:"Digest" doc:"Of the document."`
-	Envelope json.RawMessage `json:"envelope,omitempty" is:"Envelope" doc:"An in-toto statement that names the digest, signed by the attestation key (DSSE). Absent without an identity."`
 }
 
 // A BlameQuery names a turn.

@@ -90,6 +90,8 @@ atlas blame d93a7abe
 --output json atlas blame ANCHOR --policy default@1
 atlas manifest -o DIR/atlas.json
 atlas replay DIR/atlas.json
+~atlas verify DIR/atlas.json
+~atlas verify DIR/slice.json
 ~atlas replay DIR/slice.json
 ~atlas blame absent
 ~atlas --as-of 999

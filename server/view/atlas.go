@@ -11,13 +11,13 @@ import (
 	"fmt"
 	"math/bits"
 	"slices"
-	"strconv"
 
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/atlas"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/internal/canon"
 	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/ledger/attest"
 	"github.com/graphkernel/graphkernel/ledger/identity"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/store"
@@ -189,24 +189,24 @@ func atlasCommunities(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, 
 }
 
 // atlasManifest writes the whole atlas as one document, and has it signed.
-func atlasManifest(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.AtlasView) (w api.Manifest, err error) {
-	v, _, err := gathered(ctx, k, tenant, in)
+func atlasManifest(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.ManifestQuery) (w api.Manifest, err error) {
+	v, _, err := gathered(ctx, k, tenant, in.AtlasView)
 	if err != nil {
 		return w, err
 	}
-	in = api.AtlasView{AsOf: uint64(v.AsOf), Issued: v.Issued}
-	document := map[string]any{"form": "gka/1", "tenant": tenant}
+	of := api.AtlasView{AsOf: uint64(v.AsOf), Issued: v.Issued}
+	document := map[string]any{"form": attest.AtlasForm, "tenant": tenant}
 	for name, part := range map[string]func() (any, error){
-		"snapshot": func() (any, error) { return atlasSnapshot(ctx, k, tenant, in) },
-		"overlap":  func() (any, error) { return atlasOverlap(ctx, k, tenant, api.AtlasQuery{AtlasView: in}) },
+		"snapshot": func() (any, error) { return atlasSnapshot(ctx, k, tenant, of) },
+		"overlap":  func() (any, error) { return atlasOverlap(ctx, k, tenant, api.AtlasQuery{AtlasView: of}) },
 		"influence": func() (any, error) {
-			return atlasInfluence(ctx, k, tenant, api.InfluenceQuery{AtlasQuery: api.AtlasQuery{AtlasView: in}})
+			return atlasInfluence(ctx, k, tenant, api.InfluenceQuery{AtlasQuery: api.AtlasQuery{AtlasView: of}})
 		},
 		"turns": func() (any, error) {
-			return atlasCommunities(ctx, k, tenant, api.CommunityQuery{AtlasQuery: api.AtlasQuery{AtlasView: in}})
+			return atlasCommunities(ctx, k, tenant, api.CommunityQuery{AtlasQuery: api.AtlasQuery{AtlasView: of}})
 		},
 		"facts": func() (any, error) {
-			return atlasCommunities(ctx, k, tenant, api.CommunityQuery{AtlasQuery: api.AtlasQuery{AtlasView: in}, Of: "facts"})
+			return atlasCommunities(ctx, k, tenant, api.CommunityQuery{AtlasQuery: api.AtlasQuery{AtlasView: of}, Of: "facts"})
 		},
 	} {
 		if document[name], err = part(); err != nil {
@@ -218,16 +218,11 @@ func atlasManifest(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in 
 	}
 	sum := sha256.Sum256(w.Document)
 	w.SHA256 = hex.EncodeToString(sum[:])
+	if in.Unsigned {
+		return w, nil
+	}
 	w.Envelope, err = k.Atlas().Sign(ctx, tenant, func(origin string) []byte {
-		statement, failed := canonical(map[string]any{
-			"_type": "https://in-toto.io/Statement/v1", "predicateType": "https://github.com/graphkernel/graphkernel/attestation/atlas/v1",
-			"predicate": map[string]any{"as_of": in.AsOf, "issued": in.Issued, "origin": origin, "tenant": tenant},
-			"subject":   []any{map[string]any{"name": "atlas-" + strconv.FormatUint(in.AsOf, 10) + ".json", "digest": map[string]string{"sha256": w.SHA256}}},
-		})
-		if failed != nil {
-			panic("view: " + failed.Error())
-		}
-		return statement
+		return (&attest.AtlasStatement{Tenant: tenant, AsOf: v.AsOf, Issued: v.Issued, Origin: origin, Subject: sum}).Append(nil)
 	})
 	if errors.Is(err, identity.ErrNone) {
 		return w, nil

@@ -783,7 +783,7 @@ class Manifest(TypedDict):
     document: dict[str, Any]
     """Canonical JSON (RFC 8785) of all parts, with the lists at their default lengths."""
     envelope: NotRequired[dict[str, Any]]
-    """An in-toto statement that names the digest, signed by the attestation key (DSSE). Absent without an identity."""
+    """An in-toto statement that names the digest, signed by the attestation key (DSSE). Absent without an identity, or if none was asked for."""
     sha256: str
     """Of the document."""
 
@@ -1395,12 +1395,12 @@ class Operations:
         """
         return self._transport.json("GET", "/api/atlas/influence", query={"as_of": as_of, "issued": issued, "limit": limit, "turn": turn, "by": by})
 
-    def atlas_manifest(self, *, as_of: int | None = None, issued: int | None = None) -> Manifest:
+    def atlas_manifest(self, *, as_of: int | None = None, issued: int | None = None, unsigned: bool | None = None) -> Manifest:
         """Write the atlas as one signed document.
 
         The document is the same, byte for byte, whenever it is asked for as of the same numbers, as long as no fact's turn and no author is erased.
         """
-        return self._transport.json("GET", "/api/atlas/manifest", query={"as_of": as_of, "issued": issued})
+        return self._transport.json("GET", "/api/atlas/manifest", query={"as_of": as_of, "issued": issued, "unsigned": unsigned})
 
     def atlas_overlap(self, *, as_of: int | None = None, issued: int | None = None, limit: int | None = None) -> Overlap:
         """List slices and contexts that share most.

@@ -767,7 +767,7 @@ export interface MadeAPIKey {
 export interface Manifest {
   /** Canonical JSON (RFC 8785) of all parts, with the lists at their default lengths. */
   document: Record<string, unknown>;
-  /** An in-toto statement that names the digest, signed by the attestation key (DSSE). Absent without an identity. */
+  /** An in-toto statement that names the digest, signed by the attestation key (DSSE). Absent without an identity, or if none was asked for. */
   envelope?: Record<string, unknown>;
   /** Of the document. */
   sha256: string;
@@ -1384,7 +1384,7 @@ export class Operations {
    *
    * The document is the same, byte for byte, whenever it is asked for as of the same numbers, as long as no fact's turn and no author is erased.
    */
-  atlasManifest(query: { "as_of"?: number; "issued"?: number } = {}): Promise<Manifest> {
+  atlasManifest(query: { "as_of"?: number; "issued"?: number; "unsigned"?: boolean } = {}): Promise<Manifest> {
     return this.transport.json("GET", `/api/atlas/manifest`, { query });
   }
 
