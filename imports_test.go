@@ -127,7 +127,7 @@ var mayImport = map[string][]string{
 		"github.com/jedib0t/go-pretty/v6", "github.com/spf13/cobra",
 	},
 	"cmd/graphkernel/audit": {"slice/contexts", "internal/userdir", "server/view",
-		"api", "policy/standard", "client", "cmd/graphkernel/cli", "dag", "evidence", "golden", "internal/secretfile", "kernel", "ledger", "ledger/monitor", "policy", "render", "slice", "slice/facts", "token",
+		"api", "policy/standard", "client", "cmd/graphkernel/cli", "dag", "evidence", "golden", "internal/secretfile", "kernel", "ledger", "ledger/attest", "ledger/monitor", "policy", "render", "slice", "slice/facts", "token",
 		"github.com/spf13/cobra",
 	},
 	"cmd/graphkernel/signing": {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"strconv"
 
@@ -50,26 +51,30 @@ func (m *Manifest) Append(dst []byte) []byte {
 
 // ParseManifest reads a manifest. What is not in canonical form is ErrForm, and names the part: document, envelope or sha256. A document of another version is ErrVersion. The envelope is left for ParseEnvelope.
 func ParseManifest(data []byte) (*Manifest, error) {
-	rest, begins := bytes.CutPrefix(data, []byte(`{"document":`))
-	if !begins {
-		return nil, fmt.Errorf(`%w: it does not begin with {"document":`, ErrForm)
+	parts := make([][]byte, 3)
+	err := canon.Members(data, []string{"document", "envelope", "sha256"}, parts)
+	if err != nil && canon.Members(data, []string{"document", "sha256"}, parts[:2]) == nil {
+		parts, err = [][]byte{parts[0], nil, parts[1]}, nil
 	}
-	const name, end = `,"sha256":"`, `"}`
-	at := len(rest) - len(name) - 2*len(dag.Digest{}) - len(end)
-	if at < 0 || !bytes.HasPrefix(rest[at:], []byte(name)) || !bytes.HasSuffix(rest, []byte(end)) {
-		return nil, fmt.Errorf(`%w: sha256: it does not end with ,"sha256":"…"} and 64 hex digits`, ErrForm)
+	if err != nil {
+		return nil, fmt.Errorf("%w: document, envelope and sha256 cannot be told apart: %w", ErrForm, err)
 	}
-	m := &Manifest{}
-	var err error
-	if m.SHA256, err = dag.ParseDigest(string(rest[at+len(name) : len(rest)-len(end)])); err != nil {
+	m := &Manifest{Document: parts[0], Envelope: parts[1]}
+	digest, err := canon.Parse(parts[2])
+	if err == nil && digest.Kind != canon.String {
+		err = errors.New("want a string")
+	}
+	if err == nil {
+		m.SHA256, err = dag.ParseDigest(digest.Text)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("%w: sha256: %w", ErrForm, err)
-	}
-	m.Document = rest[:at]
-	if cut := bytes.LastIndex(m.Document, []byte(`,"envelope":`)); cut >= 0 { // no text in a document has such quotes, and no object such a member
-		m.Document, m.Envelope = m.Document[:cut], m.Document[cut+len(`,"envelope":`):]
 	}
 	if err := m.read(); err != nil {
 		return nil, err
+	}
+	if !bytes.Equal(m.Append(make([]byte, 0, len(data))), data) {
+		return nil, fmt.Errorf("%w: sha256: it is not in canonical form", ErrForm)
 	}
 	return m, nil
 }
