@@ -153,6 +153,7 @@ type Manifest struct {
 
 // A BlameQuery names a turn.
 type BlameQuery struct {
+	AtlasView
 	ID     dag.TurnID `json:"id"`
 	Policy string     `json:"policy,omitempty" is:"PolicyID" doc:"Under which slices are cut again; default@2 if left out."`
 }
@@ -160,6 +161,8 @@ type BlameQuery struct {
 // A Blame says what may have led to a turn.
 type Blame struct {
 	Turn     string   `json:"turn" is:"UUID"`
+	AsOf     uint64   `json:"as_of" is:"Seq" doc:"Of the graph."`
+	UpTo     uint64   `json:"issued" doc:"The number of the newest record of what was handed out."`
 	For      []Issued `json:"handed_out" doc:"What was handed out for it: around the turns that it follows, before there was it."`
 	InAll    []string `json:"in_all" is:"UUID" doc:"Turns that all of that held."`
 	Policy   string   `json:"policy" is:"PolicyID"`

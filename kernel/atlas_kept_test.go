@@ -83,7 +83,7 @@ func TestAtlasForgets(t *testing.T) {
 			must(k.Turns().Admit(t.Context(), tenant, []dag.Draft{follow}))
 			words := func(k *kernel.Kernel) (found []string) {
 				texts, _ := k.KeptOfAtlas(tenant)
-				b := must(k.Atlas().Blame(t.Context(), tenant, follow.ID, ""))
+				b := must(k.Atlas().Blame(t.Context(), tenant, follow.ID, "", 0, 0))
 				for _, r := range b.For {
 					texts = append(texts, r.Question)
 				}

@@ -23,6 +23,8 @@ type Pivot struct {
 // A Blame says what may have led to a turn.
 type Blame struct {
 	Turn    dag.TurnID
+	AsOf    dag.Seq         // of the graph
+	Issued  uint64          // the number of the newest record that was looked at
 	For     []issued.Record // what was handed out for it: for the turns that it follows, before there was it
 	InAll   []dag.TurnID    // the turns that all of that held
 	Slice   *slice.Slice    // what the policy selects for the first turn that it follows
@@ -35,17 +37,20 @@ type Blame struct {
 const mostTried = 300
 
 // Blame looks for what may have led to a turn: what its agent had been handed, and which turns of the slice before it mattered for the choice of the others. It cuts again without each of them, in memory, and
-// signs and records nothing.
-func (k Atlas) Blame(ctx context.Context, tenant dag.Tenant, turn dag.TurnID, id policy.ID) (*Blame, error) {
+// signs and records nothing. The graph is that of View as of a number, up to a record.
+func (k Atlas) Blame(ctx context.Context, tenant dag.Tenant, turn dag.TurnID, id policy.ID, asOf dag.Seq, upto uint64) (*Blame, error) {
 	record, err := k.turns().Get(ctx, tenant, turn)
 	if err != nil {
 		return nil, err
 	}
-	b := &Blame{Turn: turn}
-	v, err := k.View(ctx, tenant, 0, 0)
+	v, err := k.View(ctx, tenant, asOf, upto)
 	if err != nil {
 		return nil, err
 	}
+	if record.Seq > v.AsOf {
+		return nil, fmt.Errorf("turn %s as of %d: %w: it was admitted as number %d", turn, v.AsOf, store.ErrNotFound, record.Seq)
+	}
+	b := &Blame{Turn: turn, AsOf: v.AsOf, Issued: v.Issued}
 	parents := map[dag.TurnID]int32{} // with their numbers
 	anchor := turn
 	for i, p := range record.Parents {
@@ -72,7 +77,7 @@ func (k Atlas) Blame(ctx context.Context, tenant dag.Tenant, turn dag.TurnID, id
 	for _, n := range atlas.InAll(sets) {
 		b.InAll = append(b.InAll, v.Graph.Turns[n].ID)
 	}
-	return b, k.pivots(ctx, tenant, anchor, id, b)
+	return b, k.pivots(ctx, tenant, anchor, id, asOf, b)
 }
 
 // isFor reports whether something was handed out for a turn that follows others: its anchor is the turn, or as of a number before the turn its anchor is one of those, or it is a
@@ -109,7 +114,7 @@ func (k Atlas) issued(ctx context.Context, tenant dag.Tenant, number uint64) (is
 }
 
 // pivots cuts again without each turn of a slice.
-func (k Atlas) pivots(ctx context.Context, tenant dag.Tenant, anchor dag.TurnID, id policy.ID, b *Blame) error {
+func (k Atlas) pivots(ctx context.Context, tenant dag.Tenant, anchor dag.TurnID, id policy.ID, asOf dag.Seq, b *Blame) error {
 	p, err := Policies(k).Get(ctx, tenant, id)
 	if err != nil {
 		return err
@@ -118,7 +123,10 @@ func (k Atlas) pivots(ctx context.Context, tenant dag.Tenant, anchor dag.TurnID,
 	if err != nil {
 		return err
 	}
-	if b.Slice, err = k.slices().Preview(ctx, tenant, Request{Anchor: anchor, Policy: p.ID()}); err != nil {
+	if params.Walk().Direction == policy.Past { // the slice is that of the anchor's own number, whatever came later
+		asOf = 0
+	}
+	if b.Slice, err = k.slices().Preview(ctx, tenant, Request{Anchor: anchor, Policy: p.ID(), AsOf: asOf}); err != nil {
 		return err
 	}
 	w := &without{atlas: k, tenant: tenant, anchor: anchor, params: params, asOf: b.Slice.AsOf}
@@ -196,48 +204,57 @@ func (w *without) chosen(ctx context.Context, left []dag.TurnID) (map[dag.TurnID
 		}
 	}
 	for {
-		g := dag.NewGraph()
-		there := map[dag.TurnID]bool{}
-		for i := range w.loaded.Turns {
-			s := w.loaded.Turns[i]
-			if s.Seq > w.asOf || slices.Contains(left, s.ID) {
-				continue
-			}
-			s.Parents = slices.DeleteFunc(slices.Clone(s.Parents), func(p dag.SkeletonParent) bool { return slices.Contains(left, p.ID) })
-			if err := g.Add(&s); err != nil {
-				return nil, err
-			}
-			there[s.ID] = true
-		}
-		for _, l := range w.loaded.Links {
-			if there[l.Parent] && !slices.Contains(left, l.Child) {
-				if err := g.AddLink(l); err != nil {
-					return nil, err
-				}
-			}
-		}
-		v := g.At(w.asOf)
-		picks, err := slice.Select(v, w.anchor, w.params)
+		var chosen map[dag.TurnID]bool
+		err := w.atlas.turnstile.pass(ctx, func() (err error) {
+			chosen, err = w.choose(left)
+			return err
+		})
 		var lacks *slice.MissingError
-		if errors.As(err, &lacks) {
-			before := len(w.parts)
-			if loadErr := w.load(ctx, lacks.Conversations); loadErr != nil {
-				return nil, loadErr
-			}
-			if len(w.parts) == before {
-				return nil, err
-			}
-			continue
+		if !errors.As(err, &lacks) {
+			return chosen, err
 		}
-		if err != nil {
+		before := len(w.parts)
+		if err := w.load(ctx, lacks.Conversations); err != nil {
 			return nil, err
 		}
-		chosen := make(map[dag.TurnID]bool, len(picks))
-		for _, p := range picks {
-			chosen[v.ID(p.Node)] = true
+		if len(w.parts) == before {
+			return nil, err
 		}
-		return chosen, nil
 	}
+}
+
+// choose selects from what is loaded, inside the turnstile that slices pass, too: nothing but computing.
+func (w *without) choose(left []dag.TurnID) (map[dag.TurnID]bool, error) {
+	g := dag.NewGraph()
+	there := map[dag.TurnID]bool{}
+	for i := range w.loaded.Turns {
+		s := w.loaded.Turns[i]
+		if s.Seq > w.asOf || slices.Contains(left, s.ID) {
+			continue
+		}
+		s.Parents = slices.DeleteFunc(slices.Clone(s.Parents), func(p dag.SkeletonParent) bool { return slices.Contains(left, p.ID) })
+		if err := g.Add(&s); err != nil {
+			return nil, err
+		}
+		there[s.ID] = true
+	}
+	for _, l := range w.loaded.Links {
+		if there[l.Parent] && !slices.Contains(left, l.Child) {
+			if err := g.AddLink(l); err != nil {
+				return nil, err
+			}
+		}
+	}
+	v := g.At(w.asOf)
+	picks, err := slice.Select(v, w.anchor, w.params)
+	if err != nil {
+		return nil, err
+	}
+	chosen := make(map[dag.TurnID]bool, len(picks))
+	for _, p := range picks {
+		chosen[v.ID(p.Node)] = true
+	}
+	return chosen, nil
 }
 
 // load reads more conversations.

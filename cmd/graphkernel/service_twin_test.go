@@ -95,6 +95,7 @@ atlas replay DIR/atlas.json
 ~atlas replay DIR/slice.json
 ~atlas blame absent
 ~atlas --as-of 999
+atlas blame d93a7abe --as-of 26 --issued 1
 ~atlas influence --by nothing
 search table deleted
 --output json search why was the table deleted --explain --as-of 22

@@ -257,11 +257,11 @@ func blame(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.Blam
 	if id == "" {
 		id = policy.DefaultID
 	}
-	b, err := k.Atlas().Blame(ctx, tenant, in.ID, id)
+	b, err := k.Atlas().Blame(ctx, tenant, in.ID, id, dag.Seq(in.AsOf), in.Issued)
 	if err != nil {
 		return w, err
 	}
-	w = api.Blame{Turn: b.Turn.String(), For: records(b.For), InAll: texts(b.InAll), Policy: string(id), Selected: len(b.Slice.Turns), Pivots: []api.Pivot{}, Minimal: texts(b.Minimal), Tried: b.Tried}
+	w = api.Blame{Turn: b.Turn.String(), AsOf: uint64(b.AsOf), UpTo: b.Issued, For: records(b.For), InAll: texts(b.InAll), Policy: string(id), Selected: len(b.Slice.Turns), Pivots: []api.Pivot{}, Minimal: texts(b.Minimal), Tried: b.Tried}
 	for _, p := range b.Pivots {
 		w.Pivots = append(w.Pivots, api.Pivot{Turn: p.Turn.String(), Dropped: p.Dropped, Added: p.Added})
 	}

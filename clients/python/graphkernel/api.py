@@ -148,10 +148,14 @@ class BatchResults(TypedDict):
 
 
 class Blame(TypedDict):
+    as_of: int
+    """Of the graph."""
     handed_out: list[Issued]
     """What was handed out for it: around the turns that it follows, before there was it."""
     in_all: list[str]
     """Turns that all of that held."""
+    issued: int
+    """The number of the newest record of what was handed out."""
     minimal: list[str]
     """A smallest set of that kind, or one of which no turn can be left out; empty if the others would be selected in any case."""
     pivots: list[Pivot]
@@ -1426,12 +1430,12 @@ class Operations:
         """
         return self._transport.json("POST", "/api/attest", body=body, media="application/json")
 
-    def blame_turn(self, id: str, *, policy: str | None = None) -> Blame:
+    def blame_turn(self, id: str, *, as_of: int | None = None, issued: int | None = None, policy: str | None = None) -> Blame:
         """Say what may have led to a turn.
 
         Lists what was handed out for it, the turns that all of that held, and those on which the choice of the others hung: the slice is cut again without each.
         """
-        return self._transport.json("GET", f"/api/turns/{self._transport.segment(id)}/blame", query={"policy": policy})
+        return self._transport.json("GET", f"/api/turns/{self._transport.segment(id)}/blame", query={"as_of": as_of, "issued": issued, "policy": policy})
 
     def convert_bundle(self, body: bytes, *, to: Literal["prov", "openlineage", "sigstore"]) -> Converted:
         """Write a bundle as W3C PROV, OpenLineage, or for cosign.

@@ -140,10 +140,14 @@ export interface BatchResults {
 }
 
 export interface Blame {
+  /** Of the graph. */
+  as_of: number;
   /** What was handed out for it: around the turns that it follows, before there was it. */
   handed_out: Issued[];
   /** Turns that all of that held. */
   in_all: string[];
+  /** The number of the newest record of what was handed out. */
+  issued: number;
   /** A smallest set of that kind, or one of which no turn can be left out; empty if the others would be selected in any case. */
   minimal: string[];
   /** Those of them without which others would have been selected otherwise, the most first. */
@@ -1423,7 +1427,7 @@ export class Operations {
    *
    * Lists what was handed out for it, the turns that all of that held, and those on which the choice of the others hung: the slice is cut again without each.
    */
-  blameTurn(id: string, query: { "policy"?: string } = {}): Promise<Blame> {
+  blameTurn(id: string, query: { "as_of"?: number; "issued"?: number; "policy"?: string } = {}): Promise<Blame> {
     return this.transport.json("GET", `/api/turns/${this.transport.segment(id)}/blame`, { query });
   }
 

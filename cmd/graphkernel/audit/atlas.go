@@ -94,7 +94,7 @@ the slice is cut again without each.`,
 				if err != nil {
 					return err
 				}
-				b, err := cli.Do(c.Context(), s, view.BlameTurn, api.BlameQuery{ID: id, Policy: policy})
+				b, err := cli.Do(c.Context(), s, view.BlameTurn, api.BlameQuery{AtlasView: f.view(), ID: id, Policy: policy})
 				if err != nil {
 					return err
 				}
