@@ -85,7 +85,7 @@ var mayImport = map[string][]string{
 	"ledger/monitor":      {"ledger", "golang.org/x/mod/sumdb/tlog"},
 	"ledger/witness":      {"dag", "history", "ledger"},
 	"client":              {"slice/contexts", "slice/issued", "policy/standard", "ledger/attest", "dag", "evidence", "slice/facts", "normalize", "ledger", "ledger/monitor", "policy", "slice", "token", "internal/canon", "api"},
-	"server/view":         {"atlas", "belief", "belief/journal", "slice/contexts", "api/fault", "access", "access/apikeys", "api", "dag", "history/erasures", "internal/canon", "kernel", "knowledge", "ledger/identity", "normalize", "policy", "render", "retrieval", "slice", "slice/facts", "slice/issued", "store", "token"},
+	"server/view":         {"atlas", "belief", "belief/journal", "slice/contexts", "api/fault", "access", "access/apikeys", "api", "dag", "history/erasures", "internal/canon", "kernel", "knowledge", "ledger/attest", "ledger/identity", "normalize", "policy", "render", "retrieval", "slice", "slice/facts", "slice/issued", "store", "token"},
 	"api":                 {"access", "dag", "internal/canon", "knowledge", "normalize", "policy", "slice"},
 	"api/fault":           {"belief", "belief/journal", "slice/contexts", "access", "api", "dag", "ingest", "internal/canon", "kernel", "knowledge", "ledger", "ledger/attest", "ledger/identity", "ledger/witness", "normalize", "policy", "slice", "store", "store/transfer", "token"},
 	"api/clients":         {"api"},
@@ -130,7 +130,7 @@ var mayImport = map[string][]string{
 		"github.com/jedib0t/go-pretty/v6", "github.com/spf13/cobra",
 	},
 	"cmd/graphkernel/audit": {"slice/contexts", "internal/userdir", "server/view",
-		"api", "policy/standard", "client", "cmd/graphkernel/cli", "dag", "evidence", "golden", "internal/secretfile", "kernel", "ledger", "ledger/monitor", "policy", "render", "slice", "slice/facts", "token",
+		"api", "policy/standard", "client", "cmd/graphkernel/cli", "dag", "evidence", "golden", "internal/secretfile", "kernel", "ledger", "ledger/attest", "ledger/monitor", "policy", "render", "slice", "slice/facts", "token",
 		"github.com/spf13/cobra",
 	},
 	"cmd/graphkernel/signing": {

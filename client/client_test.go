@@ -100,7 +100,10 @@ func TestEveryOperation(t *testing.T) {
 		if of := must(client.Do(ctx, c, api.AtlasCommunities, api.CommunityQuery{Of: "facts"})); of.Total != 0 {
 			t.Errorf("got %+v", of)
 		}
-		if m := must(client.Do(ctx, c, api.AtlasManifest, api.AtlasView{})); len(m.SHA256) != 64 || len(m.Envelope) == 0 {
+		if m := must(client.Do(ctx, c, api.AtlasManifest, api.ManifestQuery{})); len(m.SHA256) != 64 || len(m.Envelope) == 0 {
+			t.Errorf("got %+v", m)
+		}
+		if m := must(client.Do(ctx, c, api.AtlasManifest, api.ManifestQuery{Unsigned: true})); len(m.SHA256) != 64 || len(m.Envelope) != 0 {
 			t.Errorf("got %+v", m)
 		}
 		if b := must(client.Do(ctx, c, api.BlameTurn, api.BlameQuery{ID: ids[2]})); b.Turn != ids[2].String() || b.Tried == 0 {

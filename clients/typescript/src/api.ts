@@ -222,10 +222,14 @@ export interface BeliefStatement {
 }
 
 export interface Blame {
+  /** Of the graph. */
+  as_of: number;
   /** What was handed out for it: around the turns that it follows, before there was it. */
   handed_out: Issued[];
   /** Turns that all of that held. */
   in_all: string[];
+  /** The number of the newest record of what was handed out. */
+  issued: number;
   /** A smallest set of that kind, or one of which no turn can be left out; empty if the others would be selected in any case. */
   minimal: string[];
   /** Those of them without which others would have been selected otherwise, the most first. */
@@ -668,7 +672,13 @@ export interface Found {
 }
 
 export interface GrowthStep {
+  /** The 20 with the most turns. */
+  authors: NameShare[];
   conversations: number;
+  /** Turns of each phase. */
+  phases: NameShare[];
+  /** Turns of each role. */
+  roles: NameShare[];
   turns: number;
   upto: number;
 }
@@ -959,7 +969,7 @@ export interface MadeAPIKey {
 export interface Manifest {
   /** Canonical JSON (RFC 8785) of all parts, with the lists at their default lengths. */
   document: Record<string, unknown>;
-  /** An in-toto statement that names the digest, signed by the attestation key (DSSE). Absent without an identity. */
+  /** An in-toto statement that names the digest, signed by the attestation key (DSSE). Absent without an identity, or if none was asked for. */
   envelope?: Record<string, unknown>;
   /** Of the document. */
   sha256: string;
@@ -1656,7 +1666,7 @@ export class Operations {
    *
    * The document is the same, byte for byte, whenever it is asked for as of the same numbers, as long as no fact's turn and no author is erased.
    */
-  atlasManifest(query: { "as_of"?: number; "issued"?: number } = {}): Promise<Manifest> {
+  atlasManifest(query: { "as_of"?: number; "issued"?: number; "unsigned"?: boolean } = {}): Promise<Manifest> {
     return this.transport.json("GET", `/api/atlas/manifest`, { query });
   }
 
@@ -1705,7 +1715,7 @@ export class Operations {
    *
    * Lists what was handed out for it, the turns that all of that held, and those on which the choice of the others hung: the slice is cut again without each.
    */
-  blameTurn(id: string, query: { "policy"?: string } = {}): Promise<Blame> {
+  blameTurn(id: string, query: { "as_of"?: number; "issued"?: number; "policy"?: string } = {}): Promise<Blame> {
     return this.transport.json("GET", `/api/turns/${this.transport.segment(id)}/blame`, { query });
   }
 
