@@ -26,13 +26,17 @@ func CheckCaller(name string) error {
 
 type callerKey struct{}
 
-// As returns a context in which a caller asks. The kernel records the caller with what it hands out and erases.
-func As(ctx context.Context, caller string) context.Context {
-	return context.WithValue(ctx, callerKey{}, caller)
+// As returns a context in which somebody asks. The kernel records the caller with what it hands out, erases and believes, and how
+// much the word of a caller counts follows from the role.
+func As(ctx context.Context, who Identity) context.Context {
+	return context.WithValue(ctx, callerKey{}, who)
 }
 
-// CallerIn returns who asks in a context, as As was told; "" if it was not told.
-func CallerIn(ctx context.Context) string {
-	caller, _ := ctx.Value(callerKey{}).(string)
-	return caller
+// Asking returns who asks in a context, as As was told; the zero value if it was not told.
+func Asking(ctx context.Context) Identity {
+	who, _ := ctx.Value(callerKey{}).(Identity)
+	return who
 }
+
+// CallerIn returns the name of who asks in a context; "" if it was not told.
+func CallerIn(ctx context.Context) string { return Asking(ctx).Caller() }

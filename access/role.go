@@ -50,11 +50,12 @@ const (
 	Register                           // bind a policy's id
 	Erase                              // delete a turn's text for good
 	ManageKeys                         // make, list and revoke API keys of the tenant
+	Believe                            // change what is believed by one's own authority: revise, contract, expand, and move the tags current and published
 )
 
 var permissions = map[Permission]string{
 	Admit: "admit", Cut: "slice", Verify: "verify", ListPolicies: "list policies", Read: "read", Recall: "recall", Follow: "follow the log",
-	Replay: "replay", Explain: "explain", Register: "register policies", Erase: "erase", ManageKeys: "manage API keys",
+	Replay: "replay", Explain: "explain", Register: "register policies", Erase: "erase", ManageKeys: "manage API keys", Believe: "revise beliefs",
 }
 
 // String returns the permission as it is in messages.
@@ -64,7 +65,7 @@ var granted = map[Role][]Permission{
 	Verifier: {Verify, Follow},
 	Agent:    {Admit, Cut, Verify, ListPolicies, Recall, Follow},
 	Auditor:  {Verify, ListPolicies, Read, Recall, Follow, Replay, Explain},
-	Admin:    {Admit, Cut, Verify, ListPolicies, Read, Recall, Follow, Replay, Explain, Register, Erase, ManageKeys},
+	Admin:    {Admit, Cut, Verify, ListPolicies, Read, Recall, Follow, Replay, Explain, Register, Erase, ManageKeys, Believe},
 }
 
 // May reports whether a role has a permission. No other role has any.

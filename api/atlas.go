@@ -13,7 +13,7 @@ var (
 	AtlasOverlap     = declare[AtlasQuery, Overlap](Spec{ID: "atlasOverlap", Method: "GET", Path: "/api/atlas/overlap", Tag: "atlas", May: access.Read, Fails: []int{404, 422}})
 	AtlasInfluence   = declare[InfluenceQuery, Influence](Spec{ID: "atlasInfluence", Method: "GET", Path: "/api/atlas/influence", Tag: "atlas", May: access.Read, Fails: []int{404, 422}})
 	AtlasCommunities = declare[CommunityQuery, Communities](Spec{ID: "atlasCommunities", Method: "GET", Path: "/api/atlas/communities", Tag: "atlas", May: access.Read, Fails: []int{404, 422}})
-	AtlasManifest    = declare[AtlasView, Manifest](Spec{ID: "atlasManifest", Method: "GET", Path: "/api/atlas/manifest", Tag: "atlas", May: access.Read, Fails: []int{404, 422}})
+	AtlasManifest    = declare[ManifestQuery, Manifest](Spec{ID: "atlasManifest", Method: "GET", Path: "/api/atlas/manifest", Tag: "atlas", May: access.Read, Fails: []int{404, 422}})
 	BlameTurn        = declare[BlameQuery, Blame](Spec{ID: "blameTurn", Method: "GET", Path: "/api/turns/{id}/blame", Tag: "atlas", May: access.Read, Fails: []int{404, 422}})
 )
 
@@ -44,11 +44,14 @@ type NameShare struct {
 	Count int    `json:"count"`
 }
 
-// A GrowthStep says how many turns and conversations there were up to a number.
+// A GrowthStep says what there was up to a number.
 type GrowthStep struct {
-	Upto          uint64 `json:"upto" is:"Seq"`
-	Turns         int    `json:"turns"`
-	Conversations int    `json:"conversations"`
+	Upto          uint64      `json:"upto" is:"Seq"`
+	Turns         int         `json:"turns"`
+	Conversations int         `json:"conversations"`
+	Roles         []NameShare `json:"roles" doc:"Turns of each role."`
+	Phases        []NameShare `json:"phases" doc:"Turns of each phase."`
+	Authors       []NameShare `json:"authors" doc:"The 20 with the most turns."`
 }
 
 // A Snapshot counts the graph.
@@ -135,15 +138,22 @@ type Community struct {
 	Central string   `json:"central" doc:"The member with the most edges."`
 }
 
+// A ManifestQuery asks for a manifest.
+type ManifestQuery struct {
+	AtlasView
+	Unsigned bool `json:"unsigned,omitempty" doc:"Leave the signature out."`
+}
+
 // A Manifest is the whole of an atlas as one document.
 type Manifest struct {
 	Document json.RawMessage `json:"document" is:"Object" doc:"Canonical JSON (RFC 8785) of all parts, with the lists at their default lengths."`
+	Envelope json.RawMessage `json:"envelope,omitempty" is:"Envelope" doc:"An in-toto statement that names the digest, signed by the attestation key (DSSE). Absent without an identity, or if none was asked for."`
 	SHA256   string          `json:"sha256" is:"Digest" doc:"Of the document."`
-	Envelope json.RawMessage `json:"envelope,omitempty" is:"Envelope" doc:"An in-toto statement that names the digest, signed by the attestation key (DSSE). Absent without an identity."`
 }
 
 // A BlameQuery names a turn.
 type BlameQuery struct {
+	AtlasView
 	ID     dag.TurnID `json:"id"`
 	Policy string     `json:"policy,omitempty" is:"PolicyID" doc:"Under which slices are cut again; default@2 if left out."`
 }
@@ -151,6 +161,8 @@ type BlameQuery struct {
 // A Blame says what may have led to a turn.
 type Blame struct {
 	Turn     string   `json:"turn" is:"UUID"`
+	AsOf     uint64   `json:"as_of" is:"Seq" doc:"Of the graph."`
+	UpTo     uint64   `json:"issued" doc:"The number of the newest record of what was handed out."`
 	For      []Issued `json:"handed_out" doc:"What was handed out for it: around the turns that it follows, before there was it."`
 	InAll    []string `json:"in_all" is:"UUID" doc:"Turns that all of that held."`
 	Policy   string   `json:"policy" is:"PolicyID"`

@@ -2,19 +2,29 @@ package atlas_test
 
 import (
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"math/big"
 	"math/rand/v2"
 	"reflect"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/graphkernel/graphkernel/atlas"
 	"github.com/graphkernel/graphkernel/dag"
 )
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
 
 func id(n int) (id dag.TurnID) {
 	binary.BigEndian.PutUint64(id[:], uint64(n)*0x9e3779b97f4a7c15) // in no order
@@ -149,7 +159,7 @@ func TestBetweenness(t *testing.T) {
 				}
 			}
 		}
-		got, sampled := g.Betweenness(3)
+		got, sampled, _ := g.Betweenness(t.Context(), 3)
 		if sampled {
 			t.Fatal("sampled")
 		}
@@ -180,7 +190,7 @@ func TestManyWays(t *testing.T) {
 		}
 	}
 	g := atlas.New(turns(3*diamonds+1, edges))
-	sums, _ := g.Betweenness(2)
+	sums, _, _ := g.Betweenness(t.Context(), 2)
 	for i := range diamonds {
 		n, _ := g.Number(id(3*i + 1))
 		want := float64((3*i+1)*(3*(diamonds-i-1)+1)) / 2
@@ -221,7 +231,7 @@ func TestPageRank(t *testing.T) {
 			}
 			rank = next
 		}
-		for i, v := range g.PageRank() {
+		for i, v := range must(g.PageRank(t.Context())) {
 			if is := float64(v) / (1 << 50); is > rank[i]+1e-9 || is < rank[i]-1e-9 {
 				t.Fatalf("%d turns: turn %d has %g, want %g", n, i, is, rank[i])
 			}
@@ -285,7 +295,7 @@ func TestCommunities(t *testing.T) {
 		if len(edges) == 0 {
 			continue
 		}
-		c := atlas.Parted(n, edges)
+		c := must(atlas.Parted(t.Context(), n, edges))
 		holds(t, n, edges, c)
 		best := 0.0
 		var all func(of []int32, count int32)
@@ -309,7 +319,7 @@ func TestCommunities(t *testing.T) {
 		t.Errorf("%d of 300 are the best ones", optimal)
 	}
 	n, edges := parted(r, 20, 30, 150, 200)
-	c := atlas.Parted(n, edges)
+	c := must(atlas.Parted(t.Context(), n, edges))
 	holds(t, n, edges, c)
 	if len(c.List) != 20 {
 		t.Errorf("%d communities, planted were 20", len(c.List))
@@ -359,35 +369,40 @@ func TestOverlaps(t *testing.T) {
 			}
 			sets = append(sets, atlas.Set{Members: members})
 		}
-		var want []atlas.Pair
-		for b := range sets {
-			for a := range b {
-				shared, either := 0, map[int32]bool{}
-				for _, n := range sets[b].Members {
-					either[n] = true
-				}
-				for _, n := range sets[a].Members {
-					if either[n] {
-						shared++
-					}
-				}
-				for _, n := range sets[a].Members {
-					either[n] = true
-				}
-				if shared > 0 {
-					want = append(want, atlas.Pair{A: int32(a), B: int32(b), Shared: int32(shared), Jaccard: shared * 1_000_000 / len(either)})
-				}
-			}
-		}
-		slices.SortFunc(want, func(a, b atlas.Pair) int {
-			return cmp.Or(cmp.Compare(b.Jaccard, a.Jaccard), cmp.Compare(b.Shared, a.Shared), cmp.Compare(a.A, b.A), cmp.Compare(a.B, b.B))
-		})
+		want := everyPair(sets)
 		most := 1 + r.IntN(20)
 		want = want[:min(len(want), most)]
-		if got, _ := atlas.Overlaps(sets, most, 1+r.IntN(4)); len(got)+len(want) > 0 && !slices.Equal(got, want) {
+		if got, _, _ := atlas.Overlaps(t.Context(), sets, most, 1+r.IntN(4)); len(got)+len(want) > 0 && !slices.Equal(got, want) {
 			t.Fatalf("%v: %v, want %v", sets, got, want)
 		}
 	}
+}
+
+// everyPair compares every pair.
+func everyPair(sets []atlas.Set) (all []atlas.Pair) {
+	for b := range sets {
+		for a := range b {
+			shared, either := 0, map[int32]bool{}
+			for _, n := range sets[b].Members {
+				either[n] = true
+			}
+			for _, n := range sets[a].Members {
+				if either[n] {
+					shared++
+				}
+			}
+			for _, n := range sets[a].Members {
+				either[n] = true
+			}
+			if shared > 0 {
+				all = append(all, atlas.Pair{A: int32(a), B: int32(b), Shared: int32(shared), Jaccard: shared * 1_000_000 / len(either)})
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b atlas.Pair) int {
+		return cmp.Or(cmp.Compare(b.Jaccard, a.Jaccard), cmp.Compare(b.Shared, a.Shared), cmp.Compare(a.A, b.A), cmp.Compare(a.B, b.B))
+	})
+	return all
 }
 
 // TestOverlapsOfMany finds planted pairs among more sets than are compared with each other.
@@ -409,9 +424,146 @@ func TestOverlapsOfMany(t *testing.T) {
 		slices.Sort(twin)
 		sets = append(sets, atlas.Set{Members: twin})
 	}
-	got, sampled := atlas.Overlaps(sets, 1000, 2)
+	got, sampled, _ := atlas.Overlaps(t.Context(), sets, 1000, 2)
 	if !sampled || len(got) < planted*99/100 || got[0].Jaccard != 777_777 {
 		t.Errorf("%d pairs of %d planted", len(got), planted)
+	}
+}
+
+// TestOverlapsOfEqual compares more sets than are compared with each other, all of them equal, in less than a second: squares of them would take minutes. Groups of equal sets are ranked as if each had been
+// compared.
+func TestOverlapsOfEqual(t *testing.T) {
+	var members []int32
+	for n := range int32(200) {
+		members = append(members, 3*n)
+	}
+	sets := make([]atlas.Set, atlas.AllPairs+1)
+	for i := range sets {
+		sets[i].Members = slices.Clone(members)
+	}
+	begun := time.Now()
+	pairs, sampled, err := atlas.Overlaps(t.Context(), sets, 20, 2)
+	if took := time.Since(begun); took > time.Second {
+		t.Errorf("%d equal sets took %s", len(sets), took)
+	}
+	if err != nil || !sampled || len(pairs) != 20 || pairs[19] != (atlas.Pair{A: 0, B: 20, Shared: 200, Jaccard: 1_000_000}) {
+		t.Errorf("%v, %v", pairs, err)
+	}
+	r := rand.New(rand.NewPCG(11, 11))
+	for range 100 {
+		var kinds [][]int32
+		for range 2 + r.IntN(4) {
+			var members []int32
+			for n := range int32(6) {
+				if r.IntN(2) == 0 {
+					members = append(members, n)
+				}
+			}
+			kinds = append(kinds, members)
+		}
+		var sets []atlas.Set
+		for range r.IntN(25) {
+			sets = append(sets, atlas.Set{Members: kinds[r.IntN(len(kinds))]})
+		}
+		most := 1 + r.IntN(300)
+		want := everyPair(sets)
+		want = want[:min(len(want), most)]
+		if got, _, _ := atlas.Overlaps(t.Context(), sets, most, 1+r.IntN(4)); len(got)+len(want) > 0 && !slices.Equal(got, want) {
+			t.Fatalf("%v: %v, want %v", sets, got, want)
+		}
+	}
+}
+
+// TestRanking reads a ranking on while sets come and go. Each time it is that of a ranking made from nothing, and it is made from nothing only now and then.
+func TestRanking(t *testing.T) {
+	r := rand.New(rand.NewPCG(12, 12))
+	on, anew, short := 0, 0, 0
+	for range 60 {
+		var names []uint64
+		var sets []atlas.Set
+		last := uint64(0)
+		draw := func() {
+			last += 1 + r.Uint64N(3)
+			var members []int32
+			for n := range int32(14) {
+				if r.IntN(3) == 0 {
+					members = append(members, n)
+				}
+			}
+			at := len(names)
+			if r.IntN(4) == 0 { // a name between others: of what was not looked at before
+				at = r.IntN(at + 1)
+			}
+			if at < len(names) {
+				before := uint64(0)
+				if at > 0 {
+					before = names[at-1]
+				}
+				if names[at]-before < 2 {
+					return
+				}
+				names, sets = slices.Insert(names, at, names[at]-1), slices.Insert(sets, at, atlas.Set{Members: members})
+				return
+			}
+			names, sets = append(names, last), append(sets, atlas.Set{Members: members})
+		}
+		for range 20 {
+			draw()
+		}
+		most := 5 + r.IntN(300)
+		kept := must(atlas.Rank(t.Context(), names, sets, most, 2))
+		for range 30 {
+			for range r.IntN(3) {
+				draw()
+			}
+			for range r.IntN(3) {
+				at := r.IntN(1 + len(names)/2)
+				names, sets = slices.Delete(slices.Clone(names), at, at+1), slices.Delete(slices.Clone(sets), at, at+1)
+			}
+			fresh := must(atlas.Rank(t.Context(), names, sets, most, 2))
+			next := must(kept.On(t.Context(), names, sets))
+			if next == nil {
+				anew++
+				kept = fresh
+				continue
+			}
+			on++
+			for n := range most + 1 {
+				got, ok := next.First(n)
+				want, all := fresh.First(n)
+				if !ok {
+					short++
+					continue
+				}
+				if all && !slices.Equal(got, want) {
+					t.Fatalf("read on, the first %d are\n%v\nfrom nothing\n%v", n, got, want)
+				}
+			}
+			kept = next
+		}
+	}
+	if on < 1000 || anew == 0 || short == 0 {
+		t.Errorf("%d times read on, %d made anew, %d lists were too short", on, anew, short)
+	}
+}
+
+// TestEnds asks with a context that has ended.
+func TestEnds(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	g := atlas.New(turns(5, [][2]int{{0, 1}, {1, 2}, {2, 3}, {2, 4}}))
+	sets := []atlas.Set{{Members: []int32{1, 2}}, {Members: []int32{2, 3}}}
+	_, ranked := g.PageRank(ctx)
+	_, _, between := g.Betweenness(ctx, 2)
+	_, parted := g.Communities(ctx)
+	_, _, compared := atlas.Overlaps(ctx, sets, 5, 2)
+	names := []uint64{1, 2, 3, 4, 5}
+	five := append(slices.Clone(sets), sets[0], sets[1], sets[0])
+	_, on := must(atlas.Rank(t.Context(), names[:4], five[:4], 5, 2)).On(ctx, names, five)
+	for name, err := range map[string]error{"rank": ranked, "betweenness": between, "communities": parted, "overlap": compared, "overlap read on": on} {
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 
@@ -432,13 +584,13 @@ func TestSame(t *testing.T) {
 			slices.Reverse(moved[at].Parents)
 		}
 		g := atlas.New(moved)
-		between, sampled := g.Betweenness(workers)
+		between, sampled, _ := g.Betweenness(t.Context(), workers)
 		var sets []atlas.Set
 		for i := range int32(300) {
 			sets = append(sets, atlas.Set{Members: []int32{i, i + 1 + i%7, i + 20}})
 		}
-		pairs, _ := atlas.Overlaps(sets, 50, workers)
-		return fmt.Sprint(sampled, between, g.PageRank(), g.Cuts(), g.Communities(), g.Snapshot(n), pairs)
+		pairs, _, _ := atlas.Overlaps(t.Context(), sets, 50, workers)
+		return fmt.Sprint(sampled, between, must(g.PageRank(t.Context())), g.Cuts(), must(g.Communities(t.Context())), g.Snapshot(n), pairs)
 	}
 	want := of(r.Perm(n), 1)
 	for _, workers := range []int{2, 8} {
@@ -457,19 +609,19 @@ func TestDigest(t *testing.T) {
 		edges = append(edges, [2]int{r.IntN(i), i})
 	}
 	g := atlas.New(turns(n, append(edges, drawn(r, n, 200)...)))
-	between, _ := g.Betweenness(2)
+	between, _, _ := g.Betweenness(t.Context(), 2)
 	var sets []atlas.Set
 	for i := range int32(100) {
 		sets = append(sets, atlas.Set{Members: []int32{i, i + 1 + i%7, i + 20}})
 	}
-	pairs, _ := atlas.Overlaps(sets, 50, 2)
-	sum := sha256.Sum256([]byte(fmt.Sprint(between, g.PageRank(), g.Cuts(), g.Communities(), g.Snapshot(n), pairs)))
+	pairs, _, _ := atlas.Overlaps(t.Context(), sets, 50, 2)
+	sum := sha256.Sum256([]byte(fmt.Sprint(between, must(g.PageRank(t.Context())), g.Cuts(), must(g.Communities(t.Context())), g.Snapshot(n), pairs)))
 	if got := hex.EncodeToString(sum[:]); got != digest {
 		t.Errorf("the digest is %s", got)
 	}
 }
 
-const digest = "d412fb3b629d766dc2ebe8af38e8406b88d687101cd5aff78f51b7d60f9cdabe"
+const digest = "45a940dc41ea66a8e07c955ae4313eab3db591f3b14c6d3b91aec805cd2573bb"
 
 // TestSnapshot counts by hand.
 func TestSnapshot(t *testing.T) {
@@ -482,7 +634,8 @@ func TestSnapshot(t *testing.T) {
 	if want := []atlas.Count{{"0", 1}, {"1", 1}, {"2-3", 4}}; !slices.Equal(s.Depths, want) {
 		t.Errorf("depths %v, want %v", s.Depths, want)
 	}
-	if last := s.Growth[len(s.Growth)-1]; last != (atlas.Step{Upto: 6, Turns: 6, Conversations: 3}) || s.Growth[0] != (atlas.Step{Upto: 1, Turns: 1, Conversations: 1}) {
+	if last := s.Growth[len(s.Growth)-1]; !reflect.DeepEqual(last, atlas.Step{Upto: 6, Turns: 6, Conversations: 3, Roles: s.Roles, Phases: s.Phases}) ||
+		!reflect.DeepEqual(s.Growth[0], atlas.Step{Upto: 1, Turns: 1, Conversations: 1, Roles: []atlas.Count{{"user", 1}}, Phases: []atlas.Count{{"", 1}}}) {
 		t.Errorf("growth %v", s.Growth)
 	}
 }
@@ -565,10 +718,14 @@ func BenchmarkAtlas(b *testing.B) {
 	list := turns(n, edges)
 	for b.Loop() {
 		g := atlas.New(slices.Clone(list))
-		g.PageRank()
-		g.Betweenness(2)
+		must(g.PageRank(b.Context()))
+		if _, _, err := g.Betweenness(b.Context(), 2); err != nil {
+			b.Fatal(err)
+		}
 		g.Cuts()
-		b.ReportMetric(float64(g.Communities().Modularity), "modularity/M")
-		atlas.Overlaps(sets, 100, 2)
+		b.ReportMetric(float64(must(g.Communities(b.Context())).Modularity), "modularity/M")
+		if _, _, err := atlas.Overlaps(b.Context(), sets, 100, 2); err != nil {
+			b.Fatal(err)
+		}
 	}
 }

@@ -2,6 +2,7 @@ package atlas
 
 import (
 	"cmp"
+	"context"
 	"slices"
 )
 
@@ -13,7 +14,7 @@ type Communities struct {
 }
 
 // Communities parts the graph.
-func (g *Graph) Communities() Communities {
+func (g *Graph) Communities(ctx context.Context) (Communities, error) {
 	var edges [][2]int32
 	for n := range int32(len(g.Turns)) {
 		for _, u := range g.around.of(n) {
@@ -22,20 +23,25 @@ func (g *Graph) Communities() Communities {
 			}
 		}
 	}
-	return Parted(len(g.Turns), edges)
+	return Parted(ctx, len(g.Turns), edges)
 }
 
 // Parted parts a graph of n numbers by Leiden's method. Each edge counts as often as it is given, in either direction. Moves, and merges in the refinement, are the best ones in place of
-// random ones, and of two that are as good the one to the community with the smaller number, so that nothing is drawn. Every community is connected. A few times the edges.
-func Parted(n int, edges [][2]int32) Communities {
+// random ones, and of two that are as good the one to the community with the smaller number, so that nothing is drawn. Every community is connected. A few times the edges. It ends early if the context
+// does.
+func Parted(ctx context.Context, n int, edges [][2]int32) (Communities, error) {
 	whole := newLevel(n, edges)
-	best := whole.grown()
-	for whole.seed = 1; whole.seed < starts && whole.seed*uint64(len(edges)) < mostWork; whole.seed++ {
-		if c := whole.grown(); c.Modularity > best.Modularity {
+	best, err := whole.grown(ctx)
+	for whole.seed = 1; err == nil && whole.seed < starts && whole.seed*uint64(len(edges)) < mostWork; whole.seed++ {
+		var c Communities
+		if c, err = whole.grown(ctx); err == nil && c.Modularity > best.Modularity {
 			best = c
 		}
 	}
-	return best
+	if err != nil {
+		return Communities{}, err
+	}
+	return best, nil
 }
 
 // How often Parted begins anew, in another order each time, and up to how many edges in all.
@@ -48,13 +54,15 @@ const (
 const passes = 3
 
 // grown parts the numbers in passes, each of which begins with what the one before found, until one betters nothing.
-func (l *level) grown() (best Communities) {
+func (l *level) grown(ctx context.Context) (best Communities, err error) {
 	of := make([]int32, len(l.degree))
 	for i := range of {
 		of[i] = int32(i)
 	}
 	for n := range passes {
-		of = l.pass(of)
+		if of, err = l.pass(ctx, of); err != nil {
+			return best, err
+		}
 		l.connect(of)
 		c := l.communities(slices.Clone(of))
 		if n > 0 && c.Modularity <= best.Modularity {
@@ -62,17 +70,20 @@ func (l *level) grown() (best Communities) {
 		}
 		best = c
 	}
-	return best
+	return best, nil
 }
 
 // pass moves numbers, refines and merges, until nothing is merged. It begins with communities, and returns others.
-func (l *level) pass(begin []int32) []int32 {
+func (l *level) pass(ctx context.Context, begin []int32) ([]int32, error) {
 	of := make([]int32, len(begin)) // of the numbers, in the level's
 	for i := range of {
 		of[i] = int32(i)
 	}
 	into := slices.Clone(begin)
 	for {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		l.move(into)
 		refined := l.refine(into)
 		count := renumber(refined)
@@ -80,7 +91,7 @@ func (l *level) pass(begin []int32) []int32 {
 			for i := range of {
 				of[i] = into[of[i]]
 			}
-			return of
+			return of, nil
 		}
 		above := make([]int32, count)
 		for i, r := range refined {

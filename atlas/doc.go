@@ -2,8 +2,8 @@
 // results are integers, follow from the input alone, and are the same for any order of the input and any number of workers.
 //
 //	g := atlas.New(turns)
-//	ranks := g.PageRank()
-//	for _, c := range g.Communities().List { … }
+//	ranks, err := g.PageRank(ctx)
+//	c, err := g.Communities(ctx)
 //
 // Numbers that are shares are millionths. Turns are numbered by ascending id, and every tie is decided by that number.
 //

@@ -2,6 +2,7 @@ package atlas
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"sync"
 )
@@ -27,81 +28,165 @@ const (
 
 // Overlaps returns the pairs that share most, at most so many: by their Jaccard index, then by their numbers. Pairs that share nothing are left out. Of up to 10 000 sets all pairs
 // are compared. Of more, those are compared of which MinHash with 128 hashes of a fixed seed, in 32 bands of 4, says that they may be alike: what is returned is exact, and a pair of index s is missed with
-// a probability of (1-s⁴)³²: 1 in 8 at 0.5, 1 in 10 000 at 0.7.
-func Overlaps(sets []Set, most, workers int) (pairs []Pair, sampled bool) {
+// a probability of (1-s⁴)³²: 1 in 8 at 0.5, 1 in 10 000 at 0.7. Sets that are equal are compared once for all of them. It ends early if the context does.
+func Overlaps(ctx context.Context, sets []Set, most, workers int) (pairs []Pair, sampled bool, err error) {
 	if most <= 0 {
-		return nil, false
+		return nil, false, nil
 	}
 	sampled = len(sets) > AllPairs
-	holding := map[int32][]int32{} // a turn, or a band: the sets with it, ascending
-	var bands [][]uint64
+	equal := grouped(sets)
+	distinct := make([]Set, len(equal))
+	for i, numbers := range equal {
+		distinct[i] = sets[numbers[0]]
+	}
+	var found candidates
 	if sampled {
-		bands = signatures(sets, workers)
-	} else {
-		for i, s := range sets {
-			for _, n := range s.Members {
-				holding[n] = append(holding[n], int32(i))
-			}
-		}
+		found.bands = signatures(distinct, workers)
 	}
-	alike := map[uint64][]int32{}
-	for i, list := range bands {
-		for _, b := range list {
-			alike[b] = append(alike[b], int32(i))
-		}
-	}
-	workers = max(1, min(workers, len(sets)))
+	found.index(distinct)
+	workers = max(1, min(workers, len(distinct)))
 	parts := make([][]Pair, workers)
 	var wait sync.WaitGroup
 	for w := range workers {
 		wait.Go(func() {
-			shared, seen := make([]int32, len(sets)), []int32(nil)
-			for i := w; i < len(sets); i += workers {
-				see := func(others []int32) {
-					for _, j := range others {
-						if j >= int32(i) {
-							break
-						}
-						if shared[j]++; shared[j] == 1 {
-							seen = append(seen, j)
-						}
-					}
-				}
-				if sampled {
-					for _, b := range bands[i] {
-						see(alike[b])
-					}
-				} else {
-					for _, n := range sets[i].Members {
-						see(holding[n])
-					}
-				}
+			shared, seen := make([]int32, len(distinct)), []int32(nil)
+			for i := w; i < len(distinct) && ctx.Err() == nil; i += workers {
+				members := distinct[i].Members
+				parts[w] = appendWithin(parts[w], equal[i], int32(len(members)), most)
+				seen = found.before(distinct, i, shared, seen[:0])
 				for _, j := range seen {
 					both := shared[j]
-					if sampled {
-						both = common(sets[i].Members, sets[j].Members)
+					if shared[j] = 0; sampled {
+						both = common(members, distinct[j].Members)
 					}
-					shared[j] = 0
 					if both > 0 {
-						parts[w] = append(parts[w], Pair{j, int32(i), both, int(int64(both) * int64(million) / int64(len(sets[i].Members)+len(sets[j].Members)-int(both)))})
+						parts[w] = appendBetween(parts[w], equal[j], equal[i], both, jaccard(both, len(members), len(distinct[j].Members)), most)
 					}
-				}
-				seen = seen[:0]
-				if len(parts[w]) > 4*most+1000 {
-					parts[w] = best(parts[w], most)
+					if len(parts[w]) > 4*most+1000 {
+						parts[w] = best(parts[w], most)
+					}
 				}
 			}
 		})
 	}
 	wait.Wait()
-	return best(slices.Concat(parts...), most), sampled
+	return best(slices.Concat(parts...), most), sampled, ctx.Err()
+}
+
+// jaccard is the share, in millionths, of what both hold of what either holds.
+func jaccard(both int32, a, b int) int {
+	return int(int64(both) * int64(million) / int64(a+b-int(both)))
+}
+
+// grouped lists the numbers of sets that are equal, each list ascending, and the lists by their first numbers.
+func grouped(sets []Set) (equal [][]int32) {
+	known := make(map[uint64][]int32, len(sets)) // by a hash of the members: lists
+	for i, s := range sets {
+		hash := uint64(len(s.Members))
+		for _, n := range s.Members {
+			hash = mix(hash ^ uint64(n))
+		}
+		at := slices.IndexFunc(known[hash], func(list int32) bool { return slices.Equal(sets[equal[list][0]].Members, s.Members) })
+		if at < 0 {
+			known[hash] = append(known[hash], int32(len(equal)))
+			equal = append(equal, []int32{int32(i)})
+			continue
+		}
+		list := known[hash][at]
+		equal[list] = append(equal[list], int32(i))
+	}
+	return equal
+}
+
+// appendWithin appends the first pairs of sets that are equal.
+func appendWithin(pairs []Pair, equal []int32, size int32, most int) []Pair {
+	if size == 0 {
+		return pairs
+	}
+	for i, a := range equal {
+		for _, b := range equal[i+1:] {
+			if most--; most < 0 {
+				return pairs
+			}
+			pairs = append(pairs, Pair{a, b, size, int(million)})
+		}
+	}
+	return pairs
+}
+
+// appendBetween appends the first pairs of a set of one list with one of another. All of them are equally alike.
+func appendBetween(pairs []Pair, a, b []int32, both int32, index, most int) []Pair {
+	for len(a) > 0 && len(b) > 0 {
+		if a[0] > b[0] {
+			a, b = b, a
+		}
+		for _, n := range b { // all above a[0]
+			if most--; most < 0 {
+				return pairs
+			}
+			pairs = append(pairs, Pair{a[0], n, both, index})
+		}
+		a = a[1:]
+	}
+	return pairs
+}
+
+// candidates finds the sets that may share something with another.
+type candidates struct {
+	bands   [][]uint64         // of each set; nil: all pairs are compared
+	alike   map[uint64][]int32 // a band: the sets with it, ascending
+	holding map[int32][]int32  // a member: the sets with it, ascending
+}
+
+func (c *candidates) index(sets []Set) {
+	c.alike, c.holding = map[uint64][]int32{}, map[int32][]int32{}
+	for i, list := range c.bands {
+		for _, b := range list {
+			c.alike[b] = append(c.alike[b], int32(i))
+		}
+	}
+	if c.bands != nil {
+		return
+	}
+	for i, s := range sets {
+		for _, n := range s.Members {
+			c.holding[n] = append(c.holding[n], int32(i))
+		}
+	}
+}
+
+// before appends the sets before set i that may share something with it, and counts for each how much they have in common: members, or bands.
+func (c *candidates) before(sets []Set, i int, shared, seen []int32) []int32 {
+	see := func(others []int32) {
+		for _, j := range others {
+			if j >= int32(i) {
+				break
+			}
+			if shared[j]++; shared[j] == 1 {
+				seen = append(seen, j)
+			}
+		}
+	}
+	if c.bands != nil {
+		for _, b := range c.bands[i] {
+			see(c.alike[b])
+		}
+		return seen
+	}
+	for _, n := range sets[i].Members {
+		see(c.holding[n])
+	}
+	return seen
+}
+
+// compare orders pairs: the most alike first.
+func (p Pair) compare(q Pair) int {
+	return cmp.Or(cmp.Compare(q.Jaccard, p.Jaccard), cmp.Compare(q.Shared, p.Shared), cmp.Compare(p.A, q.A), cmp.Compare(p.B, q.B))
 }
 
 // best keeps the pairs that are most alike.
 func best(pairs []Pair, most int) []Pair {
-	slices.SortFunc(pairs, func(a, b Pair) int {
-		return cmp.Or(cmp.Compare(b.Jaccard, a.Jaccard), cmp.Compare(b.Shared, a.Shared), cmp.Compare(a.A, b.A), cmp.Compare(a.B, b.B))
-	})
+	slices.SortFunc(pairs, Pair.compare)
 	return slices.Clip(pairs[:min(len(pairs), most)])
 }
 

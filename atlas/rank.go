@@ -1,6 +1,7 @@
 package atlas
 
 import (
+	"context"
 	"math/bits"
 	"slices"
 	"sync"
@@ -15,17 +16,20 @@ const (
 )
 
 // PageRank returns the rank of each turn, in parts of 2^50 for all: how likely a reader is at a turn who goes from turns to those that they continue, and with 15 % of
-// the steps anywhere. What has no parent leads anywhere. Divisions round down, so the sum may lack up to 2 parts for each turn and round. Rounds times the edges.
-func (g *Graph) PageRank() []uint64 {
+// the steps anywhere. What has no parent leads anywhere. Divisions round down, so the sum may lack up to 2 parts for each turn and round. Rounds times the edges. It ends early if the context does.
+func (g *Graph) PageRank(ctx context.Context) ([]uint64, error) {
 	n := uint64(len(g.Turns))
 	if n == 0 {
-		return nil
+		return nil, nil
 	}
 	rank, next := make([]uint64, n), make([]uint64, n)
 	for i := range rank {
 		rank[i] = mass / n
 	}
 	for range Rounds {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		lost := uint64(0) // by turns without parents
 		clear(next)
 		for i := range rank {
@@ -45,7 +49,7 @@ func (g *Graph) PageRank() []uint64 {
 		}
 		rank, next = next, rank
 	}
-	return rank
+	return rank, nil
 }
 
 // scaled is a·b/c, rounded down, where that fits 64 bits.
@@ -64,8 +68,8 @@ const (
 )
 
 // Betweenness returns for each turn the sum, over all pairs of other turns, of the share of their shortest ways that lead through it, in parts of 2^20. Edges are walked in both directions. Of more than
-// 5 000 turns the ways from 256 of them are counted, drawn by a fixed seed, and the sums are scaled up. Divisions round down. Sources times the edges, in parallel.
-func (g *Graph) Betweenness(workers int) (sums []uint64, sampled bool) {
+// 5 000 turns the ways from 256 of them are counted, drawn by a fixed seed, and the sums are scaled up. Divisions round down. Sources times the edges, in parallel. It ends early if the context does.
+func (g *Graph) Betweenness(ctx context.Context, workers int) (sums []uint64, sampled bool, err error) {
 	n := len(g.Turns)
 	from := make([]int32, n)
 	for i := range from {
@@ -90,12 +94,15 @@ func (g *Graph) Betweenness(workers int) (sums []uint64, sampled bool) {
 		wait.Go(func() {
 			walk := newWalk(n)
 			parts[w] = make([]uint64, n)
-			for i := w; i < len(from); i += workers {
+			for i := w; i < len(from) && ctx.Err() == nil; i += workers {
 				walk.from(g, from[i], parts[w])
 			}
 		})
 	}
 	wait.Wait()
+	if err := ctx.Err(); err != nil {
+		return nil, sampled, err
+	}
 	sums = make([]uint64, n)
 	for _, part := range parts {
 		for i, v := range part {
@@ -109,7 +116,7 @@ func (g *Graph) Betweenness(workers int) (sums []uint64, sampled bool) {
 		}
 		sums[i] /= 2 // each pair was counted from both ends
 	}
-	return sums, sampled
+	return sums, sampled, nil
 }
 
 // mix spreads a number over 64 bits (the finalizer of SplitMix64).

@@ -26,10 +26,11 @@ type Count struct {
 	N    int
 }
 
-// A Step says how many turns there were up to a number, with what share of them in the conversations that began by then.
+// A Step says how many turns there were up to a number, in how many conversations, and how many of each role and phase.
 type Step struct {
 	Upto                 dag.Seq
 	Turns, Conversations int
+	Roles, Phases        []Count
 }
 
 // What a Snapshot lists.
@@ -43,10 +44,8 @@ func (g *Graph) Snapshot(asOf dag.Seq) Snapshot {
 	s := Snapshot{Turns: len(g.Turns)}
 	kinds, roles, phases, depths, conversations := map[string]int{}, map[string]int{}, map[string]int{}, map[string]int{}, map[string]int{}
 	children := make([]int, len(g.Turns))
-	order := make([]int32, len(g.Turns))
 	for i := range g.Turns {
 		t := &g.Turns[i]
-		order[i] = int32(i)
 		roles[t.Role.String()]++
 		phases[t.Phase.String()]++
 		conversations[t.Conversation.String()]++
@@ -78,13 +77,17 @@ func (g *Graph) Snapshot(asOf dag.Seq) Snapshot {
 		depths[band(depth[i])]++
 	}
 	s.Conversations = len(conversations)
-	s.Kinds, s.Roles, s.Phases = counted(kinds), counted(roles), counted(phases)
-	s.Largest = counted(conversations)
+	s.Kinds, s.Roles, s.Phases = Counted(kinds), Counted(roles), Counted(phases)
+	s.Largest = Counted(conversations)
 	s.Largest = s.Largest[:min(len(s.Largest), mostListed)]
-	s.Depths = counted(depths)
+	s.Depths = Counted(depths)
 	slices.SortFunc(s.Depths, func(a, b Count) int {
 		return cmp.Or(cmp.Compare(len(a.Name), len(b.Name)), cmp.Compare(a.Name, b.Name))
 	})
+	order := make([]int32, len(g.Turns))
+	for i := range order {
+		order[i] = int32(i)
+	}
 	slices.SortFunc(order, func(a, b int32) int { return cmp.Compare(g.Turns[a].Seq, g.Turns[b].Seq) })
 	s.Growth = g.growth(order, asOf)
 	return s
@@ -102,21 +105,31 @@ func band(depth int) string {
 	return strconv.Itoa(low) + "-" + strconv.Itoa(2*low-1)
 }
 
-// growth lists how many turns there were at each tenth of the numbers.
+// growth lists what there was at each tenth of the numbers.
 func (g *Graph) growth(order []int32, asOf dag.Seq) (steps []Step) {
-	seen := map[dag.ConversationID]bool{}
+	conversations := map[dag.ConversationID]bool{}
+	roles, phases := map[string]int{}, map[string]int{}
 	i := 0
-	for n := range growth {
-		upto := asOf * dag.Seq(n+1) / growth
-		if upto == 0 || len(steps) > 0 && steps[len(steps)-1].Upto == upto {
-			continue
-		}
+	for _, upto := range Tenths(asOf) {
 		for ; i < len(order) && g.Turns[order[i]].Seq <= upto; i++ {
-			seen[g.Turns[order[i]].Conversation] = true
+			t := &g.Turns[order[i]]
+			conversations[t.Conversation] = true
+			roles[t.Role.String()]++
+			phases[t.Phase.String()]++
 		}
-		steps = append(steps, Step{upto, i, len(seen)})
+		steps = append(steps, Step{upto, i, len(conversations), Counted(roles), Counted(phases)})
 	}
 	return steps
+}
+
+// Tenths are the numbers at which growth is counted: each tenth of one, rounded down, without those that are 0 or there already.
+func Tenths(asOf dag.Seq) (list []dag.Seq) {
+	for n := range dag.Seq(growth) {
+		if upto := asOf * (n + 1) / growth; upto > 0 && (len(list) == 0 || list[len(list)-1] < upto) {
+			list = append(list, upto)
+		}
+	}
+	return list
 }
 
 // depths returns for each turn the most edges from a root. What is in a circle, which no store admits, has those outside of it.
@@ -146,8 +159,8 @@ func (g *Graph) depths() []int {
 	return depth
 }
 
-// counted lists counts, the largest first, and of two as large the one that is first by name.
-func counted(of map[string]int) []Count {
+// Counted lists counts, the largest first, and of two as large the one that is first by name.
+func Counted(of map[string]int) []Count {
 	list := make([]Count, 0, len(of))
 	for name, n := range of {
 		list = append(list, Count{name, n})

@@ -147,3 +147,6 @@ func (b Base) kernel(c *Constraints, of Literal, in Span, without []int) []int {
 	}
 	return nil
 }
+
+// Support returns elements of a base from which a literal follows at some instant of a span, ascending, of which none can be left out; nil: it does not.
+func Support(c *Constraints, b Base, of Literal, in Span) []int { return b.kernel(c, of, in, nil) }

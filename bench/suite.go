@@ -31,7 +31,7 @@ type suite struct {
 }
 
 // The groups, by the names that -only takes.
-var groups = []string{"memory", "import", "issue", "evidence", "knowledge", "search", "vectors", "contexts", "pages", "load", "warm", "clients", "cold", "open", "crossings", "hubs", "irc"}
+var groups = []string{"memory", "import", "issue", "evidence", "knowledge", "search", "vectors", "contexts", "pages", "atlas", "load", "warm", "clients", "cold", "open", "crossings", "hubs", "irc"}
 
 func (s *suite) wants(group string) bool { return len(s.only) == 0 || slices.Contains(s.only, group) }
 
@@ -87,6 +87,11 @@ func (s *suite) run(ctx context.Context, r *report, folder string) (err error) {
 	}
 	if s.wants("pages") {
 		if err := pages(ctx, r, y, s.searched[len(s.searched)-1], s.length, min(s.rounds, 40)); err != nil {
+			return err
+		}
+	}
+	if s.wants("atlas") {
+		if err := atlases(ctx, r, y, s.sizes[0], s.length); err != nil {
 			return err
 		}
 	}

@@ -281,7 +281,7 @@ func (c *court) verifyEnvelope() {
 	var statement *attest.Statement
 	if err == nil {
 		if statement, err = attest.ParseStatement(payload); err == nil {
-			c.signers, err = c.signersOf(ids, statement)
+			c.signers, err = c.signersOf(ids, statement.Origin, statement.Tenant)
 		}
 	}
 	switch {
@@ -329,16 +329,16 @@ func (c *court) trusted(keyID string) (ledger.TrustedSigner, bool) {
 }
 
 // signersOf returns those of the keys that signed which may sign for the tenant.
-func (c *court) signersOf(ids []string, s *attest.Statement) (signers []ledger.TrustedSigner, _ error) {
-	if ledger.Origin(s.Origin).Tenant() == s.Tenant {
+func (c *court) signersOf(ids []string, origin string, tenant dag.Tenant) (signers []ledger.TrustedSigner, _ error) {
+	if ledger.Origin(origin).Tenant() == tenant {
 		for _, id := range ids {
-			if signer, _ := c.trusted(id); signer.Name == s.Origin {
+			if signer, _ := c.trusted(id); signer.Name == origin {
 				signers = append(signers, signer)
 			}
 		}
 	}
 	if len(signers) == 0 {
-		return nil, fmt.Errorf("%w: none of the keys signs as %s for tenant %s", attest.ErrKeyUnknown, s.Origin, s.Tenant)
+		return nil, fmt.Errorf("%w: none of the keys signs as %s for tenant %s", attest.ErrKeyUnknown, origin, tenant)
 	}
 	return signers, nil
 }

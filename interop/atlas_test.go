@@ -44,7 +44,10 @@ func TestAtlas(t *testing.T) {
 			ids[i] = turns[i].ID
 		}
 		ours := atlas.New(turns)
-		of := ours.Communities()
+		of, err := ours.Communities(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
 		louvain := community.Modularize(g, 1, nil)
 		want := community.Q(g, louvain.Communities(), 1)
 		t.Logf("%-9s modularity %.4f, gonum's %.4f; %d communities", shape.name, float64(of.Modularity)/1e6, want, len(of.List))
@@ -52,7 +55,10 @@ func TestAtlas(t *testing.T) {
 			t.Errorf("%s: modularity %.6f, gonum's Louvain has %.6f", shape.name, float64(of.Modularity)/1e6, want)
 		}
 		between := network.Betweenness(g)
-		got, _ := ours.Betweenness(2)
+		got, _, err := ours.Betweenness(t.Context(), 2)
+		if err != nil {
+			t.Fatal(err)
+		}
 		for i, id := range ids {
 			n, _ := ours.Number(id)
 			is, want := float64(got[n])/(1<<20), between[int64(i)]/2 // gonum counts each pair from both ends

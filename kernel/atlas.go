@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/graphkernel/graphkernel/atlas"
 	"github.com/graphkernel/graphkernel/dag"
@@ -27,25 +28,29 @@ func (k *Kernel) Atlas() Atlas { return Atlas(*k) }
 // mostHanded bounds the records that an atlas looks at, the newest ones: slices of turns are cut again for it. A test sets a smaller one.
 var mostHanded = uint64(10_000)
 
-// keptAtlases is of how many tenants what was gathered is kept, and read on from where it ended.
-const keptAtlases = 4
+// What is kept of atlases.
+const (
+	keptAtlases = 4         // tenants
+	keptViews   = 3         // of a tenant, with what was computed of them
+	keptTurns   = 1_000_000 // of all views of a tenant, of more than one
+)
 
-// A Handed is a slice of turns or a context, as an atlas sees it.
+// A Handed is a slice of turns or a context, as an atlas sees it: nothing of it is anybody's name or words.
 type Handed struct {
-	Record  issued.Record
-	Members []Member // by ascending id
+	Number  uint64 // of its record
+	Slice   slice.SliceID
+	Anchor  dag.TurnID
+	AsOf    dag.Seq
+	Context bool
+
+	members []int32  // of gatheredAtlas.turns, by ascending id of the turn
+	scores  []uint32 // of each; nil: WholeScore
 }
 
-// A Member is a turn that was held, and with what score: that of its admission to a slice, in billionths; of a context every turn counts as one.
-type Member struct {
-	Turn  dag.TurnID
-	Score uint64
-}
+// WholeScore is the score of a turn that counts as one, in billionths. Each turn of a context does; one of a slice has the score of its admission.
+const WholeScore = uint32(policy.MaxScore)
 
-// WholeScore is the score of a turn that counts as one.
-const WholeScore = 1_000_000_000
-
-// An AtlasView is the graph as of a number, with what was handed out as of it.
+// An AtlasView is the graph as of a number, with what was handed out as of it. It keeps what is computed of it. It is safe for use by many goroutines, and must not be changed.
 type AtlasView struct {
 	Graph  *atlas.Graph
 	AsOf   dag.Seq
@@ -53,20 +58,44 @@ type AtlasView struct {
 	Handed []Handed
 	Sets   []atlas.Set // of Handed, as numbers of the graph
 	Older  uint64      // records that were not looked at: all but the newest mostHanded up to Issued
+
+	cache   *cache
+	tenant  dag.Tenant
+	of      *gatheredAtlas
+	turns   *drawnGraph
+	uses    *made[[]Use]
+	ranking *made[*atlas.Ranking]
+	facts   *made[*FactCommunities] // guarded by of.mu: an erasure puts another in its place
+}
+
+// A drawnGraph is a graph with what follows from it alone. Views as of one number share it.
+type drawnGraph struct {
+	graph    *atlas.Graph
+	numbers  []int32 // of gatheredAtlas.turns
+	snapshot *made[atlas.Snapshot]
+	central  *made[*central]
+	parted   *made[atlas.Communities]
 }
 
 // gatheredAtlas is what was read of a tenant. Turns and records do not change, so it only grows.
 type gatheredAtlas struct {
-	reading turnstile // of one: inside it the rest is read and changed
-	head    dag.Seq
+	reading turnstile // of one: inside it the store is asked for what is new
+	head    dag.Seq   // guarded by reading, as are the next two
+	before  uint64    // records up to this number were not read
+	number  uint64    // and those up to this one were
+	handed  []Handed  // by ascending number; guarded by reading
+
+	mu      sync.Mutex   // guards everything below, which changes inside reading, except where something is erased
 	turns   []atlas.Turn // by ascending number
-	before  uint64       // records up to this number were not read
-	number  uint64       // and those up to this one were
-	handed  []Handed     // by ascending number
+	byID    []int32      // of turns, by ascending id
+	erased  dag.Seq      // erasures up to this number are known
+	authors authors
+	views   []*AtlasView   // the one used last is the last
+	ranking *atlas.Ranking // the one made last
 }
 
 // View gathers the graph as of a number, and as it was when a record had been made; 0 is the present of either. What was gathered before is read on from, so that only the first
-// time costs a pass over all turns, and a cut for each of up to 10 000 slices.
+// time costs a pass over all turns, and a cut for each of up to 10 000 slices. A few views are kept, with what was computed of them.
 func (k Atlas) View(ctx context.Context, tenant dag.Tenant, asOf dag.Seq, upto uint64) (*AtlasView, error) {
 	return steady(k.engine, func(c *cache) (v *AtlasView, err error) {
 		g := c.atlases.of(tenant)
@@ -89,41 +118,115 @@ func (c *cache) atlas(ctx context.Context, tenant dag.Tenant, g *gatheredAtlas, 
 	if upto > g.number {
 		return nil, fmt.Errorf("record %d of what was handed out: %w", upto, store.ErrNotFound)
 	}
-	v := &AtlasView{AsOf: asOf, Issued: upto}
 	if asOf == 0 {
-		v.AsOf = g.head
+		asOf = g.head
 	}
 	if upto == 0 {
-		v.Issued = g.number
+		upto = g.number
 	}
-	v.Older = v.Issued - min(v.Issued, mostHanded)
+	if v := g.known(asOf, upto); v != nil {
+		return v, nil
+	}
+	v := &AtlasView{
+		AsOf: asOf, Issued: upto, Older: upto - min(upto, mostHanded), cache: c, tenant: tenant, of: g,
+		uses: newMade[[]Use](), ranking: newMade[*atlas.Ranking](), facts: newMade[*FactCommunities](),
+	}
 	handed := g.handed
 	if v.Older < g.before { // of before what is kept
-		early, err := c.handed(ctx, tenant, v.Older, min(g.before, v.Issued))
+		err := c.handed(ctx, tenant, g, v.Older, min(g.before, v.Issued), func(early []Handed, _ uint64) { handed = slices.Concat(early, handed) })
 		if err != nil {
 			return nil, err
 		}
-		handed = slices.Concat(early, handed)
+		slices.SortFunc(handed, func(a, b Handed) int { return cmp.Compare(a.Number, b.Number) })
 	}
-	n, _ := slices.BinarySearchFunc(g.turns, v.AsOf+1, func(t atlas.Turn, seq dag.Seq) int { return cmp.Compare(t.Seq, seq) })
-	v.Graph = atlas.New(slices.Clone(g.turns[:n]))
+	v.turns = g.drawn(asOf)
+	v.Graph = v.turns.graph
 	for _, h := range handed {
-		if h.Record.Number <= v.Older || h.Record.Number > v.Issued || h.Record.AsOf > v.AsOf {
+		if h.Number <= v.Older || h.Number > v.Issued || h.AsOf > v.AsOf {
 			continue
 		}
-		var set atlas.Set
-		for _, m := range h.Members {
-			if n, found := v.Graph.Number(m.Turn); found {
-				set.Members = append(set.Members, n)
-			}
+		set := atlas.Set{Members: make([]int32, len(h.members))}
+		for i, at := range h.members {
+			set.Members[i] = v.turns.numbers[at]
 		}
 		v.Handed, v.Sets = append(v.Handed, h), append(v.Sets, set)
 	}
+	g.keep(v)
 	return v, nil
 }
 
-// gather reads on from where it ended before.
+// known returns a view that is kept.
+func (g *gatheredAtlas) known(asOf dag.Seq, upto uint64) *AtlasView {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	at := slices.IndexFunc(g.views, func(v *AtlasView) bool { return v.AsOf == asOf && v.Issued == upto })
+	if at < 0 {
+		return nil
+	}
+	v := g.views[at]
+	g.views = append(slices.Delete(g.views, at, at+1), v)
+	return v
+}
+
+// keep keeps a view, and drops those that were not used for longest.
+func (g *gatheredAtlas) keep(v *AtlasView) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.views = append(g.views, v)
+	turns := func() (n int) {
+		for _, v := range g.views {
+			n += len(v.Graph.Turns)
+		}
+		return n
+	}
+	for len(g.views) > keptViews || len(g.views) > 1 && turns() > keptTurns {
+		g.views = slices.Delete(g.views, 0, 1)
+	}
+}
+
+// drawn returns the graph as of a number, which a kept view may have.
+func (g *gatheredAtlas) drawn(asOf dag.Seq) *drawnGraph {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, v := range g.views {
+		if v.AsOf == asOf {
+			return v.turns
+		}
+	}
+	n := g.upTo(asOf)
+	d := &drawnGraph{numbers: make([]int32, n), snapshot: newMade[atlas.Snapshot](), central: newMade[*central](), parted: newMade[atlas.Communities]()}
+	turns := make([]atlas.Turn, 0, n)
+	for _, at := range g.byID {
+		if int(at) < n {
+			d.numbers[at] = int32(len(turns))
+			turns = append(turns, g.turns[at])
+		}
+	}
+	d.graph = atlas.New(turns)
+	return d
+}
+
+// upTo counts the turns up to a number. The caller holds mu.
+func (g *gatheredAtlas) upTo(asOf dag.Seq) int {
+	n, _ := slices.BinarySearchFunc(g.turns, asOf+1, func(t atlas.Turn, seq dag.Seq) int { return cmp.Compare(t.Seq, seq) })
+	return n
+}
+
+// place finds a turn among g.turns. The caller holds mu, or reading.
+func (g *gatheredAtlas) place(id dag.TurnID) (int32, bool) {
+	at, found := slices.BinarySearchFunc(g.byID, id, func(at int32, id dag.TurnID) int { return g.turns[at].ID.Compare(id) })
+	if !found {
+		return 0, false
+	}
+	return g.byID[at], true
+}
+
+// gather reads on from where it ended before: the number of the newest record, then the turns, of which those are that it held, then the records.
 func (c *cache) gather(ctx context.Context, tenant dag.Tenant, g *gatheredAtlas) error {
+	last, err := c.store.bundles().Last(ctx, tenant)
+	if err != nil {
+		return err
+	}
 	least := c.k.heads.least(tenant)
 	head, err := c.store.Head(ctx, tenant)
 	if err == nil {
@@ -132,7 +235,29 @@ func (c *cache) gather(ctx context.Context, tenant dag.Tenant, g *gatheredAtlas)
 	if err != nil {
 		return err
 	}
-	err = c.store.Scan(ctx, tenant, g.head, func(r *store.Record) error {
+	if head > g.head {
+		if err := c.gatherTurns(ctx, tenant, g, head); err != nil {
+			return err
+		}
+	}
+	if last > g.number+mostHanded { // what is kept would not be looked at
+		g.before, g.number, g.handed = last-mostHanded, last-mostHanded, nil
+	}
+	err = c.handed(ctx, tenant, g, g.number, last, func(more []Handed, upto uint64) { g.handed, g.number = append(g.handed, more...), upto })
+	if err != nil {
+		return err
+	}
+	if keep := last - min(last, mostHanded); keep > g.before+mostHanded { // drop what is older now and then
+		n := slices.IndexFunc(g.handed, func(h Handed) bool { return h.Number > keep })
+		g.before, g.handed = keep, slices.Clone(g.handed[max(n, 0):])
+	}
+	return nil
+}
+
+// gatherTurns reads the turns up to a head, and what was erased up to now.
+func (c *cache) gatherTurns(ctx context.Context, tenant dag.Tenant, g *gatheredAtlas, head dag.Seq) error {
+	var more []atlas.Turn
+	err := c.store.Scan(ctx, tenant, g.head, func(r *store.Record) error {
 		if r.Seq > head {
 			return errEnough
 		}
@@ -140,91 +265,123 @@ func (c *cache) gather(ctx context.Context, tenant dag.Tenant, g *gatheredAtlas)
 		for _, p := range r.Parents {
 			t.Parents = append(t.Parents, dag.Parent{ID: p.ID, Kind: p.Kind})
 		}
-		g.turns = append(g.turns, t)
+		more = append(more, t)
 		return nil
 	})
 	if err != nil && !errors.Is(err, errEnough) {
-		g.head, g.turns = 0, nil
 		return err
 	}
+	g.mu.Lock()
+	if g.head == 0 { // nothing is kept of what was erased before
+		g.erased = head
+	}
+	g.add(more)
+	g.mu.Unlock()
 	g.head = head
-	last, err := c.store.bundles().Last(ctx, tenant)
-	if err != nil {
-		return err
-	}
-	if last > g.number+mostHanded { // what is kept would not be looked at
-		g.before, g.number, g.handed = last-mostHanded, last-mostHanded, nil
-	}
-	more, err := c.handed(ctx, tenant, g.number, last)
-	if err != nil {
-		return err
-	}
-	g.handed, g.number = append(g.handed, more...), last
-	if keep := last - min(last, mostHanded); keep > g.before+mostHanded { // let go of what is older now and then
-		n := slices.IndexFunc(g.handed, func(h Handed) bool { return h.Record.Number > keep })
-		g.before, g.handed = keep, slices.Clone(g.handed[max(n, 0):])
-	}
-	return nil
+	return c.readErasures(ctx, tenant, g)
 }
 
-// handed reads the slices of turns and the contexts among the records above a number, up to another.
-func (c *cache) handed(ctx context.Context, tenant dag.Tenant, after, upto uint64) (list []Handed, err error) {
+// add takes in turns. The caller holds mu.
+func (g *gatheredAtlas) add(more []atlas.Turn) {
+	before := len(g.turns)
+	g.turns = append(g.turns, more...)
+	compare := func(a, b int32) int { return g.turns[a].ID.Compare(g.turns[b].ID) }
+	added := make([]int32, len(more))
+	for i := range added {
+		added[i] = int32(before + i)
+	}
+	slices.SortFunc(added, compare)
+	merged := make([]int32, 0, len(g.turns))
+	for kept := g.byID; len(kept)+len(added) > 0; {
+		if len(added) == 0 || len(kept) > 0 && compare(kept[0], added[0]) < 0 {
+			merged, kept = append(merged, kept[0]), kept[1:]
+		} else {
+			merged, added = append(merged, added[0]), added[1:]
+		}
+	}
+	g.byID = merged
+}
+
+// handed reads the slices of turns and the contexts among the records above a number, up to another. It calls found with each page, and with the number up to which it has read.
+func (c *cache) handed(ctx context.Context, tenant dag.Tenant, g *gatheredAtlas, after, upto uint64, found func(list []Handed, upto uint64)) error {
 	for after < upto {
-		page, err := c.store.bundles().After(ctx, tenant, after, 500)
-		if err != nil {
-			return nil, err
-		}
-		if len(page) == 0 {
-			break
-		}
-		for i := range page {
-			if after = page[i].Number; after > upto {
-				break
-			}
-			h := Handed{Record: page[i]}
-			if err := c.members(ctx, tenant, &h); err != nil {
-				return nil, err
-			}
-			if !h.Record.OfFacts() {
-				list = append(list, h)
-			}
-		}
-	}
-	return list, nil
-}
-
-// members finds what a record held.
-func (c *cache) members(ctx context.Context, tenant dag.Tenant, h *Handed) error {
-	switch {
-	case h.Record.OfFacts():
-	case h.Record.OfContext():
-		for _, id := range h.Record.Shown.Unpack() {
-			h.Members = append(h.Members, Member{id, WholeScore})
-		}
-	default:
-		p, err := c.policy(ctx, tenant, h.Record.Provenance.PolicyID)
+		page, err := c.store.bundles().After(ctx, tenant, after, int(min(500, upto-after)))
 		if err != nil {
 			return err
 		}
-		_, s, _, err := c.selected(ctx, tenant, h.Record.Provenance.Anchor, p, h.Record.AsOf)
-		if err != nil {
-			return fmt.Errorf("cutting slice %s again: %w", h.Record.Provenance.SliceID, err)
+		if len(page) == 0 {
+			return fmt.Errorf("%w: of the records of what was handed out there are %d, and none after %d", ErrDamaged, upto, after)
 		}
-		for i := range s.Turns {
-			h.Members = append(h.Members, Member{s.Turns[i].ID, uint64(s.Turns[i].Admission.Score)})
+		list := make([]Handed, len(page))
+		if err := c.each(ctx, len(page), func(i int) error { return c.members(ctx, tenant, g, &page[i], &list[i]) }); err != nil {
+			return err
 		}
+		after = page[len(page)-1].Number
+		found(slices.DeleteFunc(list, func(h Handed) bool { return h.Number == 0 }), after)
 	}
 	return nil
 }
 
-// Sign seals a document that is no bundle: an in-toto statement that names its digest, in an envelope of the identity. Without an identity it is identity.ErrNone.
-func (k Atlas) Sign(tenant dag.Tenant, statement []byte) ([]byte, error) {
-	id, _ := k.identity.get()
-	attestor, err := id.Attestor(tenant)
+// each calls fn with the numbers from 0 to n-1, as many at once as slices are cut, and returns the error of the first that failed.
+func (c *cache) each(ctx context.Context, n int, fn func(i int) error) error {
+	var next atomic.Int64
+	errs := make([]error, n)
+	var wait sync.WaitGroup
+	for range min(n, c.k.config.Parallel) {
+		wait.Go(func() {
+			for i := int(next.Add(1)) - 1; i < n && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
+				if errs[i] = fn(i); errs[i] != nil {
+					next.Store(int64(n))
+				}
+			}
+		})
+	}
+	wait.Wait()
+	return cmp.Or(errors.Join(errs...), ctx.Err())
+}
+
+// members finds what a record held. A slice of facts holds no turns, and is left as it is.
+func (c *cache) members(ctx context.Context, tenant dag.Tenant, g *gatheredAtlas, r *issued.Record, h *Handed) error {
+	var ids []dag.TurnID
+	var scores []uint32
+	switch {
+	case r.OfFacts():
+		return nil
+	case r.OfContext():
+		ids = r.Shown.Unpack()
+	default:
+		p, err := c.policy(ctx, tenant, r.Provenance.PolicyID)
+		if err != nil {
+			return err
+		}
+		_, s, _, err := c.selected(ctx, tenant, r.Provenance.Anchor, p, r.AsOf)
+		if err != nil {
+			return fmt.Errorf("cutting slice %s again: %w", r.Provenance.SliceID, err)
+		}
+		ids, scores = make([]dag.TurnID, len(s.Turns)), make([]uint32, len(s.Turns))
+		for i := range s.Turns {
+			ids[i], scores[i] = s.Turns[i].ID, uint32(s.Turns[i].Admission.Score)
+		}
+	}
+	*h = Handed{Number: r.Number, Slice: r.Provenance.SliceID, Anchor: r.Provenance.Anchor, AsOf: r.AsOf, Context: r.OfContext(), members: make([]int32, len(ids)), scores: scores}
+	for i, id := range ids {
+		at, found := g.place(id)
+		if !found {
+			return fmt.Errorf("%w: slice %s holds turn %s, which is not there", ErrDamaged, r.Provenance.SliceID, id)
+		}
+		h.members[i] = at
+	}
+	return nil
+}
+
+// Sign seals a document that is no bundle: an in-toto statement that names its digest, in an envelope of the identity. The ledger knows the key then, and the history is bound to it, as with the statements of
+// bundles. The statement is made for the origin that signs. Without an identity it is identity.ErrNone.
+func (k Atlas) Sign(ctx context.Context, tenant dag.Tenant, statement func(origin string) []byte) ([]byte, error) {
+	origin, signer, err := k.signer(ctx, tenant)
 	if err != nil {
 		return nil, err
 	}
-	return attest.Seal(statement, attestor)
+	return attest.Seal(statement(origin), signer)
 }
 
 // Workers is how many goroutines compute at once.
@@ -254,288 +411,4 @@ func (a *atlases) of(tenant dag.Tenant) *gatheredAtlas {
 		a.used = a.used[1:]
 	}
 	return g
-}
-
-// A Pivot is a turn of a slice, and how many of the other turns would have been chosen otherwise without it.
-type Pivot struct {
-	Turn           dag.TurnID
-	Dropped, Added int // others that would not have been chosen, and that would have been
-}
-
-// A Blame says what may have led to a turn.
-type Blame struct {
-	Turn    dag.TurnID
-	For     []issued.Record // what was handed out for it: for the turns that it follows, before there was it
-	InAll   []dag.TurnID    // the turns that all of that held
-	Slice   *slice.Slice    // what the policy selects for the first turn that it follows
-	Pivots  []Pivot         // its turns without which others would have been chosen otherwise, the most first
-	Minimal []dag.TurnID    // a smallest such set: one of Pivots, or where no turn alone matters, one that is minimal by inclusion; nil: nothing matters
-	Tried   int             // how often was cut again
-}
-
-// mostTried bounds the turns of a slice that are left out one by one.
-const mostTried = 300
-
-// Blame looks for what may have led to a turn: what its agent had been handed, and which turns of the slice before it mattered for the choice of the others. It cuts again without each of them, in memory, and
-// signs and records nothing.
-func (k Atlas) Blame(ctx context.Context, tenant dag.Tenant, turn dag.TurnID, id policy.ID) (*Blame, error) {
-	record, err := k.turns().Get(ctx, tenant, turn)
-	if err != nil {
-		return nil, err
-	}
-	b := &Blame{Turn: turn}
-	v, err := k.View(ctx, tenant, 0, 0)
-	if err != nil {
-		return nil, err
-	}
-	parents := map[dag.TurnID]dag.Seq{}
-	anchor := turn
-	for i, p := range record.Parents {
-		if n, found := v.Graph.Number(p.ID); found {
-			parents[p.ID] = v.Graph.Turns[n].Seq
-		}
-		if i == 0 {
-			anchor = p.ID
-		}
-	}
-	var sets []atlas.Set
-	for i := range v.Handed {
-		h := &v.Handed[i]
-		if !h.isFor(parents, turn, record.Seq) {
-			continue
-		}
-		b.For = append(b.For, h.Record)
-		sets = append(sets, v.Sets[i])
-	}
-	for _, n := range atlas.InAll(sets) {
-		b.InAll = append(b.InAll, v.Graph.Turns[n].ID)
-	}
-	return b, k.pivots(ctx, tenant, anchor, id, b)
-}
-
-// isFor reports whether something was handed out for a turn that follows others: its anchor is the turn, or as of a number before the turn its anchor is one of those, or it is a
-// context that held one of them.
-func (h *Handed) isFor(parents map[dag.TurnID]dag.Seq, turn dag.TurnID, seq dag.Seq) bool {
-	if h.Record.Provenance.Anchor == turn {
-		return true
-	}
-	if _, found := parents[h.Record.Provenance.Anchor]; found && h.Record.AsOf < seq {
-		return true
-	}
-	return h.Record.OfContext() && slices.ContainsFunc(h.Members, func(m Member) bool {
-		at, found := parents[m.Turn]
-		return found && h.Record.AsOf >= at && h.Record.AsOf < seq
-	})
-}
-
-// pivots cuts again without each turn of a slice.
-func (k Atlas) pivots(ctx context.Context, tenant dag.Tenant, anchor dag.TurnID, id policy.ID, b *Blame) error {
-	p, err := Policies(k).Get(ctx, tenant, id)
-	if err != nil {
-		return err
-	}
-	params, err := p.Slice()
-	if err != nil {
-		return err
-	}
-	if b.Slice, err = k.slices().Preview(ctx, tenant, Request{Anchor: anchor, Policy: p.ID()}); err != nil {
-		return err
-	}
-	w := &without{atlas: k, tenant: tenant, anchor: anchor, params: params, asOf: b.Slice.AsOf}
-	whole, err := w.chosen(ctx, nil)
-	if err != nil {
-		return err
-	}
-	var candidates []dag.TurnID // the least score first
-	for i := len(b.Slice.Picked) - 1; i >= 0; i-- {
-		if t := b.Slice.Turns[b.Slice.Picked[i]].ID; t != anchor {
-			candidates = append(candidates, t)
-		}
-	}
-	candidates = candidates[max(0, len(candidates)-mostTried):]
-	for _, t := range candidates {
-		other, err := w.chosen(ctx, []dag.TurnID{t})
-		if err != nil {
-			return err
-		}
-		lost, instead := changed(whole, other, t)
-		pivot := Pivot{Turn: t, Dropped: len(lost), Added: len(instead)}
-		if pivot.Dropped+pivot.Added > 0 {
-			b.Pivots = append(b.Pivots, pivot)
-		}
-	}
-	slices.SortStableFunc(b.Pivots, func(x, y Pivot) int { return y.Dropped + y.Added - x.Dropped - x.Added })
-	if len(b.Pivots) > 0 {
-		b.Minimal = []dag.TurnID{b.Pivots[0].Turn}
-	} else {
-		b.Minimal, err = atlas.Without(candidates, func(left []dag.TurnID) (bool, error) {
-			other, err := w.chosen(ctx, left)
-			for id := range other {
-				if !whole[id] {
-					return true, err // others were chosen
-				}
-			}
-			return len(other)+len(left) != len(whole), err
-		})
-	}
-	b.Tried = w.tried
-	return err
-}
-
-// changed lists, by ascending id, the others that are not chosen without a turn, and those that are in their place.
-func changed(whole, other map[dag.TurnID]bool, t dag.TurnID) (lost, instead []dag.TurnID) {
-	for id := range whole {
-		if id != t && !other[id] {
-			lost = append(lost, id)
-		}
-	}
-	for id := range other {
-		if !whole[id] {
-			instead = append(instead, id)
-		}
-	}
-	slices.SortFunc(lost, dag.TurnID.Compare)
-	slices.SortFunc(instead, dag.TurnID.Compare)
-	return lost, instead
-}
-
-// WithoutTurn says which other turns a slice would not hold without a turn, and which it would hold in their place, both by ascending id. It cuts twice, in memory, and signs and records nothing. Without its
-// anchor there is no slice: all others are lost.
-func (k Atlas) WithoutTurn(ctx context.Context, tenant dag.Tenant, r Request, t dag.TurnID) (lost, instead []dag.TurnID, err error) {
-	p, err := Policies(k).Get(ctx, tenant, r.Policy)
-	if err != nil {
-		return nil, nil, err
-	}
-	params, err := p.Slice()
-	if err != nil {
-		return nil, nil, err
-	}
-	s, err := k.slices().Preview(ctx, tenant, r)
-	if err != nil {
-		return nil, nil, err
-	}
-	w := &without{atlas: k, tenant: tenant, anchor: r.Anchor, params: params, asOf: s.AsOf}
-	whole, err := w.chosen(ctx, nil)
-	if err != nil {
-		return nil, nil, err
-	}
-	other := map[dag.TurnID]bool{}
-	if t != r.Anchor {
-		if other, err = w.chosen(ctx, []dag.TurnID{t}); err != nil {
-			return nil, nil, err
-		}
-	}
-	lost, instead = changed(whole, other, t)
-	return lost, instead, nil
-}
-
-// A without cuts a slice without some turns.
-type without struct {
-	atlas  Atlas
-	tenant dag.Tenant
-	anchor dag.TurnID
-	params policy.SlicePolicy
-	asOf   dag.Seq
-	parts  []dag.ConversationID
-	loaded *store.Segment
-	tried  int
-}
-
-// chosen selects without some turns. Edges to them lead nowhere.
-func (w *without) chosen(ctx context.Context, left []dag.TurnID) (map[dag.TurnID]bool, error) {
-	w.tried++
-	if w.loaded == nil {
-		t, err := w.atlas.turns().Get(ctx, w.tenant, w.anchor)
-		if err != nil {
-			return nil, err
-		}
-		if err := w.load(ctx, []dag.ConversationID{t.Turn.Conversation}); err != nil {
-			return nil, err
-		}
-	}
-	for {
-		g := dag.NewGraph()
-		there := map[dag.TurnID]bool{}
-		for i := range w.loaded.Turns {
-			s := w.loaded.Turns[i]
-			if s.Seq > w.asOf || slices.Contains(left, s.ID) {
-				continue
-			}
-			s.Parents = slices.DeleteFunc(slices.Clone(s.Parents), func(p dag.SkeletonParent) bool { return slices.Contains(left, p.ID) })
-			if err := g.Add(&s); err != nil {
-				return nil, err
-			}
-			there[s.ID] = true
-		}
-		for _, l := range w.loaded.Links {
-			if there[l.Parent] && !slices.Contains(left, l.Child) {
-				if err := g.AddLink(l); err != nil {
-					return nil, err
-				}
-			}
-		}
-		v := g.At(w.asOf)
-		picks, err := slice.Select(v, w.anchor, w.params)
-		var lacks *slice.MissingError
-		if errors.As(err, &lacks) {
-			before := len(w.parts)
-			if loadErr := w.load(ctx, lacks.Conversations); loadErr != nil {
-				return nil, loadErr
-			}
-			if len(w.parts) == before {
-				return nil, err
-			}
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		chosen := make(map[dag.TurnID]bool, len(picks))
-		for _, p := range picks {
-			chosen[v.ID(p.Node)] = true
-		}
-		return chosen, nil
-	}
-}
-
-// load reads more conversations.
-func (w *without) load(ctx context.Context, more []dag.ConversationID) error {
-	for _, c := range more {
-		if !slices.Contains(w.parts, c) {
-			w.parts = append(w.parts, c)
-		}
-	}
-	parts := make([]store.Part, len(w.parts))
-	for i, c := range w.parts {
-		parts[i].Conversation = c
-	}
-	s, err := w.atlas.store.Segment(ctx, w.tenant, parts)
-	if err != nil {
-		return err
-	}
-	w.loaded = &s
-	return nil
-}
-
-// Authors counts the turns of each author as of a number. A turn without its text has none. A pass over all turns.
-func (k Atlas) Authors(ctx context.Context, tenant dag.Tenant, asOf dag.Seq) (map[string]int, error) {
-	authors := map[string]int{}
-	err := k.store.Scan(ctx, tenant, 0, nil, func(r *store.Record) error {
-		if r.Seq > asOf {
-			return errEnough
-		}
-		if r.Body == nil {
-			return nil
-		}
-		body, err := slice.ParseBody(r.Body)
-		if err != nil {
-			return fmt.Errorf("turn %s: %w: %w", r.Turn.ID, ErrDamaged, err)
-		}
-		authors[body.Author]++
-		return nil
-	})
-	if errors.Is(err, errEnough) {
-		err = nil
-	}
-	return authors, err
 }

@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"testing/synctest"
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/store/inmem"
 	"github.com/graphkernel/graphkernel/token"
 )
@@ -17,8 +19,17 @@ import (
 func seen(t *testing.T, k *kernel.Kernel, asOf dag.Seq, issued uint64) string {
 	t.Helper()
 	v := must(k.Atlas().View(t.Context(), tenant, asOf, issued))
-	between, _ := v.Graph.Betweenness(2)
-	return fmt.Sprint(v.AsOf, v.Issued, v.Sets, v.Graph.PageRank(), between, v.Graph.Cuts(), v.Graph.Communities(), v.Graph.Snapshot(v.AsOf))
+	return shown(t, v)
+}
+
+func shown(t *testing.T, v *kernel.AtlasView) string {
+	t.Helper()
+	pairs, sampled, err := v.Overlaps(t.Context(), 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprint(v.AsOf, v.Issued, v.Older, v.Sets, *must(v.Influence(t.Context())), must(v.Communities(t.Context())), must(v.Snapshot(t.Context())), pairs, sampled,
+		must(v.Authors(t.Context())), *must(v.FactCommunities(t.Context())))
 }
 
 // TestAtlas grows a store while its atlas is looked at. At every number it is what it is in a kernel that begins anew, and later what it was then.
@@ -70,7 +81,7 @@ func TestBlame(t *testing.T) {
 		ids := chain(t, k, 8)
 		issued := must(k.Slices().Cut(t.Context(), tenant, kernel.Request{Anchor: ids[5]}))
 		must(k.Slices().Cut(t.Context(), tenant, kernel.Request{Anchor: ids[2]})) // for another turn
-		b := must(k.Atlas().Blame(t.Context(), tenant, ids[6], policy.DefaultV1ID))
+		b := must(k.Atlas().Blame(t.Context(), tenant, ids[6], policy.DefaultV1ID, 0, 0))
 		if len(b.For) != 1 || b.For[0].Provenance.SliceID != issued.Slice.Provenance.SliceID {
 			t.Errorf("%d things were handed out for the turn", len(b.For))
 		}
@@ -148,7 +159,7 @@ func TestBlameAfter(t *testing.T) {
 		ids := chain(t, k, 8)
 		early := must(k.Slices().Cut(t.Context(), tenant, kernel.Request{Anchor: ids[5], Policy: policy.DefaultV1ID, AsOf: 6}))
 		must(k.Slices().Cut(t.Context(), tenant, kernel.Request{Anchor: ids[5], Policy: policy.DefaultV1ID})) // as of 8
-		b := must(k.Atlas().Blame(t.Context(), tenant, ids[6], policy.DefaultV1ID))
+		b := must(k.Atlas().Blame(t.Context(), tenant, ids[6], policy.DefaultV1ID, 0, 0))
 		if len(b.For) != 1 || b.For[0].Number != early.Record.Number {
 			t.Errorf("%d things were handed out for the turn, want the one that was cut as of 6", len(b.For))
 		}
@@ -161,7 +172,7 @@ func TestWithoutTurn(t *testing.T) {
 		ids := chain(t, k, 8)
 		r := kernel.Request{Anchor: ids[5], Policy: policy.DefaultV1ID, AsOf: 6}
 		count := map[dag.TurnID]int{}
-		for _, p := range must(k.Atlas().Blame(t.Context(), tenant, ids[6], policy.DefaultV1ID)).Pivots {
+		for _, p := range must(k.Atlas().Blame(t.Context(), tenant, ids[6], policy.DefaultV1ID, 0, 0)).Pivots {
 			count[p.Turn] = p.Dropped
 		}
 		for i := range 6 {
@@ -174,6 +185,71 @@ func TestWithoutTurn(t *testing.T) {
 					t.Errorf("without turn %d, turn %d is lost", i, at)
 				}
 			}
+		}
+	})
+}
+
+// TestBlameThen asks as of earlier numbers, and up to earlier records: the answer is the one of then, whatever came later.
+func TestBlameThen(t *testing.T) {
+	eachStore(t, func(t *testing.T, k *kernel.Kernel) {
+		ids := chain(t, k, 8)
+		then := map[[2]uint64]string{}
+		said := func(asOf dag.Seq, issued uint64) (string, [2]uint64) {
+			text, at := "", [2]uint64{}
+			for _, id := range []policy.ID{policy.DefaultV1ID, policy.DefaultID} {
+				b := must(k.Atlas().Blame(t.Context(), tenant, ids[6], id, asOf, issued))
+				text += fmt.Sprint(b.For, b.InAll, b.Slice.Provenance, b.Pivots, b.Minimal, b.Tried)
+				at = [2]uint64{uint64(b.AsOf), b.Issued}
+			}
+			return text, at
+		}
+		for i := range 4 {
+			must(k.Slices().Cut(t.Context(), tenant, kernel.Request{Anchor: ids[6], Policy: policy.DefaultV1ID}))
+			was, at := said(0, 0)
+			then[at] = was
+			must(k.Slices().Cut(t.Context(), tenant, kernel.Request{Anchor: ids[6], Policy: policy.DefaultV1ID, AsOf: 7})) // a later record of an earlier number
+			must(k.Turns().Admit(t.Context(), tenant, []dag.Draft{{
+				ID: dag.ExternalTurnID("atlas", fmt.Sprint(i)), Conversation: dag.ExternalConversationID("test", "chain"), Role: dag.RoleUser, CreatedAt: dag.Time(1000 + i),
+				Content: "more", Parents: []dag.Parent{{ID: ids[5], Kind: dag.Reply}},
+			}}))
+		}
+		if len(then) != 4 {
+			t.Fatalf("asked at %d moments", len(then))
+		}
+		for at, was := range then {
+			if is, _ := said(dag.Seq(at[0]), at[1]); is != was {
+				t.Errorf("as of %d\n%s\nit was\n%s", at, is, was)
+			}
+		}
+		if _, err := k.Atlas().Blame(t.Context(), tenant, ids[6], policy.DefaultV1ID, 6, 0); !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("before there was the turn: %v", err)
+		}
+	})
+}
+
+// TestBlameWaits occupies the turnstile that slices pass: blame waits for its turn, too.
+func TestBlameWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := inmem.Open(&inmem.Disk{}, inmem.Options{})
+		defer s.Close()
+		k := over(t, s, token.NewAuthority(ring(t, "k1")))
+		ids := chain(t, k, 8)
+		must(k.Atlas().Blame(t.Context(), tenant, ids[6], policy.DefaultV1ID, 0, 0)) // the slice is kept, and needs no cut
+		leave := k.Occupy()
+		answered := false
+		done := make(chan error)
+		go func() {
+			_, err := k.Atlas().Blame(t.Context(), tenant, ids[6], policy.DefaultV1ID, 0, 0)
+			answered = true
+			done <- err
+		}()
+		synctest.Wait()
+		if answered {
+			t.Error("blame did not wait")
+		}
+		leave()
+		if err := <-done; err != nil {
+			t.Error(err)
 		}
 	})
 }

@@ -130,20 +130,26 @@ func (k *engine) why(ctx context.Context, tenant dag.Tenant, redacted []dag.Turn
 	}, nil
 }
 
-// seal signs a statement with a key that the ledger knows.
-func (k *engine) seal(ctx context.Context, tenant dag.Tenant, s *attest.Statement, e *Evidence) error {
+// signer returns the key that signs for third parties, and the origin that it signs as. The ledger knows the key, and the history is bound to it.
+func (k *engine) signer(ctx context.Context, tenant dag.Tenant) (origin string, _ attest.Signer, _ error) {
 	id, err := k.announceKeys(ctx, tenant)
 	if err != nil {
-		return err
+		return "", nil, err
 	}
 	signer, err := id.Attestor(tenant)
 	if err != nil {
+		return "", nil, err
+	}
+	return string(id.Origin(tenant)), signer, k.bind(ctx, tenant)
+}
+
+// seal signs a statement with a key that the ledger knows.
+func (k *engine) seal(ctx context.Context, tenant dag.Tenant, s *attest.Statement, e *Evidence) error {
+	origin, signer, err := k.signer(ctx, tenant)
+	if err != nil {
 		return err
 	}
-	if err := k.bind(ctx, tenant); err != nil {
-		return err
-	}
-	s.Origin = string(id.Origin(tenant))
+	s.Origin = origin
 	e.Statement = s
 	e.KeyID = signer.KeyID()
 	e.Envelope, err = attest.Seal(s.Append(nil), signer)

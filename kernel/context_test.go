@@ -111,7 +111,7 @@ func TestContextTask(t *testing.T) {
 			s := open(t, name)
 			k := over(t, s, token.NewAuthority(ring(t, "k1")))
 			ids := talk(t, k, "one")
-			ctx := access.As(t.Context(), access.Local)
+			ctx := access.As(t.Context(), access.Identity{Subject: access.Local})
 			const task = "zebra xylophone of a person"
 			issued := must(k.Contexts().Assemble(ctx, tenant, kernel.ContextRequest{Task: task}))
 			id := issued.Context.Provenance.SliceID

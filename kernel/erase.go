@@ -41,9 +41,11 @@ func (k Turns) Erase(ctx context.Context, tenant dag.Tenant, turn dag.TurnID, re
 		return erasures.Erasure{}, err
 	}
 	e, err := k.erasures().Erase(ctx, tenant, erasures.Erasure{Turn: turn, Reason: reason, At: now, By: access.CallerIn(ctx)}, kinds.Erasing(turn, now)...)
-	kept := k.kept.Load().tenants.of(tenant)
+	c := k.kept.Load()
+	kept := c.tenants.of(tenant)
 	kept.texts.forget(turn)
 	kept.facts.erased() // whatever came of it: an erasure may be kept and reported as failed
+	c.atlases.forget(tenant, turn, err != nil)
 	k.changes.tell(tenant)
 	if err != nil {
 		return erasures.Erasure{}, err

@@ -99,7 +99,7 @@ func (gs *graphs) view(ctx context.Context, tenant dag.Tenant, conversation dag.
 	missing := append([]dag.ConversationID{conversation}, others...)
 	for {
 		least := gs.heads.least(tenant) // taken before the store is asked: others may see it grow meanwhile
-		head, size, err := g.update(ctx, gs, tenant, missing)
+		head, size, parts, err := g.update(ctx, gs, tenant, missing)
 		if err == nil {
 			err = gs.heads.check(tenant, least, head)
 		}
@@ -123,9 +123,11 @@ func (gs *graphs) view(ctx context.Context, tenant dag.Tenant, conversation dag.
 			return head, err
 		}
 		missing = lacks.Conversations
-		if lacking, waited := g.lacks(ctx, missing); waited != nil {
+		lacking, now, waited := g.lacks(ctx, missing)
+		if waited != nil {
 			return 0, waited
-		} else if !lacking {
+		}
+		if !lacking && now == parts { // else somebody may have added them after they were missed
 			gs.kept.remove(key)
 			return 0, fmt.Errorf("kernel: the store links to turns that it does not hold: %w", err)
 		}
@@ -148,28 +150,29 @@ func (g *graph) read(at dag.Seq, fn func(dag.View, dag.Seq) error) error {
 	return fn(g.dag.At(at), g.newest)
 }
 
-// lacks reports whether any of the conversations is not held.
-func (g *graph) lacks(ctx context.Context, conversations []dag.ConversationID) (lacking bool, err error) {
+// lacks reports whether any of the conversations is not held, and how many are.
+func (g *graph) lacks(ctx context.Context, conversations []dag.ConversationID) (lacking bool, parts int, err error) {
 	err = g.refresh.pass(ctx, func() error {
+		parts = len(g.parts)
 		lacking = slices.ContainsFunc(conversations, func(c dag.ConversationID) bool { _, held := g.parts[c]; return !held })
 		return nil
 	})
-	return lacking, err
+	return lacking, parts, err
 }
 
 // errInconsistent is wrapped when a kept graph does not fit what the store says.
 var errInconsistent = errors.New("kernel: a kept graph is inconsistent with the store; ask again")
 
 // update brings the graph up to the store's head, and adds the conversations given. It
-// gives the head and the graph's size.
-func (g *graph) update(ctx context.Context, gs *graphs, tenant dag.Tenant, add []dag.ConversationID) (head dag.Seq, size int, err error) {
+// returns the head, the graph's size, and how many conversations it holds.
+func (g *graph) update(ctx context.Context, gs *graphs, tenant dag.Tenant, add []dag.ConversationID) (head dag.Seq, size, parts int, err error) {
 	came := g.asked.Load()
 	err = g.refresh.pass(ctx, func() error {
 		head, err = g.ask(ctx, gs, tenant, add, came)
-		size = g.dag.Size()
+		size, parts = g.dag.Size(), len(g.parts)
 		return err
 	})
-	return head, size, err
+	return head, size, parts, err
 }
 
 // ask is update with refresh held. It is one query for all conversations; a graph of

@@ -25,13 +25,14 @@ import (
 var permitted = map[access.Role]string{
 	access.Verifier: "getCheckpoint getTile getConsistency getLogKeys verifyToken verifyBundle attestBundle convertBundle getCaller",
 	access.Agent: "convertBundle getCaller resolveTurn getCheckpoint getTile getConsistency getLogKeys admitTurns cutSlice cutSlices cutFacts verifyToken verifyBundle attestBundle listPolicies getPolicy " +
-		"learnFact learnFacts retractFacts addAliases removeAlias listFacts factHistory traverseKnowledge findPaths knowledgeChanges knowledgeStats drawKnowledge listAliases searchTurns enrichHits assembleContext",
+		"learnFact learnFacts retractFacts addAliases removeAlias listFacts factHistory traverseKnowledge findPaths knowledgeChanges knowledgeStats drawKnowledge listAliases searchTurns enrichHits assembleContext listSpaces proposeBeliefs getBeliefBase explainBelief beliefImpact diffBeliefs listItems beliefConflicts resolveKref tagKref linkKref",
 	access.Auditor: "convertBundle getCaller resolveTurn listTurns lookUpTurns previewSlice explainCut explainContext attestBundle getBundle getEvidence getCheckpoint getTile getEntries getProof getConsistency getLogKeys getTurn listConversations getConversation listSlices listErasures turnHolding atlasSnapshot atlasOverlap atlasInfluence atlasCommunities atlasManifest blameTurn getSlice replaySlice explainTurn streamEvents " +
 		"verifyToken verifyBundle listPolicies getPolicy " +
-		"listFacts factHistory traverseKnowledge findPaths knowledgeChanges knowledgeStats drawKnowledge listAliases searchTurns enrichHits assembleContext",
+		"listFacts factHistory traverseKnowledge findPaths knowledgeChanges knowledgeStats drawKnowledge listAliases searchTurns enrichHits assembleContext listSpaces getBeliefBase explainBelief beliefImpact diffBeliefs listItems beliefConflicts resolveKref",
 	access.Admin: "convertBundle getCaller resolveTurn listTurns lookUpTurns previewSlice explainCut explainContext listKeys createKey revokeKey attestBundle getBundle getEvidence getCheckpoint getTile getEntries getProof getConsistency getLogKeys admitTurns getTurn eraseTurn eraseTask listConversations getConversation cutSlice cutSlices verifyToken verifyBundle " +
 		"listSlices listErasures turnHolding atlasSnapshot atlasOverlap atlasInfluence atlasCommunities atlasManifest blameTurn getSlice replaySlice explainTurn listPolicies registerPolicy getPolicy streamEvents " +
-		"learnFact learnFacts retractFacts addAliases removeAlias listFacts factHistory traverseKnowledge findPaths knowledgeChanges knowledgeStats drawKnowledge listAliases searchTurns enrichHits assembleContext cutFacts",
+		"learnFact learnFacts retractFacts addAliases removeAlias listFacts factHistory traverseKnowledge findPaths knowledgeChanges knowledgeStats drawKnowledge listAliases searchTurns enrichHits assembleContext cutFacts " +
+		"setSpace listSpaces reviseBeliefs contractBeliefs expandBeliefs proposeBeliefs getBeliefBase explainBelief beliefImpact diffBeliefs listItems beliefConflicts resolveKref tagKref deprecateItem restoreItem linkKref",
 }
 
 // questions returns a good request for every operation that needs a key.
@@ -40,7 +41,29 @@ func (s *service) questions(slice string, bundle []byte) map[string]question {
 	s.expect(200, question{op: "assembleContext", key: s.admin(), body: api.ContextRequest{Task: "turn", AsOf: 1}}).decode(s.t, &context) // before the turn that is erased
 	var gone api.Context                                                                                                                  // its task is erased
 	s.expect(200, question{op: "assembleContext", key: s.admin(), body: api.ContextRequest{Task: "turn to erase", AsOf: 1}}).decode(s.t, &gone)
+	said := []api.BeliefStatement{{Subject: "a", Predicate: "is", Object: "b"}}
+	const item = "kref://acme/s/made.fact"
+	s.expect(200, question{op: "setSpace", key: s.admin(), body: api.NewSpace{Space: "acme/s"}})
+	s.expect(200, question{op: "reviseBeliefs", key: s.admin(), body: api.BeliefRequest{Space: "acme/s", Item: item, Statements: said}})
+	s.expect(200, question{op: "reviseBeliefs", key: s.admin(), body: api.BeliefRequest{Space: "acme/s", Item: "kref://acme/s/other.fact", Statements: []api.BeliefStatement{{Subject: "c", Predicate: "is", Object: "d"}}}})
 	return map[string]question{
+		"setSpace":          {body: api.NewSpace{Space: "acme/s"}},
+		"listSpaces":        {},
+		"reviseBeliefs":     {body: api.BeliefRequest{Space: "acme/s", Item: item, Statements: said}},
+		"contractBeliefs":   {body: api.BeliefRequest{Space: "acme/s", Statements: []api.BeliefStatement{{Subject: "a", Predicate: "is", Object: "c"}}}},
+		"expandBeliefs":     {body: api.BeliefRequest{Space: "acme/s", Item: item, Statements: said}},
+		"proposeBeliefs":    {body: api.BeliefRequest{Space: "acme/s", Item: item, Statements: said}},
+		"getBeliefBase":     {query: values("space", "acme/s")},
+		"explainBelief":     {query: url.Values{"space": {"acme/s"}, "subject": {"a"}, "predicate": {"is"}, "object": {"b"}}},
+		"beliefImpact":      {query: values("ref", item)},
+		"diffBeliefs":       {query: url.Values{"space": {"acme/s"}, "from": {"1"}}},
+		"listItems":         {query: values("space", "acme/s")},
+		"beliefConflicts":   {query: values("space", "acme/s")},
+		"resolveKref":       {query: values("ref", item)},
+		"tagKref":           {body: api.NewTag{Ref: item, Tag: "mine", Revision: 1}},
+		"deprecateItem":     {body: api.Deprecation{Ref: "kref://acme/s/other.fact"}},
+		"restoreItem":       {body: api.Deprecation{Ref: item}},
+		"linkKref":          {body: api.NewLink{From: item + "?r=1", Type: "derived_from", To: item + "?r=1"}},
 		"admitTurns":        {body: map[string]any{"turns": []any{turn(1)}}},
 		"getTurn":           {path: map[string]string{"id": turnID(1)}},
 		"eraseTurn":         {path: map[string]string{"id": turnID(50)}, body: api.ErasureRequest{Reason: "asked for"}},
@@ -162,7 +185,7 @@ func TestRoles(t *testing.T) {
 		}
 		_ = r.Body.Close()
 	}
-	if allowed != 9+32+46+61 || refused != 4*61-allowed {
+	if allowed != 9+43+54+78 || refused != 4*78-allowed {
 		t.Errorf("%d allowed, %d refused", allowed, refused)
 	}
 }

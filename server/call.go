@@ -210,7 +210,7 @@ func (s *Server) admitted(c *call, r *http.Request, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	c.who, c.ctx = who, access.As(c.ctx, who.Caller())
+	c.who, c.ctx = who, access.As(c.ctx, who)
 	if err := s.within(who, now); err != nil {
 		return err
 	}

@@ -180,6 +180,8 @@ func TestRandom(t *testing.T) {
 		return made.header.Get("Slice-Id")
 	}
 	known := context()
+	s.expect(200, question{op: "setSpace", key: s.admin(), body: api.NewSpace{Space: "acme/s"}})
+	s.expect(200, question{op: "reviseBeliefs", key: s.admin(), body: api.BeliefRequest{Space: "acme/s", Item: "kref://acme/s/made.fact", Statements: []api.BeliefStatement{{Subject: "ada", Predicate: "knew", Object: "babbage"}}}})
 	_, spare, err := s.kernel.Keys().Create(t.Context(), tenantA, access.Verifier, "")
 	if err != nil {
 		t.Fatal(err)
@@ -192,11 +194,14 @@ func TestRandom(t *testing.T) {
 		"TurnName": {turnID(1), turnID(20), turnID(39), "0b5e0000-0000-4000-8000-00000000001"},
 		"SliceID":  {id, known}, "AnySliceID": {id, strings.ToUpper(id), known}, "KeyID": {spare.ID}, "PolicyID": {"default@1", "pab@1"},
 		"Time": {"2026-01-02T03:04:05Z"}, "Tile": {"0/000.p/1", "entries/000.p/2", "0/000.p/255", "1/000.p/1", "63/000", "0/x001/000"}, "TileIndex": {"000.p/1", "000.p/2", "001"},
-		"LogSize": {"0", "1", "2", "3", "100"},
-		"Name":    {"ada", "Ada", "babbage", "note g", "wrote", "knew", "countess", "???", "C#", "\"];x["},
-		"Decimal": {"0", "0.5", "1", "1.0", "0.999999"},
-		"Source":  {"user", "api", "llm:m"},
-		"Digest":  {statement}, "AnyDigest": {statement, strings.ToUpper(statement)},
+		"LogSize":     {"0", "1", "2", "3", "100"},
+		"Name":        {"ada", "Ada", "babbage", "note g", "wrote", "knew", "countess", "???", "C#", "\"];x["},
+		"Decimal":     {"0", "0.5", "1", "1.0", "0.999999"},
+		"Source":      {"user", "api", "llm:m"},
+		"BeliefSpace": {"acme/s", "acme/s", "acme/other"}, "ItemAddress": {"kref://acme/s/made.fact", "kref://acme/s/other.fact"}, "ItemKind": {"fact", "hard_rule"},
+		"Kref": {"kref://acme/s/made.fact", "kref://acme/s/made.fact?r=1", "kref://acme/s/made.fact?t=mine"}, "TagName": {"mine", "current", "depends_on"},
+		"BeliefSource": {"manual", "llm:m"}, "LinkTarget": {"kref://acme/s/made.fact?r=1", "turn:" + turnID(1)},
+		"Digest": {statement}, "AnyDigest": {statement, strings.ToUpper(statement)},
 	}}
 	type described struct {
 		op   *openapi3.Operation

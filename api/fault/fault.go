@@ -8,6 +8,8 @@ import (
 
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/api"
+	"github.com/graphkernel/graphkernel/belief"
+	"github.com/graphkernel/graphkernel/belief/journal"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/ingest"
 	"github.com/graphkernel/graphkernel/internal/canon"
@@ -165,6 +167,14 @@ var table = []row{
 	{is: normalize.ErrChain, code: api.CodeAlias},
 	{is: normalize.ErrUnknown, code: api.CodeAlias},
 	{is: normalize.ErrSelf, code: api.CodeInvalid},
+	{is: belief.ErrInput, code: api.CodeInvalid},
+	{is: belief.ErrProtected, code: api.CodeConflict},
+	{is: belief.ErrConflict, code: api.CodeConflict},
+	{is: journal.ErrSpace, code: api.CodeNotFound},
+	{is: journal.ErrNoItem, code: api.CodeNotFound},
+	{is: journal.ErrDeprecated, code: api.CodeConflict},
+	{is: journal.ErrTooWide, code: api.CodeInvalid},
+	{is: kernel.ErrMayNot, code: api.CodeForbidden},
 
 	// What is not of its form.
 	{is: canon.ErrSyntax, code: api.CodeSyntax},
@@ -176,6 +186,7 @@ var table = []row{
 	{is: ingest.ErrNotFile, code: api.CodeUsage},
 	{is: ingest.ErrArchive, code: api.CodeMalformed},
 	{is: ingest.ErrBroken, code: api.CodeMalformed},
+	{is: belief.ErrForm, code: api.CodeMalformed},
 	{is: dag.ErrForm, code: api.CodeMalformed},
 	{is: ledger.ErrForm, code: api.CodeMalformed},
 	{is: ledger.ErrEmptyRoot, code: api.CodeMalformed},
@@ -212,6 +223,7 @@ var table = []row{
 	{is: knowledge.ErrErased, code: api.CodeInternal},
 	{is: store.ErrQuery, code: api.CodeInternal},
 	{is: store.ErrGap, code: api.CodeInternal},
+	{is: journal.ErrMoved, code: api.CodeInternal},
 	{is: store.ErrMoved, code: api.CodeInternal},
 	{is: store.ErrSchema, code: api.CodeInternal},
 	{is: transfer.ErrDiffers, code: api.CodeInternal},

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"fmt"
@@ -11,6 +12,9 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
 )
+
+// Forever is the Until of what has not ended.
+const Forever = history.Forever
 
 // A History keeps entries and terms, for each tenant apart. Every store does.
 type History interface {
@@ -237,6 +241,8 @@ type ItemRecord struct {
 	Revisions  []*Revision // ascending
 	Tags       []Tagged    // by name and time
 	Deprecated bool        // as of the number that was asked for
+
+	lapses []dag.Seq // at which it was deprecated or restored
 }
 
 // Item returns what is recorded of an item as of a number. ErrNoItem if there was nothing.
@@ -284,7 +290,12 @@ func (b Base) Item(ctx context.Context, tenant dag.Tenant, item belief.Item, asO
 		all.Tags = append(all.Tags, tagged)
 	}
 	for i := range lists[2] {
-		all.Deprecated = all.Deprecated || lists[2][i].Seen(asOf)
+		t := &lists[2][i]
+		all.Deprecated = all.Deprecated || t.Seen(asOf)
+		all.lapses = append(all.lapses, t.Since)
+		if t.Until != history.Forever {
+			all.lapses = append(all.lapses, t.Until)
+		}
 	}
 	return all, nil
 }
@@ -354,4 +365,140 @@ func (b Base) Conflicts(ctx context.Context, tenant dag.Tenant, s belief.Space, 
 		list = append(list, c)
 	}
 	return list, nil
+}
+
+// Upto returns the greatest number of what is recorded of an item that was recorded at a time or before, 0 if there is none.
+func (b Base) Upto(ctx context.Context, tenant dag.Tenant, r *ItemRecord, at dag.Time) (dag.Seq, error) {
+	numbers := slices.Clone(r.lapses)
+	for _, revision := range r.Revisions {
+		numbers = append(numbers, revision.Seq)
+	}
+	for _, t := range r.Tags {
+		numbers = append(numbers, t.Since)
+		if t.Until != history.Forever {
+			numbers = append(numbers, t.Until)
+		}
+	}
+	entries, err := b.entriesAt(ctx, tenant, numbers)
+	last := dag.Seq(0)
+	for seq, e := range entries {
+		if e.At <= at {
+			last = max(last, seq)
+		}
+	}
+	return last, err
+}
+
+// A Stretch is a time in which an element was believed.
+type Stretch struct {
+	Believed
+	Until dag.Seq // history.Forever while it is
+	By    string  // who ended it
+	Why   string  // the reason that was given
+}
+
+// Stated returns the times up to a number in which elements of a space had a literal, by their beginning.
+func (b Base) Stated(ctx context.Context, tenant dag.Tenant, s belief.Space, of belief.Literal, asOf dag.Seq) ([]Stretch, error) {
+	lists, err := b.Terms(ctx, tenant, []history.Range{{Index: indexElements, Prefix: slotPrefix(s, of.Slot())}})
+	if err != nil {
+		return nil, err
+	}
+	seqs := entriesOf(lists[0])
+	for i := range lists[0] {
+		if t := &lists[0][i]; t.Until <= asOf {
+			seqs = append(seqs, t.Until)
+		}
+	}
+	slices.Sort(seqs)
+	entries, err := b.entriesAt(ctx, tenant, slices.Compact(seqs))
+	if err != nil {
+		return nil, err
+	}
+	var list []Stretch
+	for i := range lists[0] {
+		t := &lists[0][i]
+		held, err := believed(lists[0][i:i+1], entries)
+		if err != nil {
+			return nil, err
+		}
+		if len(held) == 0 || t.Since > asOf || held[0].Stated().Literal != of {
+			continue
+		}
+		stretch := Stretch{Believed: held[0], Until: t.Until}
+		if t.Until > asOf {
+			stretch.Until = history.Forever
+		} else if e, ok := entries[t.Until]; ok && IsKind(e.Kind) {
+			r, err := readEntry(&e)
+			if err != nil {
+				return nil, err
+			}
+			stretch.By, stretch.Why = endedBy(r)
+		}
+		list = append(list, stretch)
+	}
+	slices.SortFunc(list, func(a, b Stretch) int { return cmp.Or(cmp.Compare(a.Since, b.Since), cmp.Compare(a.Until, b.Until)) })
+	return list, nil
+}
+
+// endedBy returns who recorded something, and for which reason.
+func endedBy(r record) (by, why string) {
+	switch r := r.(type) {
+	case *Revision:
+		return r.By, r.Reason
+	case *Tag:
+		return r.By, r.Reason
+	case *Deprecation:
+		return r.By, r.Reason
+	}
+	return "", ""
+}
+
+// A Dependent is a revision that links to another.
+type Dependent struct {
+	Link
+	Depth int
+}
+
+// Dependents returns the links to a revision, and to those that these are from, over so many steps; of each revision once. Up to MaxNeighbours.
+func (b Base) Dependents(ctx context.Context, tenant dag.Tenant, of belief.Address, depth int, asOf dag.Seq) ([]Dependent, error) {
+	seen := map[string]bool{of.String(): true}
+	next := []string{of.String()}
+	var all []Dependent
+	for step := 1; step <= depth && len(next) > 0 && len(all) < MaxNeighbours; step++ {
+		ranges := make([]history.Range, len(next))
+		for i, address := range next {
+			ranges[i] = history.Range{Index: indexLinked, Prefix: linkKey(address), AsOf: asOf}
+		}
+		next = nil
+		for some := range slices.Chunk(ranges, 4096) {
+			lists, err := b.Terms(ctx, tenant, some)
+			if err != nil {
+				return nil, err
+			}
+			var numbers []dag.Seq
+			for _, list := range lists {
+				for i := range list {
+					numbers = append(numbers, list[i].Since)
+				}
+			}
+			slices.Sort(numbers)
+			entries, err := b.entriesAt(ctx, tenant, slices.Compact(numbers))
+			if err != nil {
+				return nil, err
+			}
+			for _, seq := range slices.Compact(numbers) {
+				e := entries[seq]
+				l, err := ReadLink(&e)
+				if err != nil {
+					return nil, err
+				}
+				all = append(all, Dependent{*l, step})
+				if from := l.From.String(); !seen[from] {
+					seen[from] = true
+					next = append(next, from)
+				}
+			}
+		}
+	}
+	return all, nil
 }

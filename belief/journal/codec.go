@@ -2,6 +2,7 @@ package journal
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/dag"
@@ -15,6 +16,9 @@ type Codec struct{}
 func (Codec) Kinds() []history.Kind {
 	return []history.Kind{KindConflict, KindDeprecation, KindLink, KindRevision, KindSpace, KindTag}
 }
+
+// IsKind reports whether entries of a kind are of beliefs.
+func IsKind(k history.Kind) bool { return slices.Contains(Codec{}.Kinds(), k) }
 
 // Stream is what is known.
 func (Codec) Stream() history.Stream { return history.Known }

@@ -90,9 +90,12 @@ atlas blame d93a7abe
 --output json atlas blame ANCHOR --policy default@1
 atlas manifest -o DIR/atlas.json
 atlas replay DIR/atlas.json
+~atlas verify DIR/atlas.json
+~atlas verify DIR/slice.json
 ~atlas replay DIR/slice.json
 ~atlas blame absent
 ~atlas --as-of 999
+atlas blame d93a7abe --as-of 26 --issued 1
 ~atlas influence --by nothing
 search table deleted
 --output json search why was the table deleted --explain --as-of 22
@@ -116,6 +119,7 @@ context --anchor ANCHOR --format text --as-of 22
 ~context table --anchor absent
 context --find 'why was the table deleted' --budget 300
 slice --find 'why was the table deleted' --format markdown
+slice --batch DIR/anchors.txt --workers 3
 show --find 'table deleted'
 ~slice --find xyzzy
 slices
@@ -308,6 +312,7 @@ apikey create --role agent --admit-roles assistant --admit-authors agent:* --not
 
 // twinFiles are what the scripts read.
 var twinFiles = map[string]string{
+	"anchors.txt":         "92a69352\nd93a7abe\n",
 	"more.jsonl":          `{"attrs":{},"author":"human:b","content":"one","conversation":"1c1de000-0dc0-4a11-8ca1-0000000000b0","created_at":"2026-03-15T02:00:01.000000Z","id":"b0000000-0dc0-4a11-8ca1-000000000002","parents":[],"role":"user","salt":"be4c218bc9f7c482d7f6c0d170d2ea17"}` + "\n" + `{"attrs":{},"author":"human:b","content":"two","conversation":"1c1de000-0dc0-4a11-8ca1-0000000000b0","created_at":"2026-03-15T02:00:00.000000Z","id":"b0000000-0dc0-4a11-8ca1-000000000001","parents":[{"id":"` + demo.IncidentAnchor + `","kind":"reply"}],"role":"assistant","salt":"be4c218bc9f7c482d7f6c0d170d2ea18"}` + "\n",
 	"orphan.jsonl":        `{"attrs":{},"author":"human:b","content":"one","conversation":"1c1de000-0dc0-4a11-8ca1-0000000000b0","created_at":"2026-03-15T02:00:01.000000Z","id":"b0000000-0dc0-4a11-8ca1-000000000009","parents":[{"id":"b0000000-0dc0-4a11-8ca1-000000000008","kind":"reply"}],"role":"user","salt":"be4c218bc9f7c482d7f6c0d170d2ea17"}` + "\n",
 	"capitals.jsonl":      `{"attrs":{},"author":"human:b","content":"three","conversation":"1C1DE000-0DC0-4A11-8CA1-0000000000B0","created_at":"2026-03-15T02:00:01.000000Z","id":"B0000000-0DC0-4A11-8CA1-000000000003","parents":[{"id":"B0000000-0DC0-4A11-8CA1-000000000002","kind":"reply"}],"role":"user","salt":"be4c218bc9f7c482d7f6c0d170d2ea17"}` + "\n",

@@ -101,7 +101,7 @@ func TestWay(t *testing.T) {
 	if err := k.Policies().Register(t.Context(), dag.DefaultTenant, narrow); err != nil {
 		t.Fatal(err)
 	}
-	if _, all := must(t, c, "list_policies", map[string]any{}); len(all["policies"].([]any)) != 14 {
+	if _, all := must(t, c, "list_policies", map[string]any{}); len(all["policies"].([]any)) != 15 {
 		t.Errorf("policies %v", all)
 	}
 	for in, standing := range map[string]string{`{"turn":"ext-1"}`: "selected", `{"turn":"ext-5","as_of":4,"anchor":"ext-3"}`: "not_in_view", `{"turn":"ext-3","policy":"narrow@1"}`: "beaten"} {
@@ -179,13 +179,16 @@ func TestRoles(t *testing.T) {
 		"replay_slice": {"slice_id": cut["slice_id"]}, "explain_turn": {"turn": "ext-1", "anchor": "ext-3"}, "list_policies": {}, "show_turn": {"turn": "ext-1"},
 		"find": {"query": "said"}, "recall": {"task": "what was said"},
 	}
+	for name, in := range believed(t, k) {
+		arguments[name] = in
+	}
 	for name, in := range knowledgeArguments(t, admin) {
 		arguments[name] = in
 	}
 	learns := []string{
-		"add_observations", "create_entities", "create_relations", "delete_entities", "delete_observations", "delete_relations", "knowledge_assert", "knowledge_retract",
+		"add_observations", "create_entities", "create_relations", "delete_entities", "delete_observations", "delete_relations", "knowledge_assert", "knowledge_retract", "remember",
 	}
-	asks := []string{"find", "recall", "knowledge_find", "knowledge_history", "knowledge_path", "knowledge_traverse", "open_nodes", "read_graph", "search_nodes"}
+	asks := []string{"base", "why", "impact", "find", "recall", "knowledge_find", "knowledge_history", "knowledge_path", "knowledge_traverse", "open_nodes", "read_graph", "search_nodes"}
 	want := map[access.Role][]string{
 		access.Verifier: {"verify_bundle"},
 		access.Agent:    slices.Concat([]string{"admit_turns", "cut_slice", "knowledge_slice", "list_policies", "verify_bundle"}, learns, asks),

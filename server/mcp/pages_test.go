@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"hash/crc32"
+	"maps"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/kernel"
 )
 
 // wildText returns a text of at most so many bytes whose characters have different lengths in JSON.
@@ -26,7 +28,7 @@ func wildText(r *rand.Rand, most int) string {
 
 // fillWild fills a store with much of everything, and returns arguments of every tool whose
 // answer can be long. They ask with the default arguments.
-func fillWild(t *testing.T, r *rand.Rand, c *sdk.ClientSession) map[string]map[string]any {
+func fillWild(t *testing.T, r *rand.Rand, k *kernel.Kernel, c *sdk.ClientSession) map[string]map[string]any {
 	t.Helper()
 	turns, n := []any{}, 25+r.IntN(10)
 	for i := range n {
@@ -67,7 +69,8 @@ func fillWild(t *testing.T, r *rand.Rand, c *sdk.ClientSession) map[string]map[s
 		more = append(more, map[string]any{"entityName": fmt.Sprintf("e%d", i), "contents": []any{"new" + wildText(r, 3000)}})
 		gone = append(gone, "gone"+wildText(r, 3000))
 	}
-	return map[string]map[string]any{
+	all := believed(t, k)
+	maps.Copy(all, map[string]map[string]any{
 		"cut_slice":          {"anchor": turnID(n)},
 		"verify_bundle":      {"bundle": bundle},
 		"replay_slice":       {"slice_id": cut["slice_id"]},
@@ -89,7 +92,8 @@ func fillWild(t *testing.T, r *rand.Rand, c *sdk.ClientSession) map[string]map[s
 		"delete_entities":     {"entityNames": gone},
 		"delete_observations": {"deletions": []any{map[string]any{"entityName": "gone" + wildText(r, 20_000), "observations": gone}}},
 		"delete_relations":    {"relations": relations},
-	}
+	})
+	return all
 }
 
 // TestAnswersInPages asks every tool whose answer can be long, with the default bounds, about random
@@ -100,8 +104,9 @@ func TestAnswersInPages(t *testing.T) {
 	cut := map[string]int{}
 	for seed := range uint64(2) {
 		r := rand.New(rand.NewPCG(seed, 9))
-		c := over(t, New(testKernel(t), Options{Tools: every(t)}), identity(access.Admin))
-		arguments := fillWild(t, r, c)
+		k := testKernel(t)
+		c := over(t, New(k, Options{Tools: every(t)}), identity(access.Admin))
+		arguments := fillWild(t, r, k, c)
 		for _, d := range definitions() {
 			name, in := d.Name, arguments[d.Name]
 			if tools[name].answers == short {

@@ -179,7 +179,7 @@ func (s *Server) call(ctx context.Context, t tool, arguments []byte) (*sdk.CallT
 	if err != nil {
 		return nil, err
 	}
-	ctx = access.As(ctx, who.Caller())
+	ctx = access.As(ctx, who)
 	if len(arguments) == 0 {
 		arguments = []byte("{}")
 	}

@@ -11,13 +11,13 @@ import (
 	"fmt"
 	"math/bits"
 	"slices"
-	"strconv"
 
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/atlas"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/internal/canon"
 	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/ledger/attest"
 	"github.com/graphkernel/graphkernel/ledger/identity"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/store"
@@ -37,7 +37,7 @@ func gathered(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.A
 	}
 	of := api.AtlasOf{AsOf: uint64(v.AsOf), Issued: v.Issued, Unknown: v.Older}
 	for i := range v.Handed {
-		if v.Handed[i].Record.OfContext() {
+		if v.Handed[i].Context {
 			of.Handed++
 		} else {
 			of.Slices++
@@ -59,34 +59,42 @@ func atlasSnapshot(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in 
 	if err != nil {
 		return api.Snapshot{}, err
 	}
-	authors, err := k.Atlas().Authors(ctx, tenant, v.AsOf)
+	authors, err := v.Authors(ctx)
 	if err != nil {
 		return api.Snapshot{}, err
 	}
-	s := v.Graph.Snapshot(v.AsOf)
+	s, err := v.Snapshot(ctx)
+	if err != nil {
+		return api.Snapshot{}, err
+	}
 	w := api.Snapshot{
 		AtlasOf: of, Turns: s.Turns, Edges: s.Edges, Conversations: s.Conversations, Roots: s.Roots, Leaves: s.Leaves, Branches: s.Branches, Merges: s.Merges, Depth: s.Depth,
-		Depths: shares(s.Depths), Kinds: shares(s.Kinds), Roles: shares(s.Roles), Phases: shares(s.Phases), Largest: shares(s.Largest), Authors: []api.NameShare{}, Growth: []api.GrowthStep{},
+		Depths: shares(s.Depths), Kinds: shares(s.Kinds), Roles: shares(s.Roles), Phases: shares(s.Phases), Largest: shares(s.Largest), Authors: firstShares(authors.All), Growth: []api.GrowthStep{},
 	}
-	for _, c := range counts(authors)[:min(len(authors), atlasList)] {
-		w.Authors = append(w.Authors, api.NameShare{Name: c.Name, Count: c.Facts})
-	}
-	for _, g := range s.Growth {
-		w.Growth = append(w.Growth, api.GrowthStep{Upto: uint64(g.Upto), Turns: g.Turns, Conversations: g.Conversations})
+	for i, g := range s.Growth {
+		w.Growth = append(w.Growth, api.GrowthStep{
+			Upto: uint64(g.Upto), Turns: g.Turns, Conversations: g.Conversations, Roles: shares(g.Roles), Phases: shares(g.Phases), Authors: firstShares(authors.Growth[i]),
+		})
 	}
 	return w, nil
 }
+
+// firstShares is the first of shares.
+func firstShares(list []atlas.Count) []api.NameShare { return shares(list[:min(len(list), atlasList)]) }
 
 func atlasOverlap(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.AtlasQuery) (api.Overlap, error) {
 	v, of, err := gathered(ctx, k, tenant, in.AtlasView)
 	if err != nil {
 		return api.Overlap{}, err
 	}
-	pairs, sampled := atlas.Overlaps(v.Sets, cmp.Or(in.Limit, atlasList), k.Atlas().Workers())
+	pairs, sampled, err := v.Overlaps(ctx, cmp.Or(in.Limit, atlasList))
+	if err != nil {
+		return api.Overlap{}, err
+	}
 	w := api.Overlap{AtlasOf: of, Sampled: sampled, Pairs: []api.OverlapPair{}}
 	for _, p := range pairs {
 		w.Pairs = append(w.Pairs, api.OverlapPair{
-			A: string(v.Handed[p.A].Record.Provenance.SliceID), B: string(v.Handed[p.B].Record.Provenance.SliceID), Shared: int(p.Shared), Jaccard: p.Jaccard,
+			A: string(v.Handed[p.A].Slice), B: string(v.Handed[p.B].Slice), Shared: int(p.Shared), Jaccard: p.Jaccard,
 		})
 	}
 	return w, nil
@@ -105,50 +113,38 @@ func atlasInfluence(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in
 		}
 		only = n
 	}
-	list := make([]api.InfluencedTurn, len(v.Graph.Turns))
-	for i := range v.Handed {
-		h := &v.Handed[i]
-		for _, m := range h.Members {
-			n, found := v.Graph.Number(m.Turn)
-			if !found {
-				continue
-			}
-			list[n].Weight += m.Score
-			if h.Record.OfContext() {
-				list[n].Contexts++
-			} else {
-				list[n].Slices++
-			}
-		}
+	f, err := v.Influence(ctx)
+	if err != nil {
+		return api.Influence{}, err
 	}
-	ranks := v.Graph.PageRank()
-	between, sampled := v.Graph.Betweenness(k.Atlas().Workers())
-	cuts := v.Graph.Cuts()
-	for i := range list {
-		t := &list[i]
-		t.Turn, t.Weight, t.Degree = v.Graph.Turns[i].ID.String(), t.Weight/1000, v.Graph.Degree(int32(i))
-		t.Rank, t.Betweenness = parts(ranks[i], 1_000_000_000_000, 50), parts(between[i], 1000, 20)
+	w := api.Influence{AtlasOf: of, Sampled: f.Sampled, Cuts: len(f.Cuts.Turns), Bridges: len(f.Cuts.Bridges), Turns: []api.InfluencedTurn{}}
+	first := []int32{only}
+	if only < 0 {
+		first = most(len(v.Graph.Turns), cmp.Or(in.Limit, atlasList), map[string]func(n int32) uint64{
+			"rank":        func(n int32) uint64 { return f.Ranks[n] },
+			"betweenness": func(n int32) uint64 { return f.Between[n] },
+			"weight":      func(n int32) uint64 { return f.Uses[n].Weight },
+		}[cmp.Or(in.By, "weight")])
 	}
-	for _, n := range cuts.Turns {
-		list[n].Cut = true
+	for _, n := range first {
+		use := f.Uses[n]
+		_, cut := slices.BinarySearch(f.Cuts.Turns, n)
+		w.Turns = append(w.Turns, api.InfluencedTurn{
+			Turn: v.Graph.Turns[n].ID.String(), Slices: int(use.Slices), Contexts: int(use.Contexts), Weight: use.Weight / 1000, Degree: v.Graph.Degree(n),
+			Rank: parts(f.Ranks[n], 1_000_000_000_000, 50), Betweenness: parts(f.Between[n], 1000, 20), Cut: cut,
+		})
 	}
-	w := api.Influence{AtlasOf: of, Sampled: sampled, Cuts: len(cuts.Turns), Bridges: len(cuts.Bridges), Turns: []api.InfluencedTurn{}}
-	if only >= 0 {
-		w.Turns = append(w.Turns, list[only])
-		return w, nil
-	}
-	by := map[string]func(*api.InfluencedTurn) uint64{
-		"":            func(t *api.InfluencedTurn) uint64 { return t.Weight },
-		"rank":        func(t *api.InfluencedTurn) uint64 { return t.Rank },
-		"betweenness": func(t *api.InfluencedTurn) uint64 { return t.Betweenness },
-	}
-	rate := by[in.By]
-	if rate == nil {
-		rate = by[""]
-	}
-	slices.SortStableFunc(list, func(a, b api.InfluencedTurn) int { return cmp.Compare(rate(&b), rate(&a)) }) // then by id
-	w.Turns = append(w.Turns, list[:min(len(list), cmp.Or(in.Limit, atlasList))]...)
 	return w, nil
+}
+
+// most returns the first so many of the numbers below n by a rate, the greatest first, and then by number.
+func most(n, limit int, rate func(n int32) uint64) []int32 {
+	list := make([]int32, n)
+	for i := range list {
+		list[i] = int32(i)
+	}
+	slices.SortStableFunc(list, func(a, b int32) int { return cmp.Compare(rate(b), rate(a)) })
+	return list[:min(n, limit)]
 }
 
 // parts is a number of parts of 2^shift in another unit.
@@ -166,19 +162,13 @@ func atlasCommunities(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, 
 	degree := v.Graph.Degree
 	var c atlas.Communities
 	if in.Of == "facts" {
-		names, edges, err := believed(ctx, k, tenant, v.AsOf)
+		f, err := v.FactCommunities(ctx)
 		if err != nil {
 			return api.Communities{}, err
 		}
-		c = atlas.Parted(len(names), edges)
-		ends := make([]int, len(names))
-		for _, e := range edges {
-			ends[e[0]]++
-			ends[e[1]]++
-		}
-		name, degree = func(n int32) string { return names[n] }, func(n int32) int { return ends[n] }
-	} else {
-		c = v.Graph.Communities()
+		c, name, degree = f.Communities, func(n int32) string { return f.Names[n] }, func(n int32) int { return f.Degrees[n] }
+	} else if c, err = v.Communities(ctx); err != nil {
+		return api.Communities{}, err
 	}
 	w := api.Communities{AtlasOf: of, Total: len(c.List), Modularity: c.Modularity, List: []api.Community{}}
 	for _, members := range c.List[:min(len(c.List), cmp.Or(in.Limit, atlasList))] {
@@ -198,60 +188,25 @@ func atlasCommunities(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, 
 	return w, nil
 }
 
-// believed returns the names of the facts that are believed as of a number, ascending, and an edge for each fact.
-func believed(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, asOf dag.Seq) (names []string, edges [][2]int32, err error) {
-	aliases, err := k.Facts().Aliases(ctx, tenant, asOf)
-	if err != nil {
-		return nil, nil, err
-	}
-	var facts [][2]string
-	for after := dag.Seq(0); after < asOf; {
-		list, err := k.Facts().Acts(ctx, tenant, after, statsPage)
-		if err != nil {
-			return nil, nil, err
-		}
-		for i := range list {
-			if f, ok := list[i].Version(); ok && f.Seen(asOf) {
-				facts = append(facts, [2]string{aliases.Resolve(f.Subject), aliases.Resolve(f.Object)})
-			}
-		}
-		if len(list) < statsPage {
-			break
-		}
-		after = list[len(list)-1].Seq
-	}
-	for _, f := range facts {
-		names = append(names, f[0], f[1])
-	}
-	slices.Sort(names)
-	names = slices.Compact(names)
-	for _, f := range facts {
-		a, _ := slices.BinarySearch(names, f[0])
-		b, _ := slices.BinarySearch(names, f[1])
-		edges = append(edges, [2]int32{int32(a), int32(b)})
-	}
-	return names, edges, nil
-}
-
 // atlasManifest writes the whole atlas as one document, and has it signed.
-func atlasManifest(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.AtlasView) (w api.Manifest, err error) {
-	v, _, err := gathered(ctx, k, tenant, in)
+func atlasManifest(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.ManifestQuery) (w api.Manifest, err error) {
+	v, _, err := gathered(ctx, k, tenant, in.AtlasView)
 	if err != nil {
 		return w, err
 	}
-	in = api.AtlasView{AsOf: uint64(v.AsOf), Issued: v.Issued}
-	document := map[string]any{"form": "gka/1", "tenant": tenant}
+	of := api.AtlasView{AsOf: uint64(v.AsOf), Issued: v.Issued}
+	document := map[string]any{"form": attest.AtlasForm, "tenant": tenant}
 	for name, part := range map[string]func() (any, error){
-		"snapshot": func() (any, error) { return atlasSnapshot(ctx, k, tenant, in) },
-		"overlap":  func() (any, error) { return atlasOverlap(ctx, k, tenant, api.AtlasQuery{AtlasView: in}) },
+		"snapshot": func() (any, error) { return atlasSnapshot(ctx, k, tenant, of) },
+		"overlap":  func() (any, error) { return atlasOverlap(ctx, k, tenant, api.AtlasQuery{AtlasView: of}) },
 		"influence": func() (any, error) {
-			return atlasInfluence(ctx, k, tenant, api.InfluenceQuery{AtlasQuery: api.AtlasQuery{AtlasView: in}})
+			return atlasInfluence(ctx, k, tenant, api.InfluenceQuery{AtlasQuery: api.AtlasQuery{AtlasView: of}})
 		},
 		"turns": func() (any, error) {
-			return atlasCommunities(ctx, k, tenant, api.CommunityQuery{AtlasQuery: api.AtlasQuery{AtlasView: in}})
+			return atlasCommunities(ctx, k, tenant, api.CommunityQuery{AtlasQuery: api.AtlasQuery{AtlasView: of}})
 		},
 		"facts": func() (any, error) {
-			return atlasCommunities(ctx, k, tenant, api.CommunityQuery{AtlasQuery: api.AtlasQuery{AtlasView: in}, Of: "facts"})
+			return atlasCommunities(ctx, k, tenant, api.CommunityQuery{AtlasQuery: api.AtlasQuery{AtlasView: of}, Of: "facts"})
 		},
 	} {
 		if document[name], err = part(); err != nil {
@@ -263,15 +218,13 @@ func atlasManifest(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in 
 	}
 	sum := sha256.Sum256(w.Document)
 	w.SHA256 = hex.EncodeToString(sum[:])
-	statement, err := canonical(map[string]any{
-		"_type": "https://in-toto.io/Statement/v1", "predicateType": "https://github.com/graphkernel/graphkernel/attestation/atlas/v1",
-		"predicate": map[string]any{"as_of": in.AsOf, "issued": in.Issued, "tenant": tenant},
-		"subject":   []any{map[string]any{"name": "atlas-" + strconv.FormatUint(in.AsOf, 10) + ".json", "digest": map[string]string{"sha256": w.SHA256}}},
-	})
-	if err != nil {
-		return w, err
+	if in.Unsigned {
+		return w, nil
 	}
-	if w.Envelope, err = k.Atlas().Sign(tenant, statement); errors.Is(err, identity.ErrNone) {
+	w.Envelope, err = k.Atlas().Sign(ctx, tenant, func(origin string) []byte {
+		return (&attest.AtlasStatement{Tenant: tenant, AsOf: v.AsOf, Issued: v.Issued, Origin: origin, Subject: sum}).Append(nil)
+	})
+	if errors.Is(err, identity.ErrNone) {
 		return w, nil
 	}
 	return w, err
@@ -304,11 +257,11 @@ func blame(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.Blam
 	if id == "" {
 		id = policy.DefaultID
 	}
-	b, err := k.Atlas().Blame(ctx, tenant, in.ID, id)
+	b, err := k.Atlas().Blame(ctx, tenant, in.ID, id, dag.Seq(in.AsOf), in.Issued)
 	if err != nil {
 		return w, err
 	}
-	w = api.Blame{Turn: b.Turn.String(), For: records(b.For), InAll: texts(b.InAll), Policy: string(id), Selected: len(b.Slice.Turns), Pivots: []api.Pivot{}, Minimal: texts(b.Minimal), Tried: b.Tried}
+	w = api.Blame{Turn: b.Turn.String(), AsOf: uint64(b.AsOf), UpTo: b.Issued, For: records(b.For), InAll: texts(b.InAll), Policy: string(id), Selected: len(b.Slice.Turns), Pivots: []api.Pivot{}, Minimal: texts(b.Minimal), Tried: b.Tried}
 	for _, p := range b.Pivots {
 		w.Pivots = append(w.Pivots, api.Pivot{Turn: p.Turn.String(), Dropped: p.Dropped, Added: p.Added})
 	}

@@ -6,6 +6,7 @@ import (
 	"reflect"
 
 	"github.com/graphkernel/graphkernel/api"
+	"github.com/graphkernel/graphkernel/belief/journal"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/internal/canon"
 	"github.com/graphkernel/graphkernel/kernel"
@@ -61,6 +62,23 @@ var (
 	AtlasCommunities  = answered(api.AtlasCommunities, atlasCommunities)
 	AtlasManifest     = answered(api.AtlasManifest, atlasManifest)
 	BlameTurn         = answered(api.BlameTurn, blame)
+	SetSpace          = answered(api.SetSpace, setSpace)
+	ListSpaces        = answered(api.ListSpaces, listSpaces)
+	ReviseBeliefs     = answered(api.ReviseBeliefs, believing(journal.Revise))
+	ContractBeliefs   = answered(api.ContractBeliefs, believing(journal.Contract))
+	ExpandBeliefs     = answered(api.ExpandBeliefs, believing(journal.Expand))
+	ProposeBeliefs    = answered(api.ProposeBeliefs, believing(journal.Propose))
+	GetBeliefBase     = answered(api.GetBeliefBase, beliefBase)
+	ExplainBelief     = answered(api.ExplainBelief, explainBelief)
+	BeliefImpact      = answered(api.BeliefImpact, beliefImpact)
+	DiffBeliefs       = answered(api.DiffBeliefs, diffBeliefs)
+	ListItems         = answered(api.ListItems, listItems)
+	BeliefConflicts   = answered(api.BeliefConflicts, beliefConflicts)
+	ResolveKref       = answered(api.ResolveKref, resolveKref)
+	TagKref           = answered(api.TagKref, tagKref)
+	DeprecateItem     = answered(api.DeprecateItem, deprecating(true))
+	RestoreItem       = answered(api.RestoreItem, deprecating(false))
+	LinkKref          = answered(api.LinkKref, linkKref)
 )
 
 // Operations lists them. The service has a route for each, and agents have a tool for each that
@@ -72,6 +90,8 @@ func Operations() []Answered {
 		ListFacts, RetractFacts, FactsHistory, TraverseKnowledge, FindPaths, CountKnowledge, KnowledgeSince, ListAliases,
 		ListKeys, CreateKey, RevokeKey,
 		AtlasSnapshot, AtlasOverlap, AtlasInfluence, AtlasCommunities, AtlasManifest, BlameTurn,
+		SetSpace, ListSpaces, ReviseBeliefs, ContractBeliefs, ExpandBeliefs, ProposeBeliefs, GetBeliefBase, ExplainBelief, BeliefImpact, DiffBeliefs, ListItems, BeliefConflicts,
+		ResolveKref, TagKref, DeprecateItem, RestoreItem, LinkKref,
 	}
 }
 

@@ -130,6 +130,17 @@ class Attributes(TypedDict):
     """Of the conversation."""
 
 
+BaseDiff = TypedDict(
+    "BaseDiff",
+    {
+        "added": "list[HeldStatement]",
+        "from": "int",
+        "removed": "list[HeldStatement]",
+        "to": "int",
+    },
+)
+
+
 class BatchResult(TypedDict):
     """The bundle with its digest, a rendering, or a problem."""
 
@@ -147,11 +158,90 @@ class BatchResults(TypedDict):
     results: list[BatchResult]
 
 
+class BeliefBase(TypedDict):
+    as_of: int
+    policy: str
+    space: str
+    statements: list[HeldStatement]
+
+
+class BeliefLoss(TypedDict):
+    conflict: list[BeliefStatement]
+    """A smallest set that cannot be believed together, or that would leave what is given up; the statement is one of it."""
+    item: str
+    premises: NotRequired[list[BeliefStatement]]
+    """It was a rule with these premises."""
+    revision: int
+    statement: BeliefStatement
+    until: NotRequired[str]
+    """It holds until then, where what it gave way to begins."""
+
+
+class BeliefOutcome(TypedDict):
+    fell: list[BeliefStatement]
+    """Conclusions that no longer follow."""
+    gave_way: list[BeliefLoss]
+    """Of a request that was refused, what would have given way."""
+    item: NotRequired[str]
+    kept: int
+    """Elements that rules and constraints connect with the request and that are kept. All others are, too."""
+    outcome: Literal["changed", "unchanged", "refused"]
+    reason: NotRequired[Literal["conflict", "protected"]]
+    """Why it was refused."""
+    repeated: NotRequired[bool]
+    """The request was answered before, and this says only where."""
+    review: list[str]
+    """Revisions that depend on what gave way by a link that is no rule: somebody should look at them."""
+    revision: NotRequired[int]
+    seq: NotRequired[int]
+    """Absent if nothing was recorded."""
+
+
+class BeliefRequest(TypedDict):
+    confidence: NotRequired[float]
+    """1 if left out."""
+    dry_run: NotRequired[bool]
+    """Say what would happen, and record nothing."""
+    item: NotRequired[str]
+    """The item whose revision this becomes. Without it, the item that holds a conflicting or an equal statement, else a new one."""
+    key: NotRequired[str]
+    """Names the request: one that has been answered is not done again."""
+    keywords: NotRequired[list[str]]
+    kind: NotRequired[str]
+    """Of a new item."""
+    premises: NotRequired[list[BeliefStatement]]
+    """The statements follow from these: they are believed as long as all of these are."""
+    reason: NotRequired[str]
+    source: NotRequired[str]
+    """manual if left out, and inference of a proposal."""
+    space: str
+    statements: list[BeliefStatement]
+    summary: NotRequired[str]
+    title: NotRequired[str]
+    topics: NotRequired[list[str]]
+    turns: NotRequired[list[str]]
+    """The turns that the statements rest on: their text goes when these lose theirs."""
+    valid_from: NotRequired[str]
+    valid_until: NotRequired[str]
+
+
+class BeliefStatement(TypedDict):
+    not: NotRequired[bool]
+    """It is denied."""
+    object: str
+    predicate: str
+    subject: str
+
+
 class Blame(TypedDict):
+    as_of: int
+    """Of the graph."""
     handed_out: list[Issued]
     """What was handed out for it: around the turns that it follows, before there was it."""
     in_all: list[str]
     """Turns that all of that held."""
+    issued: int
+    """The number of the newest record of what was handed out."""
     minimal: list[str]
     """A smallest set of that kind, or one of which no turn can be left out; empty if the others would be selected in any case."""
     pivots: list[Pivot]
@@ -223,6 +313,22 @@ class Community(TypedDict):
     members: list[str]
     """The first 20, ascending: ids of turns, or names."""
     size: int
+
+
+class Conflict(TypedDict):
+    at: str
+    by: NotRequired[str]
+    erased: NotRequired[bool]
+    reason: NotRequired[str]
+    seq: int
+    statements: list[BeliefStatement]
+    turns: NotRequired[list[str]]
+    with: list[str]
+    """Revisions that would have given way."""
+
+
+class Conflicts(TypedDict):
+    conflicts: list[Conflict]
 
 
 class Context(TypedDict):
@@ -371,12 +477,35 @@ class DenyRules(TypedDict):
     type: Literal["deny_rules_v1"]
 
 
+class Dependent(TypedDict):
+    depth: int
+    ref: str
+    to: str
+    type: str
+
+
+class Deprecation(TypedDict):
+    reason: NotRequired[str]
+    ref: str
+
+
 class Difference(TypedDict):
     expected: str
     found: str
     offset: int
     """Bytes before the first difference."""
     path: str
+
+
+class EndedBelief(TypedDict):
+    by: NotRequired[str]
+    """Who ended it."""
+    item: str
+    reason: NotRequired[str]
+    revision: int
+    since: int
+    until: int
+    """The number of the entry that ended it."""
 
 
 class EnrichRequest(TypedDict):
@@ -566,7 +695,13 @@ class Found(TypedDict):
 
 
 class GrowthStep(TypedDict):
+    authors: list[NameShare]
+    """The 20 with the most turns."""
     conversations: int
+    phases: list[NameShare]
+    """Turns of each phase."""
+    roles: list[NameShare]
+    """Turns of each role."""
     turns: int
     upto: int
 
@@ -574,6 +709,23 @@ class GrowthStep(TypedDict):
 class Health(TypedDict):
     checks: NotRequired[dict[str, str]]
     status: Literal["ok", "starting", "unavailable", "stopping"]
+
+
+class HeldStatement(TypedDict):
+    derived: NotRequired[bool]
+    """It follows by a rule, and nothing states it."""
+    item: str
+    """That states it, or the rule by which it follows."""
+    not: NotRequired[bool]
+    """It is denied."""
+    object: str
+    predicate: str
+    revision: int
+    since: NotRequired[int]
+    """From which number on its revision is believed."""
+    subject: str
+    valid_from: NotRequired[str]
+    valid_until: NotRequired[str]
 
 
 class Hit(TypedDict):
@@ -627,6 +779,15 @@ class Holding(TypedDict):
     older: int
     """How many older records were not."""
     slices: list[Issued]
+
+
+class Impact(TypedDict):
+    as_of: int
+    falls: list[BeliefStatement]
+    """Conclusions that would no longer follow without it."""
+    links: list[Dependent]
+    """Revisions that link to it, over any number of links."""
+    ref: str
 
 
 class Influence(TypedDict):
@@ -693,6 +854,39 @@ class Issued(TypedDict):
     token: str
 
 
+class ItemRevision(TypedDict):
+    at: str
+    by: NotRequired[str]
+    confidence: float
+    erased: NotRequired[bool]
+    """What it said is gone, with the turns that it rested on."""
+    keywords: NotRequired[list[str]]
+    reason: NotRequired[str]
+    revision: int
+    seq: int
+    source: NotRequired[str]
+    statements: list[RevisionElement]
+    summary: NotRequired[str]
+    supersedes: NotRequired[int]
+    title: NotRequired[str]
+    topics: NotRequired[list[str]]
+    withheld: NotRequired[bool]
+    """Title and summary may say what was given up, so contexts leave them out."""
+
+
+class ItemTag(TypedDict):
+    revision: int
+    since: int
+    tag: str
+    until: NotRequired[int]
+    """Absent while it does."""
+
+
+class Items(TypedDict):
+    items: list[str]
+    next: NotRequired[str]
+
+
 class JWKS(TypedDict):
     """RFC 7517, section 5."""
 
@@ -707,6 +901,18 @@ class KernelKeys(TypedDict):
     name: str
     sigstore: NotRequired[dict[str, Any]]
     version: Literal["gkk/1"]
+
+
+class KindPolicy(TypedDict):
+    """Which predicates of a space are limited, and what its kinds of items mean. Members that are left out have the values of beliefs@1."""
+
+    exclusive: NotRequired[list[dict[str, Any]]]
+    """Objects of which a subject can have one under a predicate."""
+    functional: NotRequired[list[str]]
+    """Predicates that have one object for each subject."""
+    kinds: NotRequired[list[dict[str, Any]]]
+    """The kinds of items. docs/belief.md has the members."""
+    type: Literal["kind_policy_v1"]
 
 
 class Knowledge(TypedDict):
@@ -772,6 +978,13 @@ class KnowledgeStats(TypedDict):
     sources_total: int
 
 
+class KrefChange(TypedDict):
+    conflict: NotRequired[list[BeliefStatement]]
+    """What it would contradict itself by."""
+    outcome: Literal["changed", "unchanged", "refused"]
+    seq: NotRequired[int]
+
+
 class MadeAPIKey(TypedDict):
     admits_authors: str
     admits_roles: str
@@ -786,7 +999,7 @@ class Manifest(TypedDict):
     document: dict[str, Any]
     """Canonical JSON (RFC 8785) of all parts, with the lists at their default lengths."""
     envelope: NotRequired[dict[str, Any]]
-    """An in-toto statement that names the digest, signed by the attestation key (DSSE). Absent without an identity."""
+    """An in-toto statement that names the digest, signed by the attestation key (DSSE). Absent without an identity, or if none was asked for."""
     sha256: str
     """Of the document."""
 
@@ -838,6 +1051,30 @@ class NewFact(TypedDict):
     turn: NotRequired[str]
     valid_from: NotRequired[str]
     valid_until: NotRequired[str]
+
+
+NewLink = TypedDict(
+    "NewLink",
+    {
+        "from": "str",
+        "to": "str",
+        "type": "str",
+    },
+)
+
+
+class NewSpace(TypedDict):
+    policy: NotRequired[str]
+    """A registered policy of the type kind_policy_v1."""
+    space: str
+
+
+class NewTag(TypedDict):
+    reason: NotRequired[str]
+    ref: str
+    revision: int
+    """0 takes the tag away."""
+    tag: str
 
 
 class Overlap(TypedDict):
@@ -892,7 +1129,7 @@ class Policies(TypedDict):
 
 
 class PolicyRegistration(TypedDict):
-    policy: Union[SlicePolicy, SlicePolicyV2, FactPolicy, RetrievalPolicy, ContextPolicy, DenyRules, Retention]
+    policy: Union[SlicePolicy, SlicePolicyV2, FactPolicy, RetrievalPolicy, ContextPolicy, DenyRules, Retention, KindPolicy]
     policy_id: str
 
 
@@ -957,7 +1194,7 @@ class Receipt(TypedDict):
 
 
 class RegisteredPolicy(TypedDict):
-    policy: Union[SlicePolicy, SlicePolicyV2, FactPolicy, RetrievalPolicy, ContextPolicy, DenyRules, Retention]
+    policy: Union[SlicePolicy, SlicePolicyV2, FactPolicy, RetrievalPolicy, ContextPolicy, DenyRules, Retention, KindPolicy]
     policy_id: str
     policy_params_hash: str
 
@@ -974,6 +1211,19 @@ class Replay(TypedDict):
     reason: str
     redacted: list[str]
     slice_id: str
+
+
+class ResolvedKref(TypedDict):
+    as_of: int
+    deprecated: bool
+    item: str
+    ref: str
+    revision: NotRequired[ItemRevision]
+    """Absent if the tag points to none."""
+    revisions: int
+    """How many there are."""
+    tags: list[ItemTag]
+    """Each time that a tag pointed to a revision, by tag and number."""
 
 
 class ResolvedTurn(TypedDict):
@@ -1022,6 +1272,19 @@ class RetrievalPolicy(TypedDict):
     type: Literal["retrieval_policy_v1"]
     when: NotRequired[float]
     words: NotRequired[dict[str, Any]]
+
+
+class RevisionElement(TypedDict):
+    class: Literal["inferred", "tool", "verified", "human", "published", "hard_rule"]
+    not: NotRequired[bool]
+    """It is denied."""
+    object: str
+    predicate: str
+    premises: NotRequired[list[BeliefStatement]]
+    subject: str
+    turns: NotRequired[list[str]]
+    valid_from: NotRequired[str]
+    valid_until: NotRequired[str]
 
 
 class RevokedAPIKey(TypedDict):
@@ -1160,6 +1423,17 @@ class Snapshot(TypedDict):
     turns: int
 
 
+class Space(TypedDict):
+    policy: str
+    seq: NotRequired[int]
+    """The number since which it has this policy."""
+    space: str
+
+
+class Spaces(TypedDict):
+    spaces: list[Space]
+
+
 class Step(TypedDict):
     """A fact on a way. An outgoing one leads from its subject to its object."""
 
@@ -1201,6 +1475,18 @@ class Sufficiency(TypedDict):
     """Words of the task for which nothing was found."""
     ppm: int
     """The share of the task's words that occur in what was chosen, in millionths."""
+
+
+class Support(TypedDict):
+    by: NotRequired[str]
+    class: Literal["inferred", "tool", "verified", "human", "published", "hard_rule"]
+    item: str
+    premises: NotRequired[list[BeliefStatement]]
+    revision: int
+    since: int
+    """The event that began the unbroken belief."""
+    statement: BeliefStatement
+    turns: NotRequired[list[str]]
 
 
 class TaskErased(TypedDict):
@@ -1288,6 +1574,15 @@ class TurnIDs(TypedDict):
 
 class Turns(TypedDict):
     turns: list[Turn]
+
+
+class Why(TypedDict):
+    as_of: int
+    believed: bool
+    ended: list[EndedBelief]
+    """Times in which it was stated and that have ended."""
+    support: list[Support]
+    """A set of elements from which it follows."""
 
 
 class Written(TypedDict):
@@ -1398,12 +1693,12 @@ class Operations:
         """
         return self._transport.json("GET", "/api/atlas/influence", query={"as_of": as_of, "issued": issued, "limit": limit, "turn": turn, "by": by})
 
-    def atlas_manifest(self, *, as_of: int | None = None, issued: int | None = None) -> Manifest:
+    def atlas_manifest(self, *, as_of: int | None = None, issued: int | None = None, unsigned: bool | None = None) -> Manifest:
         """Write the atlas as one signed document.
 
         The document is the same, byte for byte, whenever it is asked for as of the same numbers, as long as no fact's turn and no author is erased.
         """
-        return self._transport.json("GET", "/api/atlas/manifest", query={"as_of": as_of, "issued": issued})
+        return self._transport.json("GET", "/api/atlas/manifest", query={"as_of": as_of, "issued": issued, "unsigned": unsigned})
 
     def atlas_overlap(self, *, as_of: int | None = None, issued: int | None = None, limit: int | None = None) -> Overlap:
         """List slices and contexts that share most.
@@ -1429,12 +1724,27 @@ class Operations:
         """
         return self._transport.json("POST", "/api/attest", body=body, media="application/json")
 
-    def blame_turn(self, id: str, *, policy: str | None = None) -> Blame:
+    def belief_conflicts(self, *, space: str) -> Conflicts:
+        """List the proposals that were not taken."""
+        return self._transport.json("GET", "/api/beliefs/conflicts", query={"space": space})
+
+    def belief_impact(self, *, ref: str, depth: int | None = None) -> Impact:
+        """Say what depends on a revision."""
+        return self._transport.json("GET", "/api/beliefs/impact", query={"ref": ref, "depth": depth})
+
+    def blame_turn(self, id: str, *, as_of: int | None = None, issued: int | None = None, policy: str | None = None) -> Blame:
         """Say what may have led to a turn.
 
         Lists what was handed out for it, the turns that all of that held, and those on which the choice of the others hung: the slice is cut again without each.
         """
-        return self._transport.json("GET", f"/api/turns/{self._transport.segment(id)}/blame", query={"policy": policy})
+        return self._transport.json("GET", f"/api/turns/{self._transport.segment(id)}/blame", query={"as_of": as_of, "issued": issued, "policy": policy})
+
+    def contract_beliefs(self, body: BeliefRequest) -> BeliefOutcome:
+        """Give up statements.
+
+        Each of them, and of what it follows from as much as is needed, the least entrenched first. Of a revision that states more, a new revision without them is made.
+        """
+        return self._transport.json("POST", "/api/beliefs/contract", body=body, media="application/json")
 
     def convert_bundle(self, body: bytes, *, to: Literal["prov", "openlineage", "sigstore"]) -> Converted:
         """Write a bundle as W3C PROV, OpenLineage, or for cosign.
@@ -1482,6 +1792,17 @@ class Operations:
         """
         return self._transport.json("POST", "/api/slice/batch", body=body, media="application/json")
 
+    def deprecate_item(self, body: Deprecation) -> KrefChange:
+        """Take an item out of what is believed.
+
+        Nothing is lost: its revisions and tags stay, and it can be restored.
+        """
+        return self._transport.json("POST", "/api/krefs/deprecate", body=body, media="application/json")
+
+    def diff_beliefs(self, *, space: str, from_: int, to: int | None = None) -> BaseDiff:
+        """Compare what is believed as of two numbers."""
+        return self._transport.json("GET", "/api/beliefs/diff", query={"space": space, "from": from_, "to": to})
+
     def draw_knowledge(self, *, entity: str, format: Literal["d3", "mermaid", "dot", "jsonld"] | None = None, max_hops: int | None = None, max_results: int | None = None, direction: Literal["outgoing", "incoming", "both"] | None = None, predicates: Sequence[str] | None = None, min_confidence: float | None = None, as_of: int | None = None, valid_at: str | None = None) -> bytes:
         """Draw what is around an entity.
 
@@ -1522,6 +1843,14 @@ class Operations:
         way; in an address it may end up in logs.
         """
         return self._transport.json("DELETE", f"/api/turns/{self._transport.segment(id)}", query={"reason": reason}, body=body, media="application/json")
+
+    def expand_beliefs(self, body: BeliefRequest) -> BeliefOutcome:
+        """Believe statements that contradict nothing."""
+        return self._transport.json("POST", "/api/beliefs/expand", body=body, media="application/json")
+
+    def explain_belief(self, *, space: str, subject: str, predicate: str, object: str, not: bool | None = None, as_of: int | None = None) -> Why:
+        """Say why a statement is believed, or why not any more."""
+        return self._transport.json("GET", "/api/beliefs/why", query={"space": space, "subject": subject, "predicate": predicate, "object": object, "not": not, "as_of": as_of})
 
     def explain_context(self, context_id: str, body: dict[str, Any]) -> ContextExplanation:
         """Say why a turn or a fact is in a context.
@@ -1573,6 +1902,13 @@ class Operations:
         first. No entity comes twice on a way. There may be none.
         """
         return self._transport.json("GET", "/api/knowledge/path", query={"from": from_, "to": to, "count": count, "predicates": predicates, "direction": direction, "max_hops": max_hops, "min_confidence": min_confidence, "as_of": as_of, "valid_at": valid_at})
+
+    def get_belief_base(self, *, space: str, as_of: int | None = None, valid_at: str | None = None, subject: str | None = None) -> BeliefBase:
+        """Say what is believed in a space.
+
+        As of any number: what was believed then, whatever came later. A statement that follows by a rule is marked.
+        """
+        return self._transport.json("GET", "/api/beliefs/base", query={"space": space, "as_of": as_of, "valid_at": valid_at, "subject": subject})
 
     def get_bundle(self, slice_id: str, *, bundle: str | None = None) -> Union[dict[str, Any]]:
         """Read a bundle that was issued, once more.
@@ -1752,6 +2088,10 @@ class Operations:
         """
         return self._transport.json("POST", "/api/knowledge/batch", body=body, media="application/x-ndjson")
 
+    def link_kref(self, body: NewLink) -> KrefChange:
+        """Link a revision to another, to a turn or to a slice."""
+        return self._transport.json("POST", "/api/krefs/link", body=body, media="application/json")
+
     def list_aliases(self, *, as_of: int | None = None, after: str | None = None, limit: int | None = None) -> Aliases:
         """List the aliases.
 
@@ -1820,6 +2160,20 @@ class Operations:
             if not after or after == last:
                 return
 
+    def list_items(self, *, space: str, as_of: int | None = None, limit: int | None = None, after: str | None = None) -> Items:
+        """List the items of a space."""
+        return self._transport.json("GET", "/api/beliefs/items", query={"space": space, "as_of": as_of, "limit": limit, "after": after})
+
+    def list_items_all(self, *, space: str, as_of: int | None = None) -> Iterator[str]:
+        """List the items of a space: all pages, one item after the other."""
+        after: str | None = None
+        while True:
+            page = self.list_items(space=space, as_of=as_of, after=after, limit=1000)
+            yield from page["items"]
+            last, after = after, page.get("next")
+            if not after or after == last:
+                return
+
     def list_keys(self) -> APIKeys:
         """List API keys."""
         return self._transport.json("GET", "/api/keys")
@@ -1844,6 +2198,10 @@ class Operations:
             last, after = after, page.get("next")
             if not after or after == last:
                 return
+
+    def list_spaces(self) -> Spaces:
+        """List the spaces of beliefs."""
+        return self._transport.json("GET", "/api/spaces")
 
     def list_turns(self, *, conversation: str | None = None, key: str | None = None, role: Literal["user", "assistant", "system", "tool"] | None = None, after: str | None = None, limit: int | None = None) -> StoredTurns:
         """List turns, of one conversation, of one key, of one role, or all."""
@@ -1884,6 +2242,14 @@ class Operations:
         """
         return self._transport.json("POST", "/api/slice/preview", body=body, media="application/json")
 
+    def propose_beliefs(self, body: BeliefRequest) -> BeliefOutcome:
+        """Propose statements, from a source that may be wrong.
+
+        For agents, extraction and imports. It is a revision if all that would give way is less entrenched and not protected. Else nothing changes but that a conflict is
+        recorded for somebody to decide.
+        """
+        return self._transport.json("POST", "/api/beliefs/propose", body=body, media="application/json")
+
     def ready(self) -> Health:
         """Can it take requests?."""
         return self._transport.json("GET", "/health/ready", keyless=True)
@@ -1914,6 +2280,13 @@ class Operations:
         """
         return self._transport.json("POST", f"/api/slices/{self._transport.segment(slice_id)}/replay", body=body, media="application/json")
 
+    def resolve_kref(self, *, ref: str) -> ResolvedKref:
+        """Follow an address to a revision.
+
+        An address without a query leads to what is believed of the item: the revision that the tag `current` points to.
+        """
+        return self._transport.json("GET", "/api/krefs", query={"ref": ref})
+
     def resolve_turn(self, *, name: str) -> ResolvedTurn:
         """Find the turn that a name means.
 
@@ -1921,6 +2294,10 @@ class Operations:
         another system gave it.
         """
         return self._transport.json("GET", "/api/turn", query={"name": name})
+
+    def restore_item(self, body: Deprecation) -> KrefChange:
+        """Believe a deprecated item again."""
+        return self._transport.json("POST", "/api/krefs/restore", body=body, media="application/json")
 
     def retract_facts(self, *, subject: str | None = None, predicate: str | None = None, object: str | None = None, entity: str | None = None, source: str | None = None, turn: str | None = None, statement: str | None = None, min_confidence: float | None = None, valid_at: str | None = None, reason: str | None = None, dry_run: bool | None = None) -> Retracted:
         """End the belief in all facts that filters match, or say which those are.
@@ -1931,6 +2308,17 @@ class Operations:
         as of an earlier number still sees it. At most 10 000 facts at once.
         """
         return self._transport.json("DELETE", "/api/knowledge", query={"subject": subject, "predicate": predicate, "object": object, "entity": entity, "source": source, "turn": turn, "statement": statement, "min_confidence": min_confidence, "valid_at": valid_at, "reason": reason, "dry_run": dry_run})
+
+    def revise_beliefs(self, body: BeliefRequest) -> BeliefOutcome:
+        """Believe statements, and give up what contradicts them.
+
+        The statements are taken. What is believed beside them is gone through from the most entrenched element to the least, and each is kept unless
+        it contradicts them and what is kept. The answer names each element that gave way, with a smallest set that it was in conflict with. It stays in the history. If it
+        began to hold before the statements do, it ends where they begin.
+
+        An item whose revision is tagged `published` does not give way: then nothing changes, and `outcome` is `refused`.
+        """
+        return self._transport.json("POST", "/api/beliefs/revise", body=body, media="application/json")
 
     def revoke_key(self, id: str) -> RevokedAPIKey:
         """End an API key for good.
@@ -1947,6 +2335,14 @@ class Operations:
         statistics that scores rest on. An erased text counts nowhere, whatever `as_of` says. A hit is no evidence: cut a slice around it for that.
         """
         return self._transport.json("POST", "/api/search", body=body, media="application/json")
+
+    def set_space(self, body: NewSpace) -> Space:
+        """Make a space of beliefs, or put it under another policy.
+
+        What is believed in one space must not contradict itself; what two spaces say does not meet. The policy says which predicates are limited and what
+        the kinds of items mean. A policy under which what is believed contradicts itself is a conflict that names the statements.
+        """
+        return self._transport.json("POST", "/api/spaces", body=body, media="application/json")
 
     def startup(self) -> Health:
         """Has it started?."""
@@ -1966,6 +2362,14 @@ class Operations:
         streams is open for each key.
         """
         return self._transport.events("GET", "/api/events", headers={"Last-Event-ID": last__event__id}, query={"last_event_id": last_event_id})
+
+    def tag_kref(self, body: NewTag) -> KrefChange:
+        """Point a tag to a revision, or take it away.
+
+        The tags `current`, which is what is believed, and `published`, which protects the revision, need the permission to revise. Moving `current` back to an earlier revision
+        is refused if that would contradict what is believed beside it.
+        """
+        return self._transport.json("POST", "/api/krefs/tag", body=body, media="application/json")
 
     def traverse_knowledge(self, body: TraverseRequest) -> Traversal:
         """Find what can be reached from entities, with a way to each.

@@ -123,6 +123,13 @@ export interface Attributes {
   title?: string;
 }
 
+export interface BaseDiff {
+  added: HeldStatement[];
+  from: number;
+  removed: HeldStatement[];
+  to: number;
+}
+
 /** The bundle with its digest, a rendering, or a problem. */
 export interface BatchResult {
   bundle?: Record<string, unknown>;
@@ -139,11 +146,90 @@ export interface BatchResults {
   results: BatchResult[];
 }
 
+export interface BeliefBase {
+  as_of: number;
+  policy: string;
+  space: string;
+  statements: HeldStatement[];
+}
+
+export interface BeliefLoss {
+  /** A smallest set that cannot be believed together, or that would leave what is given up; the statement is one of it. */
+  conflict: BeliefStatement[];
+  item: string;
+  /** It was a rule with these premises. */
+  premises?: BeliefStatement[];
+  revision: number;
+  statement: BeliefStatement;
+  /** It holds until then, where what it gave way to begins. */
+  until?: string;
+}
+
+export interface BeliefOutcome {
+  /** Conclusions that no longer follow. */
+  fell: BeliefStatement[];
+  /** Of a request that was refused, what would have given way. */
+  gave_way: BeliefLoss[];
+  item?: string;
+  /** Elements that rules and constraints connect with the request and that are kept. All others are, too. */
+  kept: number;
+  outcome: "changed" | "unchanged" | "refused";
+  /** Why it was refused. */
+  reason?: "conflict" | "protected";
+  /** The request was answered before, and this says only where. */
+  repeated?: boolean;
+  /** Revisions that depend on what gave way by a link that is no rule: somebody should look at them. */
+  review: string[];
+  revision?: number;
+  /** Absent if nothing was recorded. */
+  seq?: number;
+}
+
+export interface BeliefRequest {
+  /** 1 if left out. */
+  confidence?: number;
+  /** Say what would happen, and record nothing. */
+  dry_run?: boolean;
+  /** The item whose revision this becomes. Without it, the item that holds a conflicting or an equal statement, else a new one. */
+  item?: string;
+  /** Names the request: one that has been answered is not done again. */
+  key?: string;
+  keywords?: string[];
+  /** Of a new item. */
+  kind?: string;
+  /** The statements follow from these: they are believed as long as all of these are. */
+  premises?: BeliefStatement[];
+  reason?: string;
+  /** manual if left out, and inference of a proposal. */
+  source?: string;
+  space: string;
+  statements: BeliefStatement[];
+  summary?: string;
+  title?: string;
+  topics?: string[];
+  /** The turns that the statements rest on: their text goes when these lose theirs. */
+  turns?: string[];
+  valid_from?: string;
+  valid_until?: string;
+}
+
+export interface BeliefStatement {
+  /** It is denied. */
+  not?: boolean;
+  object: string;
+  predicate: string;
+  subject: string;
+}
+
 export interface Blame {
+  /** Of the graph. */
+  as_of: number;
   /** What was handed out for it: around the turns that it follows, before there was it. */
   handed_out: Issued[];
   /** Turns that all of that held. */
   in_all: string[];
+  /** The number of the newest record of what was handed out. */
+  issued: number;
   /** A smallest set of that kind, or one of which no turn can be left out; empty if the others would be selected in any case. */
   minimal: string[];
   /** Those of them without which others would have been selected otherwise, the most first. */
@@ -215,6 +301,22 @@ export interface Community {
   /** The first 20, ascending: ids of turns, or names. */
   members: string[];
   size: number;
+}
+
+export interface Conflict {
+  at: string;
+  by?: string;
+  erased?: boolean;
+  reason?: string;
+  seq: number;
+  statements: BeliefStatement[];
+  turns?: string[];
+  /** Revisions that would have given way. */
+  with: string[];
+}
+
+export interface Conflicts {
+  conflicts: Conflict[];
 }
 
 export interface Context {
@@ -365,12 +467,35 @@ export interface DenyRules {
   type: "deny_rules_v1";
 }
 
+export interface Dependent {
+  depth: number;
+  ref: string;
+  to: string;
+  type: string;
+}
+
+export interface Deprecation {
+  reason?: string;
+  ref: string;
+}
+
 export interface Difference {
   expected: string;
   found: string;
   /** Bytes before the first difference. */
   offset: number;
   path: string;
+}
+
+export interface EndedBelief {
+  /** Who ended it. */
+  by?: string;
+  item: string;
+  reason?: string;
+  revision: number;
+  since: number;
+  /** The number of the entry that ended it. */
+  until: number;
 }
 
 export interface EnrichRequest {
@@ -556,7 +681,13 @@ export interface Found {
 }
 
 export interface GrowthStep {
+  /** The 20 with the most turns. */
+  authors: NameShare[];
   conversations: number;
+  /** Turns of each phase. */
+  phases: NameShare[];
+  /** Turns of each role. */
+  roles: NameShare[];
   turns: number;
   upto: number;
 }
@@ -564,6 +695,23 @@ export interface GrowthStep {
 export interface Health {
   checks?: Record<string, string>;
   status: "ok" | "starting" | "unavailable" | "stopping";
+}
+
+export interface HeldStatement {
+  /** It follows by a rule, and nothing states it. */
+  derived?: boolean;
+  /** That states it, or the rule by which it follows. */
+  item: string;
+  /** It is denied. */
+  not?: boolean;
+  object: string;
+  predicate: string;
+  revision: number;
+  /** From which number on its revision is believed. */
+  since?: number;
+  subject: string;
+  valid_from?: string;
+  valid_until?: string;
 }
 
 export interface Hit {
@@ -617,6 +765,15 @@ export interface Holding {
   /** How many older records were not. */
   older: number;
   slices: Issued[];
+}
+
+export interface Impact {
+  as_of: number;
+  /** Conclusions that would no longer follow without it. */
+  falls: BeliefStatement[];
+  /** Revisions that link to it, over any number of links. */
+  links: Dependent[];
+  ref: string;
 }
 
 export interface Influence {
@@ -682,6 +839,39 @@ export interface Issued {
   token: string;
 }
 
+export interface ItemRevision {
+  at: string;
+  by?: string;
+  confidence: number;
+  /** What it said is gone, with the turns that it rested on. */
+  erased?: boolean;
+  keywords?: string[];
+  reason?: string;
+  revision: number;
+  seq: number;
+  source?: string;
+  statements: RevisionElement[];
+  summary?: string;
+  supersedes?: number;
+  title?: string;
+  topics?: string[];
+  /** Title and summary may say what was given up, so contexts leave them out. */
+  withheld?: boolean;
+}
+
+export interface ItemTag {
+  revision: number;
+  since: number;
+  tag: string;
+  /** Absent while it does. */
+  until?: number;
+}
+
+export interface Items {
+  items: string[];
+  next?: string;
+}
+
 /** RFC 7517, section 5. */
 export interface JWKS {
   keys: Record<string, unknown>[];
@@ -694,6 +884,17 @@ export interface KernelKeys {
   name: string;
   sigstore?: Record<string, unknown>;
   version: "gkk/1";
+}
+
+/** Which predicates of a space are limited, and what its kinds of items mean. Members that are left out have the values of beliefs@1. */
+export interface KindPolicy {
+  /** Objects of which a subject can have one under a predicate. */
+  exclusive?: Record<string, unknown>[];
+  /** Predicates that have one object for each subject. */
+  functional?: string[];
+  /** The kinds of items. docs/belief.md has the members. */
+  kinds?: Record<string, unknown>[];
+  type: "kind_policy_v1";
 }
 
 export interface Knowledge {
@@ -757,6 +958,13 @@ export interface KnowledgeStats {
   sources_total: number;
 }
 
+export interface KrefChange {
+  /** What it would contradict itself by. */
+  conflict?: BeliefStatement[];
+  outcome: "changed" | "unchanged" | "refused";
+  seq?: number;
+}
+
 export interface MadeAPIKey {
   admits_authors: string;
   admits_roles: string;
@@ -770,7 +978,7 @@ export interface MadeAPIKey {
 export interface Manifest {
   /** Canonical JSON (RFC 8785) of all parts, with the lists at their default lengths. */
   document: Record<string, unknown>;
-  /** An in-toto statement that names the digest, signed by the attestation key (DSSE). Absent without an identity. */
+  /** An in-toto statement that names the digest, signed by the attestation key (DSSE). Absent without an identity, or if none was asked for. */
   envelope?: Record<string, unknown>;
   /** Of the document. */
   sha256: string;
@@ -822,6 +1030,28 @@ export interface NewFact {
   turn?: string;
   valid_from?: string;
   valid_until?: string;
+}
+
+export interface NewLink {
+  /** With ?r=, a revision. */
+  from: string;
+  to: string;
+  /** depends_on, derived_from, supersedes, referenced, contains, created_from, or another word. */
+  type: string;
+}
+
+export interface NewSpace {
+  /** A registered policy of the type kind_policy_v1. */
+  policy?: string;
+  space: string;
+}
+
+export interface NewTag {
+  reason?: string;
+  ref: string;
+  /** 0 takes the tag away. */
+  revision: number;
+  tag: string;
 }
 
 export interface Overlap {
@@ -876,7 +1106,7 @@ export interface Policies {
 }
 
 export interface PolicyRegistration {
-  policy: SlicePolicy | SlicePolicyV2 | FactPolicy | RetrievalPolicy | ContextPolicy | DenyRules | Retention;
+  policy: SlicePolicy | SlicePolicyV2 | FactPolicy | RetrievalPolicy | ContextPolicy | DenyRules | Retention | KindPolicy;
   policy_id: string;
 }
 
@@ -937,7 +1167,7 @@ export interface Receipt {
 }
 
 export interface RegisteredPolicy {
-  policy: SlicePolicy | SlicePolicyV2 | FactPolicy | RetrievalPolicy | ContextPolicy | DenyRules | Retention;
+  policy: SlicePolicy | SlicePolicyV2 | FactPolicy | RetrievalPolicy | ContextPolicy | DenyRules | Retention | KindPolicy;
   policy_id: string;
   policy_params_hash: string;
 }
@@ -954,6 +1184,19 @@ export interface Replay {
   reason: string;
   redacted: string[];
   slice_id: string;
+}
+
+export interface ResolvedKref {
+  as_of: number;
+  deprecated: boolean;
+  item: string;
+  ref: string;
+  /** Absent if the tag points to none. */
+  revision?: ItemRevision;
+  /** How many there are. */
+  revisions: number;
+  /** Each time that a tag pointed to a revision, by tag and number. */
+  tags: ItemTag[];
 }
 
 export interface ResolvedTurn {
@@ -1000,6 +1243,19 @@ export interface RetrievalPolicy {
   type: "retrieval_policy_v1";
   when?: number;
   words?: Record<string, unknown>;
+}
+
+export interface RevisionElement {
+  class: "inferred" | "tool" | "verified" | "human" | "published" | "hard_rule";
+  /** It is denied. */
+  not?: boolean;
+  object: string;
+  predicate: string;
+  premises?: BeliefStatement[];
+  subject: string;
+  turns?: string[];
+  valid_from?: string;
+  valid_until?: string;
 }
 
 export interface RevokedAPIKey {
@@ -1136,6 +1392,17 @@ export interface Snapshot {
   turns: number;
 }
 
+export interface Space {
+  policy: string;
+  /** The number since which it has this policy. */
+  seq?: number;
+  space: string;
+}
+
+export interface Spaces {
+  spaces: Space[];
+}
+
 /** A fact on a way. An outgoing one leads from its subject to its object. */
 export interface Step {
   /** The names that the statement itself has, where aliases give others. */
@@ -1176,6 +1443,18 @@ export interface Sufficiency {
   missing: string[];
   /** The share of the task's words that occur in what was chosen, in millionths. */
   ppm: number;
+}
+
+export interface Support {
+  by?: string;
+  class: "inferred" | "tool" | "verified" | "human" | "published" | "hard_rule";
+  item: string;
+  premises?: BeliefStatement[];
+  revision: number;
+  /** The event that began the unbroken belief. */
+  since: number;
+  statement: BeliefStatement;
+  turns?: string[];
 }
 
 export interface TaskErased {
@@ -1261,6 +1540,15 @@ export interface TurnIDs {
 
 export interface Turns {
   turns: Turn[];
+}
+
+export interface Why {
+  as_of: number;
+  believed: boolean;
+  /** Times in which it was stated and that have ended. */
+  ended: EndedBelief[];
+  /** A set of elements from which it follows. */
+  support: Support[];
 }
 
 /** How names were spelled, where that is not the canonical name. */
@@ -1387,7 +1675,7 @@ export class Operations {
    *
    * The document is the same, byte for byte, whenever it is asked for as of the same numbers, as long as no fact's turn and no author is erased.
    */
-  atlasManifest(query: { "as_of"?: number; "issued"?: number } = {}): Promise<Manifest> {
+  atlasManifest(query: { "as_of"?: number; "issued"?: number; "unsigned"?: boolean } = {}): Promise<Manifest> {
     return this.transport.json("GET", `/api/atlas/manifest`, { query });
   }
 
@@ -1421,13 +1709,32 @@ export class Operations {
     return this.transport.json("POST", `/api/attest`, { body, media: "application/json" });
   }
 
+  /** List the proposals that were not taken. */
+  beliefConflicts(query: { "space": string }): Promise<Conflicts> {
+    return this.transport.json("GET", `/api/beliefs/conflicts`, { query });
+  }
+
+  /** Say what depends on a revision. */
+  beliefImpact(query: { "ref": string; "depth"?: number }): Promise<Impact> {
+    return this.transport.json("GET", `/api/beliefs/impact`, { query });
+  }
+
   /**
    * Say what may have led to a turn.
    *
    * Lists what was handed out for it, the turns that all of that held, and those on which the choice of the others hung: the slice is cut again without each.
    */
-  blameTurn(id: string, query: { "policy"?: string } = {}): Promise<Blame> {
+  blameTurn(id: string, query: { "as_of"?: number; "issued"?: number; "policy"?: string } = {}): Promise<Blame> {
     return this.transport.json("GET", `/api/turns/${this.transport.segment(id)}/blame`, { query });
+  }
+
+  /**
+   * Give up statements.
+   *
+   * Each of them, and of what it follows from as much as is needed, the least entrenched first. Of a revision that states more, a new revision without them is made.
+   */
+  contractBeliefs(body: BeliefRequest): Promise<BeliefOutcome> {
+    return this.transport.json("POST", `/api/beliefs/contract`, { body, media: "application/json" });
   }
 
   /**
@@ -1486,6 +1793,20 @@ export class Operations {
   }
 
   /**
+   * Take an item out of what is believed.
+   *
+   * Nothing is lost: its revisions and tags stay, and it can be restored.
+   */
+  deprecateItem(body: Deprecation): Promise<KrefChange> {
+    return this.transport.json("POST", `/api/krefs/deprecate`, { body, media: "application/json" });
+  }
+
+  /** Compare what is believed as of two numbers. */
+  diffBeliefs(query: { "space": string; "from": number; "to"?: number }): Promise<BaseDiff> {
+    return this.transport.json("GET", `/api/beliefs/diff`, { query });
+  }
+
+  /**
    * Draw what is around an entity.
    *
    * The entity, what can be reached from it, and the facts on the best way to
@@ -1532,6 +1853,16 @@ export class Operations {
    */
   eraseTurn(id: string, body?: ErasureRequest, query: { "reason"?: string } = {}): Promise<Event> {
     return this.transport.json("DELETE", `/api/turns/${this.transport.segment(id)}`, { query, body, media: "application/json" });
+  }
+
+  /** Believe statements that contradict nothing. */
+  expandBeliefs(body: BeliefRequest): Promise<BeliefOutcome> {
+    return this.transport.json("POST", `/api/beliefs/expand`, { body, media: "application/json" });
+  }
+
+  /** Say why a statement is believed, or why not any more. */
+  explainBelief(query: { "space": string; "subject": string; "predicate": string; "object": string; "not"?: boolean; "as_of"?: number }): Promise<Why> {
+    return this.transport.json("GET", `/api/beliefs/why`, { query });
   }
 
   /**
@@ -1594,6 +1925,15 @@ export class Operations {
    */
   findPaths(query: { "from": string; "to": string; "count"?: number; "predicates"?: string[]; "direction"?: "outgoing" | "incoming" | "both"; "max_hops"?: number; "min_confidence"?: number; "as_of"?: number; "valid_at"?: string }): Promise<Traversal> {
     return this.transport.json("GET", `/api/knowledge/path`, { query });
+  }
+
+  /**
+   * Say what is believed in a space.
+   *
+   * As of any number: what was believed then, whatever came later. A statement that follows by a rule is marked.
+   */
+  getBeliefBase(query: { "space": string; "as_of"?: number; "valid_at"?: string; "subject"?: string }): Promise<BeliefBase> {
+    return this.transport.json("GET", `/api/beliefs/base`, { query });
   }
 
   /**
@@ -1810,6 +2150,11 @@ export class Operations {
     return this.transport.json("POST", `/api/knowledge/batch`, { body, media: "application/x-ndjson" });
   }
 
+  /** Link a revision to another, to a turn or to a slice. */
+  linkKref(body: NewLink): Promise<KrefChange> {
+    return this.transport.json("POST", `/api/krefs/link`, { body, media: "application/json" });
+  }
+
   /**
    * List the aliases.
    *
@@ -1889,6 +2234,22 @@ export class Operations {
     }
   }
 
+  /** List the items of a space. */
+  listItems(query: { "space": string; "as_of"?: number; "limit"?: number; "after"?: string }): Promise<Items> {
+    return this.transport.json("GET", `/api/beliefs/items`, { query });
+  }
+
+  /** List the items of a space: all pages, one item after the other. */
+  async *listItemsAll(query: { "space": string; "as_of"?: number }): AsyncGenerator<string, void, undefined> {
+    let after: string | undefined;
+    for (;;) {
+      const page: Items = await this.listItems({ ...query, after, limit: 1000 });
+      yield* page.items;
+      if (!page.next || page.next === after) return;
+      after = page.next;
+    }
+  }
+
   /** List API keys. */
   listKeys(): Promise<APIKeys> {
     return this.transport.json("GET", `/api/keys`, {  });
@@ -1917,6 +2278,11 @@ export class Operations {
       if (!page.next || page.next === after) return;
       after = page.next;
     }
+  }
+
+  /** List the spaces of beliefs. */
+  listSpaces(): Promise<Spaces> {
+    return this.transport.json("GET", `/api/spaces`, {  });
   }
 
   /** List turns, of one conversation, of one key, of one role, or all. */
@@ -1967,6 +2333,16 @@ export class Operations {
     return this.transport.json("POST", `/api/slice/preview`, { body, media: "application/json" });
   }
 
+  /**
+   * Propose statements, from a source that may be wrong.
+   *
+   * For agents, extraction and imports. It is a revision if all that would give way is less entrenched and not protected. Else nothing changes but that a conflict is
+   * recorded for somebody to decide.
+   */
+  proposeBeliefs(body: BeliefRequest): Promise<BeliefOutcome> {
+    return this.transport.json("POST", `/api/beliefs/propose`, { body, media: "application/json" });
+  }
+
   /** Can it take requests?. */
   ready(): Promise<Health> {
     return this.transport.json("GET", `/health/ready`, { keyless: true });
@@ -2005,6 +2381,15 @@ export class Operations {
   }
 
   /**
+   * Follow an address to a revision.
+   *
+   * An address without a query leads to what is believed of the item: the revision that the tag `current` points to.
+   */
+  resolveKref(query: { "ref": string }): Promise<ResolvedKref> {
+    return this.transport.json("GET", `/api/krefs`, { query });
+  }
+
+  /**
    * Find the turn that a name means.
    *
    * A name is a turn's id, a beginning of it that no other shares, or the id that
@@ -2012,6 +2397,11 @@ export class Operations {
    */
   resolveTurn(query: { "name": string }): Promise<ResolvedTurn> {
     return this.transport.json("GET", `/api/turn`, { query });
+  }
+
+  /** Believe a deprecated item again. */
+  restoreItem(body: Deprecation): Promise<KrefChange> {
+    return this.transport.json("POST", `/api/krefs/restore`, { body, media: "application/json" });
   }
 
   /**
@@ -2024,6 +2414,19 @@ export class Operations {
    */
   retractFacts(query: { "subject"?: string; "predicate"?: string; "object"?: string; "entity"?: string; "source"?: string; "turn"?: string; "statement"?: string; "min_confidence"?: number; "valid_at"?: string; "reason"?: string; "dry_run"?: boolean } = {}): Promise<Retracted> {
     return this.transport.json("DELETE", `/api/knowledge`, { query });
+  }
+
+  /**
+   * Believe statements, and give up what contradicts them.
+   *
+   * The statements are taken. What is believed beside them is gone through from the most entrenched element to the least, and each is kept unless
+   * it contradicts them and what is kept. The answer names each element that gave way, with a smallest set that it was in conflict with. It stays in the history. If it
+   * began to hold before the statements do, it ends where they begin.
+   *
+   * An item whose revision is tagged `published` does not give way: then nothing changes, and `outcome` is `refused`.
+   */
+  reviseBeliefs(body: BeliefRequest): Promise<BeliefOutcome> {
+    return this.transport.json("POST", `/api/beliefs/revise`, { body, media: "application/json" });
   }
 
   /**
@@ -2046,6 +2449,16 @@ export class Operations {
     return this.transport.json("POST", `/api/search`, { body, media: "application/json" });
   }
 
+  /**
+   * Make a space of beliefs, or put it under another policy.
+   *
+   * What is believed in one space must not contradict itself; what two spaces say does not meet. The policy says which predicates are limited and what
+   * the kinds of items mean. A policy under which what is believed contradicts itself is a conflict that names the statements.
+   */
+  setSpace(body: NewSpace): Promise<Space> {
+    return this.transport.json("POST", `/api/spaces`, { body, media: "application/json" });
+  }
+
   /** Has it started?. */
   startup(): Promise<Health> {
     return this.transport.json("GET", `/health/startup`, { keyless: true });
@@ -2066,6 +2479,16 @@ export class Operations {
    */
   streamEvents(query: { "last_event_id"?: string; "Last-Event-ID"?: string } = {}): AsyncGenerator<ServiceEvent, void, undefined> {
     return this.transport.events("GET", `/api/events`, { headers: { "Last-Event-ID": query["Last-Event-ID"] ?? query.last_event_id } });
+  }
+
+  /**
+   * Point a tag to a revision, or take it away.
+   *
+   * The tags `current`, which is what is believed, and `published`, which protects the revision, need the permission to revise. Moving `current` back to an earlier revision
+   * is refused if that would contradict what is believed beside it.
+   */
+  tagKref(body: NewTag): Promise<KrefChange> {
+    return this.transport.json("POST", `/api/krefs/tag`, { body, media: "application/json" });
   }
 
   /**

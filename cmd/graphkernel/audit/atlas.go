@@ -1,13 +1,8 @@
 package audit
 
 import (
-	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strconv"
 
@@ -99,7 +94,7 @@ the slice is cut again without each.`,
 				if err != nil {
 					return err
 				}
-				b, err := cli.Do(c.Context(), s, view.BlameTurn, api.BlameQuery{ID: id, Policy: policy})
+				b, err := cli.Do(c.Context(), s, view.BlameTurn, api.BlameQuery{AtlasView: f.view(), ID: id, Policy: policy})
 				if err != nil {
 					return err
 				}
@@ -123,7 +118,7 @@ the slice is cut again without each.`,
 				return asked(a, c, view.AtlasOverlap, f.query(), printOverlap)
 			},
 		}),
-		influence, communities, blame, manifestCommand(a, &f), replayAtlasCommand(a),
+		influence, communities, blame, manifestCommand(a, &f), replayAtlasCommand(a, &f), verifyAtlasCommand(a, &f),
 	)
 	return c
 }
@@ -227,78 +222,5 @@ func printBlame(w io.Writer, b *api.Blame) {
 	}
 	if len(b.Minimal) == 0 {
 		fmt.Fprintln(w, "  without any of them the others are selected as they were")
-	}
-}
-
-// manifestCommand writes the whole atlas as one signed document.
-func manifestCommand(a *cli.App, f *atlasFlags) *cobra.Command {
-	var out string
-	c := &cobra.Command{
-		Use: "manifest", Short: "Write the atlas as one signed document", Args: cobra.NoArgs,
-		Long: `Writes {"document","sha256","envelope"}: all parts in canonical JSON, the digest of that, and an in-toto
-statement that names the digest, signed by the attestation key. Without an identity there is no envelope.`,
-		Example: "  graphkernel atlas manifest -o atlas.json && graphkernel atlas replay atlas.json",
-		RunE: func(c *cobra.Command, _ []string) error {
-			return a.Stores.WithReadKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
-				m, err := cli.Do(c.Context(), s, view.AtlasManifest, f.view())
-				if err != nil {
-					return err
-				}
-				text, err := json.Marshal(m)
-				if err != nil {
-					return err
-				}
-				if out == "" {
-					_, err = a.IO.Stdout.Write(append(text, '\n'))
-					return err
-				}
-				if err := os.WriteFile(out, append(text, '\n'), 0o600); err != nil {
-					return err
-				}
-				return a.IO.Print(map[string]string{"file": out, "sha256": m.SHA256}, func(w io.Writer) { fmt.Fprintf(w, "%s: atlas %s\n", out, m.SHA256) })
-			})
-		},
-	}
-	c.Flags().StringVarP(&out, "out", "o", "", "the file to write; standard output if absent")
-	return c
-}
-
-// replayAtlasCommand makes an atlas again and compares.
-func replayAtlasCommand(a *cli.App) *cobra.Command {
-	return &cobra.Command{
-		Use: "replay FILE", Short: "Make the atlas of a manifest again and compare it byte for byte", Args: cli.OneArg("FILE"),
-		Long: "Makes the document again as of its numbers. The exit code is 0 if it is the same, 17 if it is not, and 10 if the document does not have the digest that the file names.",
-		RunE: func(c *cobra.Command, args []string) error {
-			data, err := os.ReadFile(args[0])
-			if err != nil {
-				return err
-			}
-			var m api.Manifest
-			var of struct {
-				Snapshot api.AtlasView
-			}
-			if err := json.Unmarshal(data, &m); err != nil {
-				return cli.Usagef("%s is no manifest: %v", args[0], err)
-			}
-			if err := json.Unmarshal(m.Document, &of); err != nil || of.Snapshot.AsOf == 0 {
-				return cli.Usagef("%s is no manifest: it has no document with a snapshot", args[0])
-			}
-			if sum := sha256.Sum256(m.Document); hex.EncodeToString(sum[:]) != m.SHA256 {
-				a.IO.Warn("graphkernel: %s: the document is not the one with the digest that the file names", args[0])
-				return cli.Finish(api.ExitTampered)
-			}
-			return a.Stores.WithReadKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
-				again, err := cli.Do(c.Context(), s, view.AtlasManifest, of.Snapshot)
-				if err != nil {
-					return err
-				}
-				same := bytes.Equal(again.Document, m.Document)
-				outcome := map[bool]string{true: "identical", false: "different"}[same]
-				if err := a.IO.Print(map[string]string{"outcome": outcome, "sha256": again.SHA256}, func(w io.Writer) { fmt.Fprintf(w, "%s  as of %d\n", outcome, of.Snapshot.AsOf) }); err != nil || same {
-					return err
-				}
-				return cli.Finish(api.ExitReplayDiffers)
-			})
-		},
 	}
 }

@@ -84,7 +84,7 @@ var ErrInterrupted = errors.New("interrupted")
 
 // Run runs the program with arguments and returns its exit code.
 func (a *App) Run(ctx context.Context, args []string) int {
-	ctx, cancel := context.WithCancel(access.As(ctx, access.Local))
+	ctx, cancel := context.WithCancel(access.As(ctx, access.Identity{Subject: access.Local, Role: access.Admin}))
 	defer cancel()
 	go a.endOnHangup(ctx, cancel)
 	out := &watched{Writer: a.IO.Stdout}

@@ -50,6 +50,7 @@ func (f *cutFlags) cutting(a *cli.App, c *cobra.Command, s *cli.Session, anchor 
 func sliceCommand(a *cli.App) *cobra.Command {
 	var flags cutFlags
 	var format, out string
+	var many batchFlags
 	c := &cobra.Command{
 		Use:   "slice [ANCHOR]",
 		Short: "Cut and sign the turns that may influence an anchor",
@@ -63,19 +64,35 @@ markdown and messages (OpenAI chat form, {"messages":[…]}) are for people and
 prompts and carry no proof. In markdown, control characters become signs for them.
 In messages, a system turn is a user message that quotes it as data.
 
-With --output json and -o, standard output tells what was written:
+With --batch, cuts a slice for each line of a file, which names an anchor, as many at once as --workers says, and
+writes their bundles, one a line in the order of the anchors. All are cut as of one number: that of --as-of, or the present of
+the beginning; under a policy of direction past, without --as-of, each as of its anchor's own. The bytes are the same for
+any number of workers. At the first anchor that cannot be cut the command ends, and a file that -o names is not written;
+what was cut until then was handed out, and is on record.
+
+With --output json and -o, standard output tells what was written, of a batch {"slices","file","as_of"}:
 
   {"slice_id","file","format","turns","edges","as_of","policy_id","key_id","token","bundle_sha256"}`,
 		Example: `  graphkernel slice 079a02ab -o slice.json
   graphkernel slice 079a02ab --policy narrow@1 --as-of 120 --format markdown
-  graphkernel slice --find "why was the table deleted" --format markdown`,
+  graphkernel slice --find "why was the table deleted" --format markdown
+  graphkernel slice --batch anchors.txt -o slices.jsonl`,
 		Args: func(c *cobra.Command, args []string) error {
+			if many.file != "" {
+				return many.check(c, len(args), &flags, format)
+			}
+			if c.Flags().Changed("workers") {
+				return cli.Usagef("--workers is for --batch")
+			}
 			if len(args) > 1 || (len(args) == 1) == (flags.find != "") {
 				return cli.Usagef("%s takes one ANCHOR, or words with --find, got %d arguments", c.CommandPath(), len(args))
 			}
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error {
+			if many.file != "" {
+				return many.cut(a, c, flags, out)
+			}
 			return cutSlice(a, c, strings.Join(args, ""), flags, format, out)
 		},
 
@@ -85,6 +102,9 @@ With --output json and -o, standard output tells what was written:
 	cli.FindFlag(c, &flags.find)
 	c.Flags().StringVar(&format, "format", "bundle", "bundle, markdown or messages")
 	c.Flags().StringVarP(&out, "out", "o", "", "the file to write; standard output if absent")
+	c.Flags().StringVar(&many.file, "batch", "", "a file of anchors, one a line; - for standard input")
+	c.Flags().IntVar(&many.workers, "workers", 0, "with --batch: slices that are cut at once; 0 is the number of processors")
+	cli.NoFiles(c, "workers")
 	_ = c.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
 	return c
 }

@@ -1,0 +1,319 @@
+package api
+
+import (
+	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/dag"
+)
+
+// What agents hold to be true.
+var (
+	SetSpace        = declare[NewSpace, Space](Spec{ID: "setSpace", Method: "POST", Path: "/api/spaces", Tag: "beliefs", May: access.Believe, Fails: []int{404, 409, 422}})
+	ListSpaces      = declare[struct{}, Spaces](Spec{ID: "listSpaces", Method: "GET", Path: "/api/spaces", Tag: "beliefs", May: access.Recall})
+	ReviseBeliefs   = declare[BeliefRequest, BeliefOutcome](Spec{ID: "reviseBeliefs", Method: "POST", Path: "/api/beliefs/revise", Tag: "beliefs", May: access.Believe, Fails: []int{404, 409, 422}})
+	ContractBeliefs = declare[BeliefRequest, BeliefOutcome](Spec{ID: "contractBeliefs", Method: "POST", Path: "/api/beliefs/contract", Tag: "beliefs", May: access.Believe, Fails: []int{404, 409, 422}})
+	ExpandBeliefs   = declare[BeliefRequest, BeliefOutcome](Spec{ID: "expandBeliefs", Method: "POST", Path: "/api/beliefs/expand", Tag: "beliefs", May: access.Believe, Fails: []int{404, 409, 422}})
+	ProposeBeliefs  = declare[BeliefRequest, BeliefOutcome](Spec{ID: "proposeBeliefs", Method: "POST", Path: "/api/beliefs/propose", Tag: "beliefs", Tool: "remember", Sets: []string{"beliefs"}, May: access.Admit, Fails: []int{404, 409, 422}})
+	GetBeliefBase   = declare[BaseQuery, BeliefBase](Spec{ID: "getBeliefBase", Method: "GET", Path: "/api/beliefs/base", Tag: "beliefs", Tool: "base", Sets: []string{"beliefs"}, May: access.Recall, Fails: []int{404, 422}})
+	ExplainBelief   = declare[WhyQuery, Why](Spec{ID: "explainBelief", Method: "GET", Path: "/api/beliefs/why", Tag: "beliefs", Tool: "why", Sets: []string{"beliefs"}, May: access.Recall, Fails: []int{404, 422}})
+	BeliefImpact    = declare[ImpactQuery, Impact](Spec{ID: "beliefImpact", Method: "GET", Path: "/api/beliefs/impact", Tag: "beliefs", Tool: "impact", Sets: []string{"beliefs"}, May: access.Recall, Fails: []int{404, 422}})
+	DiffBeliefs     = declare[BaseDiffQuery, BaseDiff](Spec{ID: "diffBeliefs", Method: "GET", Path: "/api/beliefs/diff", Tag: "beliefs", May: access.Recall, Fails: []int{404, 422}})
+	ListItems       = declare[ItemsQuery, Items](Spec{ID: "listItems", Method: "GET", Path: "/api/beliefs/items", Tag: "beliefs", May: access.Recall, Fails: []int{404, 422}})
+	BeliefConflicts = declare[ConflictsQuery, Conflicts](Spec{ID: "beliefConflicts", Method: "GET", Path: "/api/beliefs/conflicts", Tag: "beliefs", May: access.Recall, Fails: []int{404, 422}})
+	ResolveKref     = declare[KrefQuery, ResolvedKref](Spec{ID: "resolveKref", Method: "GET", Path: "/api/krefs", Tag: "beliefs", May: access.Recall, Fails: []int{404, 422}})
+	TagKref         = declare[NewTag, KrefChange](Spec{ID: "tagKref", Method: "POST", Path: "/api/krefs/tag", Tag: "beliefs", May: access.Admit, Fails: []int{404, 409, 422}})
+	DeprecateItem   = declare[Deprecation, KrefChange](Spec{ID: "deprecateItem", Method: "POST", Path: "/api/krefs/deprecate", Tag: "beliefs", May: access.Believe, Fails: []int{404, 409, 422}})
+	RestoreItem     = declare[Deprecation, KrefChange](Spec{ID: "restoreItem", Method: "POST", Path: "/api/krefs/restore", Tag: "beliefs", May: access.Believe, Fails: []int{404, 409, 422}})
+	LinkKref        = declare[NewLink, KrefChange](Spec{ID: "linkKref", Method: "POST", Path: "/api/krefs/link", Tag: "beliefs", May: access.Admit, Fails: []int{404, 422}})
+)
+
+// A NewSpace is a space with the policy of its kinds.
+type NewSpace struct {
+	Space  string `json:"space" is:"BeliefSpace"`
+	Policy string `json:"policy,omitempty" is:"PolicyID" default:"beliefs@1" doc:"A registered policy of the type kind_policy_v1."`
+}
+
+// A Space is a space as it is.
+type Space struct {
+	Space  string `json:"space" is:"BeliefSpace"`
+	Policy string `json:"policy" is:"PolicyID"`
+	Seq    uint64 `json:"seq,omitempty" is:"Seq" doc:"The number since which it has this policy."`
+}
+
+// Spaces are all spaces of a tenant.
+type Spaces struct {
+	Spaces []Space `json:"spaces"`
+}
+
+// A BeliefStatement says that a subject is in a relation to an object, or that it is not.
+type BeliefStatement struct {
+	Subject   string `json:"subject" is:"Name" tool:"What it is about."`
+	Predicate string `json:"predicate" is:"Name" tool:"A verb or an attribute."`
+	Object    string `json:"object" is:"Name" tool:"An entity or a value."`
+	Not       bool   `json:"not,omitempty" doc:"It is denied." tool:"true if it is not so."`
+}
+
+// A BeliefRequest asks for an operation on what is believed in a space.
+type BeliefRequest struct {
+	Space      string            `json:"space" is:"BeliefSpace" tool:"Such as acme/support."`
+	Item       string            `json:"item,omitempty" is:"ItemAddress" doc:"The item whose revision this becomes. Without it, the item that holds a conflicting or an equal statement, else a new one." tool:"-"`
+	Statements []BeliefStatement `json:"statements" min:"1" max:"64" tool:"All of them are meant."`
+	Premises   []BeliefStatement `json:"premises,omitempty" max:"16" doc:"The statements follow from these: they are believed as long as all of these are." tool:"-"`
+	Kind       string            `json:"kind,omitempty" is:"ItemKind" default:"fact" doc:"Of a new item." tool:"fact, preference, observation, procedure, …"`
+	ValidFrom  *dag.Time         `json:"valid_from,omitempty" tool:"Holds from then: a date or RFC 3339."`
+	ValidUntil *dag.Time         `json:"valid_until,omitempty" tool:"Holds before then."`
+	Turns      []dag.TurnID      `json:"turns,omitempty" max:"256" doc:"The turns that the statements rest on: their text goes when these lose theirs." tool:"The recorded turns that say so."`
+	Title      string            `json:"title,omitempty" is:"BeliefReason" tool:"-"`
+	Summary    string            `json:"summary,omitempty" tool:"-"`
+	Keywords   []string          `json:"keywords,omitempty" max:"64" tool:"-"`
+	Topics     []string          `json:"topics,omitempty" max:"64" tool:"-"`
+	Confidence *dag.PPM          `json:"confidence,omitempty" doc:"1 if left out." tool:"1 if left out."`
+	Source     string            `json:"source,omitempty" is:"BeliefSource" doc:"manual if left out, and inference of a proposal." tool:"-"`
+	Reason     string            `json:"reason,omitempty" is:"BeliefReason" tool:"Why."`
+	Key        string            `json:"key,omitempty" doc:"Names the request: one that has been answered is not done again." tool:"-"`
+	DryRun     bool              `json:"dry_run,omitempty" doc:"Say what would happen, and record nothing." tool:"-"`
+}
+
+// A BeliefLoss is a statement that gave way.
+type BeliefLoss struct {
+	Statement BeliefStatement   `json:"statement"`
+	Premises  []BeliefStatement `json:"premises,omitempty" doc:"It was a rule with these premises."`
+	Item      string            `json:"item" is:"ItemAddress"`
+	Revision  int               `json:"revision"`
+	Conflict  []BeliefStatement `json:"conflict" doc:"A smallest set that cannot be believed together, or that would leave what is given up; the statement is one of it."`
+	Until     *dag.Time         `json:"until,omitempty" doc:"It holds until then, where what it gave way to begins."`
+}
+
+// A BeliefOutcome says what an operation did.
+type BeliefOutcome struct {
+	Seq      uint64            `json:"seq,omitempty" is:"Seq" doc:"Absent if nothing was recorded."`
+	Outcome  string            `json:"outcome" is:"changed|unchanged|refused"`
+	Item     string            `json:"item,omitempty" is:"ItemAddress"`
+	Revision int               `json:"revision,omitempty"`
+	Kept     int               `json:"kept" doc:"Elements that rules and constraints connect with the request and that are kept. All others are, too."`
+	GaveWay  []BeliefLoss      `json:"gave_way" doc:"Of a request that was refused, what would have given way."`
+	Fell     []BeliefStatement `json:"fell" doc:"Conclusions that no longer follow."`
+	Review   []string          `json:"review" doc:"Revisions that depend on what gave way by a link that is no rule: somebody should look at them."`
+	Reason   string            `json:"reason,omitempty" is:"conflict|protected" doc:"Why it was refused."`
+	Repeated bool              `json:"repeated,omitempty" doc:"The request was answered before, and this says only where."`
+}
+
+// A BaseQuery asks what is believed in a space.
+type BaseQuery struct {
+	Space   string    `json:"space" is:"BeliefSpace" tool:"Such as acme/support."`
+	AsOf    uint64    `json:"as_of,omitempty" is:"Seq" doc:"0 is the present." tool:"-"`
+	ValidAt *dag.Time `json:"valid_at,omitempty" doc:"Only what holds at this instant." tool:"Only what holds then: a date or RFC 3339."`
+	Subject string    `json:"subject,omitempty" is:"Name" doc:"Only statements about this." tool:"Only statements about this."`
+}
+
+// A HeldStatement is a statement that is believed.
+type HeldStatement struct {
+	BeliefStatement
+	Item       string    `json:"item" is:"ItemAddress" doc:"That states it, or the rule by which it follows."`
+	Revision   int       `json:"revision"`
+	Derived    bool      `json:"derived,omitempty" doc:"It follows by a rule, and nothing states it."`
+	ValidFrom  *dag.Time `json:"valid_from,omitempty"`
+	ValidUntil *dag.Time `json:"valid_until,omitempty"`
+	Since      uint64    `json:"since,omitempty" is:"Seq" doc:"From which number on its revision is believed."`
+}
+
+// A BeliefBase is what is believed in a space.
+type BeliefBase struct {
+	AsOf       uint64          `json:"as_of" is:"Seq"`
+	Space      string          `json:"space" is:"BeliefSpace"`
+	Policy     string          `json:"policy" is:"PolicyID"`
+	Statements []HeldStatement `json:"statements"`
+}
+
+// A WhyQuery asks why a statement is believed, or why not any more.
+type WhyQuery struct {
+	Space     string `json:"space" is:"BeliefSpace" tool:"Such as acme/support."`
+	Subject   string `json:"subject" is:"Name" tool:"What it is about."`
+	Predicate string `json:"predicate" is:"Name" tool:"A verb or an attribute."`
+	Object    string `json:"object" is:"Name" tool:"An entity or a value."`
+	Not       bool   `json:"not,omitempty" doc:"Its negation is meant." tool:"true for its negation."`
+	AsOf      uint64 `json:"as_of,omitempty" is:"Seq" doc:"0 is the present." tool:"-"`
+}
+
+// A Support is an element by which a statement is believed.
+type Support struct {
+	Statement BeliefStatement   `json:"statement"`
+	Premises  []BeliefStatement `json:"premises,omitempty"`
+	Item      string            `json:"item" is:"ItemAddress"`
+	Revision  int               `json:"revision"`
+	Turns     []string          `json:"turns,omitempty" is:"UUID"`
+	By        string            `json:"by,omitempty" is:"Asker"`
+	Class     string            `json:"class" is:"inferred|tool|verified|human|published|hard_rule"`
+	Since     uint64            `json:"since" is:"Seq" doc:"The event that began the unbroken belief."`
+}
+
+// An EndedBelief is a time in which a statement was believed.
+type EndedBelief struct {
+	Item     string `json:"item" is:"ItemAddress"`
+	Revision int    `json:"revision"`
+	Since    uint64 `json:"since" is:"Seq"`
+	Until    uint64 `json:"until" is:"Seq" doc:"The number of the entry that ended it."`
+	By       string `json:"by,omitempty" is:"Asker" doc:"Who ended it."`
+	Reason   string `json:"reason,omitempty"`
+}
+
+// A Why says why a statement is believed, or why not any more.
+type Why struct {
+	AsOf     uint64        `json:"as_of" is:"Seq"`
+	Believed bool          `json:"believed"`
+	Support  []Support     `json:"support" doc:"A set of elements from which it follows."`
+	Ended    []EndedBelief `json:"ended" doc:"Times in which it was stated and that have ended."`
+}
+
+// An ImpactQuery asks what would stand without a revision.
+type ImpactQuery struct {
+	Ref   string `json:"ref" is:"Kref" tool:"The address of an item."`
+	Depth int    `json:"depth,omitempty" is:"1..20" default:"10" doc:"How many links to follow." tool:"-"`
+}
+
+// Impact is what depends on a revision.
+type Impact struct {
+	AsOf  uint64            `json:"as_of" is:"Seq"`
+	Ref   string            `json:"ref" is:"Kref"`
+	Falls []BeliefStatement `json:"falls" doc:"Conclusions that would no longer follow without it."`
+	Links []Dependent       `json:"links" doc:"Revisions that link to it, over any number of links."`
+}
+
+// A Dependent is a revision that links to another.
+type Dependent struct {
+	Ref   string `json:"ref" is:"Kref"`
+	Type  string `json:"type"`
+	To    string `json:"to" is:"Kref"`
+	Depth int    `json:"depth"`
+}
+
+// A BaseDiffQuery asks how two bases of a space differ.
+type BaseDiffQuery struct {
+	Space string `json:"space" is:"BeliefSpace"`
+	From  uint64 `json:"from" is:"Seq"`
+	To    uint64 `json:"to,omitempty" is:"Seq" doc:"0 is the present."`
+}
+
+// A BaseDiff is how two bases differ.
+type BaseDiff struct {
+	From    uint64          `json:"from" is:"Seq"`
+	To      uint64          `json:"to" is:"Seq"`
+	Added   []HeldStatement `json:"added"`
+	Removed []HeldStatement `json:"removed"`
+}
+
+// An ItemsQuery asks for the items of a space.
+type ItemsQuery struct {
+	Space string `json:"space" is:"BeliefSpace"`
+	AsOf  uint64 `json:"as_of,omitempty" is:"Seq" doc:"0 is the present."`
+	Limit int    `json:"limit,omitempty" is:"1..1000" default:"100"`
+	After string `json:"after,omitempty" doc:"next of the page before."`
+}
+
+// Items is a page of items, by ascending name.
+type Items struct {
+	Items []string `json:"items" is:"ItemAddress"`
+	Next  string   `json:"next,omitempty" is:"Next"`
+}
+
+// A ConflictsQuery asks for the proposals that were not taken.
+type ConflictsQuery struct {
+	Space string `json:"space" is:"BeliefSpace"`
+}
+
+// Conflicts are proposals that were not taken, for somebody to decide.
+type Conflicts struct {
+	Conflicts []Conflict `json:"conflicts"`
+}
+
+// A Conflict is a proposal that was not taken.
+type Conflict struct {
+	Seq        uint64            `json:"seq" is:"Seq"`
+	At         dag.Time          `json:"at"`
+	By         string            `json:"by,omitempty" is:"Asker"`
+	Statements []BeliefStatement `json:"statements"`
+	With       []string          `json:"with" is:"Kref" doc:"Revisions that would have given way."`
+	Turns      []string          `json:"turns,omitempty" is:"UUID"`
+	Reason     string            `json:"reason,omitempty"`
+	Erased     bool              `json:"erased,omitempty"`
+}
+
+// A KrefQuery asks where an address leads.
+type KrefQuery struct {
+	Ref string `json:"ref" is:"Kref" doc:"kref://PROJECT/SPACE/NAME.KIND, with ?r=3 for a revision or ?t=published for a tag, and at=TIME or seq=NUMBER for how it was then."`
+}
+
+// A ResolvedKref is what an address leads to.
+type ResolvedKref struct {
+	Ref        string        `json:"ref" is:"Kref"`
+	AsOf       uint64        `json:"as_of" is:"Seq"`
+	Item       string        `json:"item" is:"ItemAddress"`
+	Deprecated bool          `json:"deprecated"`
+	Revision   *ItemRevision `json:"revision,omitempty" doc:"Absent if the tag points to none."`
+	Revisions  int           `json:"revisions" doc:"How many there are."`
+	Tags       []ItemTag     `json:"tags" doc:"Each time that a tag pointed to a revision, by tag and number."`
+}
+
+// An ItemRevision is a state of an item.
+type ItemRevision struct {
+	Revision   int               `json:"revision"`
+	Seq        uint64            `json:"seq" is:"Seq"`
+	At         dag.Time          `json:"at"`
+	By         string            `json:"by,omitempty" is:"Asker"`
+	Supersedes int               `json:"supersedes,omitempty"`
+	Statements []RevisionElement `json:"statements"`
+	Title      string            `json:"title,omitempty"`
+	Summary    string            `json:"summary,omitempty"`
+	Withheld   bool              `json:"withheld,omitempty" doc:"Title and summary may say what was given up, so contexts leave them out."`
+	Keywords   []string          `json:"keywords,omitempty"`
+	Topics     []string          `json:"topics,omitempty"`
+	Confidence dag.PPM           `json:"confidence"`
+	Source     string            `json:"source,omitempty"`
+	Reason     string            `json:"reason,omitempty"`
+	Erased     bool              `json:"erased,omitempty" doc:"What it said is gone, with the turns that it rested on."`
+}
+
+// A RevisionElement is a statement of a revision, or a rule.
+type RevisionElement struct {
+	BeliefStatement
+	Premises   []BeliefStatement `json:"premises,omitempty"`
+	ValidFrom  *dag.Time         `json:"valid_from,omitempty"`
+	ValidUntil *dag.Time         `json:"valid_until,omitempty"`
+	Turns      []string          `json:"turns,omitempty" is:"UUID"`
+	Class      string            `json:"class" is:"inferred|tool|verified|human|published|hard_rule"`
+}
+
+// An ItemTag is a time in which a tag pointed to a revision.
+type ItemTag struct {
+	Tag      string `json:"tag"`
+	Revision int    `json:"revision"`
+	Since    uint64 `json:"since" is:"Seq"`
+	Until    uint64 `json:"until,omitempty" is:"Seq" doc:"Absent while it does."`
+}
+
+// A NewTag points a tag to a revision.
+type NewTag struct {
+	Ref      string `json:"ref" is:"ItemAddress"`
+	Tag      string `json:"tag" is:"TagName"`
+	Revision int    `json:"revision" is:"0.." doc:"0 takes the tag away."`
+	Reason   string `json:"reason,omitempty" is:"BeliefReason"`
+}
+
+// A Deprecation takes an item out of what is believed, or puts it back.
+type Deprecation struct {
+	Ref    string `json:"ref" is:"ItemAddress"`
+	Reason string `json:"reason,omitempty" is:"BeliefReason"`
+}
+
+// A NewLink is a typed edge from a revision.
+type NewLink struct {
+	From string `json:"from" is:"Kref" doc:"With ?r=, a revision."`
+	Type string `json:"type" is:"TagName" doc:"depends_on, derived_from, supersedes, referenced, contains, created_from, or another word."`
+	To   string `json:"to" is:"LinkTarget"`
+}
+
+// A KrefChange says what became of a tag, a deprecation or a link.
+type KrefChange struct {
+	Outcome  string            `json:"outcome" is:"changed|unchanged|refused"`
+	Seq      uint64            `json:"seq,omitempty" is:"Seq"`
+	Conflict []BeliefStatement `json:"conflict,omitempty" doc:"What it would contradict itself by."`
+}

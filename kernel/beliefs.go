@@ -1,0 +1,514 @@
+package kernel
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/belief"
+	"github.com/graphkernel/graphkernel/belief/journal"
+	"github.com/graphkernel/graphkernel/belief/kinds"
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/history"
+	"github.com/graphkernel/graphkernel/normalize"
+	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/store"
+)
+
+// Beliefs is what agents hold to be true.
+type Beliefs struct{ *engine }
+
+// Beliefs returns the facet of what agents hold to be true.
+func (k *Kernel) Beliefs() Beliefs { return Beliefs(*k) }
+
+// ErrMayNot is wrapped if a caller's role does not let it do what was asked.
+var ErrMayNot = errors.New("the role of the key does not permit it")
+
+// A BeliefRequest asks for an operation on what is believed in a space. Names are as they are written.
+type BeliefRequest struct {
+	Operator   journal.Operator
+	Space      belief.Space
+	Item       belief.Item // "": the one that holds a conflicting or an equal statement, else a new one
+	Kind       string      // of a new item; "": fact
+	Statements []belief.Literal
+	Premises   []belief.Literal
+	Span       belief.Span
+	Turns      []dag.TurnID
+	Title      string
+	Summary    string
+	Keywords   []string
+	Topics     []string
+	Confidence dag.PPM
+	Source     string // "": manual, and of a proposal inference
+	Reason     string
+	Key        string // of the request, so that repeating it is safe; "": none
+	Dry        bool
+}
+
+func (k *engine) journal() journal.Base { return journal.Base{History: k.store} }
+
+// kindsOf returns the policy of a space, and its id.
+func (k *engine) kindsOf(ctx context.Context, tenant dag.Tenant, space belief.Space, asOf dag.Seq) (kinds.Policy, string, error) {
+	id, err := k.journal().Space(ctx, tenant, space, asOf)
+	if err != nil {
+		return kinds.Policy{}, "", err
+	}
+	p, err := k.kindPolicy(ctx, tenant, policy.ID(id))
+	return p, id, err
+}
+
+func (k *engine) kindPolicy(ctx context.Context, tenant dag.Tenant, id policy.ID) (kinds.Policy, error) {
+	r, err := Policies{k}.Get(ctx, tenant, id)
+	if err != nil {
+		return kinds.Policy{}, err
+	}
+	return kinds.Of(r)
+}
+
+// literals brings literals into canonical names under the aliases of now.
+func (k *engine) literals(aliases *normalize.Table, member string, list []belief.Literal) ([]belief.Literal, error) {
+	out := make([]belief.Literal, len(list))
+	for i, l := range list {
+		for _, n := range [...]struct {
+			what string
+			from string
+			to   *string
+		}{{"subject", l.Subject, &out[i].Subject}, {"predicate", l.Predicate, &out[i].Predicate}, {"object", l.Object, &out[i].Object}} {
+			name, err := normalize.Name(n.from)
+			if err != nil {
+				return nil, fmt.Errorf("%s[%d].%s: %w", member, i, n.what, err)
+			}
+			if n.what != "predicate" {
+				name = aliases.Resolve(name)
+			}
+			*n.to = name
+		}
+		out[i].Not = l.Not
+	}
+	return out, nil
+}
+
+// SetSpace makes a space of beliefs, or puts it under another policy of kinds; "" is beliefs@1. A policy under which what is believed
+// contradicts itself is refused.
+func (k Beliefs) SetSpace(ctx context.Context, tenant dag.Tenant, space belief.Space, id policy.ID) (*journal.SpacePolicy, error) {
+	id = cmp.Or(id, kinds.ID)
+	p, err := k.kindPolicy(ctx, tenant, id)
+	if err != nil {
+		return nil, err
+	}
+	now, err := k.now()
+	if err != nil {
+		return nil, err
+	}
+	c := p.Constraints()
+	s, err := k.journal().SetSpace(ctx, tenant, journal.SpacePolicy{Space: space, Policy: string(id), By: access.CallerIn(ctx), At: now}, func(b belief.Base) error {
+		if conflict, ok := belief.Consistent(c, b); !ok {
+			return &belief.ConflictError{Err: belief.ErrConflict, Elements: conflict}
+		}
+		return nil
+	})
+	k.changes.tell(tenant)
+	return s, err
+}
+
+// Operate revises, contracts, expands, or proposes, decided with what is believed at the commit. What the statements are worth follows from the
+// caller's role and from the turns that they rest on.
+func (k Beliefs) Operate(ctx context.Context, tenant dag.Tenant, in BeliefRequest) (_ *journal.Outcome, err error) {
+	ctx, observed := k.observe(ctx, "believe")
+	defer func() { observed(err) }()
+	r, err := k.request(ctx, tenant, &in)
+	if err != nil {
+		return nil, err
+	}
+	const most = 5
+	for tries := 1; ; tries++ {
+		p, id, err := k.kindsOf(ctx, tenant, in.Space, history.Forever-1)
+		if err != nil {
+			return nil, err
+		}
+		r.Policy, r.Constraints = id, p.Constraints()
+		kind := in.Kind
+		if in.Item != "" {
+			kind = in.Item.Kind()
+		}
+		r.Rank = k.rank(ctx, p.Kind(kind), &in, r.units)
+		o, err := k.journal().Operate(ctx, tenant, r.Request)
+		if errors.Is(err, journal.ErrMoved) && tries < most {
+			continue
+		}
+		k.changes.tell(tenant)
+		return o, err
+	}
+}
+
+type beliefRequest struct {
+	journal.Request
+	units uint64 // of evidence
+}
+
+// request checks a request, and brings it into the form of the journal.
+func (k Beliefs) request(ctx context.Context, tenant dag.Tenant, in *BeliefRequest) (*beliefRequest, error) {
+	who := access.Asking(ctx)
+	if in.Operator != journal.Propose && who != (access.Identity{}) && !who.Role.May(access.Believe) {
+		return nil, fmt.Errorf("%w: %s needs the permission to %s; propose instead", ErrMayNot, in.Operator, access.Believe)
+	}
+	if in.Kind == "" {
+		in.Kind = "fact"
+	}
+	if in.Source == "" {
+		in.Source = "manual"
+		if in.Operator == journal.Propose {
+			in.Source = "inference"
+		}
+	}
+	if !belief.IsTag(in.Kind) {
+		return nil, fmt.Errorf("%w: the kind %.40q, want [a-z][a-z0-9_-]{0,31}", belief.ErrForm, in.Kind)
+	}
+	if !journal.IsSource(in.Source) {
+		return nil, fmt.Errorf("%w: the source %.80q, want observation, manual, external, inference, cross_agent or llm:MODEL", belief.ErrForm, in.Source)
+	}
+	if err := k.screen(ctx, tenant, func() []Text { return in.texts() }); err != nil {
+		return nil, err
+	}
+	aliases, err := k.facts().Aliases(ctx, tenant, 0)
+	if err != nil {
+		return nil, err
+	}
+	r := &beliefRequest{Request: journal.Request{Operator: in.Operator, Space: in.Space, Item: in.Item, Kind: in.Kind, Span: in.Span, Turns: in.Turns, Dry: in.Dry, By: access.CallerIn(ctx)}}
+	if r.Statements, err = k.literals(aliases, "statements", in.Statements); err != nil {
+		return nil, err
+	}
+	if r.Premises, err = k.literals(aliases, "premises", in.Premises); err != nil {
+		return nil, err
+	}
+	slices.SortFunc(r.Premises, belief.Literal.Compare)
+	r.Premises = slices.Compact(r.Premises)
+	if len(r.Premises) == 0 {
+		r.Premises = nil
+	}
+	r.Revision = journal.Revision{Title: in.Title, Summary: in.Summary, Keywords: in.Keywords, Topics: in.Topics, Confidence: in.Confidence, Source: in.Source, Reason: in.Reason}
+	if in.Key != "" {
+		r.Key = sha256.Sum256([]byte(in.Key))
+	}
+	if r.units, err = k.evidence(ctx, tenant, in.Turns); err != nil {
+		return nil, err
+	}
+	if r.At, err = k.now(); err != nil {
+		return nil, err
+	}
+	return r, k.draw(r.Salt[:])
+}
+
+// texts are those of a request that are screened for secrets.
+func (in *BeliefRequest) texts() (texts []Text) {
+	add := func(where, text string) {
+		if text != "" {
+			texts = append(texts, Text{In: where, Text: text})
+		}
+	}
+	for _, list := range []struct {
+		name string
+		of   []belief.Literal
+	}{{"statements", in.Statements}, {"premises", in.Premises}} {
+		for i, l := range list.of {
+			add(fmt.Sprintf("%s[%d].subject", list.name, i), l.Subject)
+			add(fmt.Sprintf("%s[%d].predicate", list.name, i), l.Predicate)
+			add(fmt.Sprintf("%s[%d].object", list.name, i), l.Object)
+		}
+	}
+	add("title", in.Title)
+	add("summary", in.Summary)
+	add("reason", in.Reason)
+	add("keywords", strings.Join(in.Keywords, "\n"))
+	add("topics", strings.Join(in.Topics, "\n"))
+	return texts
+}
+
+// rank is what the statements are worth by who wrote them: people who may revise count as people, and agents as sources that infer.
+func (k Beliefs) rank(ctx context.Context, kind kinds.Kind, in *BeliefRequest, units uint64) journal.Rank {
+	r := journal.Rank{Class: belief.Human}
+	if who := access.Asking(ctx); who != (access.Identity{}) && !who.Role.May(access.Believe) {
+		r.Class = belief.Inferred
+	}
+	switch {
+	case r.Class == belief.Inferred || kind.Entrenched == kinds.ByConfidence:
+		r.Criterion = uint64(in.Confidence)
+	case kind.Entrenched == kinds.ByEvidence:
+		r.Criterion = units
+	}
+	if kind.Hard && r.Class == belief.Human {
+		r.Class = belief.HardRule
+	}
+	return r
+}
+
+// evidence makes sure that turns are here and have their text, and counts the units of evidence: what a person said 3, what a tool
+// answered 2, and what the agent said itself 1.
+func (k *engine) evidence(ctx context.Context, tenant dag.Tenant, turns []dag.TurnID) (units uint64, _ error) {
+	if len(turns) == 0 {
+		return 0, nil
+	}
+	records, err := k.store.Turns(ctx, tenant, store.IDs(turns))
+	if err != nil {
+		return 0, err
+	}
+	there := map[dag.TurnID]bool{}
+	for i := range records {
+		r := &records[i]
+		if r.Body == nil && !r.Withheld {
+			return 0, fmt.Errorf("%w: the text of turn %s was erased", ErrNoEvidence, r.Turn.ID)
+		}
+		there[r.Turn.ID] = true
+		switch r.Turn.Role {
+		case dag.RoleUser:
+			units += 3
+		case dag.RoleTool:
+			units += 2
+		default:
+			units++
+		}
+	}
+	for _, id := range turns {
+		if !there[id] {
+			return 0, fmt.Errorf("%w: turn %s of tenant %s", ErrNoEvidence, id, tenant)
+		}
+	}
+	return units, nil
+}
+
+// Act moves a tag of an item, or deprecates or restores it. Moving current or published needs the permission to revise, and so does the rest.
+func (k Beliefs) Act(ctx context.Context, tenant dag.Tenant, a journal.Act) (*journal.Acted, error) {
+	who := access.Asking(ctx)
+	if free := a.Tag != "" && a.Tag != journal.Current && a.Tag != journal.Published; !free && who != (access.Identity{}) && !who.Role.May(access.Believe) {
+		return nil, fmt.Errorf("%w: it needs the permission to %s", ErrMayNot, access.Believe)
+	}
+	now, err := k.now()
+	if err != nil {
+		return nil, err
+	}
+	a.By, a.At = access.CallerIn(ctx), now
+	const most = 5
+	for tries := 1; ; tries++ {
+		p, id, err := k.kindsOf(ctx, tenant, a.Item.Space(), history.Forever-1)
+		if err != nil {
+			return nil, err
+		}
+		a.Policy, a.Constraints = id, p.Constraints()
+		done, err := k.journal().Do(ctx, tenant, a)
+		if errors.Is(err, journal.ErrMoved) && tries < most {
+			continue
+		}
+		k.changes.tell(tenant)
+		return done, err
+	}
+}
+
+// Link adds a link from a revision to another, to a turn or to a slice.
+func (k Beliefs) Link(ctx context.Context, tenant dag.Tenant, l journal.Link) (*journal.Link, error) {
+	now, err := k.now()
+	if err != nil {
+		return nil, err
+	}
+	if turn, ok := strings.CutPrefix(l.To, "turn:"); ok {
+		id, err := dag.ParseTurnID(turn)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := k.evidence(ctx, tenant, []dag.TurnID{id}); err != nil {
+			return nil, err
+		}
+	}
+	l.By, l.At = access.CallerIn(ctx), now
+	done, err := k.journal().AddLink(ctx, tenant, l)
+	k.changes.tell(tenant)
+	return done, err
+}
+
+// A BeliefBase is what is believed in a space as of a number.
+type BeliefBase struct {
+	AsOf     dag.Seq
+	Policy   string
+	Held     []journal.Believed // statements and rules
+	Follows  []belief.Conclusion
+	Elements belief.Base // of Held
+}
+
+// asOfHead returns the number that a question is as of; 0 is the head.
+func (k *engine) asOfHead(ctx context.Context, tenant dag.Tenant, given dag.Seq) (dag.Seq, error) {
+	head, err := k.store.Head(ctx, tenant)
+	if err != nil {
+		return 0, err
+	}
+	if given > head {
+		return 0, fmt.Errorf("%w: %d, and the head of tenant %s is %d", ErrBeyondHead, given, tenant, head)
+	}
+	return cmp.Or(given, head), nil
+}
+
+// Base returns what is believed in a space as of a number, 0 is now, at an instant or, with nil, at any time.
+func (k Beliefs) Base(ctx context.Context, tenant dag.Tenant, space belief.Space, asOf dag.Seq, validAt *dag.Time) (_ *BeliefBase, err error) {
+	ctx, observed := k.observe(ctx, "belief base")
+	defer func() { observed(err) }()
+	b := &BeliefBase{}
+	if b.AsOf, err = k.asOfHead(ctx, tenant, asOf); err != nil {
+		return nil, err
+	}
+	p, id, err := k.kindsOf(ctx, tenant, space, b.AsOf)
+	if err != nil {
+		return nil, err
+	}
+	b.Policy = id
+	held, err := k.journal().Believed(ctx, tenant, space, b.AsOf)
+	if err != nil {
+		return nil, err
+	}
+	for i := range held {
+		if e := held[i].Element(); validAt == nil || e.Span.Holds(*validAt) {
+			b.Held, b.Elements = append(b.Held, held[i]), append(b.Elements, e)
+		}
+	}
+	b.Follows = belief.Follows(p.Constraints(), b.Elements)
+	return b, nil
+}
+
+// Diff returns what is believed in a space as of two numbers. Before there was the space nothing was.
+func (k Beliefs) Diff(ctx context.Context, tenant dag.Tenant, space belief.Space, from, to dag.Seq) (before, after *BeliefBase, err error) {
+	if after, err = k.Base(ctx, tenant, space, to, nil); err != nil {
+		return nil, nil, err
+	}
+	before, err = k.Base(ctx, tenant, space, from, nil)
+	if errors.Is(err, journal.ErrSpace) {
+		before, err = &BeliefBase{AsOf: from}, nil
+	}
+	return before, after, err
+}
+
+// A Kref is what an address leads to.
+type Kref struct {
+	AsOf     dag.Seq
+	Record   *journal.ItemRecord
+	Revision *journal.Revision // nil: the tag points to none
+}
+
+// Resolve follows an address: to the revision that it names, or that its tag pointed to as of its number or its time.
+func (k Beliefs) Resolve(ctx context.Context, tenant dag.Tenant, a belief.Address) (*Kref, error) {
+	asOf, err := k.asOfHead(ctx, tenant, a.Seq)
+	if err != nil {
+		return nil, err
+	}
+	r, err := k.journal().Item(ctx, tenant, a.Item, asOf)
+	if err == nil && a.At != 0 {
+		if asOf, err = k.journal().Upto(ctx, tenant, r, a.At); err == nil {
+			r, err = k.journal().Item(ctx, tenant, a.Item, asOf)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	kref := &Kref{AsOf: asOf, Record: r}
+	if a.Revision == 0 {
+		kref.Revision = r.Tagged(cmp.Or(a.Tag, journal.Current))
+		return kref, nil
+	}
+	if kref.Revision = r.Numbered(a.Revision); kref.Revision == nil {
+		return nil, fmt.Errorf("%w: %s", journal.ErrNoItem, a)
+	}
+	return kref, nil
+}
+
+// Spaces returns the spaces of a tenant, with their policies.
+func (k Beliefs) Spaces(ctx context.Context, tenant dag.Tenant) (map[belief.Space]string, error) {
+	return k.journal().Spaces(ctx, tenant, history.Forever-1)
+}
+
+// Items returns up to limit items of a space above a name, ascending.
+func (k Beliefs) Items(ctx context.Context, tenant dag.Tenant, space belief.Space, after string, limit int, asOf dag.Seq) ([]belief.Item, error) {
+	asOf, err := k.asOfHead(ctx, tenant, asOf)
+	if err != nil {
+		return nil, err
+	}
+	return k.journal().Names(ctx, tenant, space, after, limit, asOf)
+}
+
+// Conflicts returns the proposals that were not taken.
+func (k Beliefs) Conflicts(ctx context.Context, tenant dag.Tenant, space belief.Space) ([]*journal.Conflict, error) {
+	return k.journal().Conflicts(ctx, tenant, space, history.Forever-1)
+}
+
+// A BeliefWhy says why a literal is believed in a space, or why not any more.
+type BeliefWhy struct {
+	AsOf    dag.Seq
+	Support []journal.Believed // a set of elements from which it follows, none of which can be left out; nil: it is not believed
+	Ended   []journal.Stretch  // times in which it was stated and that have ended
+}
+
+// Why says why a literal is believed, or why not any more. Names are as they are written.
+func (k Beliefs) Why(ctx context.Context, tenant dag.Tenant, space belief.Space, of belief.Literal, asOf dag.Seq) (*BeliefWhy, error) {
+	aliases, err := k.facts().Aliases(ctx, tenant, 0)
+	if err != nil {
+		return nil, err
+	}
+	named, err := k.literals(aliases, "statement", []belief.Literal{of})
+	if err != nil {
+		return nil, err
+	}
+	b, err := k.Base(ctx, tenant, space, asOf, nil)
+	if err != nil {
+		return nil, err
+	}
+	p, _, err := k.kindsOf(ctx, tenant, space, b.AsOf)
+	if err != nil {
+		return nil, err
+	}
+	why := &BeliefWhy{AsOf: b.AsOf}
+	for _, i := range belief.Support(p.Constraints(), b.Elements, named[0], belief.Always) {
+		why.Support = append(why.Support, b.Held[i])
+	}
+	stretches, err := k.journal().Stated(ctx, tenant, space, named[0], b.AsOf)
+	if err != nil {
+		return nil, err
+	}
+	why.Ended = slices.DeleteFunc(stretches, func(s journal.Stretch) bool { return s.Until == history.Forever })
+	return why, nil
+}
+
+// A BeliefImpact is what depends on a revision.
+type BeliefImpact struct {
+	Kref
+	Falls []belief.Conclusion // what would not follow without it
+	Links []journal.Dependent
+}
+
+// Impact returns what would fall without a revision, and what links to it over some steps.
+func (k Beliefs) Impact(ctx context.Context, tenant dag.Tenant, a belief.Address, depth int) (*BeliefImpact, error) {
+	kref, err := k.Resolve(ctx, tenant, a)
+	if err != nil {
+		return nil, err
+	}
+	if kref.Revision == nil {
+		return nil, fmt.Errorf("%w: %s has no such revision now", journal.ErrNoItem, a)
+	}
+	of := &BeliefImpact{Kref: *kref}
+	b, err := k.Base(ctx, tenant, a.Item.Space(), kref.AsOf, nil)
+	if err != nil {
+		return nil, err
+	}
+	p, _, err := k.kindsOf(ctx, tenant, a.Item.Space(), kref.AsOf)
+	if err != nil {
+		return nil, err
+	}
+	var without belief.Base
+	for i := range b.Held {
+		if b.Held[i].Revision.Seq != kref.Revision.Seq {
+			without = append(without, b.Elements[i])
+		}
+	}
+	of.Falls = belief.Fallen(p.Constraints(), b.Elements, without)
+	of.Links, err = k.journal().Dependents(ctx, tenant, belief.Address{Item: a.Item, Revision: kref.Revision.Number}, depth, kref.AsOf)
+	return of, err
+}

@@ -1,0 +1,51 @@
+package mcp
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/graphkernel/graphkernel/belief"
+	"github.com/graphkernel/graphkernel/belief/journal"
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/kernel"
+)
+
+// believed fills a space of beliefs, and returns arguments for the tools that ask about it.
+func believed(t *testing.T, k *kernel.Kernel) map[string]map[string]any {
+	t.Helper()
+	if _, err := k.Beliefs().SetSpace(t.Context(), dag.DefaultTenant, "acme/s", ""); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 200 {
+		said := belief.Literal{Subject: fmt.Sprint("thing ", i), Predicate: "is", Object: "there"}
+		if _, err := k.Beliefs().Operate(t.Context(), dag.DefaultTenant, kernel.BeliefRequest{Operator: journal.Revise, Space: "acme/s", Item: belief.Item(fmt.Sprintf("kref://acme/s/thing-%d.fact", i)), Statements: []belief.Literal{said}, Span: belief.Always, Confidence: dag.One}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return map[string]map[string]any{
+		"remember": {"space": "acme/s", "statements": []any{map[string]any{"subject": "a", "predicate": "is", "object": "b"}}},
+		"base":     {"space": "acme/s"}, "impact": {"ref": "kref://acme/s/thing-1.fact"},
+		"why": {"space": "acme/s", "subject": "thing 1", "predicate": "is", "object": "there"},
+	}
+}
+
+// TestRemember proposes, and asks what came of it.
+func TestRemember(t *testing.T) {
+	t.Parallel()
+	k := testKernel(t)
+	c := over(t, New(k, Options{Tools: every(t)}), identity("agent"))
+	arguments := believed(t, k)
+	if _, r := must(t, c, "remember", arguments["remember"]); r["outcome"] != "changed" || r["revision"] != 1. {
+		t.Errorf("%v", r)
+	}
+	arguments["remember"]["statements"] = []any{map[string]any{"subject": "Thing 1", "predicate": "is", "object": "there", "not": true}}
+	if _, r := must(t, c, "remember", arguments["remember"]); r["outcome"] != "refused" {
+		t.Errorf("what a person said gave way to an agent: %v", r)
+	}
+	if _, r := must(t, c, "why", arguments["why"]); r["believed"] != true || len(r["support"].([]any)) != 1 {
+		t.Errorf("%v", r)
+	}
+	if _, r := must(t, c, "base", map[string]any{"space": "acme/s", "subject": "thing 1"}); len(r["statements"].([]any)) != 1 {
+		t.Errorf("%v", r)
+	}
+}

@@ -1,0 +1,429 @@
+package view
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/graphkernel/graphkernel/api"
+	"github.com/graphkernel/graphkernel/belief"
+	"github.com/graphkernel/graphkernel/belief/journal"
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/normalize"
+	"github.com/graphkernel/graphkernel/policy"
+)
+
+// classes are the names of classes.
+var classes = map[belief.Class]string{
+	belief.Inferred: "inferred", belief.Tool: "tool", belief.Verified: "verified", belief.Human: "human", belief.Published: "published", belief.HardRule: "hard_rule",
+}
+
+func literals(list []api.BeliefStatement) []belief.Literal {
+	var all []belief.Literal
+	for _, s := range list {
+		all = append(all, belief.Literal{Subject: s.Subject, Predicate: s.Predicate, Object: s.Object, Not: s.Not})
+	}
+	return all
+}
+
+func statement(l belief.Literal) api.BeliefStatement {
+	return api.BeliefStatement{Subject: l.Subject, Predicate: l.Predicate, Object: l.Object, Not: l.Not}
+}
+
+func statements(list []belief.Literal) []api.BeliefStatement {
+	all := make([]api.BeliefStatement, len(list))
+	for i, l := range list {
+		all[i] = statement(l)
+	}
+	return all
+}
+
+func premises(list []belief.Literal) []api.BeliefStatement {
+	if len(list) == 0 {
+		return nil
+	}
+	return statements(list)
+}
+
+func spanOf(from, until *dag.Time) belief.Span {
+	s := belief.Always
+	if from != nil {
+		s.From = *from
+	}
+	if until != nil {
+		s.Until = *until
+	}
+	return s
+}
+
+func bounds(s belief.Span) (from, until *dag.Time) {
+	if s.From != 0 {
+		from = &s.From
+	}
+	if s.Until != dag.MaxTime {
+		until = &s.Until
+	}
+	return from, until
+}
+
+func turnIDs(list []dag.TurnID) []string {
+	var all []string
+	for _, t := range list {
+		all = append(all, t.String())
+	}
+	return all
+}
+
+func setSpace(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.NewSpace) (api.Space, error) {
+	space, err := belief.ParseSpace(in.Space)
+	if err != nil {
+		return api.Space{}, err
+	}
+	s, err := k.Beliefs().SetSpace(ctx, tenant, space, policy.ID(in.Policy))
+	if err != nil {
+		return api.Space{}, err
+	}
+	return api.Space{Space: string(s.Space), Policy: s.Policy, Seq: uint64(s.Seq)}, nil
+}
+
+func listSpaces(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, _ struct{}) (api.Spaces, error) {
+	all, err := k.Beliefs().Spaces(ctx, tenant)
+	w := api.Spaces{Spaces: []api.Space{}}
+	for s, p := range all {
+		w.Spaces = append(w.Spaces, api.Space{Space: string(s), Policy: p})
+	}
+	slices.SortFunc(w.Spaces, func(a, b api.Space) int { return strings.Compare(a.Space, b.Space) })
+	return w, err
+}
+
+// believing answers one of the operators.
+func believing(op journal.Operator) func(context.Context, *kernel.Kernel, dag.Tenant, api.BeliefRequest) (api.BeliefOutcome, error) {
+	return func(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.BeliefRequest) (api.BeliefOutcome, error) {
+		space, err := belief.ParseSpace(in.Space)
+		if err != nil {
+			return api.BeliefOutcome{}, err
+		}
+		r := kernel.BeliefRequest{
+			Operator: op, Space: space, Kind: in.Kind, Statements: literals(in.Statements), Premises: literals(in.Premises), Span: spanOf(in.ValidFrom, in.ValidUntil), Turns: in.Turns,
+			Title: in.Title, Summary: in.Summary, Keywords: in.Keywords, Topics: in.Topics, Confidence: dag.One, Source: in.Source, Reason: in.Reason, Key: in.Key, Dry: in.DryRun,
+		}
+		if in.Confidence != nil {
+			r.Confidence = *in.Confidence
+		}
+		if in.Item != "" {
+			if r.Item, err = belief.ParseItem(in.Item); err != nil {
+				return api.BeliefOutcome{}, err
+			}
+		}
+		o, err := k.Beliefs().Operate(ctx, tenant, r)
+		if err != nil {
+			return api.BeliefOutcome{}, err
+		}
+		return beliefOutcome(o), nil
+	}
+}
+
+func beliefOutcome(o *journal.Outcome) api.BeliefOutcome {
+	w := api.BeliefOutcome{
+		Seq: uint64(o.Seq), Outcome: o.Result, Item: string(o.Item), Revision: o.Revision, Kept: o.Kept, Repeated: o.Again,
+		GaveWay: []api.BeliefLoss{}, Fell: []api.BeliefStatement{}, Review: []string{},
+	}
+	if o.Result == journal.Refused {
+		if w.Reason = "conflict"; o.Protects {
+			w.Reason = "protected"
+		}
+	}
+	for i := range o.GaveWay {
+		l := &o.GaveWay[i]
+		s := l.Stated()
+		loss := api.BeliefLoss{Statement: statement(s.Literal), Premises: premises(s.Premises), Item: string(l.Revision.Item), Revision: l.Revision.Number, Conflict: []api.BeliefStatement{}}
+		for k := range l.Conflict {
+			loss.Conflict = append(loss.Conflict, statement(l.Conflict[k].Literal))
+		}
+		if l.Until != 0 {
+			loss.Until = &l.Until
+		}
+		w.GaveWay = append(w.GaveWay, loss)
+	}
+	for _, f := range o.Fell {
+		w.Fell = append(w.Fell, statement(f.Literal))
+	}
+	w.Review = append(w.Review, o.Review...)
+	return w
+}
+
+func beliefBase(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.BaseQuery) (api.BeliefBase, error) {
+	space, err := belief.ParseSpace(in.Space)
+	if err != nil {
+		return api.BeliefBase{}, err
+	}
+	subject := ""
+	if in.Subject != "" {
+		if subject, err = normalize.Name(in.Subject); err != nil {
+			return api.BeliefBase{}, fmt.Errorf("subject: %w", err)
+		}
+	}
+	b, err := k.Beliefs().Base(ctx, tenant, space, dag.Seq(in.AsOf), in.ValidAt)
+	if err != nil {
+		return api.BeliefBase{}, err
+	}
+	w := api.BeliefBase{AsOf: uint64(b.AsOf), Space: in.Space, Policy: b.Policy, Statements: []api.HeldStatement{}}
+	for _, h := range held(b) {
+		if subject == "" || h.Subject == subject {
+			w.Statements = append(w.Statements, h)
+		}
+	}
+	return w, nil
+}
+
+// held lists what a base states, and what follows from it by rules and is stated nowhere, by ascending statement and item.
+func held(b *kernel.BeliefBase) []api.HeldStatement {
+	list := []api.HeldStatement{}
+	for i := range b.Held {
+		h := &b.Held[i]
+		if s := h.Stated(); s.Premises == nil {
+			w := api.HeldStatement{BeliefStatement: statement(s.Literal), Item: string(h.Revision.Item), Revision: h.Revision.Number, Since: uint64(h.Since)}
+			w.ValidFrom, w.ValidUntil = bounds(s.Span)
+			list = append(list, w)
+		}
+	}
+	for _, f := range b.Follows {
+		if f.Stated {
+			continue
+		}
+		for _, i := range f.Support { // the rule whose literal it is
+			h := &b.Held[i]
+			if s := h.Stated(); s.Literal == f.Literal && s.Premises != nil {
+				w := api.HeldStatement{BeliefStatement: statement(f.Literal), Item: string(h.Revision.Item), Revision: h.Revision.Number, Derived: true}
+				w.ValidFrom, w.ValidUntil = bounds(belief.Span{From: f.Spans[0].From, Until: f.Spans[len(f.Spans)-1].Until})
+				list = append(list, w)
+				break
+			}
+		}
+	}
+	slices.SortFunc(list, func(x, y api.HeldStatement) int {
+		return cmp.Or(literals([]api.BeliefStatement{x.BeliefStatement})[0].Compare(literals([]api.BeliefStatement{y.BeliefStatement})[0]), strings.Compare(x.Item, y.Item), cmp.Compare(x.Revision, y.Revision))
+	})
+	return list
+}
+
+func explainBelief(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.WhyQuery) (api.Why, error) {
+	space, err := belief.ParseSpace(in.Space)
+	if err != nil {
+		return api.Why{}, err
+	}
+	why, err := k.Beliefs().Why(ctx, tenant, space, belief.Literal{Subject: in.Subject, Predicate: in.Predicate, Object: in.Object, Not: in.Not}, dag.Seq(in.AsOf))
+	if err != nil {
+		return api.Why{}, err
+	}
+	w := api.Why{AsOf: uint64(why.AsOf), Believed: len(why.Support) > 0, Support: []api.Support{}, Ended: []api.EndedBelief{}}
+	for i := range why.Support {
+		h := &why.Support[i]
+		s := h.Stated()
+		w.Support = append(w.Support, api.Support{
+			Statement: statement(s.Literal), Premises: premises(s.Premises), Item: string(h.Revision.Item), Revision: h.Revision.Number, Turns: turnIDs(s.Turns),
+			By: h.Revision.By, Class: classes[s.Rank.Class], Since: uint64(h.Element().Rank.Event),
+		})
+	}
+	for i := range why.Ended {
+		e := &why.Ended[i]
+		w.Ended = append(w.Ended, api.EndedBelief{Item: string(e.Revision.Item), Revision: e.Revision.Number, Since: uint64(e.Since), Until: uint64(e.Until), By: e.By, Reason: e.Why})
+	}
+	return w, nil
+}
+
+func beliefImpact(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.ImpactQuery) (api.Impact, error) {
+	a, err := belief.ParseAddress(in.Ref)
+	if err != nil {
+		return api.Impact{}, err
+	}
+	of, err := k.Beliefs().Impact(ctx, tenant, a, cmp.Or(in.Depth, 10))
+	if err != nil {
+		return api.Impact{}, err
+	}
+	w := api.Impact{AsOf: uint64(of.AsOf), Ref: belief.Address{Item: a.Item, Revision: of.Revision.Number}.String(), Falls: []api.BeliefStatement{}, Links: []api.Dependent{}}
+	for _, f := range of.Falls {
+		w.Falls = append(w.Falls, statement(f.Literal))
+	}
+	for _, l := range of.Links {
+		w.Links = append(w.Links, api.Dependent{Ref: l.From.String(), Type: l.Type, To: l.To, Depth: l.Depth})
+	}
+	return w, nil
+}
+
+func diffBeliefs(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.BaseDiffQuery) (api.BaseDiff, error) {
+	space, err := belief.ParseSpace(in.Space)
+	if err != nil {
+		return api.BaseDiff{}, err
+	}
+	before, after, err := k.Beliefs().Diff(ctx, tenant, space, dag.Seq(in.From), dag.Seq(in.To))
+	if err != nil {
+		return api.BaseDiff{}, err
+	}
+	old, now := held(before), held(after)
+	same := func(a api.HeldStatement) func(api.HeldStatement) bool {
+		return func(b api.HeldStatement) bool {
+			x, y := spanOf(a.ValidFrom, a.ValidUntil), spanOf(b.ValidFrom, b.ValidUntil)
+			return a.BeliefStatement == b.BeliefStatement && a.Item == b.Item && a.Derived == b.Derived && x == y
+		}
+	}
+	w := api.BaseDiff{From: uint64(before.AsOf), To: uint64(after.AsOf), Added: []api.HeldStatement{}, Removed: []api.HeldStatement{}}
+	for _, h := range now {
+		if !slices.ContainsFunc(old, same(h)) {
+			w.Added = append(w.Added, h)
+		}
+	}
+	for _, h := range old {
+		if !slices.ContainsFunc(now, same(h)) {
+			w.Removed = append(w.Removed, h)
+		}
+	}
+	return w, nil
+}
+
+func listItems(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.ItemsQuery) (api.Items, error) {
+	space, err := belief.ParseSpace(in.Space)
+	if err != nil {
+		return api.Items{}, err
+	}
+	limit := cmp.Or(in.Limit, 100)
+	list, err := k.Beliefs().Items(ctx, tenant, space, in.After, limit, dag.Seq(in.AsOf))
+	if err != nil {
+		return api.Items{}, err
+	}
+	w := api.Items{Items: []string{}}
+	for _, item := range list {
+		w.Items = append(w.Items, string(item))
+	}
+	if len(list) == limit {
+		w.Next = list[limit-1].Name()
+	}
+	return w, nil
+}
+
+func beliefConflicts(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.ConflictsQuery) (api.Conflicts, error) {
+	space, err := belief.ParseSpace(in.Space)
+	if err != nil {
+		return api.Conflicts{}, err
+	}
+	list, err := k.Beliefs().Conflicts(ctx, tenant, space)
+	w := api.Conflicts{Conflicts: []api.Conflict{}}
+	for _, c := range list {
+		one := api.Conflict{Seq: uint64(c.Seq), At: c.At, By: c.By, Statements: statements(c.Statements), With: []string{}, Turns: turnIDs(c.Turns), Reason: c.Reason, Erased: c.Erased}
+		for _, a := range c.With {
+			one.With = append(one.With, a.String())
+		}
+		w.Conflicts = append(w.Conflicts, one)
+	}
+	return w, err
+}
+
+func resolveKref(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.KrefQuery) (api.ResolvedKref, error) {
+	a, err := belief.ParseAddress(in.Ref)
+	if err != nil {
+		return api.ResolvedKref{}, err
+	}
+	kref, err := k.Beliefs().Resolve(ctx, tenant, a)
+	if err != nil {
+		return api.ResolvedKref{}, err
+	}
+	w := api.ResolvedKref{Ref: in.Ref, AsOf: uint64(kref.AsOf), Item: string(a.Item), Deprecated: kref.Record.Deprecated, Revisions: len(kref.Record.Revisions), Tags: []api.ItemTag{}}
+	for _, t := range kref.Record.Tags {
+		one := api.ItemTag{Tag: t.Name, Revision: t.Number, Since: uint64(t.Since)}
+		if t.Until != journal.Forever {
+			one.Until = uint64(t.Until)
+		}
+		w.Tags = append(w.Tags, one)
+	}
+	if kref.Revision != nil {
+		w.Revision = itemRevision(kref.Revision)
+	}
+	return w, nil
+}
+
+func itemRevision(r *journal.Revision) *api.ItemRevision {
+	w := &api.ItemRevision{
+		Revision: r.Number, Seq: uint64(r.Seq), At: r.At, By: r.By, Supersedes: r.Supersedes, Title: r.Title, Summary: r.Summary, Withheld: r.Withheld, Keywords: r.Keywords, Topics: r.Topics,
+		Confidence: r.Confidence, Source: r.Source, Reason: r.Reason, Erased: r.Erased, Statements: []api.RevisionElement{},
+	}
+	for i := range r.Statements {
+		s := &r.Statements[i]
+		if r.Erased {
+			continue
+		}
+		e := api.RevisionElement{BeliefStatement: statement(s.Literal), Premises: premises(s.Premises), Turns: turnIDs(s.Turns), Class: classes[s.Rank.Class]}
+		e.ValidFrom, e.ValidUntil = bounds(s.Span)
+		w.Statements = append(w.Statements, e)
+	}
+	return w
+}
+
+func acted(a *journal.Acted, err error) (api.KrefChange, error) {
+	if err != nil {
+		return api.KrefChange{}, err
+	}
+	w := api.KrefChange{Outcome: a.Result, Seq: uint64(a.Seq)}
+	for i := range a.Conflict {
+		w.Conflict = append(w.Conflict, statement(a.Conflict[i].Literal))
+	}
+	return w, nil
+}
+
+func tagKref(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.NewTag) (api.KrefChange, error) {
+	item, err := belief.ParseItem(in.Ref)
+	if err != nil {
+		return api.KrefChange{}, err
+	}
+	return acted(k.Beliefs().Act(ctx, tenant, journal.Act{Item: item, Tag: in.Tag, Number: in.Revision, Reason: in.Reason}))
+}
+
+// deprecating answers deprecations and restorations.
+func deprecating(deprecates bool) func(context.Context, *kernel.Kernel, dag.Tenant, api.Deprecation) (api.KrefChange, error) {
+	return func(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.Deprecation) (api.KrefChange, error) {
+		item, err := belief.ParseItem(in.Ref)
+		if err != nil {
+			return api.KrefChange{}, err
+		}
+		return acted(k.Beliefs().Act(ctx, tenant, journal.Act{Item: item, Deprecates: deprecates, Reason: in.Reason}))
+	}
+}
+
+// errLink is wrapped if a link leads to nothing that there can be.
+var errLink = errors.New("a link leads to the address of a revision, to turn:ID or to slice:ID")
+
+func linkKref(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.NewLink) (api.KrefChange, error) {
+	from, err := belief.ParseAddress(in.From)
+	if err != nil {
+		return api.KrefChange{}, err
+	}
+	if from.Revision == 0 {
+		return api.KrefChange{}, fmt.Errorf("%w: from: %s names no revision; add ?r=", belief.ErrForm, from)
+	}
+	if err := checkLinked(in.To); err != nil {
+		return api.KrefChange{}, err
+	}
+	l, err := k.Beliefs().Link(ctx, tenant, journal.Link{From: from, Type: in.Type, To: in.To})
+	if err != nil {
+		return api.KrefChange{}, err
+	}
+	return api.KrefChange{Outcome: journal.Changed, Seq: uint64(l.Seq)}, nil
+}
+
+func checkLinked(to string) error {
+	if turn, ok := strings.CutPrefix(to, "turn:"); ok {
+		_, err := dag.ParseTurnID(turn)
+		return err
+	}
+	if strings.HasPrefix(to, "slice:") {
+		return nil
+	}
+	a, err := belief.ParseAddress(to)
+	if err != nil || a.Revision == 0 {
+		return fmt.Errorf("%w: to: %.200q: %w", belief.ErrForm, to, errLink)
+	}
+	return nil
+}
