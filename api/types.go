@@ -342,6 +342,7 @@ const (
 	EventTurn    = "turn"         // the data is a TurnEvent
 	EventErasure = "erasure"      // the data is an Event
 	EventTask    = "task_erasure" // the data is a TaskErased
+	EventBelief  = "belief"       // the data is a BeliefEvent
 	EventSlice   = "slice"        // the data is an Issued
 )
 

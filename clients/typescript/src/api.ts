@@ -2465,11 +2465,11 @@ export class Operations {
   }
 
   /**
-   * Follow admissions, slices, erasures and knowledge.
+   * Follow admissions, slices, erasures, knowledge and beliefs.
    *
-   * Server-sent events, of four kinds: `turn` (a turn was admitted; without
-   * its text), `erasure`, `knowledge` (a fact, a retraction or an alias was
-   * recorded), and `slice` (a bundle was issued). The id of each is
+   * Server-sent events: `turn` (a turn was admitted; without
+   * its text), `erasure`, `task_erasure`, `knowledge` (a fact, a retraction or an alias was
+   * recorded), `belief` (something was recorded of beliefs; without what it says), and `slice` (a bundle was issued). The id of each is
    * `SEQ-NUMBER`: the last sequence number and the last number of an issued
    * slice that were sent. Sent back as `Last-Event-ID`, the stream goes on
    * behind it without loss. A lone `SEQ` goes on after that sequence number
