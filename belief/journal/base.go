@@ -159,7 +159,7 @@ func believed(terms []history.Term, entries map[dag.Seq]history.Entry) ([]Believ
 	}
 	slices.SortFunc(list, func(a, b Believed) int {
 		if a.Revision.Seq != b.Revision.Seq {
-			return int(a.Revision.Seq) - int(b.Revision.Seq)
+			return cmp.Compare(a.Revision.Seq, b.Revision.Seq)
 		}
 		return a.At - b.At
 	})
