@@ -45,8 +45,8 @@ func TestMay(t *testing.T) {
 			names[row.permission.String()] = true
 		}
 	}
-	if len(names) != 12 || names[""] {
-		t.Errorf("the permissions have the names %v, want twelve different ones", names)
+	if len(names) != 13 || names[""] {
+		t.Errorf("the permissions have the names %v, want thirteen different ones", names)
 	}
 }
 
