@@ -185,7 +185,7 @@ func TestRoles(t *testing.T) {
 		}
 		_ = r.Body.Close()
 	}
-	if allowed != 9+43+54+78 || refused != 4*78-allowed {
+	if allowed != 9+43+55+79 || refused != 4*79-allowed {
 		t.Errorf("%d allowed, %d refused", allowed, refused)
 	}
 }
