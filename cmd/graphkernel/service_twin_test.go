@@ -301,7 +301,6 @@ belief
 ~belief base acme/support
 belief space acme/support
 --output json belief space acme/support
-@belief space Acme
 belief revise acme/support customer-7 prefers phone --kind preference --item kref://acme/support/contact.preference --reason 'said so' --from 2026-01-01
 belief revise acme/support customer-7 prefers phone --not --dry-run
 --output json belief revise acme/support customer-7 prefers phone --not --dry-run
