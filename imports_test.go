@@ -125,6 +125,7 @@ var mayImport = map[string][]string{
 		"server/view", "client", "api", "slice/facts", "policy/standard", "access", "cmd/graphkernel/cli", "cmd/graphkernel/facts", "dag", "ingest", "kernel", "policy", "render", "slice", "store", "token",
 		"github.com/jedib0t/go-pretty/v6", "github.com/spf13/cobra",
 	},
+	"cmd/graphkernel/beliefs": {"api", "belief", "cmd/graphkernel/cli", "dag", "knowledge", "render", "server/view", "token", "github.com/spf13/cobra"},
 	"cmd/graphkernel/facts": {
 		"server/view", "client", "api", "slice/facts", "cmd/graphkernel/cli", "dag", "ingest", "ingest/extract", "ingest/llm", "internal/canon", "kernel", "knowledge", "normalize", "policy", "render", "server/mcp", "store", "token",
 		"github.com/jedib0t/go-pretty/v6", "github.com/spf13/cobra",
@@ -151,7 +152,7 @@ var mayImport = map[string][]string{
 	},
 	"cmd/graphkernel": {
 		"cmd/graphkernel/capture", "cmd/graphkernel/overview",
-		"cmd/graphkernel/audit", "cmd/graphkernel/cli", "cmd/graphkernel/demo", "cmd/graphkernel/facts", "cmd/graphkernel/service", "cmd/graphkernel/signing", "cmd/graphkernel/storage", "cmd/graphkernel/turns",
+		"cmd/graphkernel/audit", "cmd/graphkernel/beliefs", "cmd/graphkernel/cli", "cmd/graphkernel/demo", "cmd/graphkernel/facts", "cmd/graphkernel/service", "cmd/graphkernel/signing", "cmd/graphkernel/storage", "cmd/graphkernel/turns",
 		"github.com/spf13/cobra",
 	},
 }

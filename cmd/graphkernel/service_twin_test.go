@@ -296,6 +296,35 @@ erase WORD --reason 'the person asked'
 replay DIR/slice.json
 ~--output json replay DIR/slice.json --require-full
 `,
+	"beliefs": `
+belief
+~belief base acme/support
+belief space acme/support
+--output json belief space acme/support
+belief revise acme/support customer-7 prefers phone --kind preference --item kref://acme/support/contact.preference --reason 'said so' --from 2026-01-01
+belief revise acme/support customer-7 prefers phone --not --dry-run
+--output json belief revise acme/support customer-7 prefers phone --not --dry-run
+~belief expand acme/support customer-7 prefers phone --not
+belief propose acme/support customer-7 uses linux --item kref://acme/support/os.fact --turn d93a7abe-0dc0-4a11-8ca1-000000000012
+~belief propose acme/support customer-7 uses linux --turn d93a7abe
+belief link kref://acme/support/os.fact?r=1 depends_on kref://acme/support/contact.preference?r=1
+~belief link kref://acme/support/os.fact depends_on nothing
+belief impact kref://acme/support/contact.preference
+belief base acme/support
+--output json belief base acme/support --valid-at 2026-02-01 --subject customer-7
+belief why acme/support customer-7 prefers phone
+belief tag kref://acme/support/contact.preference published 1
+~belief contract acme/support customer-7 prefers phone
+belief tag kref://acme/support/contact.preference published none
+belief contract acme/support customer-7 prefers phone
+belief diff acme/support 1
+belief deprecate kref://acme/support/os.fact --reason old
+belief restore kref://acme/support/os.fact
+belief items acme/support
+belief conflicts acme/support
+~belief show kref://acme/support/none.fact
+@belief show kref://acme/support/os.fact
+`,
 	"signing": `
 apikey list
 apikey revoke SPARE
@@ -561,7 +590,7 @@ func TestServerFlag(t *testing.T) {
 			code, out := e.run(t, append(strings.Fields(name), args...)...)
 			isRefused = code == api.ExitUsage && strings.Contains(out, path+" takes no --server: ")
 		}
-		ran := slices.ContainsFunc(slices.Collect(strings.Lines(strings.Join([]string{twinScripts["turns"], twinScripts["facts"], twinScripts["audit"], twinScripts["signing"]}, "\n"))), func(line string) bool {
+		ran := slices.ContainsFunc(slices.Collect(strings.Lines(strings.Join([]string{twinScripts["turns"], twinScripts["facts"], twinScripts["beliefs"], twinScripts["audit"], twinScripts["signing"]}, "\n"))), func(line string) bool {
 			return regexp.MustCompile(`^[~@]?(--output json )?` + regexp.QuoteMeta(name) + `\b`).MatchString(line)
 		})
 		if isRefused == ran {
