@@ -93,10 +93,16 @@ func (k *engine) literals(aliases *normalize.Table, member string, list []belief
 	return out, nil
 }
 
-// SetSpace makes a space of beliefs, or puts it under another policy of kinds; "" is beliefs@1. A policy under which what is believed
+// SetSpace makes a space of beliefs, or puts it under another policy of kinds; "" is the one that it has, and of a new space beliefs@1. A policy under which what is believed
 // contradicts itself is refused.
 func (k Beliefs) SetSpace(ctx context.Context, tenant dag.Tenant, space belief.Space, id policy.ID) (*journal.SpacePolicy, error) {
-	id = cmp.Or(id, kinds.ID)
+	if id == "" {
+		has, err := k.journal().Space(ctx, tenant, space, history.Forever-1)
+		if err != nil && !errors.Is(err, journal.ErrSpace) {
+			return nil, err
+		}
+		id = cmp.Or(policy.ID(has), kinds.ID)
+	}
 	p, err := k.kindPolicy(ctx, tenant, id)
 	if err != nil {
 		return nil, err
@@ -432,11 +438,17 @@ func (k Beliefs) Items(ctx context.Context, tenant dag.Tenant, space belief.Spac
 	if err != nil {
 		return nil, err
 	}
+	if _, err := k.journal().Space(ctx, tenant, space, asOf); err != nil {
+		return nil, err
+	}
 	return k.journal().Names(ctx, tenant, space, after, limit, asOf)
 }
 
 // Conflicts returns the proposals that were not taken.
 func (k Beliefs) Conflicts(ctx context.Context, tenant dag.Tenant, space belief.Space) ([]*journal.Conflict, error) {
+	if _, err := k.journal().Space(ctx, tenant, space, history.Forever-1); err != nil {
+		return nil, err
+	}
 	return k.journal().Conflicts(ctx, tenant, space, history.Forever-1)
 }
 

@@ -314,6 +314,20 @@ func TestSpacePolicy(t *testing.T) {
 	if _, err := k.Beliefs().SetSpace(ctx, tenant, "acme/other", "default@1"); !errors.Is(err, policy.ErrMismatch) {
 		t.Errorf("a policy of slices: %v", err)
 	}
+	if s := must(k.Beliefs().SetSpace(ctx, tenant, beliefSpace, "")); s.Policy != "strict@1" {
+		t.Errorf("a space that is made again without a policy is under %s", s.Policy)
+	}
+	if _, err := k.Beliefs().Items(ctx, tenant, "acme/none", "", 9, 0); !errors.Is(err, journal.ErrSpace) {
+		t.Errorf("items of a space that was not made: %v", err)
+	}
+	if _, err := k.Beliefs().Conflicts(ctx, tenant, "acme/none"); !errors.Is(err, journal.ErrSpace) {
+		t.Errorf("conflicts of a space that was not made: %v", err)
+	}
+	dry := asking(journal.Revise, "a", "is", "e")
+	dry.Dry = true
+	if o := must(k.Beliefs().Operate(ctx, tenant, dry)); o.Result != journal.Changed || o.Seq != 0 {
+		t.Errorf("a dry run: %+v", o)
+	}
 	if _, err := k.Beliefs().Base(ctx, tenant, "acme/none", 0, nil); !errors.Is(err, journal.ErrSpace) {
 		t.Errorf("a space that was not made: %v", err)
 	}

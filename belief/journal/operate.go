@@ -324,6 +324,7 @@ func (o *operation) Plan(k *history.State) (*history.Plan, error) {
 		return nil, err
 	}
 	if o.Dry {
+		o.outcome.Seq = 0 // nothing is recorded
 		return &history.Plan{}, nil
 	}
 	return p, nil
