@@ -29,7 +29,7 @@ var (
 // A NewSpace is a space with the policy of its kinds.
 type NewSpace struct {
 	Space  string `json:"space" is:"BeliefSpace"`
-	Policy string `json:"policy,omitempty" is:"PolicyID" default:"beliefs@1" doc:"A registered policy of the type kind_policy_v1."`
+	Policy string `json:"policy,omitempty" is:"PolicyID" doc:"A registered policy of the type kind_policy_v1. Without it a space keeps its policy, and a new one is under beliefs@1."`
 }
 
 // A Space is a space as it is.

@@ -1072,7 +1072,7 @@ NewLink = TypedDict(
 
 class NewSpace(TypedDict):
     policy: NotRequired[str]
-    """A registered policy of the type kind_policy_v1."""
+    """A registered policy of the type kind_policy_v1. Without it a space keeps its policy, and a new one is under beliefs@1."""
     space: str
 
 

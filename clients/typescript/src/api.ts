@@ -1042,7 +1042,7 @@ export interface NewLink {
 }
 
 export interface NewSpace {
-  /** A registered policy of the type kind_policy_v1. */
+  /** A registered policy of the type kind_policy_v1. Without it a space keeps its policy, and a new one is under beliefs@1. */
   policy?: string;
   space: string;
 }

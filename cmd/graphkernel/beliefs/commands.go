@@ -121,7 +121,7 @@ for each subject. A policy under which what is believed contradicts itself is re
 			})
 		},
 	}
-	c.Flags().StringVar(&policy, "policy", "", "a registered policy of kinds (default: beliefs@1)")
+	c.Flags().StringVar(&policy, "policy", "", "a registered policy of kinds; a new space is under beliefs@1 without it")
 	cli.NoFiles(c, "policy")
 	return c
 }
