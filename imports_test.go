@@ -129,6 +129,10 @@ var mayImport = map[string][]string{
 		"server/view", "client", "api", "slice/facts", "cmd/graphkernel/cli", "dag", "ingest", "ingest/extract", "ingest/llm", "internal/canon", "kernel", "knowledge", "normalize", "policy", "render", "server/mcp", "store", "token",
 		"github.com/jedib0t/go-pretty/v6", "github.com/spf13/cobra",
 	},
+	"cmd/graphkernel/beliefs": {
+		"api", "belief", "belief/kinds", "cmd/graphkernel/cli", "dag", "knowledge", "normalize", "render", "server/view", "token",
+		"github.com/jedib0t/go-pretty/v6", "github.com/spf13/cobra",
+	},
 	"cmd/graphkernel/audit": {"slice/contexts", "internal/userdir", "server/view",
 		"api", "policy/standard", "client", "cmd/graphkernel/cli", "dag", "evidence", "golden", "internal/secretfile", "kernel", "ledger", "ledger/attest", "ledger/monitor", "policy", "render", "slice", "slice/facts", "token",
 		"github.com/spf13/cobra",
@@ -151,7 +155,7 @@ var mayImport = map[string][]string{
 	},
 	"cmd/graphkernel": {
 		"cmd/graphkernel/capture", "cmd/graphkernel/overview",
-		"cmd/graphkernel/audit", "cmd/graphkernel/cli", "cmd/graphkernel/demo", "cmd/graphkernel/facts", "cmd/graphkernel/service", "cmd/graphkernel/signing", "cmd/graphkernel/storage", "cmd/graphkernel/turns",
+		"cmd/graphkernel/audit", "cmd/graphkernel/beliefs", "cmd/graphkernel/cli", "cmd/graphkernel/demo", "cmd/graphkernel/facts", "cmd/graphkernel/service", "cmd/graphkernel/signing", "cmd/graphkernel/storage", "cmd/graphkernel/turns",
 		"github.com/spf13/cobra",
 	},
 }

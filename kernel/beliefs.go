@@ -432,11 +432,17 @@ func (k Beliefs) Items(ctx context.Context, tenant dag.Tenant, space belief.Spac
 	if err != nil {
 		return nil, err
 	}
+	if _, err := k.journal().Space(ctx, tenant, space, asOf); err != nil {
+		return nil, err
+	}
 	return k.journal().Names(ctx, tenant, space, after, limit, asOf)
 }
 
 // Conflicts returns the proposals that were not taken.
 func (k Beliefs) Conflicts(ctx context.Context, tenant dag.Tenant, space belief.Space) ([]*journal.Conflict, error) {
+	if _, err := k.journal().Space(ctx, tenant, space, history.Forever-1); err != nil {
+		return nil, err
+	}
 	return k.journal().Conflicts(ctx, tenant, space, history.Forever-1)
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/audit"
+	"github.com/graphkernel/graphkernel/cmd/graphkernel/beliefs"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/capture"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/demo"
@@ -58,7 +59,7 @@ func run() int {
 // commands makes every command of the program.
 func commands(a *cli.App) []*cobra.Command {
 	return slices.Concat(
-		overview.Commands(a), turns.Commands(a), capture.Commands(a), facts.Commands(a), audit.Commands(a), signing.Commands(a), service.Commands(a), storage.Commands(a),
+		overview.Commands(a), turns.Commands(a), capture.Commands(a), facts.Commands(a), beliefs.Commands(a), audit.Commands(a), signing.Commands(a), service.Commands(a), storage.Commands(a),
 		[]*cobra.Command{demo.DemoCommand(a), a.VersionCommand(), a.ManCommand()},
 	)
 }
