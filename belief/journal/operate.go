@@ -323,6 +323,7 @@ func (o *operation) Plan(k *history.State) (*history.Plan, error) {
 		return nil, err
 	}
 	if o.Dry {
+		o.outcome.Seq = 0
 		return &history.Plan{}, nil
 	}
 	return p, nil

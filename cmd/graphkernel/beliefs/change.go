@@ -263,11 +263,15 @@ func became(r *api.BeliefRequest, out *api.BeliefOutcome) string {
 func printRefusal(w io.Writer, o *operator, r *api.BeliefRequest, out *api.BeliefOutcome) {
 	why := "it contradicts what is believed"
 	if out.Reason == "protected" {
-		why = "what would give way is protected by the tag published; take that away with: graphkernel belief tag ADDRESS published none"
+		why = "what would give way is protected by the tag published"
 	} else if o.name == "propose" {
 		why = "it contradicts what is entrenched at least as much"
 	}
 	fmt.Fprintf(w, "refused, and what is believed has not changed: %s\n", why)
+	if out.Reason == "protected" && len(out.GaveWay) > 0 {
+		item := out.GaveWay[0].Item
+		fmt.Fprintf(w, "take the protection away with: graphkernel belief tag %s published none\n", oneLine(item, len(item)))
+	}
 	if out.Seq != 0 && !r.DryRun {
 		fmt.Fprintf(w, "the proposal is number %d of those that wait; see: graphkernel belief conflicts %s\n", out.Seq, r.Space)
 	}
