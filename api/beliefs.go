@@ -317,3 +317,16 @@ type KrefChange struct {
 	Seq      uint64            `json:"seq,omitempty" is:"Seq"`
 	Conflict []BeliefStatement `json:"conflict,omitempty" doc:"What it would contradict itself by."`
 }
+
+// A BeliefEvent says that something was recorded of beliefs. It holds no text.
+type BeliefEvent struct {
+	Seq      uint64   `json:"seq" is:"Seq"`
+	At       dag.Time `json:"at"`
+	Kind     string   `json:"kind" is:"space|revision|tag|deprecation|link|conflict"`
+	Space    string   `json:"space" is:"BeliefSpace"`
+	Item     string   `json:"item,omitempty" is:"ItemAddress"`
+	Revision int      `json:"revision,omitempty" doc:"That was made, or that a tag points to."`
+	Tag      string   `json:"tag,omitempty"`
+	By       string   `json:"by,omitempty" is:"Asker"`
+	Erased   bool     `json:"erased,omitempty"`
+}

@@ -40,6 +40,7 @@ var (
 		Takes: map[string]string{"application/x-ndjson": "Turn"}, Lines: true, Fails: []int{409, 422}})
 	GetTurn           = declare[TurnByID, StoredTurn](Spec{ID: "getTurn", Method: "GET", Path: "/api/turns/{id}", Tag: "turns", May: access.Read, Fails: []int{404}})
 	EraseTurn         = declare[Erasure, Event](Spec{ID: "eraseTurn", Method: "DELETE", Path: "/api/turns/{id}", Tag: "turns", May: access.Erase, Fails: []int{404}})
+	ListErasures      = declare[ErasureQuery, Erasures](Spec{ID: "listErasures", Method: "GET", Path: "/api/erasures", Tag: "turns", May: access.Read, Fails: []int{404}})
 	ListTurns         = declare[TurnQuery, StoredTurns](Spec{ID: "listTurns", Method: "GET", Path: "/api/turns", Tag: "turns", May: access.Read})
 	LookUpTurns       = declare[TurnIDs, StoredTurns](Spec{ID: "lookUpTurns", Method: "POST", Path: "/api/turns/lookup", Tag: "turns", May: access.Read})
 	ResolveTurn       = declare[TurnNamed, ResolvedTurn](Spec{ID: "resolveTurn", Method: "GET", Path: "/api/turn", Tag: "turns", May: access.Recall, Fails: []int{404, 409}})
@@ -106,6 +107,12 @@ type ConversationQuery struct {
 // TurnIDs names turns.
 type TurnIDs struct {
 	IDs []dag.TurnID `json:"ids" min:"1" max:"1000"`
+}
+
+// An ErasureQuery says which erasures are asked for.
+type ErasureQuery struct {
+	Turn *dag.TurnID `json:"turn,omitempty" doc:"Only that of this turn."`
+	Paging
 }
 
 // TurnNamed names a turn in one of several ways.

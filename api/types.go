@@ -245,7 +245,8 @@ type Provenance struct {
 // An ExplainRequest names the turn to explain.
 type ExplainRequest struct {
 	SliceByID
-	Turn string `json:"turn" is:"TurnName"`
+	Turn    string `json:"turn" is:"TurnName"`
+	Without bool   `json:"without,omitempty" doc:"Also say what the slice would have held without the turn: it is cut again, in memory."`
 }
 
 // An Admission is the reason why a turn was let in. ScoreNano is in billionths.
@@ -279,6 +280,8 @@ type Explanation struct {
 	EdgesAway    int        `json:"edges_away" is:"-1.." doc:"The fewest edges from the anchor; -1 if no way was found."`
 	Admission    *Admission `json:"admission,omitempty"`
 	BeatenBy     *Rival     `json:"beaten_by,omitempty"`
+	Lost         []string   `json:"lost,omitempty" is:"UUID" doc:"If without was asked for: other turns that would not have been selected without it."`
+	Instead      []string   `json:"instead,omitempty" is:"UUID" doc:"If without was asked for: turns that would have been selected in their place."`
 	Explanation  string     `json:"explanation" doc:"The same in a sentence."`
 }
 
@@ -310,6 +313,12 @@ type Event struct {
 	By     string `json:"by,omitempty" is:"Asker" doc:"Who asked for it. Absent if that was not recorded."`
 }
 
+// Erasures is a page of erasures of turns, the oldest first.
+type Erasures struct {
+	Erasures []Event `json:"erasures"`
+	Next     string  `json:"next,omitempty" is:"Next"`
+}
+
 // A TaskErased is the record of an erasure of the task of a context.
 type TaskErased struct {
 	Seq     uint64 `json:"seq" is:"Seq"`
@@ -333,6 +342,7 @@ const (
 	EventTurn    = "turn"         // the data is a TurnEvent
 	EventErasure = "erasure"      // the data is an Event
 	EventTask    = "task_erasure" // the data is a TaskErased
+	EventBelief  = "belief"       // the data is a BeliefEvent
 	EventSlice   = "slice"        // the data is an Issued
 )
 

@@ -57,7 +57,7 @@ func pages(ctx context.Context, r *report, y *yard, turns, length, rounds int) (
 	}
 	service, err := server.New(ctx, server.Config{
 		Kernel: k, Log: slog.New(slog.DiscardHandler), Clock: time.Now, Limits: server.Limits{Rate: -1},
-		Pages: func(service http.Handler) ([]string, http.Handler, error) {
+		Pages: func(service http.Handler) ([]string, server.Pages, error) {
 			c, err := console.New(console.Config{Service: service, Clock: time.Now, Version: "bench"})
 			return c.Paths(), c, err
 		},

@@ -66,3 +66,26 @@ func TestTrustFile(t *testing.T) {
 		}
 	}
 }
+
+// TestCheck has a bundle checked that was kept as a file, and one that was changed.
+func TestCheck(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	b := s.tab(t)
+	b.signIn(access.Auditor)
+	bundle := evalAwaited[string](b, `fetch("/slices/`+s.slice+`/bundle.json").then(r => r.text())`)
+	for name, text := range map[string]string{"verified": bundle, "tampered": strings.Replace(bundle, `"content":"`, `"content":"x`, 1)} {
+		file := filepath.Join(t.TempDir(), "bundle.json")
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		b.open("/slices")
+		b.run(chromedp.SetUploadFiles("#bundle", []string{file}), chromedp.Click(`form[action="/check"] button`), chromedp.WaitReady(".verdict strong"))
+		if got := b.text(); !strings.Contains(got, "The service: "+strings.ToUpper(name)) {
+			t.Errorf("%s: the page says\n%s", name, got)
+		}
+	}
+	if faults := b.taken(); len(faults) > 0 {
+		t.Errorf("%q", faults)
+	}
+}

@@ -10,7 +10,7 @@ import (
 // elsewhere are routes that are no page to look at, with what holds them.
 var elsewhere = map[string]string{
 	"GET /live": "TestLive", "GET /slices/{id}/{file}": "TestVerifies", "GET /sign-in": "TestAccessible", "POST /sign-in": "TestKeyboard", "POST /sign-out": "TestKeyboard",
-	"POST /policies": "TestWithoutJavaScript", "POST /keys": "TestWithoutJavaScript", "POST /keys/{id}/revoke": "TestRevoke",
+	"POST /policies": "TestWithoutJavaScript", "POST /keys": "TestWithoutJavaScript", "POST /keys/{id}/revoke": "TestRevoke", "POST /check": "TestCheck",
 	"GET /sign-in/provider": "the tests of package console", "GET /sign-in/return": "the tests of package console",
 }
 

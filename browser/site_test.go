@@ -59,7 +59,7 @@ func open(t testing.TB) *site {
 	}))
 	service := must(server.New(context.Background(), server.Config{
 		Kernel: k, Log: slog.New(slog.DiscardHandler), Clock: time.Now, Limits: server.Limits{Rate: -1},
-		Pages: func(service http.Handler) ([]string, http.Handler, error) {
+		Pages: func(service http.Handler) ([]string, server.Pages, error) {
 			c, err := console.New(console.Config{Service: service, Clock: time.Now, Secret: must(authority.Secret("console")), Version: "test"})
 			return c.Paths(), c, err
 		},
@@ -187,6 +187,8 @@ func (s *site) pages() []shown {
 		{"/conversations/" + hostileC, "conversation-hostile", "<script>window.pwned=1</script>"},
 		{"/turns/" + word, "turn", "Who was handed it"},
 		{"/slices", "slices", "Everything"},
+		{"/check", "check", "A bundle that you were given"},
+		{"/erasures", "erasures", "No text was erased"},
 		{"/slices/" + s.slice, "slice", "Is it genuine?"},
 		{"/slices/" + s.slice + "?replay=1", "slice-replayed", "IDENTICAL"},
 		{"/contexts/" + s.context, "context", "The prompt as the agent saw it"},

@@ -110,66 +110,6 @@ func TestEveryOperation(t *testing.T) {
 			t.Errorf("got %+v", b)
 		}
 	})
-	t.Run("beliefs", func(t *testing.T) {
-		const space, item = "acme/s", "kref://acme/s/colour.preference"
-		said := func(object string) api.BeliefRequest {
-			return api.BeliefRequest{Space: space, Statements: []api.BeliefStatement{{Subject: "Ada", Predicate: "likes", Object: object}}}
-		}
-		must(client.Do(ctx, c, api.SetSpace, api.NewSpace{Space: space}))
-		if s := must(client.Do(ctx, c, api.ListSpaces, struct{}{})); len(s.Spaces) != 1 {
-			t.Errorf("got %+v", s)
-		}
-		blue := said("blue")
-		blue.Item = item
-		if o := must(client.Do(ctx, c, api.ReviseBeliefs, blue)); o.Outcome != "changed" || o.Item != item || o.Revision != 1 {
-			t.Errorf("got %+v", o)
-		}
-		not := said("blue")
-		not.Statements[0].Not = true
-		if o := must(client.Do(ctx, c, api.ExpandBeliefs, not)); o.Outcome != "refused" || len(o.GaveWay) != 1 {
-			t.Errorf("got %+v", o)
-		}
-		if o := must(client.Do(ctx, c, api.ProposeBeliefs, said("green"))); o.Outcome != "changed" {
-			t.Errorf("got %+v", o)
-		}
-		if o := must(client.Do(ctx, c, api.ContractBeliefs, said("green"))); o.Outcome != "changed" {
-			t.Errorf("got %+v", o)
-		}
-		if b := must(client.Do(ctx, c, api.GetBeliefBase, api.BaseQuery{Space: space})); len(b.Statements) != 1 || b.Statements[0].Object != "blue" {
-			t.Errorf("got %+v", b)
-		}
-		if w := must(client.Do(ctx, c, api.ExplainBelief, api.WhyQuery{Space: space, Subject: "ada", Predicate: "likes", Object: "green"})); w.Believed || len(w.Ended) != 1 {
-			t.Errorf("got %+v", w)
-		}
-		if l := must(client.Do(ctx, c, api.LinkKref, api.NewLink{From: item + "?r=1", Type: "derived_from", To: "turn:" + ids[0].String()})); l.Seq == 0 {
-			t.Errorf("got %+v", l)
-		}
-		if i := must(client.Do(ctx, c, api.BeliefImpact, api.ImpactQuery{Ref: item})); i.Ref != item+"?r=1" {
-			t.Errorf("got %+v", i)
-		}
-		if d := must(client.Do(ctx, c, api.DiffBeliefs, api.BaseDiffQuery{Space: space, From: 1})); len(d.Added) != 1 || len(d.Removed) != 0 {
-			t.Errorf("got %+v", d)
-		}
-		if list := must(client.Do(ctx, c, api.ListItems, api.ItemsQuery{Space: space})); len(list.Items) != 2 {
-			t.Errorf("got %+v", list)
-		}
-		if list := must(client.Do(ctx, c, api.BeliefConflicts, api.ConflictsQuery{Space: space})); len(list.Conflicts) != 0 {
-			t.Errorf("got %+v", list)
-		}
-		if tag := must(client.Do(ctx, c, api.TagKref, api.NewTag{Ref: item, Tag: "published", Revision: 1})); tag.Outcome != "changed" {
-			t.Errorf("got %+v", tag)
-		}
-		if o := must(client.Do(ctx, c, api.ContractBeliefs, said("blue"))); o.Outcome != "refused" || o.Reason != "protected" {
-			t.Errorf("got %+v", o)
-		}
-		must(client.Do(ctx, c, api.DeprecateItem, api.Deprecation{Ref: item}))
-		if r := must(client.Do(ctx, c, api.RestoreItem, api.Deprecation{Ref: item})); r.Outcome != "changed" {
-			t.Errorf("got %+v", r)
-		}
-		if r := must(client.Do(ctx, c, api.ResolveKref, api.KrefQuery{Ref: item + "?t=published"})); r.Revision == nil || r.Revision.Revision != 1 {
-			t.Errorf("got %+v", r)
-		}
-	})
 	t.Run("lines", func(t *testing.T) {
 		var lines strings.Builder
 		more := dag.ExternalConversationID("client", "more")
@@ -341,6 +281,9 @@ func TestEveryOperation(t *testing.T) {
 		if uint64(len(leaves)) != now.Size-1 || len(leaves) == 0 {
 			t.Errorf("%d leaves of %d", len(leaves), now.Size)
 		}
+		if w := must(client.Do(ctx, c, api.ListErasures, api.ErasureQuery{Turn: &b.Claim.Anchor})); len(w.Erasures) != 0 {
+			t.Errorf("the anchor was erased: %+v", w)
+		}
 		if w := must(client.Do(ctx, c, api.TurnHolding, api.TurnByID{ID: b.Claim.Anchor})); len(w.Slices) == 0 || w.Looked == 0 || !slices.ContainsFunc(w.Slices, func(i api.Issued) bool { return i.SliceID == string(id) }) {
 			t.Errorf("got %+v", w)
 		}
@@ -496,8 +439,68 @@ func TestEveryOperation(t *testing.T) {
 		}
 	})
 	t.Run("knowledge", func(t *testing.T) { callKnowledge(t, c) })
+	t.Run("beliefs", func(t *testing.T) {
+		const space, item = "acme/s", "kref://acme/s/colour.preference"
+		said := func(object string) api.BeliefRequest {
+			return api.BeliefRequest{Space: space, Statements: []api.BeliefStatement{{Subject: "Ada", Predicate: "likes", Object: object}}}
+		}
+		must(client.Do(ctx, c, api.SetSpace, api.NewSpace{Space: space}))
+		if s := must(client.Do(ctx, c, api.ListSpaces, struct{}{})); len(s.Spaces) != 1 {
+			t.Errorf("got %+v", s)
+		}
+		blue := said("blue")
+		blue.Item = item
+		if o := must(client.Do(ctx, c, api.ReviseBeliefs, blue)); o.Outcome != "changed" || o.Item != item || o.Revision != 1 {
+			t.Errorf("got %+v", o)
+		}
+		not := said("blue")
+		not.Statements[0].Not = true
+		if o := must(client.Do(ctx, c, api.ExpandBeliefs, not)); o.Outcome != "refused" || len(o.GaveWay) != 1 {
+			t.Errorf("got %+v", o)
+		}
+		if o := must(client.Do(ctx, c, api.ProposeBeliefs, said("green"))); o.Outcome != "changed" {
+			t.Errorf("got %+v", o)
+		}
+		if o := must(client.Do(ctx, c, api.ContractBeliefs, said("green"))); o.Outcome != "changed" {
+			t.Errorf("got %+v", o)
+		}
+		if b := must(client.Do(ctx, c, api.GetBeliefBase, api.BaseQuery{Space: space})); len(b.Statements) != 1 || b.Statements[0].Object != "blue" {
+			t.Errorf("got %+v", b)
+		}
+		if w := must(client.Do(ctx, c, api.ExplainBelief, api.WhyQuery{Space: space, Subject: "ada", Predicate: "likes", Object: "green"})); w.Believed || len(w.Ended) != 1 {
+			t.Errorf("got %+v", w)
+		}
+		if l := must(client.Do(ctx, c, api.LinkKref, api.NewLink{From: item + "?r=1", Type: "derived_from", To: "turn:" + ids[0].String()})); l.Seq == 0 {
+			t.Errorf("got %+v", l)
+		}
+		if i := must(client.Do(ctx, c, api.BeliefImpact, api.ImpactQuery{Ref: item})); i.Ref != item+"?r=1" {
+			t.Errorf("got %+v", i)
+		}
+		if d := must(client.Do(ctx, c, api.DiffBeliefs, api.BaseDiffQuery{Space: space, From: 1})); len(d.Added) != 1 || len(d.Removed) != 0 {
+			t.Errorf("got %+v", d)
+		}
+		if list := must(client.Do(ctx, c, api.ListItems, api.ItemsQuery{Space: space})); len(list.Items) != 2 {
+			t.Errorf("got %+v", list)
+		}
+		if list := must(client.Do(ctx, c, api.BeliefConflicts, api.ConflictsQuery{Space: space})); len(list.Conflicts) != 0 {
+			t.Errorf("got %+v", list)
+		}
+		if tag := must(client.Do(ctx, c, api.TagKref, api.NewTag{Ref: item, Tag: "published", Revision: 1})); tag.Outcome != "changed" {
+			t.Errorf("got %+v", tag)
+		}
+		if o := must(client.Do(ctx, c, api.ContractBeliefs, said("blue"))); o.Outcome != "refused" || o.Reason != "protected" {
+			t.Errorf("got %+v", o)
+		}
+		must(client.Do(ctx, c, api.DeprecateItem, api.Deprecation{Ref: item}))
+		if r := must(client.Do(ctx, c, api.RestoreItem, api.Deprecation{Ref: item})); r.Outcome != "changed" {
+			t.Errorf("got %+v", r)
+		}
+		if r := must(client.Do(ctx, c, api.ResolveKref, api.KrefQuery{Ref: item + "?t=published"})); r.Revision == nil || r.Revision.Revision != 1 {
+			t.Errorf("got %+v", r)
+		}
+	})
 	t.Run("events", func(t *testing.T) {
-		turns, erasures, issued, acts := 0, 0, 0, 0
+		turns, erasures, issued, acts, beliefs := 0, 0, 0, 0, 0
 		until, cancel := context.WithCancel(ctx)
 		defer cancel()
 		for e, err := range c.Events(until, client.Beginning) {
@@ -513,8 +516,10 @@ func TestEveryOperation(t *testing.T) {
 				issued++
 			case e.Knowledge != nil:
 				acts++
+			case e.Belief != nil:
+				beliefs++
 			}
-			if turns == 1504 && erasures == 1 && acts == 7 && issued == len(collect(t, c.Slices().All(ctx))) {
+			if turns == 1504 && erasures == 1 && acts == 7 && beliefs == 8 && issued == len(collect(t, c.Slices().All(ctx))) {
 				break
 			}
 		}

@@ -35,6 +35,7 @@ type Event struct {
 	Task      *api.TaskErased
 	Slice     *api.Issued
 	Knowledge *api.KnowledgeEvent
+	Belief    *api.BeliefEvent
 }
 
 // Events follows what happens after an event: each once, in order, until ctx ends. If
@@ -236,6 +237,10 @@ func (f *follower) dispatch(id, name string, data []byte) error {
 		e.Task = new(api.TaskErased)
 		err = json.Unmarshal(data, e.Task)
 		says, want = e.Task.Seq, at.seq
+	case api.EventBelief:
+		e.Belief = new(api.BeliefEvent)
+		err = json.Unmarshal(data, e.Belief)
+		says, want = e.Belief.Seq, at.seq
 	case api.EventKnowledge:
 		e.Knowledge = new(api.KnowledgeEvent)
 		err = json.Unmarshal(data, e.Knowledge)

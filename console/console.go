@@ -13,6 +13,7 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
+	"runtime/debug"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -101,8 +102,9 @@ func (co *Console) Paths() []string {
 	return list
 }
 
-// ServeHTTP answers one request. Every answer has the headers that keep a browser from doing more than a page is for, also where there is no page.
-func (co *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+// ServePage answers one request. Every answer has the headers that keep a browser from doing more than a page is for, also where there is no page.
+// What failed in the service or here is returned, for the log: the page says only that something did. Nothing else is left to be answered.
+func (co *Console) ServePage(w http.ResponseWriter, r *http.Request) (fault error) {
 	h := w.Header()
 	h.Set("Content-Security-Policy", policy)
 	h.Set("X-Content-Type-Options", "nosniff")
@@ -110,8 +112,15 @@ func (co *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	h.Set("Cache-Control", "no-store")
-	co.mux.ServeHTTP(w, r)
+	co.mux.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), faultKey{}, &fault)))
+	return fault
 }
+
+// ServeHTTP is ServePage where nobody keeps a log.
+func (co *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) { _ = co.ServePage(w, r) }
+
+// A faultKey is under what the context of a request has the place for what failed: a mux's handlers return nothing.
+type faultKey struct{}
 
 // A route is a page, or what a form is sent to.
 type route struct {
@@ -133,6 +142,9 @@ var routes = []route{
 	{"GET /slices/{id}/{file}", false, download},
 	{"GET /contexts/{id}", false, evidence},
 	{"GET /compare", false, compare},
+	{"GET /check", false, checkForm},
+	{"POST /check", false, checkBundle},
+	{"GET /erasures", false, erased},
 	{"GET /facts", false, facts},
 	{"GET /facts/{name...}", false, entity},
 	{"GET /atlas", false, atlasPage},
@@ -187,13 +199,30 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src
 func (co *Console) page(p route) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		v := &visit{Console: co, w: w, r: r}
-		answer, err := v.pass(p)
-		if err != nil {
-			v.fail(err)
-			return
+		answer, err := v.guarded(p)
+		if err == nil {
+			err = v.answer(http.StatusOK, answer)
 		}
-		v.answer(http.StatusOK, answer)
+		if err != nil {
+			err = v.fail(err)
+		}
+		if fault, ok := r.Context().Value(faultKey{}).(*error); ok {
+			*fault = err
+		}
 	}
+}
+
+// guarded is pass, with a panic as an error.
+func (v *visit) guarded(p route) (answer *page, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			if p == http.ErrAbortHandler { //nolint:errorlint // net/http compares so too
+				panic(p)
+			}
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	return v.pass(p)
 }
 
 // pass finds who asks, refuses what another site sent, and does what the route is for.
@@ -207,6 +236,11 @@ func (v *visit) pass(p route) (*page, error) {
 		}
 	}
 	if v.r.Method == http.MethodPost {
+		if v.r.URL.Path == checkPath {
+			if err := v.readFile(); err != nil { // only of somebody who signed in: it may be long
+				return nil, err
+			}
+		}
 		if err := v.own(); err != nil {
 			return nil, err
 		}
@@ -223,7 +257,7 @@ func (v *visit) read() error {
 	if err != nil {
 		return refused(http.StatusBadRequest, "the query of this address cannot be read: %v", err)
 	}
-	if v.r.Method == http.MethodPost {
+	if v.r.Method == http.MethodPost && v.r.URL.Path != checkPath {
 		v.r.Body = http.MaxBytesReader(v.w, v.r.Body, mostForm)
 		if media, _, err := mime.ParseMediaType(v.r.Header.Get("Content-Type")); err != nil || media != "application/x-www-form-urlencoded" {
 			return refused(http.StatusUnsupportedMediaType, "a form is application/x-www-form-urlencoded; got the Content-Type %.80q", v.r.Header.Get("Content-Type"))
@@ -265,12 +299,11 @@ func refused(status int, format string, args ...any) error {
 	return &refusal{status, fmt.Sprintf(format, args...)}
 }
 
-// fail shows an error as a page.
-func (v *visit) fail(err error) {
+// fail shows an error as a page. It returns one that is no answer to who asked: what is shown of it is that there was one.
+func (v *visit) fail(err error) error {
 	if errors.Is(err, errNobody) {
 		if v.r.Method != http.MethodPost {
-			v.answer(0, &page{to: "/sign-in?" + url.Values{"to": {v.r.URL.RequestURI()}}.Encode()})
-			return
+			return v.answer(0, &page{to: "/sign-in?" + url.Values{"to": {v.r.URL.RequestURI()}}.Encode()})
 		}
 		err = refused(http.StatusUnauthorized, "%s", errNobody)
 	}
@@ -278,7 +311,10 @@ func (v *visit) fail(err error) {
 		Status                        int
 		Title, Detail, Place, Request string
 		Turns                         []string // that may be meant
-	}{Status: http.StatusInternalServerError, Title: "This page could not be made", Detail: err.Error()}
+	}{
+		Status: http.StatusInternalServerError, Title: "This page could not be made", Detail: "Something failed in the service. Its log says what, in the line of this request.",
+		Request: v.w.Header().Get("X-Request-Id"),
+	}
 	var problem *client.Problem
 	var refusal *refusal
 	switch {
@@ -294,9 +330,16 @@ func (v *visit) fail(err error) {
 			v.w.Header().Set("Retry-After", fmt.Sprint(int(problem.RetryAfter.Seconds())))
 		}
 	case errors.As(err, &refusal):
-		shown.Status, shown.Title = refusal.status, http.StatusText(refusal.status)
+		shown.Status, shown.Title, shown.Detail, shown.Request = refusal.status, http.StatusText(refusal.status), refusal.text, ""
 	}
-	v.answer(shown.Status, &page{shown.Title, "problem", shown, ""})
+	if other := v.answer(shown.Status, &page{shown.Title, "problem", shown, ""}); other != nil {
+		http.Error(v.w, "This page could not be made.", http.StatusInternalServerError)
+		return errors.Join(err, other)
+	}
+	if shown.Status == http.StatusInternalServerError {
+		return err
+	}
+	return nil
 }
 
 // A frame is what every page has around it.
@@ -306,14 +349,14 @@ type frame struct {
 	Data                           any
 }
 
-// answer sends a page.
-func (v *visit) answer(status int, p *page) {
+// answer sends a page. If it returns an error, nothing was sent.
+func (v *visit) answer(status int, p *page) error {
 	switch {
 	case p == nil:
-		return
+		return nil
 	case p.to != "":
 		http.Redirect(v.w, v.r, p.to, http.StatusSeeOther)
-		return
+		return nil
 	}
 	f := frame{Title: plain(p.title), Section: section(v.r.URL.Path), Version: v.config.Version, Who: v.who, Data: p.data}
 	if v.sign != nil {
@@ -321,20 +364,20 @@ func (v *visit) answer(status int, p *page) {
 	}
 	var b bytes.Buffer
 	if err := v.templates[p.template].ExecuteTemplate(&b, "frame", f); err != nil {
-		http.Error(v.w, "this page could not be made: "+err.Error(), http.StatusInternalServerError)
-		return
+		return fmt.Errorf("the template %s: %w", p.template, err)
 	}
 	v.w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	v.compress(status, b.Bytes())
+	return nil
 }
 
 // section is the part of the console that a path belongs to.
 func section(path string) string {
 	name, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
 	switch name {
-	case "turns", "conversations":
+	case "turns", "conversations", "erasures":
 		return "conversations"
-	case "contexts", "compare":
+	case "contexts", "compare", "check":
 		return "slices"
 	}
 	return name

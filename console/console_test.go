@@ -109,7 +109,7 @@ func openWith(t *testing.T, change func(*site, *console.Config), ending string) 
 			return s.kernel.Keys().Authenticate(ctx, bearer)
 		},
 		Kernel: s.kernel, Log: slog.New(slog.NewJSONHandler(&s.log, &slog.HandlerOptions{Level: slog.LevelDebug})), Readings: []dag.Tenant{tenant}, Clock: time.Now, Limits: server.Limits{Rate: -1, AuthFailures: -1},
-		Pages: func(service http.Handler) ([]string, http.Handler, error) {
+		Pages: func(service http.Handler) ([]string, server.Pages, error) {
 			config := console.Config{Service: service, Clock: s.clock.Now, Secret: must(authority.Secret("console")), Version: "test"}
 			change(s, &config)
 			c, err := console.New(config)
@@ -649,7 +649,7 @@ func TestPages(t *testing.T) {
 		"/search?q=deployment&since=now": {"is no date"},
 		"/search?q=deployment&as_of=-1":  {"is no sequence number"},
 		"/contexts/" + context:           {"The service: <strong>verified</strong>", "The prompt as the agent saw it", "What is not in it, and why", "Every candidate was chosen|was not chosen|passed over|too costly|budget"},
-		"/turns/" + turnID(1):            {"What the agent was shown", "Who was handed it", "What follows it", "reply of turn"},
+		"/turns/" + turnID(1):            {"What the agent was shown", "Who was handed it", "What follows it", `<span class="dim">reply</span> <span class="role role-user">`},
 		"/ledger?from=1":                 {"begins with the one of size 1"},
 		"/ledger?from=99999":             {"role=\"alert\""},
 		"/facts":                         {"2 facts about"},
@@ -660,5 +660,51 @@ func TestPages(t *testing.T) {
 				t.Errorf("%s (%d) does not show %q", path, r.status, text)
 			}
 		}
+	}
+}
+
+// TestFaults lets the service answer what cannot be read, and panic: the page says that something failed and which request it was, and only the log says what.
+func TestFaults(t *testing.T) {
+	for cause, broken := range map[string]http.HandlerFunc{
+		"breaks the contract": func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "no JSON") },
+		"the disk at slot 7":  func(http.ResponseWriter, *http.Request) { panic("the disk at slot 7") },
+	} {
+		t.Run(cause, func(t *testing.T) {
+			s := openWith(t, func(_ *site, c *console.Config) {
+				service := c.Service
+				c.Service = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					if r.URL.Path == "/api/policies" {
+						broken(w, r)
+						return
+					}
+					service.ServeHTTP(w, r)
+				})
+			}, "")
+			b := s.signedIn(access.Auditor)
+			r := b.get("/policies")
+			id := r.header.Get("X-Request-Id")
+			if r.status != http.StatusInternalServerError || id == "" || !strings.Contains(r.body, "request "+id) || !strings.Contains(r.body, "<h1>") {
+				t.Errorf("%d, request %q\n%s", r.status, id, r.body)
+			}
+			for _, told := range []string{cause, "/api/", ".go:", "goroutine"} {
+				if strings.Contains(r.body, told) {
+					t.Errorf("the page tells %q\n%s", told, r.body)
+				}
+			}
+			if n := strings.Count(s.log.String(), id); n != 1 {
+				t.Fatalf("%d lines of the log name the request\n%s", n, s.log.String())
+			}
+			for line := range strings.Lines(s.log.String()) {
+				var told struct{ Level, Error, Operation string }
+				if strings.Contains(line, id) {
+					if err := json.Unmarshal([]byte(line), &told); err != nil || told.Level != "ERROR" || told.Operation != "page" || !strings.Contains(told.Error, cause) {
+						t.Errorf("%v: the log says\n%s", err, line)
+					}
+				}
+			}
+			if r := b.get("/ledger"); r.status != http.StatusOK { // and the sign-in goes on
+				t.Errorf("the page after it: %d", r.status)
+			}
+		})
 	}
 }

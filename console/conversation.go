@@ -68,6 +68,11 @@ const turnsOfPage = 100
 func conversation(v *visit) (*page, error) {
 	id, err := dag.ParseConversationID(v.r.PathValue("id"))
 	if err != nil {
+		if begin := v.r.PathValue("id"); idLike(begin) { // as commands take it
+			if list, err := v.beginning(begin); err == nil && len(list) == 1 {
+				return &page{to: "/conversations/" + list[0].ID}, nil
+			}
+		}
 		return nil, refused(http.StatusNotFound, "%v", err)
 	}
 	after := v.r.URL.Query().Get("after")

@@ -111,6 +111,9 @@ type evidenceData struct {
 	MoreOut  int
 	Explain  string
 	Reason   string
+	Without  bool        // it is said what would be missing without the turn that is explained
+	Lost     []shownTurn // then: others that would not be in it
+	Instead  []string    // and those that would
 	Verdict  *api.BundleVerdict
 	NoVerify *missing
 	Replay   *api.Replay
@@ -277,14 +280,14 @@ func (d *evidenceData) outside(v *visit) error {
 		return nil
 	}
 	for i := range d.Outside[:min(len(d.Outside), explained)] {
-		why, err := d.why(v, d.Outside[i].ID)
+		why, err := d.why(v, d.Outside[i].ID, false)
 		if m, err := optional(err); m != nil || err != nil {
 			return err // a role that may not ask is told nothing
 		}
 		d.Outside[i].Why = why
 	}
 	if d.Explain != "" {
-		why, err := d.why(v, d.Explain)
+		why, err := d.why(v, d.Explain, true)
 		if m, other := optional(err); m != nil {
 			why = m.Why
 		} else if other != nil {
@@ -362,7 +365,7 @@ func (d *evidenceData) before(v *visit, in map[string]bool) error {
 }
 
 // why asks for the reason in a sentence.
-func (d *evidenceData) why(v *visit, id string) (string, error) {
+func (d *evidenceData) why(v *visit, id string, without bool) (string, error) {
 	if d.Bundle.Kind() == "context" {
 		in := api.ExplainContextRequest{ContextID: d.ID, Turn: id}
 		if len(id) == 64 {
@@ -371,7 +374,15 @@ func (d *evidenceData) why(v *visit, id string) (string, error) {
 		e, err := ask(v, api.ExplainContext, in)
 		return e.Explanation, err
 	}
-	e, err := ask(v, api.ExplainTurn, api.ExplainRequest{SliceByID: api.SliceByID{SliceID: d.ID}, Turn: id})
+	e, err := ask(v, api.ExplainTurn, api.ExplainRequest{SliceByID: api.SliceByID{SliceID: d.ID}, Turn: id, Without: without})
+	if err == nil && without && e.Selected {
+		d.Without, d.Instead = true, e.Instead
+		for i := range d.Turns {
+			if slices.Contains(e.Lost, d.Turns[i].ID) {
+				d.Lost = append(d.Lost, d.Turns[i])
+			}
+		}
+	}
 	return e.Explanation, err
 }
 
@@ -399,6 +410,14 @@ func parameters(prefix string, of map[string]any) (list []parameter) {
 func download(v *visit) (*page, error) {
 	id, name := strings.ToLower(v.r.PathValue("id")), v.r.PathValue("file")
 	digest := v.r.URL.Query().Get("bundle")
+	if name == "trust" { // also where the bundle's text was erased
+		trust, err := v.trust()
+		if err != nil {
+			return nil, err
+		}
+		v.file("trust", "text/plain; charset=utf-8", trust)
+		return nil, nil
+	}
 	data, err := v.bytes(bundlePath(id, digest))
 	if err != nil {
 		return nil, err
@@ -427,13 +446,6 @@ func download(v *visit) (*page, error) {
 			v.file(id+"."+file, "application/json", []byte(c.Files[file]))
 			return nil, nil
 		}
-	case "trust":
-		trust, err := v.trust()
-		if err != nil {
-			return nil, err
-		}
-		v.file("trust", "text/plain; charset=utf-8", trust)
-		return nil, nil
 	}
 	return nil, refused(http.StatusNotFound, "there is no file %.80q of evidence", name)
 }

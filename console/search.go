@@ -1,7 +1,9 @@
 package console
 
 import (
+	"encoding/hex"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/graphkernel/graphkernel/api"
@@ -14,6 +16,7 @@ type searchData struct {
 	Found                                                              *api.Found
 	Turns                                                              []string // whose id begins as the query does
 	Issued                                                             []api.Issued
+	Conversations                                                      []conversationLine
 	Wrong                                                              string
 }
 
@@ -22,10 +25,13 @@ func (d *searchData) Narrow() bool {
 	return d.Conversation+d.Role+d.Author+d.Project+d.Since+d.Until+d.AsOf+d.Policy != "" || d.Explain
 }
 
+// Named reports whether the query is the beginning of the id of something.
+func (d *searchData) Named() bool { return len(d.Turns)+len(d.Issued)+len(d.Conversations) > 0 }
+
 // hits is how many a page of hits has.
 const hits = 25
 
-// search finds turns by words, and turns and evidence by the beginning of an id. The query is the address.
+// search finds turns by words, and turns, conversations and evidence by the beginning of an id. The query is the address.
 func search(v *visit) (*page, error) {
 	q := v.r.URL.Query()
 	d := searchData{
@@ -53,10 +59,13 @@ func search(v *visit) (*page, error) {
 		if found, err := ask(v, api.ListSlices, api.SliceQuery{Begins: strings.ToLower(d.Q)}); err == nil {
 			d.Issued = found.Slices
 		}
+		if list, err := v.beginning(d.Q); err == nil { // a role that may not list them is told nothing
+			d.Conversations = list
+		}
 	}
 	found, err := ask(v, api.SearchTurns, in)
 	if p := problemIn(err); p != nil && (p.Status == http.StatusBadRequest || p.Status == http.StatusNotFound || p.Status == http.StatusUnprocessableEntity) {
-		if d.Wrong = p.Detail; len(d.Turns)+len(d.Issued) > 0 {
+		if d.Wrong = p.Detail; d.Named() {
 			d.Wrong = "" // it was an id
 		}
 		return answer, nil
@@ -101,4 +110,29 @@ func (d *searchData) fill(in *api.Search) string {
 // idLike reports whether a query may be the beginning of an id.
 func idLike(s string) bool {
 	return len(s) >= 4 && len(s) <= 36 && strings.Trim(strings.ToLower(s), "0123456789abcdef-") == ""
+}
+
+// beginning lists conversations whose id begins so, at most ten. The service lists them by id: those are next to each other.
+func (v *visit) beginning(begin string) ([]conversationLine, error) {
+	digits := strings.ToLower(strings.ReplaceAll(begin, "-", ""))
+	first, err := hex.DecodeString(digits + strings.Repeat("0", max(0, 32-len(digits))))
+	if err != nil || len(first) != 16 {
+		return nil, refused(http.StatusNotFound, "%.40q begins no id", begin)
+	}
+	for i := 15; i >= 0; i-- { // the id before the first of them
+		if first[i]--; first[i] != 0xff {
+			break
+		}
+	}
+	after := ""
+	if digits != strings.Repeat("0", len(digits)) {
+		after = dag.ConversationID(first).String()
+	}
+	got, err := ask(v, api.ListConversations, api.ConversationQuery{Paging: api.Paging{Limit: newest, After: after}})
+	if err != nil {
+		return nil, err
+	}
+	return v.named(slices.DeleteFunc(got.Conversations, func(c api.Conversation) bool {
+		return !strings.HasPrefix(strings.ReplaceAll(c.ID, "-", ""), digits)
+	}))
 }

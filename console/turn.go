@@ -1,8 +1,10 @@
 package console
 
 import (
+	"errors"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
@@ -10,20 +12,27 @@ import (
 
 type turnData struct {
 	turnRow
+	Prior      []child  // what it follows
+	Asked      *turnRow // the nearest turn before it that a person said
+	Said       bool     // a person said it
+	Walked     bool     // not all before it was looked at
 	Children   []child
 	More       bool // there may be children that were not looked for
 	Held       *api.Holding
 	NoHeld     *missing
+	Late       int          // those of Before that were handed out after the time of this turn, as where a session is imported
 	Before     []api.Issued // handed out for a turn that this one follows: what the agent was shown
 	Facts      []api.Fact
 	FactsTotal int
 	All        bool
 	Blame      *api.Blame
+	Pivots     []pivot // those of Blame that hang most, with what they say
 	NoBlame    *missing
 	Whole      int // bytes of the text
+	Erasure    *api.Event
 }
 
-// A child is a turn that continues from another.
+// A child is a turn that an edge leads to.
 type child struct {
 	turnRow
 	Kind string
@@ -55,6 +64,18 @@ func turn(v *visit) (*page, error) {
 		return nil, err
 	}
 	d.Whole = len(whole.Content)
+	if stored.Redacted {
+		got, err := ask(v, api.ListErasures, api.ErasureQuery{Turn: &id})
+		if m, err := optional(err); m == nil && err != nil {
+			return nil, err
+		}
+		if len(got.Erasures) > 0 {
+			d.Erasure = &got.Erasures[0]
+		}
+	}
+	if err := d.prior(v); err != nil {
+		return nil, err
+	}
 	if err := d.around(v); err != nil {
 		return nil, err
 	}
@@ -68,9 +89,111 @@ func turn(v *visit) (*page, error) {
 		}
 		if d.NoBlame == nil {
 			d.Blame = &b
+			if err := d.pivots(v); err != nil {
+				return nil, err
+			}
 		}
 	}
 	return &page{"Turn " + short(id.String()), "turn", &d, ""}, nil
+}
+
+// A pivot is a turn on which the choice of others hangs.
+type pivot struct {
+	api.Pivot
+	Said turnRow // without an id: it is not there
+}
+
+// mostPivots is of how many turns a page says what others hang on them.
+const mostPivots = 50
+
+// pivots reads what the turns say on which the choice of others hangs most.
+func (d *turnData) pivots(v *visit) error {
+	list := d.Blame.Pivots[:min(len(d.Blame.Pivots), mostPivots)]
+	ids := make([]dag.TurnID, len(list))
+	for i := range list {
+		var err error
+		if ids[i], err = dag.ParseTurnID(list[i].Turn); err != nil {
+			return err
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	got, err := ask(v, api.LookUpTurns, api.TurnIDs{IDs: ids})
+	if err != nil {
+		return err
+	}
+	said := map[string]turnRow{}
+	for i := range got.Turns {
+		row, err := readTurn(&got.Turns[i], 400)
+		if err != nil {
+			return err
+		}
+		said[row.ID] = row
+	}
+	for _, p := range list {
+		d.Pivots = append(d.Pivots, pivot{p, said[p.Turn]})
+	}
+	return nil
+}
+
+// person reports whether a person said a turn. One whose text was erased has its role alone.
+func (t *turnRow) person() bool {
+	kind, _, _ := strings.Cut(t.Author, ":")
+	return t.Role == "user" && kind != "agent" && kind != "tool" && kind != "system"
+}
+
+// Bounds of the walk to the person who asked: a sub-agent is some edges away from whom its session worked for.
+const (
+	mostSteps = 24
+	mostWalk  = 200
+)
+
+// prior reads what the turn follows, and goes on from there, edge by edge, to the nearest turn that a person said; of several, the newest.
+func (d *turnData) prior(v *visit) error {
+	d.Said = d.person()
+	seen, level := map[string]bool{d.ID: true}, []turnRow{d.turnRow}
+	for step := 0; len(level) > 0; step++ {
+		var ids []dag.TurnID
+		for i := range level {
+			for _, p := range level[i].Parents {
+				id, err := dag.ParseTurnID(p.ID)
+				if err != nil {
+					return err
+				}
+				if !seen[p.ID] {
+					seen[p.ID], ids = true, append(ids, id)
+				}
+			}
+		}
+		if d.Walked = step == mostSteps || len(seen) > mostWalk; d.Walked || len(ids) == 0 {
+			return nil
+		}
+		got, err := ask(v, api.LookUpTurns, api.TurnIDs{IDs: ids})
+		if m, err := optional(err); m != nil || err != nil {
+			return err
+		}
+		level = level[:0:0]
+		for i := range got.Turns {
+			row, err := readTurn(&got.Turns[i], 400)
+			if err != nil {
+				return err
+			}
+			level = append(level, row)
+			if row.person() && (d.Asked == nil || row.Stored.Seq > d.Asked.Stored.Seq) {
+				d.Asked = &row
+			}
+			for _, p := range d.Parents {
+				if step == 0 && p.ID == row.ID {
+					d.Prior = append(d.Prior, child{row, p.Kind})
+				}
+			}
+		}
+		if d.Said || d.Asked != nil {
+			return nil
+		}
+	}
+	return nil
 }
 
 // around looks for the turns that follow this one, among those admitted after it in its conversation.
@@ -99,11 +222,11 @@ func (d *turnData) around(v *visit) error {
 	return nil
 }
 
-// shownFor looks for what was handed out around the turn that this one follows, before there was this one. A context's record does not name the turn that it
+// shownFor looks for what was handed out around a turn that this one follows or works for, before there was this one. A context's record does not name the turn that it
 // was for, but it held that turn, and its number is between the two.
-func (d *turnData) shownFor(v *visit, parent dag.TurnID) error {
-	stored, err := ask(v, api.GetTurn, api.TurnByID{ID: parent})
-	if m, err := optional(err); m != nil || err != nil {
+func (d *turnData) shownFor(v *visit, before *turnRow) error {
+	parent, err := dag.ParseTurnID(before.ID)
+	if err != nil {
 		return err
 	}
 	of, err := ask(v, api.TurnHolding, api.TurnByID{ID: parent})
@@ -111,8 +234,17 @@ func (d *turnData) shownFor(v *visit, parent dag.TurnID) error {
 		return err
 	}
 	for _, i := range slices.Concat(of.Contexts, of.Slices) {
-		if i.Anchor == parent.String() || kindOf(i.SchemaVersion) == "context" && i.AsOf >= stored.Seq && i.AsOf < d.Stored.Seq {
+		isFor := i.AsOf < d.Stored.Seq && (i.Anchor == before.ID || kindOf(i.SchemaVersion) == "context" && i.AsOf >= before.Stored.Seq)
+		if isFor && !slices.ContainsFunc(d.Before, func(o api.Issued) bool { return o.Number == i.Number }) {
 			d.Before = append(d.Before, i)
+			at, err := readTime(i.IssuedAt)
+			said, otherErr := readTime(d.CreatedAt)
+			if err := errors.Join(err, otherErr); err != nil {
+				return err
+			}
+			if at > said {
+				d.Late++
+			}
 		}
 	}
 	return nil
@@ -126,12 +258,17 @@ func (d *turnData) use(v *visit, id dag.TurnID) error {
 	}
 	if d.NoHeld == nil {
 		d.Held = &held
-		for _, p := range d.Parents {
-			parent, err := dag.ParseTurnID(p.ID)
-			if err != nil || p.Kind != "reply" {
-				continue
+		var before []*turnRow
+		for i := range d.Prior {
+			if d.Prior[i].Kind == "reply" {
+				before = append(before, &d.Prior[i].turnRow)
 			}
-			if err := d.shownFor(v, parent); err != nil {
+		}
+		if d.Asked != nil && !slices.ContainsFunc(before, func(r *turnRow) bool { return r.ID == d.Asked.ID }) {
+			before = append(before, d.Asked)
+		}
+		for _, row := range before {
+			if err := d.shownFor(v, row); err != nil {
 				return err
 			}
 		}

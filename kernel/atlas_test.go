@@ -166,6 +166,29 @@ func TestBlameAfter(t *testing.T) {
 	})
 }
 
+// TestWithoutTurn cuts a chain without each of its turns: those before it are lost, and without the anchor all are. It agrees with what Blame counts.
+func TestWithoutTurn(t *testing.T) {
+	eachStore(t, func(t *testing.T, k *kernel.Kernel) {
+		ids := chain(t, k, 8)
+		r := kernel.Request{Anchor: ids[5], Policy: policy.DefaultV1ID, AsOf: 6}
+		count := map[dag.TurnID]int{}
+		for _, p := range must(k.Atlas().Blame(t.Context(), tenant, ids[6], policy.DefaultV1ID, 0, 0)).Pivots {
+			count[p.Turn] = p.Dropped
+		}
+		for i := range 6 {
+			lost, instead, err := k.Atlas().WithoutTurn(t.Context(), tenant, r, ids[i])
+			if err != nil || len(instead) != 0 || i < 5 && len(lost) != count[ids[i]] || i == 5 && len(lost) != 5 {
+				t.Errorf("without turn %d: %v, %d instead, %d lost, want %d", i, err, len(instead), len(lost), count[ids[i]])
+			}
+			for _, id := range lost {
+				if at := slices.Index(ids[:], id); at < 0 || at >= i {
+					t.Errorf("without turn %d, turn %d is lost", i, at)
+				}
+			}
+		}
+	})
+}
+
 // TestBlameThen asks as of earlier numbers, and up to earlier records: the answer is the one of then, whatever came later.
 func TestBlameThen(t *testing.T) {
 	eachStore(t, func(t *testing.T, k *kernel.Kernel) {

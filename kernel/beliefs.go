@@ -518,3 +518,8 @@ func (k Beliefs) Impact(ctx context.Context, tenant dag.Tenant, a belief.Address
 	of.Links, err = k.journal().Dependents(ctx, tenant, belief.Address{Item: a.Item, Revision: kref.Revision.Number}, depth, kref.AsOf)
 	return of, err
 }
+
+// Changes returns up to limit of what was recorded of beliefs above a number, ascending.
+func (k Beliefs) Changes(ctx context.Context, tenant dag.Tenant, after dag.Seq, limit int) ([]journal.Recorded, error) {
+	return k.journal().Recorded(ctx, tenant, after, limit)
+}

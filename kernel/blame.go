@@ -146,17 +146,8 @@ func (k Atlas) pivots(ctx context.Context, tenant dag.Tenant, anchor dag.TurnID,
 		if err != nil {
 			return err
 		}
-		pivot := Pivot{Turn: t}
-		for id := range whole {
-			if id != t && !other[id] {
-				pivot.Dropped++
-			}
-		}
-		for id := range other {
-			if !whole[id] {
-				pivot.Added++
-			}
-		}
+		lost, instead := changed(whole, other, t)
+		pivot := Pivot{Turn: t, Dropped: len(lost), Added: len(instead)}
 		if pivot.Dropped+pivot.Added > 0 {
 			b.Pivots = append(b.Pivots, pivot)
 		}
@@ -177,6 +168,53 @@ func (k Atlas) pivots(ctx context.Context, tenant dag.Tenant, anchor dag.TurnID,
 	}
 	b.Tried = w.tried
 	return err
+}
+
+// changed lists, by ascending id, the others that are not chosen without a turn, and those that are in their place.
+func changed(whole, other map[dag.TurnID]bool, t dag.TurnID) (lost, instead []dag.TurnID) {
+	for id := range whole {
+		if id != t && !other[id] {
+			lost = append(lost, id)
+		}
+	}
+	for id := range other {
+		if !whole[id] {
+			instead = append(instead, id)
+		}
+	}
+	slices.SortFunc(lost, dag.TurnID.Compare)
+	slices.SortFunc(instead, dag.TurnID.Compare)
+	return lost, instead
+}
+
+// WithoutTurn says which other turns a slice would not hold without a turn, and which it would hold in their place, both by ascending id. It cuts twice, in memory, and signs and records nothing. Without its
+// anchor there is no slice: all others are lost.
+func (k Atlas) WithoutTurn(ctx context.Context, tenant dag.Tenant, r Request, t dag.TurnID) (lost, instead []dag.TurnID, err error) {
+	p, err := Policies(k).Get(ctx, tenant, r.Policy)
+	if err != nil {
+		return nil, nil, err
+	}
+	params, err := p.Slice()
+	if err != nil {
+		return nil, nil, err
+	}
+	s, err := k.slices().Preview(ctx, tenant, r)
+	if err != nil {
+		return nil, nil, err
+	}
+	w := &without{atlas: k, tenant: tenant, anchor: r.Anchor, params: params, asOf: s.AsOf}
+	whole, err := w.chosen(ctx, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	other := map[dag.TurnID]bool{}
+	if t != r.Anchor {
+		if other, err = w.chosen(ctx, []dag.TurnID{t}); err != nil {
+			return nil, nil, err
+		}
+	}
+	lost, instead = changed(whole, other, t)
+	return lost, instead, nil
 }
 
 // A without cuts a slice without some turns.

@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"unicode/utf8"
 
@@ -119,4 +120,20 @@ func (k *engine) erasures() erasures.Base { return erasures.Base{History: k.stor
 // Events returns up to limit events numbered above after, ascending.
 func (k Turns) Events(ctx context.Context, tenant dag.Tenant, after dag.Seq, limit int) ([]erasures.Erasure, error) {
 	return k.erasures().After(ctx, tenant, after, limit)
+}
+
+// Erasure returns the record of a turn's erasure, or nil if its text was not erased.
+func (k Turns) Erasure(ctx context.Context, tenant dag.Tenant, turn dag.TurnID) (*erasures.Erasure, error) {
+	if _, err := k.Get(ctx, tenant, turn); err != nil {
+		return nil, err
+	}
+	at, err := k.erasures().Among(ctx, tenant, []dag.TurnID{turn})
+	if err != nil || at[turn] == 0 {
+		return nil, err
+	}
+	list, err := k.erasures().After(ctx, tenant, at[turn]-1, 1)
+	if err != nil || len(list) != 1 || list[0].Turn != turn {
+		return nil, errors.Join(err, fmt.Errorf("%w: erasure %d of turn %s, tenant %s, is not there", ErrDamaged, at[turn], turn, tenant))
+	}
+	return &list[0], nil
 }

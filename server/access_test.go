@@ -26,11 +26,11 @@ var permitted = map[access.Role]string{
 	access.Verifier: "getCheckpoint getTile getConsistency getLogKeys verifyToken verifyBundle attestBundle convertBundle getCaller",
 	access.Agent: "convertBundle getCaller resolveTurn getCheckpoint getTile getConsistency getLogKeys admitTurns cutSlice cutSlices cutFacts verifyToken verifyBundle attestBundle listPolicies getPolicy " +
 		"learnFact learnFacts retractFacts addAliases removeAlias listFacts factHistory traverseKnowledge findPaths knowledgeChanges knowledgeStats drawKnowledge listAliases searchTurns enrichHits assembleContext listSpaces proposeBeliefs getBeliefBase explainBelief beliefImpact diffBeliefs listItems beliefConflicts resolveKref tagKref linkKref",
-	access.Auditor: "convertBundle getCaller resolveTurn listTurns lookUpTurns previewSlice explainCut explainContext attestBundle getBundle getEvidence getCheckpoint getTile getEntries getProof getConsistency getLogKeys getTurn listConversations getConversation listSlices turnHolding atlasSnapshot atlasOverlap atlasInfluence atlasCommunities atlasManifest blameTurn getSlice replaySlice explainTurn streamEvents " +
+	access.Auditor: "convertBundle getCaller resolveTurn listTurns lookUpTurns previewSlice explainCut explainContext attestBundle getBundle getEvidence getCheckpoint getTile getEntries getProof getConsistency getLogKeys getTurn listConversations getConversation listSlices listErasures turnHolding atlasSnapshot atlasOverlap atlasInfluence atlasCommunities atlasManifest blameTurn getSlice replaySlice explainTurn streamEvents " +
 		"verifyToken verifyBundle listPolicies getPolicy " +
 		"listFacts factHistory traverseKnowledge findPaths knowledgeChanges knowledgeStats drawKnowledge listAliases searchTurns enrichHits assembleContext listSpaces getBeliefBase explainBelief beliefImpact diffBeliefs listItems beliefConflicts resolveKref",
 	access.Admin: "convertBundle getCaller resolveTurn listTurns lookUpTurns previewSlice explainCut explainContext listKeys createKey revokeKey attestBundle getBundle getEvidence getCheckpoint getTile getEntries getProof getConsistency getLogKeys admitTurns getTurn eraseTurn eraseTask listConversations getConversation cutSlice cutSlices verifyToken verifyBundle " +
-		"listSlices turnHolding atlasSnapshot atlasOverlap atlasInfluence atlasCommunities atlasManifest blameTurn getSlice replaySlice explainTurn listPolicies registerPolicy getPolicy streamEvents " +
+		"listSlices listErasures turnHolding atlasSnapshot atlasOverlap atlasInfluence atlasCommunities atlasManifest blameTurn getSlice replaySlice explainTurn listPolicies registerPolicy getPolicy streamEvents " +
 		"learnFact learnFacts retractFacts addAliases removeAlias listFacts factHistory traverseKnowledge findPaths knowledgeChanges knowledgeStats drawKnowledge listAliases searchTurns enrichHits assembleContext cutFacts " +
 		"setSpace listSpaces reviseBeliefs contractBeliefs expandBeliefs proposeBeliefs getBeliefBase explainBelief beliefImpact diffBeliefs listItems beliefConflicts resolveKref tagKref deprecateItem restoreItem linkKref",
 }
@@ -68,6 +68,7 @@ func (s *service) questions(slice string, bundle []byte) map[string]question {
 		"getTurn":           {path: map[string]string{"id": turnID(1)}},
 		"eraseTurn":         {path: map[string]string{"id": turnID(50)}, body: api.ErasureRequest{Reason: "asked for"}},
 		"eraseTask":         {path: map[string]string{"slice_id": gone.ContextID}, body: api.ErasureRequest{Reason: "asked for"}},
+		"listErasures":      {query: values("turn", turnID(1))},
 		"listTurns":         {query: values("conversation", conversationID(1))},
 		"lookUpTurns":       {body: map[string]any{"ids": []string{turnID(1), turnID(49)}}},
 		"resolveTurn":       {query: values("name", turnID(1))},
@@ -184,7 +185,7 @@ func TestRoles(t *testing.T) {
 		}
 		_ = r.Body.Close()
 	}
-	if allowed != 9+43+54+78 || refused != 4*78-allowed {
+	if allowed != 9+43+55+79 || refused != 4*79-allowed {
 		t.Errorf("%d allowed, %d refused", allowed, refused)
 	}
 }

@@ -17,6 +17,11 @@ import (
 	"github.com/graphkernel/graphkernel/ledger/witness"
 )
 
+// Pages answer what people read in a browser. ServePage answers every request; what it returns is what failed, which the log says and the answer does not.
+type Pages interface {
+	ServePage(w http.ResponseWriter, r *http.Request) error
+}
+
 // A Config says what a server works with.
 type Config struct {
 	Kernel *kernel.Kernel   // required
@@ -32,7 +37,7 @@ type Config struct {
 
 	// Pages answers what people read in a browser, at the paths that it lists; one that ends with a slash stands for all below it. It asks the service
 	// that it is given, as any client does. Nil: nobody does.
-	Pages func(service http.Handler) (paths []string, pages http.Handler, err error)
+	Pages func(service http.Handler) (paths []string, pages Pages, err error)
 
 	// OnStop is called once when the server begins to stop: to end what keeps
 	// connections open, such as MCP's sessions. Nil: nothing does.

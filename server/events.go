@@ -260,7 +260,14 @@ func (st *stream) numbered() ([]numberedEvent, error) {
 	if err != nil {
 		return nil, err
 	}
-	list := make([]numberedEvent, 0, len(turns)+len(events)+len(acts)+len(tasks))
+	beliefs, err := k.Beliefs().Changes(c.ctx, c.tenant(), st.at.seq, eventsAtOnce)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]numberedEvent, 0, len(turns)+len(events)+len(acts)+len(tasks)+len(beliefs))
+	for i := range beliefs {
+		list = append(list, numberedEvent{beliefs[i].Seq, api.EventBelief, view.BeliefEvent(&beliefs[i])})
+	}
 	for i := range turns {
 		list = append(list, numberedEvent{turns[i].Seq, api.EventTurn, view.TurnEvent(&turns[i])})
 	}

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"runtime"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -103,7 +104,7 @@ func New(ctx context.Context, c Config) (*Server, error) {
 }
 
 // routePages adds what people read. Each of its questions is a request of its own, with its line in the log and its part of the metrics.
-func (s *Server) routePages(paths []string, pages http.Handler) {
+func (s *Server) routePages(paths []string, pages Pages) {
 	op := &operation{Spec: &api.Spec{ID: "page", Path: "/"}, path: "/"}
 	observed := s.metrics.of(op)
 	answer := func(e echo.Context) error {
@@ -113,10 +114,14 @@ func (s *Server) routePages(paths []string, pages http.Handler) {
 		e.Response().Header()["X-Request-Id"] = []string{c.id}
 		observed.inflight.Inc()
 		defer observed.inflight.Dec()
-		pages.ServeHTTP(e.Response(), r)
+		err := c.page(pages)
 		took := s.config.Clock().Sub(started)
-		observed.done(e.Response().Status, took)
-		s.log(c, r, e.Response().Status, took, nil)
+		status := e.Response().Status
+		if err != nil {
+			status = http.StatusInternalServerError // also where an answer had begun
+		}
+		observed.done(status, took)
+		s.log(c, r, status, took, err)
 		return nil
 	}
 	for _, path := range paths {
@@ -127,6 +132,23 @@ func (s *Server) routePages(paths []string, pages http.Handler) {
 			s.echo.Add(method, path, answer)
 		}
 	}
+}
+
+// page has a page answered, and turns a panic into an error.
+func (c *call) page(pages Pages) (err error) {
+	w := c.echo.Response()
+	defer func() {
+		if p := recover(); p != nil {
+			if p == http.ErrAbortHandler { //nolint:errorlint // net/http compares so too
+				panic(p)
+			}
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+			if !w.Committed {
+				http.Error(w, "This page could not be made.", http.StatusInternalServerError)
+			}
+		}
+	}()
+	return pages.ServePage(w, c.echo.Request())
 }
 
 // routes are the operations of the service: those below, and what needs nothing but the kernel.
@@ -284,8 +306,12 @@ func (s *Server) serveMCP(h http.Handler) echo.HandlerFunc {
 			s.end(c, e.Response().Status)
 		}
 		took := s.config.Clock().Sub(started)
-		observed.done(e.Response().Status, took)
-		s.log(c, r, e.Response().Status, took, err)
+		status := e.Response().Status
+		if err != nil {
+			status = http.StatusInternalServerError // also where an answer had begun
+		}
+		observed.done(status, took)
+		s.log(c, r, status, took, err)
 		return nil
 	}
 }

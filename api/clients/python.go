@@ -24,8 +24,8 @@ var python = dialect{
 
 // argument writes the name of a parameter.
 func argument(name string) string {
-	if name = snake(name); name == "from" {
-		return "from_"
+	if name = snake(name); pythonKeyword(name) {
+		return name + "_"
 	}
 	return name
 }
@@ -65,7 +65,7 @@ func (d *Document) pythonType(b *strings.Builder, name string) {
 		}
 		return of
 	}
-	if slices.Contains(keys, "from") {
+	if slices.ContainsFunc(keys, pythonKeyword) {
 		fmt.Fprintf(b, "\n\n%s = TypedDict(\n    %q,\n    {\n", typeName(name), typeName(name))
 		for _, key := range keys {
 			fmt.Fprintf(b, "        %q: %q,\n", key, strings.ReplaceAll(member(key), `"`, "'"))
@@ -84,6 +84,11 @@ func (d *Document) pythonType(b *strings.Builder, name string) {
 		}
 	}
 }
+
+// pythonKeywords are the words that name nothing in Python.
+var pythonKeywords = strings.Fields("False None True and as assert async await break class continue def del elif else except finally for from global if import in is lambda nonlocal not or pass raise return try while with yield")
+
+func pythonKeyword(name string) bool { return slices.Contains(pythonKeywords, name) }
 
 // pythonResult writes what a method returns.
 func (d *Document) pythonResult(o *operation) string {

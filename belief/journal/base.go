@@ -181,7 +181,7 @@ func believed(terms []history.Term, entries map[dag.Seq]history.Entry) ([]Believ
 	}
 	slices.SortFunc(list, func(a, b Believed) int {
 		if a.Revision.Seq != b.Revision.Seq {
-			return int(a.Revision.Seq) - int(b.Revision.Seq)
+			return cmp.Compare(a.Revision.Seq, b.Revision.Seq)
 		}
 		return a.At - b.At
 	})
@@ -523,4 +523,64 @@ func (b Base) Dependents(ctx context.Context, tenant dag.Tenant, of belief.Addre
 		}
 	}
 	return all, nil
+}
+
+// A Recorded is an entry of beliefs without what it says: what happened, to which item.
+type Recorded struct {
+	Seq      dag.Seq
+	At       dag.Time
+	Kind     history.Kind
+	Space    belief.Space
+	Item     belief.Item // "": a space, or a conflict
+	Revision int         // that was made, or that a tag points to; of a link that which it is from
+	Tag      string
+	By       string
+	Erased   bool
+}
+
+// Recorded returns up to limit entries of beliefs numbered above after, ascending.
+func (b Base) Recorded(ctx context.Context, tenant dag.Tenant, after dag.Seq, limit int) ([]Recorded, error) {
+	var list []Recorded
+	for lacking := limit; lacking > 0; lacking = limit - len(list) {
+		page, err := b.Entries(ctx, tenant, history.Page{After: after, Limit: lacking})
+		if err != nil {
+			return nil, err
+		}
+		for i := range page {
+			if e := &page[i]; IsKind(e.Kind) {
+				r, err := readEntry(e)
+				if err != nil {
+					return nil, err
+				}
+				list = append(list, recordedOf(e, r))
+			}
+		}
+		if len(page) < lacking {
+			break
+		}
+		after = page[len(page)-1].Seq
+	}
+	return list, nil
+}
+
+func recordedOf(e *history.Entry, r record) Recorded {
+	w := Recorded{Seq: e.Seq, At: e.At, Kind: e.Kind}
+	switch r := r.(type) {
+	case *SpacePolicy:
+		w.Space, w.By = r.Space, r.By
+	case *Revision:
+		w.Item, w.Revision, w.By, w.Erased = r.Item, r.Number, r.By, r.Erased
+	case *Tag:
+		w.Item, w.Revision, w.Tag, w.By = r.Item, r.Number, r.Name, r.By
+	case *Deprecation:
+		w.Item, w.By = r.Item, r.By
+	case *Link:
+		w.Item, w.Revision, w.By = r.From.Item, r.From.Revision, r.By
+	case *Conflict:
+		w.Space, w.By, w.Erased = r.Space, r.By, r.Erased
+	}
+	if w.Item != "" {
+		w.Space = w.Item.Space()
+	}
+	return w
 }

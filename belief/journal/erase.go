@@ -2,6 +2,7 @@ package journal
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"slices"
@@ -39,7 +40,7 @@ func (c *Erasure) resting(k *history.State) (revisions []*Revision, conflicts []
 			}
 		}
 	}
-	slices.SortFunc(revisions, func(a, b *Revision) int { return int(a.Seq) - int(b.Seq) })
+	slices.SortFunc(revisions, func(a, b *Revision) int { return cmp.Compare(a.Seq, b.Seq) })
 	return revisions, conflicts
 }
 

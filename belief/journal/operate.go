@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -265,7 +266,7 @@ func near(k *history.State, missing func(dag.Seq)) ([]Part, error) {
 	}
 	slices.SortFunc(list, func(a, b Part) int {
 		if a.Revision.Seq != b.Revision.Seq {
-			return int(a.Revision.Seq) - int(b.Revision.Seq)
+			return cmp.Compare(a.Revision.Seq, b.Revision.Seq)
 		}
 		return a.At - b.At
 	})

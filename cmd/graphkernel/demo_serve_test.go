@@ -77,8 +77,7 @@ func TestDemoServe(t *testing.T) {
 		"who allowed the change": func(w *walk) {
 			w.click(incident, "/conversations/")
 			w.turn("Creating the index.")
-			w.click("reply of turn", "/turns/")
-			w.shows("human:oncall", "You have my word for exactly that")
+			w.shows("Who asked for it", "human:oncall", "You have my word for exactly that")
 		},
 		"what the agent had seen before it": func(w *walk) {
 			w.click(incident, "/conversations/")

@@ -427,3 +427,9 @@ func checkLinked(to string) error {
 	}
 	return nil
 }
+
+// BeliefEvent tells what was recorded of beliefs, in a few words.
+func BeliefEvent(r *journal.Recorded) api.BeliefEvent {
+	kind, _, _ := strings.Cut(string(r.Kind), "/")
+	return api.BeliefEvent{Seq: uint64(r.Seq), At: r.At, Kind: kind, Space: string(r.Space), Item: string(r.Item), Revision: r.Revision, Tag: r.Tag, By: r.By, Erased: r.Erased}
+}

@@ -205,6 +205,13 @@ func explainTurn(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in ap
 	}
 	w = Explanation(turn, &request, &e)
 	w.SliceID = in.SliceID
+	if in.Without {
+		lost, instead, err := k.Atlas().WithoutTurn(ctx, tenant, request, turn)
+		if err != nil {
+			return w, err
+		}
+		w.Lost, w.Instead = texts(lost), texts(instead)
+	}
 	return w, nil
 }
 

@@ -30,6 +30,7 @@ var (
 	LookUpTurns       = answered(api.LookUpTurns, lookUpTurns)
 	ResolveTurn       = answered(api.ResolveTurn, resolveTurn)
 	EraseTurn         = answered(api.EraseTurn, eraseTurn)
+	ListErasures      = answered(api.ListErasures, listErasures)
 	ListConversations = answered(api.ListConversations, listConversations)
 	ListSlices        = answered(api.ListSlices, listSlices)
 	TurnHolding       = answered(api.TurnHolding, holding)
@@ -84,7 +85,7 @@ var (
 // names one, unless package mcp has a tool of that name which answers in its own way.
 func Operations() []Answered {
 	return []Answered{
-		GetTurn, ListTurns, LookUpTurns, ResolveTurn, EraseTurn, TurnHolding, ListConversations, SearchTurns, EnrichHits, AssembleContext, ExplainContext,
+		GetTurn, ListTurns, LookUpTurns, ResolveTurn, EraseTurn, ListErasures, TurnHolding, ListConversations, SearchTurns, EnrichHits, AssembleContext, ExplainContext,
 		PreviewSlice, ExplainCut, ListSlices, GetSlice, EraseTask, ExplainTurn, ListPolicies, GetPolicy,
 		ListFacts, RetractFacts, FactsHistory, TraverseKnowledge, FindPaths, CountKnowledge, KnowledgeSince, ListAliases,
 		ListKeys, CreateKey, RevokeKey,

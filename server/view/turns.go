@@ -13,6 +13,7 @@ import (
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/api/fault"
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/history/erasures"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/store"
@@ -198,4 +199,34 @@ func newestConversations(ctx context.Context, k *kernel.Kernel, tenant dag.Tenan
 		next = strconv.FormatUint(uint64(at), 10)
 	}
 	return list, next, err
+}
+
+// listErasures lists what was erased, the oldest first.
+func listErasures(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.ErasureQuery) (w api.Erasures, err error) {
+	after, err := PageAfter(in.After)
+	if err != nil {
+		return w, err
+	}
+	limit := PageOf(in.Limit)
+	var list []erasures.Erasure
+	if in.Turn == nil {
+		list, err = k.Turns().Events(ctx, tenant, dag.Seq(after), limit+1)
+	} else {
+		var one *erasures.Erasure
+		if one, err = k.Turns().Erasure(ctx, tenant, *in.Turn); one != nil && uint64(one.Seq) > after {
+			list = append(list, *one)
+		}
+	}
+	if err != nil {
+		return w, err
+	}
+	if len(list) > limit {
+		list = list[:limit]
+		w.Next = strconv.FormatUint(uint64(list[limit-1].Seq), 10)
+	}
+	w.Erasures = make([]api.Event, len(list))
+	for i := range list {
+		w.Erasures[i] = Event(&list[i])
+	}
+	return w, nil
 }

@@ -225,12 +225,15 @@ class BeliefRequest(TypedDict):
     valid_until: NotRequired[str]
 
 
-class BeliefStatement(TypedDict):
-    not: NotRequired[bool]
-    """It is denied."""
-    object: str
-    predicate: str
-    subject: str
+BeliefStatement = TypedDict(
+    "BeliefStatement",
+    {
+        "not": "NotRequired[bool]",
+        "object": "str",
+        "predicate": "str",
+        "subject": "str",
+    },
+)
 
 
 class Blame(TypedDict):
@@ -315,16 +318,19 @@ class Community(TypedDict):
     size: int
 
 
-class Conflict(TypedDict):
-    at: str
-    by: NotRequired[str]
-    erased: NotRequired[bool]
-    reason: NotRequired[str]
-    seq: int
-    statements: list[BeliefStatement]
-    turns: NotRequired[list[str]]
-    with: list[str]
-    """Revisions that would have given way."""
+Conflict = TypedDict(
+    "Conflict",
+    {
+        "at": "str",
+        "by": "NotRequired[str]",
+        "erased": "NotRequired[bool]",
+        "reason": "NotRequired[str]",
+        "seq": "int",
+        "statements": "list[BeliefStatement]",
+        "turns": "NotRequired[list[str]]",
+        "with": "list[str]",
+    },
+)
 
 
 class Conflicts(TypedDict):
@@ -547,6 +553,11 @@ class ErasureRequest(TypedDict):
     reason: str
 
 
+class Erasures(TypedDict):
+    erasures: list[Event]
+    next: NotRequired[str]
+
+
 class Event(TypedDict):
     at: str
     by: NotRequired[str]
@@ -593,6 +604,10 @@ class Explanation(TypedDict):
     """The fewest edges from the anchor; -1 if no way was found."""
     explanation: str
     """The same in a sentence."""
+    instead: NotRequired[list[str]]
+    """If without was asked for: turns that would have been selected in their place."""
+    lost: NotRequired[list[str]]
+    """If without was asked for: other turns that would not have been selected without it."""
     policy_id: str
     rank: NotRequired[int]
     """Its place in the order of selection, from 1."""
@@ -702,21 +717,21 @@ class Health(TypedDict):
     status: Literal["ok", "starting", "unavailable", "stopping"]
 
 
-class HeldStatement(TypedDict):
-    derived: NotRequired[bool]
-    """It follows by a rule, and nothing states it."""
-    item: str
-    """That states it, or the rule by which it follows."""
-    not: NotRequired[bool]
-    """It is denied."""
-    object: str
-    predicate: str
-    revision: int
-    since: NotRequired[int]
-    """From which number on its revision is believed."""
-    subject: str
-    valid_from: NotRequired[str]
-    valid_until: NotRequired[str]
+HeldStatement = TypedDict(
+    "HeldStatement",
+    {
+        "derived": "NotRequired[bool]",
+        "item": "str",
+        "not": "NotRequired[bool]",
+        "object": "str",
+        "predicate": "str",
+        "revision": "int",
+        "since": "NotRequired[int]",
+        "subject": "str",
+        "valid_from": "NotRequired[str]",
+        "valid_until": "NotRequired[str]",
+    },
+)
 
 
 class Hit(TypedDict):
@@ -1265,17 +1280,20 @@ class RetrievalPolicy(TypedDict):
     words: NotRequired[dict[str, Any]]
 
 
-class RevisionElement(TypedDict):
-    class: Literal["inferred", "tool", "verified", "human", "published", "hard_rule"]
-    not: NotRequired[bool]
-    """It is denied."""
-    object: str
-    predicate: str
-    premises: NotRequired[list[BeliefStatement]]
-    subject: str
-    turns: NotRequired[list[str]]
-    valid_from: NotRequired[str]
-    valid_until: NotRequired[str]
+RevisionElement = TypedDict(
+    "RevisionElement",
+    {
+        "class": "Literal['inferred', 'tool', 'verified', 'human', 'published', 'hard_rule']",
+        "not": "NotRequired[bool]",
+        "object": "str",
+        "predicate": "str",
+        "premises": "NotRequired[list[BeliefStatement]]",
+        "subject": "str",
+        "turns": "NotRequired[list[str]]",
+        "valid_from": "NotRequired[str]",
+        "valid_until": "NotRequired[str]",
+    },
+)
 
 
 class RevokedAPIKey(TypedDict):
@@ -1468,16 +1486,19 @@ class Sufficiency(TypedDict):
     """The share of the task's words that occur in what was chosen, in millionths."""
 
 
-class Support(TypedDict):
-    by: NotRequired[str]
-    class: Literal["inferred", "tool", "verified", "human", "published", "hard_rule"]
-    item: str
-    premises: NotRequired[list[BeliefStatement]]
-    revision: int
-    since: int
-    """The event that began the unbroken belief."""
-    statement: BeliefStatement
-    turns: NotRequired[list[str]]
+Support = TypedDict(
+    "Support",
+    {
+        "by": "NotRequired[str]",
+        "class": "Literal['inferred', 'tool', 'verified', 'human', 'published', 'hard_rule']",
+        "item": "str",
+        "premises": "NotRequired[list[BeliefStatement]]",
+        "revision": "int",
+        "since": "int",
+        "statement": "BeliefStatement",
+        "turns": "NotRequired[list[str]]",
+    },
+)
 
 
 class TaskErased(TypedDict):
@@ -1839,9 +1860,9 @@ class Operations:
         """Believe statements that contradict nothing."""
         return self._transport.json("POST", "/api/beliefs/expand", body=body, media="application/json")
 
-    def explain_belief(self, *, space: str, subject: str, predicate: str, object: str, not: bool | None = None, as_of: int | None = None) -> Why:
+    def explain_belief(self, *, space: str, subject: str, predicate: str, object: str, not_: bool | None = None, as_of: int | None = None) -> Why:
         """Say why a statement is believed, or why not any more."""
-        return self._transport.json("GET", "/api/beliefs/why", query={"space": space, "subject": subject, "predicate": predicate, "object": object, "not": not, "as_of": as_of})
+        return self._transport.json("GET", "/api/beliefs/why", query={"space": space, "subject": subject, "predicate": predicate, "object": object, "not": not_, "as_of": as_of})
 
     def explain_context(self, context_id: str, body: dict[str, Any]) -> ContextExplanation:
         """Say why a turn or a fact is in a context.
@@ -2114,6 +2135,23 @@ class Operations:
             if not after or after == last:
                 return
 
+    def list_erasures(self, *, turn: str | None = None, after: str | None = None, limit: int | None = None) -> Erasures:
+        """List whose text was erased, when, why and at whose request.
+
+        The oldest first. Erasures of the tasks of contexts are not in it: the records of those are in the stream of events.
+        """
+        return self._transport.json("GET", "/api/erasures", query={"turn": turn, "after": after, "limit": limit})
+
+    def list_erasures_all(self, *, turn: str | None = None) -> Iterator[Event]:
+        """List whose text was erased, when, why and at whose request: all pages, one item after the other."""
+        after: str | None = None
+        while True:
+            page = self.list_erasures(turn=turn, after=after, limit=1000)
+            yield from page["erasures"]
+            last, after = after, page.get("next")
+            if not after or after == last:
+                return
+
     def list_facts(self, *, subject: str | None = None, predicate: str | None = None, object: str | None = None, entity: str | None = None, source: str | None = None, turn: str | None = None, statement: str | None = None, min_confidence: float | None = None, valid_at: str | None = None, as_of: int | None = None, after: str | None = None, limit: int | None = None) -> Facts:
         """List what is believed.
 
@@ -2323,11 +2361,11 @@ class Operations:
         return self._transport.json("GET", "/health/startup", keyless=True)
 
     def stream_events(self, *, last_event_id: str | None = None, last__event__id: str | None = None) -> Iterator[Event]:
-        """Follow admissions, slices, erasures and knowledge.
+        """Follow admissions, slices, erasures, knowledge and beliefs.
 
-        Server-sent events, of four kinds: `turn` (a turn was admitted; without
-        its text), `erasure`, `knowledge` (a fact, a retraction or an alias was
-        recorded), and `slice` (a bundle was issued). The id of each is
+        Server-sent events: `turn` (a turn was admitted; without
+        its text), `erasure`, `task_erasure`, `knowledge` (a fact, a retraction or an alias was
+        recorded), `belief` (something was recorded of beliefs; without what it says), and `slice` (a bundle was issued). The id of each is
         `SEQ-NUMBER`: the last sequence number and the last number of an issued
         slice that were sent. Sent back as `Last-Event-ID`, the stream goes on
         behind it without loss. A lone `SEQ` goes on after that sequence number

@@ -537,6 +537,11 @@ export interface ErasureRequest {
   reason: string;
 }
 
+export interface Erasures {
+  erasures: Event[];
+  next?: string;
+}
+
 export interface Event {
   at: string;
   /** Who asked for it. Absent if that was not recorded. */
@@ -582,6 +587,10 @@ export interface Explanation {
   edges_away: number;
   /** The same in a sentence. */
   explanation: string;
+  /** If without was asked for: turns that would have been selected in their place. */
+  instead?: string[];
+  /** If without was asked for: other turns that would not have been selected without it. */
+  lost?: string[];
   policy_id: string;
   /** Its place in the order of selection, from 1. */
   rank?: number;
@@ -2183,6 +2192,26 @@ export class Operations {
   }
 
   /**
+   * List whose text was erased, when, why and at whose request.
+   *
+   * The oldest first. Erasures of the tasks of contexts are not in it: the records of those are in the stream of events.
+   */
+  listErasures(query: { "turn"?: string; "after"?: string; "limit"?: number } = {}): Promise<Erasures> {
+    return this.transport.json("GET", `/api/erasures`, { query });
+  }
+
+  /** List whose text was erased, when, why and at whose request: all pages, one item after the other. */
+  async *listErasuresAll(query: { "turn"?: string } = {}): AsyncGenerator<Event, void, undefined> {
+    let after: string | undefined;
+    for (;;) {
+      const page: Erasures = await this.listErasures({ ...query, after, limit: 1000 });
+      yield* page.erasures;
+      if (!page.next || page.next === after) return;
+      after = page.next;
+    }
+  }
+
+  /**
    * List what is believed.
    *
    * Facts by the number since when they are believed as they are. Names are
@@ -2436,11 +2465,11 @@ export class Operations {
   }
 
   /**
-   * Follow admissions, slices, erasures and knowledge.
+   * Follow admissions, slices, erasures, knowledge and beliefs.
    *
-   * Server-sent events, of four kinds: `turn` (a turn was admitted; without
-   * its text), `erasure`, `knowledge` (a fact, a retraction or an alias was
-   * recorded), and `slice` (a bundle was issued). The id of each is
+   * Server-sent events: `turn` (a turn was admitted; without
+   * its text), `erasure`, `task_erasure`, `knowledge` (a fact, a retraction or an alias was
+   * recorded), `belief` (something was recorded of beliefs; without what it says), and `slice` (a bundle was issued). The id of each is
    * `SEQ-NUMBER`: the last sequence number and the last number of an issued
    * slice that were sent. Sent back as `Last-Event-ID`, the stream goes on
    * behind it without loss. A lone `SEQ` goes on after that sequence number

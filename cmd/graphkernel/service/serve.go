@@ -248,7 +248,7 @@ func serve(a *cli.App, ctx context.Context, r *reading) (err error) {
 		return err
 	}
 	if settings.console {
-		config.Pages = func(service http.Handler) ([]string, http.Handler, error) {
+		config.Pages = func(service http.Handler) ([]string, server.Pages, error) {
 			return pages(service, authority, a.Clock, program, settings.provider)
 		}
 	}
@@ -275,7 +275,7 @@ func serve(a *cli.App, ctx context.Context, r *reading) (err error) {
 }
 
 // pages makes the console. Its cookies are sealed by the keyring, so that every process that signs with it reads them.
-func pages(service http.Handler, authority *token.Authority, clock func() time.Time, version string, provider *console.Provider) ([]string, http.Handler, error) {
+func pages(service http.Handler, authority *token.Authority, clock func() time.Time, version string, provider *console.Provider) ([]string, server.Pages, error) {
 	secret, err := authority.Secret("console")
 	if err != nil {
 		secret = nil // nothing signs; what is drawn serves as well until the end

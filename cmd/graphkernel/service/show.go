@@ -19,7 +19,7 @@ func Show(a *cli.App, ctx context.Context, k *kernel.Kernel, authority *token.Au
 	program, _ := cli.BuildVersion()
 	config := server.Config{
 		Kernel: k, Log: slog.New(slog.DiscardHandler), Clock: a.Clock, Version: program,
-		Pages: func(service http.Handler) ([]string, http.Handler, error) {
+		Pages: func(service http.Handler) ([]string, server.Pages, error) {
 			return pages(service, authority, a.Clock, program, nil)
 		},
 	}

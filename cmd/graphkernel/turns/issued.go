@@ -35,8 +35,8 @@ var (
 	contextsOf = issuedCommand{"contexts", "context", cli.KindContext}
 )
 
-// kinds are the values of --kind.
-var kinds = []string{cli.KindSlice, cli.KindFacts, cli.KindContext}
+// issuedKinds are the values of --kind.
+var issuedKinds = []string{cli.KindSlice, cli.KindFacts, cli.KindContext}
 
 func (of issuedCommand) command(a *cli.App) *cobra.Command {
 	var f listFlags
@@ -46,8 +46,8 @@ func (of issuedCommand) command(a *cli.App) *cobra.Command {
 		Short: "List the " + of.name + " that were handed out, show one, or write it again",
 		Args:  cli.KnownCommand,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if kind != "" && !slices.Contains(kinds, kind) {
-				return cli.Usagef("--kind is %q, want %s", kind, strings.Join(kinds, ", "))
+			if kind != "" && !slices.Contains(issuedKinds, kind) {
+				return cli.Usagef("--kind is %q, want %s", kind, strings.Join(issuedKinds, ", "))
 			}
 			return listIssued(a, c, of, kind, &f)
 		},
@@ -57,8 +57,8 @@ func (of issuedCommand) command(a *cli.App) *cobra.Command {
 		c.Long = `Lists what was handed out, the newest first: slices of turns, slices of facts, and contexts. Beside each is when
 it was, under which policy, how many turns (or facts) it holds, who asked for it first (the id of an API key, jwt: and a subject, local or stdio), and what was asked for: the task of a context, the names
 that a slice of facts starts from, or what is said in the anchor of a slice.`
-		c.Flags().StringVar(&kind, "kind", "", "only this kind: "+strings.Join(kinds, ", "))
-		_ = c.RegisterFlagCompletionFunc("kind", cobra.FixedCompletions(kinds, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
+		c.Flags().StringVar(&kind, "kind", "", "only this kind: "+strings.Join(issuedKinds, ", "))
+		_ = c.RegisterFlagCompletionFunc("kind", cobra.FixedCompletions(issuedKinds, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
 	} else {
 		c.Long = "Lists the contexts that were handed out, the newest first. It is graphkernel slices --kind context."
 	}

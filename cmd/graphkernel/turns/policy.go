@@ -7,6 +7,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"github.com/graphkernel/graphkernel/belief/kinds"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/guard"
 	"github.com/graphkernel/graphkernel/policy"
@@ -26,8 +27,8 @@ func policyCommand(a *cli.App) *cobra.Command {
 		Long: `A policy says how far, how much and by what weights a slice of turns is cut
 (slice_policy_v1 and slice_policy_v2), which facts may be gathered around entities
 (fact_policy_v1), how turns are found (retrieval_policy_v1), what a context is chosen by
-(context_policy_v1), which tool calls are denied (deny_rules_v1), or how long turns keep their
-text (retention_v1). Its id, NAME@VERSION, is bound to its parameters for ever: another set
+(context_policy_v1), which tool calls are denied (deny_rules_v1), how long turns keep their
+text (retention_v1), or what contradicts what in a space of beliefs (kind_policy_v1). Its id, NAME@VERSION, is bound to its parameters for ever: another set
 of parameters needs the next version. default@1 and default@2, for turns, facts@1, and recall@1
 and recall-dense@1, for searches, are there from the start.`,
 		Args: cli.KnownCommand,
@@ -125,6 +126,9 @@ func policyLimits(p policy.Registered) (selects, most string) {
 		return "tool calls that are denied", cli.Count(len(params.Rules()), "rule")
 	case retention.Rules:
 		return "how long turns keep their text", cli.Count(len(params.List()), "rule")
+	case kinds.Policy:
+		c := params.Constraints()
+		return "beliefs", fmt.Sprintf("%d functional, %d exclusive, %s", len(c.Functional), len(c.Exclusive), cli.Count(len(params.Kinds()), "kind"))
 	case contexts.Policy:
 		return "contexts", fmt.Sprintf("%d tokens", params.Budget)
 	default:

@@ -1,0 +1,87 @@
+package console
+
+import (
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"slices"
+
+	"github.com/graphkernel/graphkernel/api"
+)
+
+// checkPath is where a bundle is sent to be checked. It takes the one form with a file.
+const checkPath = "/check"
+
+// mostFile is how many bytes such a form may have: as many as a request of the service.
+const mostFile = 64 << 20
+
+type checkData struct {
+	Verdict  *api.BundleVerdict
+	Wrong    string
+	Issued   []api.Issued // records of these bytes
+	Others   []api.Issued // records of other bytes under the id that they name
+	NoRecord *missing     // why there is no record
+}
+
+// readFile reads a form with a file, into memory: what is in it is nobody else's, and no file of this machine is to hold it.
+func (v *visit) readFile() error {
+	if media, _, err := mime.ParseMediaType(v.r.Header.Get("Content-Type")); err != nil || media != "multipart/form-data" {
+		return refused(http.StatusUnsupportedMediaType, "a form with a file is multipart/form-data; got the Content-Type %.80q", v.r.Header.Get("Content-Type"))
+	}
+	v.r.Body = http.MaxBytesReader(v.w, v.r.Body, mostFile)
+	var tooLong *http.MaxBytesError
+	if err := v.r.ParseMultipartForm(mostFile); errors.As(err, &tooLong) {
+		return refused(http.StatusRequestEntityTooLarge, "this file has more than %d bytes: graphkernel verify takes it", mostFile)
+	} else if err != nil {
+		return refused(http.StatusBadRequest, "this form cannot be read: %v", err)
+	}
+	return nil
+}
+
+// checkForm shows the form alone.
+func checkForm(*visit) (*page, error) {
+	return &page{"Is a bundle genuine?", "check", &checkData{}, ""}, nil
+}
+
+// checkBundle has the service judge a bundle that somebody brought, and says whether it is on record.
+func checkBundle(v *visit) (*page, error) {
+	d := &checkData{}
+	answer := &page{"Is a bundle genuine?", "check", d, ""}
+	file, _, err := v.r.FormFile("bundle")
+	if err != nil {
+		d.Wrong = "Choose a file first: the bundle, such as bundle.json."
+		return answer, nil
+	}
+	defer func() { _ = file.Close() }()
+	data, err := io.ReadAll(file)
+	if err != nil {
+		return nil, refused(http.StatusBadRequest, "this file cannot be read: %v", err)
+	}
+	if len(data) == 0 {
+		d.Wrong = "This file is empty."
+		return answer, nil
+	}
+	verdict, err := ask(v, api.VerifyBundle, api.TheBundle{Bundle: data})
+	if err != nil {
+		return nil, err
+	}
+	d.Verdict = &verdict
+	if verdict.SliceID == "" {
+		return answer, nil
+	}
+	record, err := ask(v, api.GetSlice, api.SliceByID{SliceID: verdict.SliceID})
+	if d.NoRecord, err = optional(err); err != nil || d.NoRecord != nil {
+		return answer, err
+	}
+	for _, i := range record.Issued {
+		if i.BundleSHA256 == verdict.BundleSHA256 {
+			d.Issued = append(d.Issued, i)
+		} else {
+			d.Others = append(d.Others, i)
+		}
+	}
+	slices.Reverse(d.Issued) // the newest first
+	slices.Reverse(d.Others)
+	return answer, nil
+}

@@ -1,0 +1,320 @@
+package kernel_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/belief"
+	"github.com/graphkernel/graphkernel/belief/journal"
+	"github.com/graphkernel/graphkernel/belief/kinds"
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/store"
+	"github.com/graphkernel/graphkernel/store/fsck"
+	"github.com/graphkernel/graphkernel/store/inmem"
+	"github.com/graphkernel/graphkernel/store/transfer"
+	"github.com/graphkernel/graphkernel/token"
+)
+
+const beliefSpace belief.Space = "acme/desk"
+
+// believing makes a space in which some predicates have one object for each subject.
+func believing(t testing.TB, k *kernel.Kernel, functional ...string) {
+	t.Helper()
+	p := must(policy.Bind("desk@1", kinds.New(belief.Constraints{Functional: functional}, nil)))
+	if err := k.Policies().Register(t.Context(), tenant, p); err != nil {
+		t.Fatal(err)
+	}
+	must(k.Beliefs().SetSpace(t.Context(), tenant, beliefSpace, "desk@1"))
+}
+
+func asking(op journal.Operator, subject, predicate, object string) kernel.BeliefRequest {
+	return kernel.BeliefRequest{
+		Operator: op, Space: beliefSpace, Statements: []belief.Literal{{Subject: subject, Predicate: predicate, Object: object}}, Span: belief.Always, Confidence: dag.One,
+	}
+}
+
+// stated lists what a kernel believes as of a number, as text.
+func stated(t testing.TB, k *kernel.Kernel, asOf dag.Seq) (list []string) {
+	t.Helper()
+	for _, h := range must(k.Beliefs().Base(t.Context(), tenant, beliefSpace, asOf, nil)).Held {
+		list = append(list, h.Stated().Literal.String())
+	}
+	slices.Sort(list)
+	return list
+}
+
+func soundly(t testing.TB, s store.Store) {
+	t.Helper()
+	r := must(fsck.Tenant(t.Context(), s, tenant, fsck.Options{}))
+	if err := r.Err(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestErasedBeliefs erases a turn that beliefs rest on. No file has their words any more; what rested on it alone is not believed as of any
+// number; what another turn or nobody's turn supports is, from the erasure on; and a copy says the same, before and after.
+func TestErasedBeliefs(t *testing.T) {
+	for name, opened := range readableStores {
+		t.Run(name, func(t *testing.T) {
+			ctx := t.Context()
+			s := opened(t)
+			a := token.NewAuthority(ring(t, "k1"))
+			k := over(t, s, a)
+			turns := chain(t, k, 4)
+			believing(t, k)
+			alone := asking(journal.Revise, "Quillon", "prefers", "Okapi")
+			alone.Turns, alone.Title, alone.Summary, alone.Reason = turns[1:2], "about Okapi", "Okapi is preferred", "Okapi, they said"
+			must(k.Beliefs().Operate(ctx, tenant, alone))
+			both := asking(journal.Revise, "pump", "feeds", "tank")
+			both.Turns = turns[1:3]
+			must(k.Beliefs().Operate(ctx, tenant, both))
+			mixed := asking(journal.Revise, "valve", "is", "vermilion")
+			mixed.Item, mixed.Turns = "kref://acme/desk/mixed.fact", turns[1:2]
+			must(k.Beliefs().Operate(ctx, tenant, mixed))
+			more := asking(journal.Revise, "valve", "is", "zebra")
+			more.Item, more.Turns = mixed.Item, turns[3:4]
+			must(k.Beliefs().Operate(ctx, tenant, more))
+			gone := asking(journal.Contract, "Quillon", "prefers", "Okapi")
+			before := must(k.Turns().Head(ctx, tenant))
+			if got := stated(t, k, 0); len(got) != 4 {
+				t.Fatalf("%q", got)
+			}
+			refused := asking(journal.Propose, "quillon", "prefers", "okapi")
+			refused.Statements[0].Not, refused.Turns = true, turns[1:2]
+			ctx = access.As(ctx, access.Identity{Role: access.Agent, Subject: access.Stdio})
+			if o := must(k.Beliefs().Operate(ctx, tenant, refused)); o.Result != journal.Refused {
+				t.Fatalf("%+v", o)
+			}
+			ctx = t.Context()
+			if read := s.read(); !holds(read, "okapi") || !holds(read, "zebra") || !holds(read, "vermilion") {
+				t.Fatal("the files do not hold what they must: this test cannot fail")
+			}
+			earlier, later := inmem.Open(&inmem.Disk{}, inmem.Options{}), inmem.Open(&inmem.Disk{}, inmem.Options{})
+			must(transfer.Copy(ctx, earlier, s, transfer.Options{}))
+			must(k.Turns().Erase(ctx, tenant, turns[1], "asked for"))
+			if read := s.read(); holds(read, "okapi") || holds(read, "vermilion") || !holds(read, "zebra") {
+				t.Errorf("after the erasure a file has okapi: %t, vermilion: %t, zebra: %t", holds(read, "okapi"), holds(read, "vermilion"), holds(read, "zebra"))
+			}
+			want := []string{"pump feeds tank", "valve is zebra"}
+			if got := stated(t, k, 0); !slices.Equal(got, want) {
+				t.Errorf("believed: %q, want %q", got, want)
+			}
+			if got := stated(t, k, before); !slices.Equal(got, []string{"pump feeds tank"}) { // the rest of the revision is stated once more, later
+				t.Errorf("as of %d: %q", before, got)
+			}
+			must(transfer.Copy(ctx, later, s, transfer.Options{}))
+			must(transfer.Copy(ctx, earlier, s, transfer.Options{})) // goes on with the erasure
+			for name, other := range map[string]store.Store{"a copy": later, "a copy that had them": earlier} {
+				o := over(t, other, a)
+				for asOf := range must(o.Turns().Head(ctx, tenant)) {
+					if asOf > 0 && asOf >= 6 && !slices.Equal(stated(t, o, asOf), stated(t, k, asOf)) {
+						t.Errorf("%s as of %d: %q, want %q", name, asOf, stated(t, o, asOf), stated(t, k, asOf))
+					}
+				}
+				soundly(t, other)
+			}
+			soundly(t, s)
+			if o := must(k.Beliefs().Operate(ctx, tenant, gone)); o.Result != journal.Unchanged {
+				t.Errorf("%+v", o)
+			}
+			// The second turn goes too: then nothing is left of what rested on both.
+			must(k.Turns().Erase(ctx, tenant, turns[2], "asked for"))
+			if got := stated(t, k, 0); !slices.Equal(got, want[1:]) {
+				t.Errorf("believed: %q", got)
+			}
+			if r := must(k.Beliefs().Resolve(ctx, tenant, belief.Address{Item: mixed.Item})); r.Revision == nil || r.Revision.Number != 3 || !r.Record.Revisions[1].Erased {
+				t.Errorf("%+v", r)
+			}
+			if _, err := k.Beliefs().Operate(ctx, tenant, alone); !errors.Is(err, kernel.ErrNoEvidence) {
+				t.Errorf("stated once more by a turn that was erased: %v", err)
+			}
+			soundly(t, s)
+		})
+	}
+}
+
+// TestBeliefsTogether revises one slot from two kernels and many goroutines at once. Each is told what it overrode, and that is a chain: what
+// the operation before it, by number, had stated.
+func TestBeliefsTogether(t *testing.T) {
+	for name := range stores {
+		t.Run(name, func(t *testing.T) {
+			ctx := t.Context()
+			s := open(t, name)
+			a := token.NewAuthority(ring(t, "k1"))
+			kernels := make([]*kernel.Kernel, 2)
+			for i := range kernels {
+				kernels[i] = must(kernel.Open(kernel.Config{Store: s, Authority: a, Clock: standing, Rand: noise(byte(10 + i))}))
+			}
+			believing(t, kernels[0], "is-led-by")
+			const writers, each = 6, 8
+			outcomes := make([][]*journal.Outcome, writers)
+			said := make([][]string, writers)
+			var all sync.WaitGroup
+			for w := range writers {
+				all.Go(func() {
+					for i := range each {
+						who := fmt.Sprintf("person-%d-%d", w, i)
+						o, err := kernels[w%2].Beliefs().Operate(ctx, tenant, asking(journal.Revise, "project", "is led by", who))
+						if err != nil {
+							t.Errorf("%s: %v", who, err)
+							return
+						}
+						outcomes[w], said[w] = append(outcomes[w], o), append(said[w], who)
+					}
+				})
+			}
+			all.Wait()
+			type done struct {
+				o   *journal.Outcome
+				who string
+			}
+			var order []done
+			for w := range outcomes {
+				for i, o := range outcomes[w] {
+					order = append(order, done{o, said[w][i]})
+				}
+			}
+			slices.SortFunc(order, func(a, b done) int { return int(a.o.Seq) - int(b.o.Seq) })
+			if len(order) != writers*each {
+				t.Fatalf("%d operations", len(order))
+			}
+			for i, d := range order {
+				switch {
+				case i == 0 && len(d.o.GaveWay) != 0:
+					t.Errorf("the first one overrode %+v", d.o.GaveWay)
+				case i > 0 && (len(d.o.GaveWay) != 1 || d.o.GaveWay[0].Stated().Object != order[i-1].who):
+					t.Errorf("%s, number %d, was not told that %s gave way: %+v", d.who, d.o.Seq, order[i-1].who, d.o.GaveWay)
+				}
+				if got := stated(t, kernels[i%2], d.o.Seq); len(got) != 1 || got[0] != "project is-led-by "+d.who {
+					t.Errorf("as of %d: %q, want %s", d.o.Seq, got, d.who)
+				}
+			}
+			soundly(t, s)
+		})
+	}
+}
+
+// TestStale sets and retracts values of 60 streams between turns that are about nothing, and asks at 500 moments: for what holds now, and for what held
+// as of an earlier number. No answer may be stale.
+func TestStale(t *testing.T) {
+	const streams, probes = 60, 500
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	r := rand.New(rand.NewPCG(seed, 4))
+	k := over(t, open(t, "memory"), token.NewAuthority(ring(t, "k1")))
+	believing(t, k, "is-set-to")
+	type moment struct {
+		seq   dag.Seq
+		value string // "": none
+	}
+	var model [streams][]moment
+	last := func(stream int) string {
+		if m := model[stream]; len(m) > 0 {
+			return m[len(m)-1].value
+		}
+		return ""
+	}
+	subject := func(stream int) string { return fmt.Sprint("stream-", stream) }
+	asked := map[string]int{}
+	for n := 0; asked["now"] < probes; n++ {
+		stream := r.IntN(streams)
+		switch r.IntN(6) {
+		case 0, 1:
+			value := fmt.Sprint("value-", n)
+			o := must(k.Beliefs().Operate(t.Context(), tenant, asking(journal.Revise, subject(stream), "is set to", value)))
+			model[stream] = append(model[stream], moment{o.Seq, value})
+		case 2:
+			if value := last(stream); value != "" {
+				o := must(k.Beliefs().Operate(t.Context(), tenant, asking(journal.Contract, subject(stream), "is set to", value)))
+				model[stream] = append(model[stream], moment{o.Seq, ""})
+			}
+		case 3:
+			d := dag.Draft{ID: dag.ExternalTurnID("filler", fmt.Sprint(n)), Conversation: dag.ExternalConversationID("filler", "c"), Role: dag.RoleUser, CreatedAt: dag.Time(n), Author: "human:user", Content: "about nothing"}
+			must(k.Turns().Admit(t.Context(), tenant, []dag.Draft{d}))
+		default:
+			value := func(asOf dag.Seq) string {
+				for _, h := range must(k.Beliefs().Base(t.Context(), tenant, beliefSpace, asOf, nil)).Held {
+					if h.Stated().Subject == subject(stream) {
+						return h.Stated().Object
+					}
+				}
+				return ""
+			}
+			asked["now"]++
+			if got := value(0); got != last(stream) {
+				t.Fatalf("%s is %q now, want %q", subject(stream), got, last(stream))
+			}
+			if m := model[stream]; len(m) > 1 {
+				asked["then"]++
+				then := m[r.IntN(len(m)-1)]
+				if got := value(then.seq); got != then.value {
+					t.Fatalf("%s was %q as of %d, want %q", subject(stream), got, then.seq, then.value)
+				}
+			}
+		}
+	}
+	if asked["then"] < probes/4 {
+		t.Errorf("%v", asked)
+	}
+}
+
+// TestWhoMayBelieve makes sure that an agent proposes and does not revise, and that what it says is worth less than what a person says.
+func TestWhoMayBelieve(t *testing.T) {
+	k := over(t, open(t, "memory"), token.NewAuthority(ring(t, "k1")))
+	believing(t, k, "is")
+	agent := access.As(t.Context(), access.Identity{Role: access.Agent, Subject: access.Stdio})
+	for _, op := range []journal.Operator{journal.Revise, journal.Contract, journal.Expand} {
+		if _, err := k.Beliefs().Operate(agent, tenant, asking(op, "a", "is", "b")); !errors.Is(err, kernel.ErrMayNot) {
+			t.Errorf("%s: %v", op, err)
+		}
+	}
+	made := must(k.Beliefs().Operate(agent, tenant, asking(journal.Propose, "a", "is", "b")))
+	if _, err := k.Beliefs().Act(agent, tenant, journal.Act{Item: made.Item, Tag: journal.Published, Number: 1}); !errors.Is(err, kernel.ErrMayNot) {
+		t.Errorf("publishing: %v", err)
+	}
+	if _, err := k.Beliefs().Act(agent, tenant, journal.Act{Item: made.Item, Tag: "seen", Number: 1}); err != nil {
+		t.Errorf("a tag of its own: %v", err)
+	}
+	if o := must(k.Beliefs().Operate(t.Context(), tenant, asking(journal.Propose, "a", "is", "c"))); o.Result != journal.Changed {
+		t.Errorf("a person's proposal did not win: %+v", o)
+	}
+	if o := must(k.Beliefs().Operate(agent, tenant, asking(journal.Propose, "a", "is", "b"))); o.Result != journal.Refused {
+		t.Errorf("an agent's proposal won: %+v", o)
+	}
+}
+
+// TestSpacePolicy refuses a policy under which what is believed contradicts itself, and takes it once it does not.
+func TestSpacePolicy(t *testing.T) {
+	ctx := t.Context()
+	k := over(t, open(t, "memory"), token.NewAuthority(ring(t, "k1")))
+	believing(t, k)
+	for _, object := range []string{"b", "c"} {
+		must(k.Beliefs().Operate(ctx, tenant, asking(journal.Revise, "a", "is", object)))
+	}
+	p := must(policy.Bind("strict@1", kinds.New(belief.Constraints{Functional: []string{"is"}}, nil)))
+	if err := k.Policies().Register(ctx, tenant, p); err != nil {
+		t.Fatal(err)
+	}
+	var conflict *belief.ConflictError
+	if _, err := k.Beliefs().SetSpace(ctx, tenant, beliefSpace, "strict@1"); !errors.As(err, &conflict) || len(conflict.Elements) != 2 {
+		t.Errorf("%v", err)
+	}
+	must(k.Beliefs().Operate(ctx, tenant, asking(journal.Contract, "a", "is", "b")))
+	must(k.Beliefs().SetSpace(ctx, tenant, beliefSpace, "strict@1"))
+	if o := must(k.Beliefs().Operate(ctx, tenant, asking(journal.Revise, "a", "is", "d"))); len(o.GaveWay) != 1 {
+		t.Errorf("%+v", o)
+	}
+	if _, err := k.Beliefs().SetSpace(ctx, tenant, "acme/other", "default@1"); !errors.Is(err, policy.ErrMismatch) {
+		t.Errorf("a policy of slices: %v", err)
+	}
+	if _, err := k.Beliefs().Base(ctx, tenant, "acme/none", 0, nil); !errors.Is(err, journal.ErrSpace) {
+		t.Errorf("a space that was not made: %v", err)
+	}
+}
