@@ -227,7 +227,7 @@ func printOutcome(w io.Writer, o *operator, r *api.BeliefRequest, out *api.Belie
 	for _, ref := range out.Review {
 		fmt.Fprintf(w, "  %-14s %s\n", "to review", oneLine(ref, len(ref)))
 	}
-	if !refused {
+	if !refused && out.Kept > 0 {
 		fmt.Fprintf(w, "  %-14s %s\n", "kept", cli.Count(out.Kept, "connected statement"))
 	}
 }
@@ -265,7 +265,7 @@ func printRefusal(w io.Writer, o *operator, r *api.BeliefRequest, out *api.Belie
 	if out.Reason == "protected" {
 		why = "what would give way is protected by the tag published"
 	} else if o.name == "propose" {
-		why = "it contradicts what is entrenched at least as much"
+		why = "it contradicts what is more entrenched"
 	}
 	fmt.Fprintf(w, "refused, and what is believed has not changed: %s\n", why)
 	if out.Reason == "protected" && len(out.GaveWay) > 0 {

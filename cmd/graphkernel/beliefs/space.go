@@ -95,6 +95,11 @@ seq is the number since which the space has this policy.`,
 
 func setSpace(a *cli.App, c *cobra.Command, space, policy string) error {
 	return a.Stores.WithNewKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
+		if policy != "" {
+			if err := cli.PolicyFor[kinds.Policy](c.Context(), s, policy, kinds.Type); err != nil {
+				return err
+			}
+		}
 		all, err := cli.Do(c.Context(), s, view.ListSpaces, struct{}{})
 		if err != nil {
 			return err
@@ -110,7 +115,7 @@ func setSpace(a *cli.App, c *cobra.Command, space, policy string) error {
 		}
 		set, err := cli.Do(c.Context(), s, view.SetSpace, api.NewSpace{Space: space, Policy: policy})
 		if err != nil {
-			return cli.UnknownPolicy(err)
+			return err
 		}
 		return a.IO.Print(set, func(w io.Writer) {
 			fmt.Fprintf(w, "%s space %s, under %s since number %d\n", did, oneLine(set.Space, len(set.Space)), oneLine(set.Policy, widestName), set.Seq)
@@ -163,8 +168,8 @@ func conflictsCommand(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "conflicts SPACE",
 		Short: "List the proposals that were not taken",
-		Long: `Lists the proposals that were not taken, since what they contradict is entrenched at least as
-much, or protected. They stay on record when somebody has decided. graphkernel belief revise takes
+		Long: `Lists the proposals that were not taken, since what they contradict is more entrenched or
+protected. They stay on record when somebody has decided. graphkernel belief revise takes
 one, and what it contradicts gives way. The result, as JSON:
 
   {"conflicts":[{"seq","at","by","statements":[{"subject","predicate","object","not"}],
