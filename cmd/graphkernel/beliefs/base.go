@@ -88,15 +88,15 @@ func whyCommand(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "why SPACE SUBJECT PREDICATE OBJECT",
 		Short: "Say why a statement is believed, or why not any more",
-		Long: `Says from which statements and rules it follows, none of which can be left out, who wrote them and the
+		Long: `Names the statements and rules from which it follows, none of which can be left out, who wrote them, and the
 turns that they rest on; and when it was stated before, until when, and what ended that. The result,
 as JSON:
 
   {"as_of","believed","support":[{"statement","premises","item","revision","turns","by","class","since"}],
    "ended":[{"item","revision","since","until","by","reason"}]}
 
-class is what an entry counts by who wrote it: inferred, tool, verified, human, published or
-hard_rule, from the least entrenched on.`,
+class says how entrenched it is, by who wrote it: inferred, tool, verified, human, published or
+hard_rule, from the least on.`,
 		Example: `  graphkernel belief why acme/support customer-7 prefers e-mail
   graphkernel belief why acme/support customer-7 uses linux --not`,
 		Args: spaceAnd("SUBJECT PREDICATE OBJECT"),

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -84,15 +85,16 @@ func operatorCommand(a *cli.App, o *operator) *cobra.Command {
 		Short: o.short,
 		Long: o.long + `
 
-` + namesHelp + ` Of more than three names, each three are a statement. The exit code is ` + fmt.Sprint(refusedExit) + ` if
-it is refused, with --dry-run too. The result, as JSON:
+` + namesHelp + ` Of more
+than three names, each three are a statement. If it is refused, the exit code is ` + strconv.Itoa(refusedExit) + `, with --dry-run too.
+The result, as JSON:
 
   {"seq","outcome","item","revision","kept","gave_way":[{"statement":{"subject","predicate","object","not"},
     "premises","item","revision","conflict":[…],"until"}],"fell":[…],"review":[ADDRESS],"reason","repeated"}
 
 outcome is changed, unchanged or refused, and reason why it was refused: conflict or protected. kept
 counts what is connected with the statements and stays, fell are conclusions that no longer follow,
-review are revisions that depend on what gave way without a rule.`,
+review are revisions that depend on what gave way by a link and not by a rule.`,
 		Example: o.example,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {

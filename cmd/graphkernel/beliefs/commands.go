@@ -33,10 +33,9 @@ func beliefCommand(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "belief",
 		Short: "Say what is believed and why, and change it without contradictions",
-		Long: `Beliefs are statements that are held to be true in a space, with the reason for each. Nothing in
-a space contradicts what is believed beside it: what is revised makes what contradicts it give way,
-and the answer names what did, and for what. Nothing is overwritten; --as-of asks what was
-believed then.
+		Long: `Beliefs are statements that are held to be true in a space, with the reason for each. Nothing in a
+space contradicts what is believed beside it: a revision makes what contradicts it give way, and the
+answer names what gave way, and to what. Nothing is overwritten; --as-of asks what was believed then.
 
 Without a command, lists the spaces, with how many statements are believed in each and how many
 proposals were not taken and wait for somebody to decide. Every space is read for it. The result,
