@@ -30,7 +30,8 @@ func TestMay(t *testing.T) {
 		{access.Erase, no, no, no, yes, no},
 		{0, no, no, no, no, no},
 		{access.ManageKeys, no, no, no, yes, no},
-		{access.ManageKeys + 1, no, no, no, no, no},
+		{access.Believe, no, no, no, yes, no},
+		{access.Believe + 1, no, no, no, no, no},
 	} {
 		for role, want := range map[access.Role]bool{
 			access.Verifier: row.verifier, access.Agent: row.agent, access.Auditor: row.auditor, access.Admin: row.admin,
@@ -44,8 +45,8 @@ func TestMay(t *testing.T) {
 			names[row.permission.String()] = true
 		}
 	}
-	if len(names) != 12 || names[""] {
-		t.Errorf("the permissions have the names %v, want twelve different ones", names)
+	if len(names) != 13 || names[""] {
+		t.Errorf("the permissions have the names %v, want thirteen different ones", names)
 	}
 }
 

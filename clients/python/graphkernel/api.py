@@ -20,6 +20,7 @@ Code = Literal[
     "slow_client",  # The body came too slowly
     "alias_conflict",  # The aliases contradict each other
     "ambiguous",  # The name fits several turns
+    "belief_conflict",  # It contradicts what is believed
     "conflict",  # The turn was admitted with other content
     "not_believed",  # The statement is not believed
     "policy_conflict",  # The policy id is bound to other parameters

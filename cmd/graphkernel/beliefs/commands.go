@@ -70,4 +70,4 @@ func ask[In, Out any](a *cli.App, c *cobra.Command, op view.Operation[In, Out], 
 }
 
 // refusedExit is the exit code of what was refused for a conflict.
-var refusedExit = api.Kinds[api.CodeConflict].Exit
+var refusedExit = api.Kinds[api.CodeBelief].Exit
