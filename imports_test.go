@@ -125,9 +125,12 @@ var mayImport = map[string][]string{
 		"server/view", "client", "api", "slice/facts", "policy/standard", "access", "cmd/graphkernel/cli", "cmd/graphkernel/facts", "dag", "ingest", "kernel", "policy", "render", "slice", "store", "token",
 		"github.com/jedib0t/go-pretty/v6", "github.com/spf13/cobra",
 	},
-	"cmd/graphkernel/beliefs": {"api", "belief", "cmd/graphkernel/cli", "dag", "knowledge", "render", "server/view", "token", "github.com/spf13/cobra"},
 	"cmd/graphkernel/facts": {
 		"server/view", "client", "api", "slice/facts", "cmd/graphkernel/cli", "dag", "ingest", "ingest/extract", "ingest/llm", "internal/canon", "kernel", "knowledge", "normalize", "policy", "render", "server/mcp", "store", "token",
+		"github.com/jedib0t/go-pretty/v6", "github.com/spf13/cobra",
+	},
+	"cmd/graphkernel/beliefs": {
+		"api", "belief", "belief/kinds", "cmd/graphkernel/cli", "dag", "knowledge", "normalize", "render", "server/view", "token",
 		"github.com/jedib0t/go-pretty/v6", "github.com/spf13/cobra",
 	},
 	"cmd/graphkernel/audit": {"slice/contexts", "internal/userdir", "server/view",

@@ -36,7 +36,7 @@ func (b Base) Do(ctx context.Context, tenant dag.Tenant, a Act) (*Acted, error) 
 		return nil, fmt.Errorf("%w: the tag %.40q, revision %d, a reason of %d bytes", belief.ErrForm, a.Tag, a.Number, len(a.Reason))
 	}
 	c := &acting{Act: a}
-	if err := b.Write(ctx, tenant, c); err != nil {
+	if err := b.write(ctx, tenant, c); err != nil {
 		return nil, err
 	}
 	return c.acted, nil
@@ -184,7 +184,7 @@ func (c *acting) Plan(k *history.State) (*history.Plan, error) {
 // AddLink adds a link from a revision, once.
 func (b Base) AddLink(ctx context.Context, tenant dag.Tenant, l Link) (*Link, error) {
 	c := &linking{asked: l}
-	if err := b.Write(ctx, tenant, c); err != nil {
+	if err := b.write(ctx, tenant, c); err != nil {
 		return nil, err
 	}
 	return &c.recorded, nil

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -26,13 +27,34 @@ type History interface {
 // A Base is the beliefs in a history.
 type Base struct{ History }
 
+// write does a change. An error of its plan is returned as it is, without the words of the store: it is about what was asked.
+func (b Base) write(ctx context.Context, tenant dag.Tenant, c history.Change) error {
+	p := &planned{Change: c}
+	err := b.Write(ctx, tenant, p)
+	if err != nil && p.err != nil && errors.Is(err, p.err) {
+		return p.err
+	}
+	return err
+}
+
+// A planned change remembers the error of its plan.
+type planned struct {
+	history.Change
+	err error
+}
+
+func (p *planned) Plan(k *history.State) (plan *history.Plan, err error) {
+	plan, p.err = p.Change.Plan(k)
+	return plan, p.err
+}
+
 // Operate decides a request with what is believed at the commit, and records it.
 func (b Base) Operate(ctx context.Context, tenant dag.Tenant, r Request) (*Outcome, error) {
 	if err := r.check(); err != nil {
 		return nil, err
 	}
 	o := &operation{Request: r}
-	if err := b.Write(ctx, tenant, o); err != nil {
+	if err := b.write(ctx, tenant, o); err != nil {
 		return nil, err
 	}
 	return o.outcome, nil
@@ -66,7 +88,7 @@ func (r *Request) check() error {
 // SetSpace makes a space, or puts it under another policy. check is called with what is believed in it, and may refuse.
 func (b Base) SetSpace(ctx context.Context, tenant dag.Tenant, s SpacePolicy, check func(belief.Base) error) (*SpacePolicy, error) {
 	c := &spacing{asked: s, check: check}
-	if err := b.Write(ctx, tenant, c); err != nil {
+	if err := b.write(ctx, tenant, c); err != nil {
 		return nil, err
 	}
 	return &c.recorded, nil

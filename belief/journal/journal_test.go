@@ -264,6 +264,27 @@ func TestAgain(t *testing.T) {
 	d.fsck()
 }
 
+// TestDry records nothing, and says so.
+func TestDry(t *testing.T) {
+	d := newDesk(t)
+	before := d.head()
+	r := d.request(journal.Revise, literal(0, 0, false))
+	r.Dry = true
+	if o := d.do(r); o.Result != journal.Changed || o.Seq != 0 || d.head() != before {
+		t.Errorf("%+v, and the head moved from %d to %d", o, before, d.head())
+	}
+}
+
+// TestOwnWords holds that what a plan refuses is told without the words of the store.
+func TestOwnWords(t *testing.T) {
+	d := newDesk(t)
+	act := journal.Act{Item: "kref://acme/support/none.fact", Tag: "seen", Number: 1, At: 9999, Policy: kindsV, Constraints: constraints}
+	want := "no such item or revision: kref://acme/support/none.fact?r=1"
+	if _, err := d.Do(t.Context(), tenant, act); !errors.Is(err, journal.ErrNoItem) || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
 // TestRules believes what follows, as long as its premises are.
 func TestRules(t *testing.T) {
 	d := newDesk(t)

@@ -5,6 +5,7 @@ import (
 	"io"
 	"io/fs"
 	"log/slog"
+	"maps"
 	"math/rand/v2"
 	"net/http/httptest"
 	"os"
@@ -257,6 +258,73 @@ knowledge retract --source nobody
 knowledge aliases remove 'Countess of Lovelace'
 ~knowledge aliases remove 'Countess of Lovelace'
 `,
+	"beliefs": `
+belief
+belief space acme/support
+--output json belief space acme/support
+policy add DIR/kinds.json
+belief space acme/support --policy kinds@1
+~belief space acme/support --policy default@1
+~belief space acme/support --policy absent@1
+~belief space Acme
+belief revise acme/support 'Ada Lovelace' 'lives in' London --item kref://acme/support/ada.fact --title Home --turn d93a7abe --reason 'she said so'
+--output json belief revise acme/support 'Ada Lovelace' speaks English --because '"Ada Lovelace" "lives in" London' --item kref://acme/support/tongue.fact
+belief revise acme/support x y z --kind preference --from 2026-01-01 --until 2027-01-01
+belief revise acme/support 'Ada Lovelace' 'lives in' Ockham --dry-run
+--output json belief revise acme/support 'Ada Lovelace' 'lives in' Ockham --key move
+belief revise acme/support 'Ada Lovelace' 'lives in' Ockham --key move
+~belief revise acme/absent a b c
+~belief revise acme/support a b c a b c
+~belief revise acme/support a b c --turn absent
+~belief expand acme/support 'Ada Lovelace' 'lives in' Rome
+~--output json belief expand acme/support 'Ada Lovelace' 'lives in' Rome
+belief expand acme/support bell rings loudly
+belief contract acme/support bell rings loudly --reason wrong
+--output json belief contract acme/support bell rings loudly
+belief tag kref://acme/support/ada.fact published 2
+--output json belief tag kref://acme/support/ada.fact seen 1
+~belief tag kref://acme/support/ada.fact seen 9
+~belief tag kref://acme/support/ada.fact current 1
+~belief propose acme/support 'Ada Lovelace' 'lives in' Rome --reason overheard
+--output json belief propose acme/support door state open
+belief
+--output json belief
+belief conflicts acme/support
+--output json belief conflicts acme/support
+~belief conflicts acme/absent
+belief base acme/support
+--output json belief base acme/support --as-of 32 --subject 'ada lovelace'
+belief base acme/support --valid-at 2026-06-01
+~belief base acme/absent
+~belief base acme/support --as-of 999
+belief why acme/support 'Ada Lovelace' 'lives in' Ockham
+--output json belief why acme/support 'Ada Lovelace' 'lives in' London
+belief why acme/support 'Ada Lovelace' 'lives in' London --not
+belief diff acme/support 29
+--output json belief diff acme/support 29 31
+~belief diff acme/support 29 999
+belief items acme/support
+--output json belief items acme/support --limit 2
+belief items acme/support --after ada.fact
+~belief items acme/absent
+belief show kref://acme/support/ada.fact
+--output json belief show kref://acme/support/ada.fact?r=1
+~belief show kref://acme/support/ada.fact?r=9
+~belief show kref://acme/support/absent.fact
+belief link kref://acme/support/tongue.fact?r=1 depends_on kref://acme/support/ada.fact?r=2
+--output json belief link kref://acme/support/tongue.fact?r=1 created_from turn:d93a7abe
+~belief link kref://acme/support/tongue.fact?r=1 depends_on kref://acme/support/ada.fact?r=9
+~belief link kref://acme/support/tongue.fact?r=1 depends_on nothing
+belief impact kref://acme/support/ada.fact
+--output json belief impact kref://acme/support/ada.fact?r=2
+belief tag kref://acme/support/ada.fact published none
+belief deprecate kref://acme/support/ada.fact --reason 'another Ada'
+--output json belief deprecate kref://acme/support/ada.fact
+belief revise acme/support 'Ada Lovelace' 'lives in' Rome
+~belief restore kref://acme/support/ada.fact
+~--output json belief restore kref://acme/support/ada.fact
+~belief revise acme/support a b c --item kref://acme/support/ada.fact
+`,
 	"audit": `
 slice ANCHOR -o DIR/slice.json
 replay DIR/slice.json
@@ -296,35 +364,6 @@ erase WORD --reason 'the person asked'
 replay DIR/slice.json
 ~--output json replay DIR/slice.json --require-full
 `,
-	"beliefs": `
-belief
-~belief base acme/support
-belief space acme/support
---output json belief space acme/support
-belief revise acme/support customer-7 prefers phone --kind preference --item kref://acme/support/contact.preference --reason 'said so' --from 2026-01-01
-belief revise acme/support customer-7 prefers phone --not --dry-run
---output json belief revise acme/support customer-7 prefers phone --not --dry-run
-~belief expand acme/support customer-7 prefers phone --not
-belief propose acme/support customer-7 uses linux --item kref://acme/support/os.fact --turn d93a7abe-0dc0-4a11-8ca1-000000000012
-~belief propose acme/support customer-7 uses linux --turn d93a7abe
-belief link kref://acme/support/os.fact?r=1 depends_on kref://acme/support/contact.preference?r=1
-~belief link kref://acme/support/os.fact depends_on nothing
-belief impact kref://acme/support/contact.preference
-belief base acme/support
---output json belief base acme/support --valid-at 2026-02-01 --subject customer-7
-belief why acme/support customer-7 prefers phone
-belief tag kref://acme/support/contact.preference published 1
-~belief contract acme/support customer-7 prefers phone
-belief tag kref://acme/support/contact.preference published none
-belief contract acme/support customer-7 prefers phone
-belief diff acme/support 1
-belief deprecate kref://acme/support/os.fact --reason old
-belief restore kref://acme/support/os.fact
-belief items acme/support
-belief conflicts acme/support
-~belief show kref://acme/support/none.fact
-@belief show kref://acme/support/os.fact
-`,
 	"signing": `
 apikey list
 apikey revoke SPARE
@@ -346,6 +385,7 @@ var twinFiles = map[string]string{
 	"orphan.jsonl":        `{"attrs":{},"author":"human:b","content":"one","conversation":"1c1de000-0dc0-4a11-8ca1-0000000000b0","created_at":"2026-03-15T02:00:01.000000Z","id":"b0000000-0dc0-4a11-8ca1-000000000009","parents":[{"id":"b0000000-0dc0-4a11-8ca1-000000000008","kind":"reply"}],"role":"user","salt":"be4c218bc9f7c482d7f6c0d170d2ea17"}` + "\n",
 	"capitals.jsonl":      `{"attrs":{},"author":"human:b","content":"three","conversation":"1C1DE000-0DC0-4A11-8CA1-0000000000B0","created_at":"2026-03-15T02:00:01.000000Z","id":"B0000000-0DC0-4A11-8CA1-000000000003","parents":[{"id":"B0000000-0DC0-4A11-8CA1-000000000002","kind":"reply"}],"role":"user","salt":"be4c218bc9f7c482d7f6c0d170d2ea17"}` + "\n",
 	"capital-facts.jsonl": `{"subject":"a","predicate":"spells","object":"b","turn":"D93A7ABE-0DC0-4A11-8CA1-000000000012"}` + "\n",
+	"kinds.json":          `{"policy_id":"kinds@1","policy":{"type":"kind_policy_v1","functional":["lives in"],"exclusive":[{"predicate":"state","objects":["open","closed"]}]}}`,
 	"narrow.json":         `{"policy_id":"narrow@1","policy":{"type":"slice_policy_v1","max_nodes":3}}`,
 	"wider.json":          `{"policy_id":"narrow@1","policy":{"type":"slice_policy_v1","max_nodes":4}}`,
 	"broken.json":         `{"policy_id":"narrow@1","policy":{"type":"slice_policy_v1","max_nodes":0}}`,
@@ -590,7 +630,7 @@ func TestServerFlag(t *testing.T) {
 			code, out := e.run(t, append(strings.Fields(name), args...)...)
 			isRefused = code == api.ExitUsage && strings.Contains(out, path+" takes no --server: ")
 		}
-		ran := slices.ContainsFunc(slices.Collect(strings.Lines(strings.Join([]string{twinScripts["turns"], twinScripts["facts"], twinScripts["beliefs"], twinScripts["audit"], twinScripts["signing"]}, "\n"))), func(line string) bool {
+		ran := slices.ContainsFunc(slices.Collect(strings.Lines(strings.Join(slices.Collect(maps.Values(twinScripts)), "\n"))), func(line string) bool {
 			return regexp.MustCompile(`^[~@]?(--output json )?` + regexp.QuoteMeta(name) + `\b`).MatchString(line)
 		})
 		if isRefused == ran {

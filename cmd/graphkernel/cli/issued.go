@@ -103,7 +103,7 @@ const mostCompleted = 100
 
 // CompleteIssued completes ids of what was handed out, of all kinds if kind is "". What cannot be read completes nothing.
 func (st *Stores) CompleteIssued(kind string) cobra.CompletionFunc {
-	return st.complete(func(ctx context.Context, s *Session, begin string) (ids []string, err error) {
+	return st.Complete(func(ctx context.Context, s *Session, begin string) (ids []string, err error) {
 		err = EachIssued(ctx, s, api.SliceQuery{Kind: kind, Paging: api.Paging{Limit: mostCompleted}}, func(i api.Issued) bool {
 			if strings.HasPrefix(i.SliceID, begin) {
 				ids = append(ids, fmt.Sprintf("%s\t%s of %.16s", i.SliceID, KindOf(&i), i.IssuedAt))
@@ -114,8 +114,8 @@ func (st *Stores) CompleteIssued(kind string) cobra.CompletionFunc {
 	})
 }
 
-// complete makes a completion of the first argument from a store or a service.
-func (st *Stores) complete(ids func(ctx context.Context, s *Session, begin string) ([]string, error)) cobra.CompletionFunc {
+// Complete makes a completion of the first argument from a store or a service.
+func (st *Stores) Complete(ids func(ctx context.Context, s *Session, begin string) ([]string, error)) cobra.CompletionFunc {
 	return func(c *cobra.Command, args []string, begin string) (found []string, _ cobra.ShellCompDirective) {
 		if len(args) > 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
@@ -136,7 +136,7 @@ const completedWithin = 2 * time.Second
 // CompleteTurns completes ids of turns, and if conversations is set of conversations: those of the newest conversations, and
 // of turns those of the one in which something was said last, or those that begin as what was typed.
 func (st *Stores) CompleteTurns(conversations bool) cobra.CompletionFunc {
-	return st.complete(func(ctx context.Context, s *Session, begin string) (ids []string, err error) {
+	return st.Complete(func(ctx context.Context, s *Session, begin string) (ids []string, err error) {
 		list, err := s.Conversations(ctx)
 		if err != nil {
 			return nil, err

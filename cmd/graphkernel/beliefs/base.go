@@ -1,0 +1,193 @@
+package beliefs
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"github.com/graphkernel/graphkernel/api"
+	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
+	"github.com/graphkernel/graphkernel/server/view"
+)
+
+func baseCommand(a *cli.App) *cobra.Command {
+	var asOf uint64
+	var validAt, subject string
+	c := &cobra.Command{
+		Use:   "base SPACE",
+		Short: "List what is believed in a space",
+		Long: `Lists the statements that are believed in a space, or were at a sequence number, by subject,
+predicate and object: those that items state, and those that follow by rules. The result, as JSON:
+
+  {"as_of","space","policy","statements":[{"subject","predicate","object","not","item","revision",
+    "derived","valid_from","valid_until","since"}]}
+
+item is the item that states it, or, if derived is true, the item whose rule it follows by; since is the
+number from which on the revision is believed.`,
+		Example: `  graphkernel belief base acme/support --subject customer-7
+  graphkernel belief base acme/support --as-of 120 --valid-at 2026-03-14`,
+		Args: spaceAnd(""),
+		RunE: func(c *cobra.Command, args []string) error {
+			q := api.BaseQuery{Space: args[0], AsOf: asOf, Subject: subject}
+			if c.Flags().Changed("subject") {
+				if err := isName("--subject", subject); err != nil {
+					return err
+				}
+			}
+			var err error
+			if q.ValidAt, err = timeOf("valid-at", validAt); err != nil {
+				return err
+			}
+			return ask(a, c, view.GetBeliefBase, q, spaceHint(args[0], asOf), printBase)
+		},
+		ValidArgsFunction: completeSpaces(a),
+	}
+	asOfFlag(c, &asOf)
+	c.Flags().StringVar(&validAt, "valid-at", "", "statements that hold at this date or time; whenever they hold if absent")
+	c.Flags().StringVar(&subject, "subject", "", "statements about this")
+	cli.NoFiles(c, "valid-at", "subject")
+	return c
+}
+
+func printBase(w io.Writer, b *api.BeliefBase) {
+	if len(b.Statements) > 0 {
+		printHeld(w, b.Statements)
+	}
+	fmt.Fprintf(w, "%s, as of %d, under %s\n", cli.Count(len(b.Statements), "statement"), b.AsOf, oneLine(b.Policy, widestName))
+}
+
+func printHeld(w io.Writer, list []api.HeldStatement) {
+	timed := slices.ContainsFunc(list, func(h api.HeldStatement) bool { return holds(h.ValidFrom, h.ValidUntil) != "" })
+	header := table.Row{"since", "statement", "item", "revision"}
+	if timed {
+		header = append(header, "holds")
+	}
+	t := cli.NewTable(w, header...)
+	for i := range list {
+		h := &list[i]
+		since, what := any(h.Since), said(h.BeliefStatement)
+		if h.Derived {
+			since, what = "", what+", by rule"
+		}
+		row := table.Row{since, what, oneLine(h.Item, len(h.Item)), h.Revision}
+		if timed {
+			row = append(row, holds(h.ValidFrom, h.ValidUntil))
+		}
+		t.AppendRow(row)
+	}
+	t.Render()
+}
+
+func whyCommand(a *cli.App) *cobra.Command {
+	var asOf uint64
+	var not bool
+	c := &cobra.Command{
+		Use:   "why SPACE SUBJECT PREDICATE OBJECT",
+		Short: "Say why a statement is believed, or why not any more",
+		Long: `Names the statements and rules from which it follows, none of which can be left out, who wrote them, and the
+turns that they rest on; and when it was stated before, until when, and what ended that. The result,
+as JSON:
+
+  {"as_of","believed","support":[{"statement","premises","item","revision","turns","by","class","since"}],
+   "ended":[{"item","revision","since","until","by","reason"}]}
+
+class says how entrenched it is, by who wrote it: inferred, tool, verified, human, published or
+hard_rule, from the least on.`,
+		Example: `  graphkernel belief why acme/support customer-7 prefers e-mail
+  graphkernel belief why acme/support customer-7 uses linux --not`,
+		Args: spaceAnd("SUBJECT PREDICATE OBJECT"),
+		RunE: func(c *cobra.Command, args []string) error {
+			s, err := statementOf("", args[1:], not)
+			if err != nil {
+				return err
+			}
+			q := api.WhyQuery{Space: args[0], Subject: s.Subject, Predicate: s.Predicate, Object: s.Object, Not: not, AsOf: asOf}
+			return ask(a, c, view.ExplainBelief, q, spaceHint(args[0], asOf), printWhy)
+		},
+		ValidArgsFunction: completeSpaces(a),
+	}
+	asOfFlag(c, &asOf)
+	c.Flags().BoolVar(&not, "not", false, "why it is denied")
+	return c
+}
+
+func printWhy(w io.Writer, y *api.Why) {
+	if y.Believed {
+		fmt.Fprintf(w, "it is believed as of %d\n", y.AsOf)
+	} else {
+		fmt.Fprintf(w, "it is not believed as of %d\n", y.AsOf)
+	}
+	for i := range y.Support {
+		s := &y.Support[i]
+		fmt.Fprintf(w, "  %s%s\n", said(s.Statement), because(s.Premises))
+		fmt.Fprintf(w, "    %s, %s, since %d%s\n", address(s.Item, s.Revision), oneLine(s.Class, widestName), s.Since, by(s.By))
+		for _, turn := range s.Turns {
+			fmt.Fprintf(w, "    turn %s\n", oneLine(turn, widestName))
+		}
+	}
+	for i := range y.Ended {
+		e := &y.Ended[i]
+		fmt.Fprintf(w, "  it was stated from %d on, and that ended with %d%s%s\n", e.Since, e.Until, by(e.By), reason(e.Reason))
+		fmt.Fprintf(w, "    %s\n", address(e.Item, e.Revision))
+	}
+	if !y.Believed && len(y.Ended) == 0 {
+		fmt.Fprintln(w, "  it never was stated")
+	}
+}
+
+func diffCommand(a *cli.App) *cobra.Command {
+	return &cobra.Command{
+		Use:   "diff SPACE FROM [TO]",
+		Short: "Compare what is believed as of two numbers",
+		Long: `Lists the statements that came and those that went between two sequence numbers; without TO, up to the
+present. The result, as JSON:
+
+  {"from","to","added":[STATEMENT],"removed":[STATEMENT]}
+
+The statements are as graphkernel belief base has them.`,
+		Example: `  graphkernel belief diff acme/support 120
+  graphkernel belief diff acme/support 120 140`,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) < 2 || len(args) > 3 {
+				return cli.Usagef("%s takes SPACE FROM, and TO if wanted, got %d arguments", c.CommandPath(), len(args))
+			}
+			return spaceOf(args[0])
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			q := api.BaseDiffQuery{Space: args[0]}
+			for i, to := range []*uint64{&q.From, &q.To}[:len(args)-1] {
+				n, err := strconv.ParseUint(args[1+i], 10, 53)
+				if err != nil || n == 0 {
+					return cli.Usagef("%s is %.40q, want a sequence number from 1 on", [...]string{"FROM", "TO"}[i], args[1+i])
+				}
+				*to = n
+			}
+			return ask(a, c, view.DiffBeliefs, q, spaceHint(args[0], q.To), printDiff)
+		},
+		ValidArgsFunction: completeSpaces(a),
+	}
+}
+
+func printDiff(w io.Writer, d *api.BaseDiff) {
+	for _, side := range []struct {
+		sign string
+		of   []api.HeldStatement
+	}{{"-", d.Removed}, {"+", d.Added}} {
+		for i := range side.of {
+			h := &side.of[i]
+			line := side.sign + " " + said(h.BeliefStatement)
+			if when := holds(h.ValidFrom, h.ValidUntil); when != "" {
+				line += ", holds " + when
+			}
+			if h.Derived {
+				line += ", by rule"
+			}
+			fmt.Fprintf(w, "%s, %s\n", line, address(h.Item, h.Revision))
+		}
+	}
+	fmt.Fprintf(w, "%d came and %d went from %d to %d\n", len(d.Added), len(d.Removed), d.From, d.To)
+}

@@ -1,0 +1,313 @@
+package beliefs
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/graphkernel/graphkernel/api"
+	"github.com/graphkernel/graphkernel/belief"
+	"github.com/graphkernel/graphkernel/belief/kinds"
+	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/server/view"
+	"github.com/graphkernel/graphkernel/token"
+)
+
+// An operator is one of package belief's, as a command.
+type operator struct {
+	name, did   string // the outcome of one that changed something
+	op          view.Operation[api.BeliefRequest, api.BeliefOutcome]
+	short, long string
+	example     string
+	states      bool // the statements are believed afterwards
+}
+
+var operators = []operator{
+	{
+		name: "revise", did: "revised", op: view.ReviseBeliefs, states: true,
+		short: "Believe statements, and give up what contradicts them",
+		long: `Believes the statements. What is believed beside them is gone through from the most entrenched
+on, and what contradicts them and what is kept gives way: it is named with what it gave way to. What
+began to hold before the statements do holds until they begin. With --because, the statements follow
+from the premises: they are believed as long as all of these are.`,
+		example: `  graphkernel belief revise acme/support customer-7 prefers e-mail --kind preference
+  graphkernel belief revise acme/support "Ada Lovelace" lives-in London --from 2026-03-01 --turn 42fec86c
+  graphkernel belief revise acme/support ada-lovelace speaks english --because "ada-lovelace lives-in london"
+  graphkernel belief revise acme/support customer-7 uses linux --not --dry-run`,
+	},
+	{
+		name: "contract", did: "contracted", op: view.ContractBeliefs,
+		short: "Give up statements",
+		long: `Gives up each of the statements, and as much of what they follow from as is needed, the least
+entrenched first. An item that states more keeps the rest in a new revision. With --not, what is given
+up is that the statements are denied; to deny one, revise with --not.`,
+		example: `  graphkernel belief contract acme/support customer-7 prefers phone --reason "it was about another customer"`,
+	},
+	{
+		name: "expand", did: "expanded", op: view.ExpandBeliefs, states: true,
+		short:   "Believe statements that contradict nothing",
+		long:    `Believes the statements, or is refused if they contradict what is believed; then nothing changes.`,
+		example: `  graphkernel belief expand acme/support customer-7 lives-in oslo`,
+	},
+	{
+		name: "propose", did: "took the proposal", op: view.ProposeBeliefs, states: true,
+		short: "Propose statements from a source that may be wrong",
+		long: `Revises, if everything that would give way is less entrenched and not protected. Otherwise nothing
+changes, and the proposal is recorded as a conflict for somebody to decide: graphkernel belief
+conflicts lists it.`,
+		example: `  graphkernel belief propose acme/support customer-7 uses linux --turn 42fec86c`,
+	},
+}
+
+// A changeFlags says what is meant beside the statements.
+type changeFlags struct {
+	not, dry                                    bool
+	because, turns                              []string
+	item, kind, from, until, reason, title, key string
+}
+
+func operatorCommands(a *cli.App) (list []*cobra.Command) {
+	for i := range operators {
+		list = append(list, operatorCommand(a, &operators[i]))
+	}
+	return list
+}
+
+func operatorCommand(a *cli.App, o *operator) *cobra.Command {
+	var f changeFlags
+	c := &cobra.Command{
+		Use:   o.name + " SPACE SUBJECT PREDICATE OBJECT…",
+		Short: o.short,
+		Long: o.long + `
+
+` + namesHelp + ` Of more
+than three names, each three are a statement. If it is refused, the exit code is ` + strconv.Itoa(refusedExit) + `, with --dry-run too.
+The result, as JSON:
+
+  {"seq","outcome","item","revision","kept","gave_way":[{"statement":{"subject","predicate","object","not"},
+    "premises","item","revision","conflict":[…],"until"}],"fell":[…],"review":[ADDRESS],"reason","repeated"}
+
+outcome is changed, unchanged or refused, and reason why it was refused: conflict or protected. kept
+counts what is connected with the statements and stays, fell are conclusions that no longer follow,
+review are revisions that depend on what gave way by a link and not by a rule.`,
+		Example: o.example,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return cli.Usagef("%s takes SPACE and statements, got no argument", c.CommandPath())
+			}
+			return spaceOf(args[0])
+		},
+		RunE:              func(c *cobra.Command, args []string) error { return change(a, c, o, args, &f) },
+		ValidArgsFunction: completeSpaces(a),
+	}
+	flags := c.Flags()
+	flags.BoolVar(&f.not, "not", false, "the statements are denied")
+	flags.StringVar(&f.from, "from", "", "since when they hold, a date or a time; 1970 if absent")
+	flags.StringVar(&f.until, "until", "", "before when they hold; without an end if absent")
+	flags.StringVar(&f.reason, "reason", "", "why, for the record")
+	flags.StringVar(&f.key, "key", "", "names the request: one that was answered is not done again")
+	flags.BoolVar(&f.dry, "dry-run", false, "change nothing; show what would happen")
+	cli.NoFiles(c, "from", "until", "reason", "key")
+	if !o.states {
+		return c
+	}
+	flags.StringArrayVar(&f.because, "because", nil, `a premise from which they follow: "SUBJECT PREDICATE OBJECT"; may be repeated`)
+	flags.StringVar(&f.item, "item", "", "the item whose revision this becomes (default: the one that states or contradicts the same, or a new one)")
+	flags.StringVar(&f.kind, "kind", "fact", "the kind of a new item")
+	flags.StringSliceVar(&f.turns, "turn", nil, "the turn that says so, as elsewhere; may be repeated")
+	flags.StringVar(&f.title, "title", "", "what the revision is called")
+	cli.NoFiles(c, "because", "item", "turn", "title")
+	_ = c.RegisterFlagCompletionFunc("kind", cobra.FixedCompletions(usualKinds(), cobra.ShellCompDirectiveNoFileComp)) // the flag exists
+	return c
+}
+
+// usualKinds are the names of the kinds of the policy that spaces begin with.
+func usualKinds() (names []string) {
+	for _, k := range kinds.Default().Kinds() {
+		names = append(names, k.Name)
+	}
+	return names
+}
+
+// request returns what is asked for, except for the turns, which only the store knows.
+func (f *changeFlags) request(c *cobra.Command, args []string) (r api.BeliefRequest, err error) {
+	r = api.BeliefRequest{Space: args[0], Item: f.item, Kind: f.kind, Title: f.title, Reason: f.reason, Key: f.key, DryRun: f.dry}
+	if r.Statements, err = statementsOf(c, args[1:], f.not); err != nil {
+		return r, err
+	}
+	for _, text := range f.because {
+		premise, err := premiseOf(text)
+		if err != nil {
+			return r, err
+		}
+		r.Premises = append(r.Premises, premise)
+	}
+	if r.ValidFrom, err = timeOf("from", f.from); err != nil {
+		return r, err
+	}
+	if r.ValidUntil, err = timeOf("until", f.until); err != nil {
+		return r, err
+	}
+	if f.item != "" {
+		if c.Flags().Changed("kind") {
+			return r, cli.Usagef("--kind is of a new item without a name; leave it out, since --item says the kind")
+		}
+		item, err := belief.ParseItem(f.item)
+		if err != nil {
+			return r, cli.Usagef("--item: %w", err)
+		}
+		if string(item.Space()) != r.Space {
+			return r, cli.Usagef("--item: %s is in the space %s, and %s is asked for", item, item.Space(), r.Space)
+		}
+	}
+	return r, nil
+}
+
+func change(a *cli.App, c *cobra.Command, o *operator, args []string, f *changeFlags) error {
+	r, err := f.request(c, args)
+	if err != nil {
+		return err
+	}
+	return a.Stores.WithKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
+		for _, name := range f.turns {
+			id, err := cli.Resolve(c, s, name)
+			if err != nil {
+				return err
+			}
+			if !slices.Contains(r.Turns, id) {
+				r.Turns = append(r.Turns, id)
+			}
+		}
+		slices.SortFunc(r.Turns, dag.TurnID.Compare)
+		out, err := cli.Do(c.Context(), s, o.op, r)
+		if err != nil {
+			return hinted(err, spaceHint(r.Space, 0))
+		}
+		if err := a.IO.Print(out, func(w io.Writer) { printOutcome(w, o, &r, &out) }); err != nil {
+			return err
+		}
+		if out.Outcome == "refused" {
+			return cli.Finish(refusedExit)
+		}
+		return nil
+	})
+}
+
+func printOutcome(w io.Writer, o *operator, r *api.BeliefRequest, out *api.BeliefOutcome) {
+	refused := out.Outcome == "refused"
+	switch {
+	case refused:
+		printRefusal(w, o, r, out)
+	case out.Repeated:
+		fmt.Fprintf(w, "answered before%s\n", became(r, out))
+		return
+	case out.Outcome == "unchanged":
+		fmt.Fprintln(w, "unchanged"+would(!o.states, "", ": none of it is believed"))
+		return
+	case r.DryRun:
+		fmt.Fprintf(w, "%s would change%s\n", r.Space, became(r, out))
+	default:
+		fmt.Fprintf(w, "%s%s\n", o.did, became(r, out))
+	}
+	for i := range out.GaveWay {
+		l := &out.GaveWay[i]
+		fmt.Fprintf(w, "  %-14s %s%s\n", would(refused || r.DryRun, "gave way", "would give way"), said(l.Statement), because(l.Premises))
+		fmt.Fprintf(w, "  %-14s %s\n", "", address(l.Item, l.Revision))
+		fmt.Fprintf(w, "  %-14s %s\n", "", conflictOf(o, l))
+		if l.Until != nil {
+			fmt.Fprintf(w, "  %-14s it holds until %s\n", "", l.Until)
+		}
+	}
+	for _, s := range out.Fell {
+		fmt.Fprintf(w, "  %-14s %s\n", would(r.DryRun, "fell", "would fall"), said(s))
+	}
+	for _, ref := range out.Review {
+		fmt.Fprintf(w, "  %-14s %s\n", "to review", oneLine(ref, len(ref)))
+	}
+	if !refused && out.Kept > 0 {
+		fmt.Fprintf(w, "  %-14s %s\n", "kept", cli.Count(out.Kept, "connected statement"))
+	}
+}
+
+func would(might bool, did, would string) string {
+	if might {
+		return would
+	}
+	return did
+}
+
+// became says where a request is recorded.
+func became(r *api.BeliefRequest, out *api.BeliefOutcome) string {
+	var parts []string
+	switch {
+	case out.Item == "":
+	case out.Revision == 0:
+		parts = append(parts, oneLine(out.Item, len(out.Item))+", of which nothing is believed any more")
+	case r.DryRun && out.Revision == 1 && r.Item == "": // its name is drawn
+		parts = append(parts, "a new item")
+	default:
+		parts = append(parts, address(out.Item, out.Revision))
+	}
+	if out.Seq != 0 && !r.DryRun {
+		parts = append(parts, fmt.Sprintf("number %d", out.Seq))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return ": " + strings.Join(parts, ", ")
+}
+
+func printRefusal(w io.Writer, o *operator, r *api.BeliefRequest, out *api.BeliefOutcome) {
+	why := "it contradicts what is believed"
+	if out.Reason == "protected" {
+		why = "what would give way is protected by the tag published"
+	} else if o.name == "propose" {
+		why = "it contradicts what is more entrenched"
+	}
+	fmt.Fprintf(w, "refused, and what is believed has not changed: %s\n", why)
+	if out.Reason == "protected" && len(out.GaveWay) > 0 {
+		item := out.GaveWay[0].Item
+		fmt.Fprintf(w, "take the protection away with: graphkernel belief tag %s published none\n", oneLine(item, len(item)))
+	}
+	if out.Seq != 0 && !r.DryRun {
+		fmt.Fprintf(w, "the proposal is number %d of those that wait; see: graphkernel belief conflicts %s\n", out.Seq, r.Space)
+	}
+}
+
+// conflictOf says in words what a statement gave way to.
+func conflictOf(o *operator, l *api.BeliefLoss) string {
+	var others []api.BeliefStatement
+	own := false
+	for _, s := range l.Conflict {
+		if s == l.Statement && !own {
+			own = true
+			continue
+		}
+		others = append(others, s)
+	}
+	if !o.states {
+		if len(others) == 0 {
+			return "since it is what is given up, or leads to it"
+		}
+		return "since what is given up would follow from it with " + saidAll(others, " and ")
+	}
+	if len(others) == 1 {
+		other := others[0]
+		sameSlot := other.Subject == l.Statement.Subject && other.Predicate == l.Statement.Predicate
+		switch {
+		case sameSlot && other.Object == l.Statement.Object && other.Not != l.Statement.Not:
+			return "since it is the contrary of " + said(other)
+		case sameSlot && !other.Not && !l.Statement.Not:
+			return "since only one of the two can hold, it or " + said(other)
+		}
+	}
+	if len(others) == 0 {
+		return "since it contradicts itself"
+	}
+	return "since it cannot be believed together with " + saidAll(others, " and ")
+}

@@ -1,0 +1,51 @@
+package beliefs
+
+import (
+	"context"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/graphkernel/graphkernel/api"
+	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
+	"github.com/graphkernel/graphkernel/server/view"
+)
+
+// mostCompleted bounds what is offered to a shell.
+const mostCompleted = 100
+
+// completeSpaces completes the name of a space as the first argument.
+func completeSpaces(a *cli.App) cobra.CompletionFunc {
+	return a.Stores.Complete(func(ctx context.Context, s *cli.Session, begin string) (names []string, err error) {
+		all, err := cli.Do(ctx, s, view.ListSpaces, struct{}{})
+		for _, one := range all.Spaces {
+			if strings.HasPrefix(one.Space, begin) && len(names) < mostCompleted {
+				names = append(names, one.Space+"\tunder "+one.Policy)
+			}
+		}
+		return names, err
+	})
+}
+
+// completeItems completes the address of an item as the first argument, with the items of the spaces that what is there may begin.
+func completeItems(a *cli.App) cobra.CompletionFunc {
+	return a.Stores.Complete(func(ctx context.Context, s *cli.Session, begin string) (refs []string, err error) {
+		all, err := cli.Do(ctx, s, view.ListSpaces, struct{}{})
+		for _, one := range all.Spaces {
+			in := "kref://" + one.Space + "/"
+			if !strings.HasPrefix(in, begin) && !strings.HasPrefix(begin, in) {
+				continue
+			}
+			page, err := cli.Do(ctx, s, view.ListItems, api.ItemsQuery{Space: one.Space, Limit: mostItems})
+			if err != nil {
+				return nil, err
+			}
+			for _, item := range page.Items {
+				if strings.HasPrefix(item, begin) && len(refs) < mostCompleted {
+					refs = append(refs, item)
+				}
+			}
+		}
+		return refs, err
+	})
+}

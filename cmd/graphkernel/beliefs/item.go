@@ -1,0 +1,442 @@
+package beliefs
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/graphkernel/graphkernel/api"
+	"github.com/graphkernel/graphkernel/belief"
+	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/server/view"
+	"github.com/graphkernel/graphkernel/token"
+)
+
+// itemHint says what to do if an item is not there.
+func itemHint(item belief.Item) string {
+	return fmt.Sprintf("; see: graphkernel belief items %s", item.Space())
+}
+
+// addressOf reads an address.
+func addressOf(what, text string) (belief.Address, error) {
+	ref, err := belief.ParseAddress(text)
+	if err != nil {
+		return ref, cli.Usagef("%s: %w", what, err)
+	}
+	return ref, nil
+}
+
+// itemOf reads an address that names an item and nothing of it.
+func itemOf(text string) (belief.Item, error) {
+	ref, err := addressOf("ADDRESS", text)
+	if err == nil && ref.String() != string(ref.Item) {
+		err = cli.Usagef("ADDRESS: %s names more than an item; give %s", ref, ref.Item)
+	}
+	return ref.Item, err
+}
+
+func showCommand(a *cli.App) *cobra.Command {
+	return &cobra.Command{
+		Use:   "show ADDRESS",
+		Short: "Show an item with its revisions and tags in time",
+		Long: `Shows what a revision of an item says, and which revision each tag pointed to from which number on
+until which. People see a line for each of the newest ` + strconv.Itoa(mostRevisions) + ` revisions, too. The result, as JSON:
+
+  {"ref","as_of","item","deprecated","revision":{"revision","seq","at","by","supersedes",
+    "statements":[{"subject","predicate","object","not","premises","valid_from","valid_until","turns","class"}],
+    "title","summary","withheld","keywords","topics","confidence","source","reason","erased"},
+   "revisions","tags":[{"tag","revision","since","until"}]}
+
+` + addressHelp,
+		Example: `  graphkernel belief show kref://acme/support/4f1c0a.fact
+  graphkernel belief show 'kref://acme/support/4f1c0a.fact?r=1'
+  graphkernel belief show 'kref://acme/support/4f1c0a.fact?t=published&seq=120'`,
+		Args:              cli.OneArg("ADDRESS"),
+		RunE:              func(c *cobra.Command, args []string) error { return showItem(a, c, args[0]) },
+		ValidArgsFunction: completeItems(a),
+	}
+}
+
+// mostRevisions bounds the revisions that are listed for people.
+const mostRevisions = 20
+
+func showItem(a *cli.App, c *cobra.Command, text string) error {
+	ref, err := addressOf("ADDRESS", text)
+	if err != nil {
+		return err
+	}
+	return a.Stores.WithReadKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
+		found, err := cli.Do(c.Context(), s, view.ResolveKref, api.KrefQuery{Ref: text})
+		if err != nil {
+			return hinted(err, itemHint(ref.Item))
+		}
+		var newest []*api.ItemRevision
+		if a.IO.Output != "json" {
+			if newest, err = revisionsOf(c.Context(), s, &found, ref.Item); err != nil {
+				return err
+			}
+		}
+		return a.IO.Print(found, func(w io.Writer) { printItem(w, &found, newest) })
+	})
+}
+
+// revisionsOf reads the newest revisions of an item, the newest first.
+func revisionsOf(ctx context.Context, s *cli.Session, of *api.ResolvedKref, item belief.Item) (list []*api.ItemRevision, err error) {
+	for n := of.Revisions; n > 0 && len(list) < mostRevisions; n-- {
+		ref := belief.Address{Item: item, Revision: n, Seq: dag.Seq(of.AsOf)}
+		one, err := cli.Do(ctx, s, view.ResolveKref, api.KrefQuery{Ref: ref.String()})
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, one.Revision)
+	}
+	return list, nil
+}
+
+func printItem(w io.Writer, of *api.ResolvedKref, newest []*api.ItemRevision) {
+	state := ""
+	if of.Deprecated {
+		state = ", deprecated"
+	}
+	fmt.Fprintf(w, "%s, %s, as of %d%s\n", oneLine(of.Item, len(of.Item)), cli.Count(of.Revisions, "revision"), of.AsOf, state)
+	if of.Revision == nil {
+		fmt.Fprintln(w, "the tag points to no revision")
+	} else {
+		printRevision(w, of.Revision)
+	}
+	if len(of.Tags) > 0 {
+		fmt.Fprintln(w)
+		t := cli.NewTable(w, "tag", "revision", "since", "until")
+		for _, tag := range of.Tags {
+			until := any("")
+			if tag.Until != 0 {
+				until = tag.Until
+			}
+			t.AppendRow([]any{oneLine(tag.Tag, widestName), tag.Revision, tag.Since, until})
+		}
+		t.Render()
+	}
+	fmt.Fprintln(w)
+	t := cli.NewTable(w, "revision", "number", "at", "statements", "called")
+	for _, r := range newest {
+		count := any(len(r.Statements))
+		if r.Erased {
+			count = "erased"
+		}
+		t.AppendRow([]any{r.Revision, r.Seq, r.At, count, oneLine(r.Title, widestName)})
+	}
+	t.Render()
+	if older := of.Revisions - len(newest); older > 0 {
+		fmt.Fprintf(w, "%d older; see one with: graphkernel belief show '%s?r=1'\n", older, oneLine(of.Item, len(of.Item)))
+	}
+}
+
+func printRevision(w io.Writer, r *api.ItemRevision) {
+	fmt.Fprintf(w, "revision %d, number %d, %s%s%s\n", r.Revision, r.Seq, r.At, by(r.By), reason(r.Reason))
+	if r.Erased {
+		fmt.Fprintf(w, "  %s\n", erased)
+		return
+	}
+	for i := range r.Statements {
+		e := &r.Statements[i]
+		fmt.Fprintf(w, "  %s%s, %s\n", said(e.BeliefStatement), because(e.Premises), oneLine(e.Class, widestName))
+		if when := holds(e.ValidFrom, e.ValidUntil); when != "" {
+			fmt.Fprintf(w, "    holds %s\n", when)
+		}
+		for _, turn := range e.Turns {
+			fmt.Fprintf(w, "    turn %s\n", oneLine(turn, widestName))
+		}
+	}
+	for _, line := range []struct{ name, text string }{
+		{"title", r.Title}, {"summary", r.Summary}, {"keywords", strings.Join(r.Keywords, ", ")}, {"topics", strings.Join(r.Topics, ", ")}, {"source", r.Source},
+	} {
+		if line.text != "" {
+			fmt.Fprintf(w, "  %-10s %s\n", line.name, oneLine(line.text, widestText))
+		}
+	}
+	if r.Confidence != dag.One {
+		fmt.Fprintf(w, "  %-10s %s\n", "confidence", r.Confidence)
+	}
+	if r.Withheld {
+		fmt.Fprintln(w, "  title and summary may say what was given up, so contexts leave them out")
+	}
+}
+
+func impactCommand(a *cli.App) *cobra.Command {
+	var depth int
+	c := &cobra.Command{
+		Use:   "impact ADDRESS",
+		Short: "Say what depends on a revision",
+		Long: `Lists the conclusions that would no longer follow without a revision, and the revisions that link to it,
+over any number of links. Nothing changes. The result, as JSON:
+
+  {"as_of","ref","falls":[{"subject","predicate","object","not"}],"links":[{"ref","type","to","depth"}]}
+
+` + addressHelp,
+		Example: `  graphkernel belief impact kref://acme/support/4f1c0a.fact`,
+		Args:    cli.OneArg("ADDRESS"),
+		RunE: func(c *cobra.Command, args []string) error {
+			ref, err := addressOf("ADDRESS", args[0])
+			if err != nil {
+				return err
+			}
+			if depth < 1 || depth > mostDepth {
+				return cli.Usagef("--depth is %d, want 1 to %d", depth, mostDepth)
+			}
+			return ask(a, c, view.BeliefImpact, api.ImpactQuery{Ref: args[0], Depth: depth}, itemHint(ref.Item), printImpact)
+		},
+		ValidArgsFunction: completeItems(a),
+	}
+	c.Flags().IntVar(&depth, "depth", 10, fmt.Sprintf("how many links to follow, up to %d", mostDepth))
+	cli.NoFiles(c, "depth")
+	return c
+}
+
+const mostDepth = 20
+
+func printImpact(w io.Writer, of *api.Impact) {
+	fmt.Fprintf(w, "without %s, as of %d\n", oneLine(of.Ref, len(of.Ref)), of.AsOf)
+	for _, s := range of.Falls {
+		fmt.Fprintf(w, "  would fall  %s\n", said(s))
+	}
+	if len(of.Links) > 0 {
+		t := cli.NewTable(w, "depth", "revision", "link", "to")
+		for _, l := range of.Links {
+			t.AppendRow([]any{l.Depth, oneLine(l.Ref, len(l.Ref)), oneLine(l.Type, widestName), oneLine(l.To, len(l.To))})
+		}
+		t.Render()
+	}
+	fmt.Fprintf(w, "%s would fall, %s\n", cli.Count(len(of.Falls), "conclusion"), cli.Count(len(of.Links), "link"))
+}
+
+// acting asks for an operation on an item that changes something, and prints its answer. did says what it did.
+func acting[In any](a *cli.App, c *cobra.Command, op view.Operation[In, api.KrefChange], in In, item belief.Item, did string) error {
+	return a.Stores.WithKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
+		out, err := cli.Do(c.Context(), s, op, in)
+		if err != nil {
+			return hinted(err, itemHint(item))
+		}
+		if err := a.IO.Print(out, func(w io.Writer) { printChange(w, &out, item.Space(), did) }); err != nil {
+			return err
+		}
+		if out.Outcome == "refused" {
+			return cli.Finish(refusedExit)
+		}
+		return nil
+	})
+}
+
+func printChange(w io.Writer, out *api.KrefChange, space belief.Space, did string) {
+	switch out.Outcome {
+	case "refused":
+		fmt.Fprintln(w, "refused, and nothing has changed: these cannot be believed together")
+		for _, s := range out.Conflict {
+			fmt.Fprintf(w, "  %s\n", said(s))
+		}
+		fmt.Fprintf(w, "give up one that is believed with: graphkernel belief contract %s SUBJECT PREDICATE OBJECT\n", space)
+	case "unchanged":
+		fmt.Fprintln(w, "unchanged: it is so already")
+	default:
+		fmt.Fprintf(w, "%s, number %d\n", did, out.Seq)
+	}
+}
+
+const changeHelp = `The result, as JSON:
+
+  {"outcome","seq","conflict":[{"subject","predicate","object","not"}]}
+
+outcome is changed, unchanged or refused; conflict is what cannot be believed together.`
+
+func tagCommand(a *cli.App) *cobra.Command {
+	var why string
+	c := &cobra.Command{
+		Use:   "tag ADDRESS TAG REVISION|none",
+		Short: "Point a tag to a revision, or take it away",
+		Long: `Points a tag of an item to one of its revisions; none takes the tag away. The revision that current
+points to is what is believed, and moving it is refused (exit code ` + strconv.Itoa(refusedExit) + `) where that would contradict what is
+believed beside it. The revision that published points to is protected: what is revised cannot make it
+give way. Other tags mean what you want them to.
+
+` + changeHelp + `
+
+` + refHelp,
+		Example: `  graphkernel belief tag kref://acme/support/4f1c0a.fact published 2
+  graphkernel belief tag kref://acme/support/4f1c0a.fact current 1 --reason "the call was about another customer"
+  graphkernel belief tag kref://acme/support/4f1c0a.fact published none`,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) != 3 {
+				return cli.Usagef("%s takes ADDRESS TAG and a revision or none, got %d arguments", c.CommandPath(), len(args))
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			item, err := itemOf(args[0])
+			if err != nil {
+				return err
+			}
+			if !belief.IsTag(args[1]) {
+				return cli.Usagef("TAG is %.80q, want [a-z][a-z0-9_-]{0,31}", args[1])
+			}
+			number, did := 0, fmt.Sprintf("%s has no %s now", item, args[1])
+			if args[2] != noRevision {
+				if number, err = strconv.Atoi(args[2]); err != nil || number < 1 {
+					return cli.Usagef("REVISION is %.40q, want the number of a revision, from 1 on, or %s", args[2], noRevision)
+				}
+				did = fmt.Sprintf("%s is %s", args[1], address(string(item), number))
+			}
+			return acting(a, c, view.TagKref, api.NewTag{Ref: args[0], Tag: args[1], Revision: number, Reason: why}, item, did)
+		},
+		ValidArgsFunction: func(c *cobra.Command, args []string, begin string) ([]string, cobra.ShellCompDirective) {
+			switch len(args) {
+			case 0:
+				return completeItems(a)(c, args, begin)
+			case 1:
+				return []string{"current", "published"}, cobra.ShellCompDirectiveNoFileComp
+			case 2:
+				return []string{noRevision}, cobra.ShellCompDirectiveNoFileComp
+			}
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		},
+	}
+	reasonFlag(c, &why)
+	return c
+}
+
+// noRevision is what is written for a tag that points to none.
+const noRevision = "none"
+
+func reasonFlag(c *cobra.Command, why *string) {
+	c.Flags().StringVar(why, "reason", "", "why, for the record")
+	cli.NoFiles(c, "reason")
+}
+
+func deprecateCommand(a *cli.App) *cobra.Command {
+	var why string
+	c := &cobra.Command{
+		Use:   "deprecate ADDRESS",
+		Short: "Take an item out of what is believed",
+		Long: `Takes all that an item states out of what is believed. Nothing is lost: graphkernel belief restore puts
+it back.
+
+` + changeHelp + `
+
+` + refHelp,
+		Example: `  graphkernel belief deprecate kref://acme/support/4f1c0a.fact --reason "the product is gone"`,
+		Args:    cli.OneArg("ADDRESS"),
+		RunE: func(c *cobra.Command, args []string) error {
+			item, err := itemOf(args[0])
+			if err != nil {
+				return err
+			}
+			return acting(a, c, view.DeprecateItem, api.Deprecation{Ref: args[0], Reason: why}, item, fmt.Sprintf("%s is deprecated", item))
+		},
+		ValidArgsFunction: completeItems(a),
+	}
+	reasonFlag(c, &why)
+	return c
+}
+
+func restoreCommand(a *cli.App) *cobra.Command {
+	var why string
+	c := &cobra.Command{
+		Use:   "restore ADDRESS",
+		Short: "Put a deprecated item back into what is believed",
+		Long: `Puts back what a deprecated item states. It is refused (exit code ` + strconv.Itoa(refusedExit) + `) where that would contradict
+what is believed by now.
+
+` + changeHelp + `
+
+` + refHelp,
+		Example: `  graphkernel belief restore kref://acme/support/4f1c0a.fact`,
+		Args:    cli.OneArg("ADDRESS"),
+		RunE: func(c *cobra.Command, args []string) error {
+			item, err := itemOf(args[0])
+			if err != nil {
+				return err
+			}
+			return acting(a, c, view.RestoreItem, api.Deprecation{Ref: args[0], Reason: why}, item, fmt.Sprintf("%s is restored", item))
+		},
+		ValidArgsFunction: completeItems(a),
+	}
+	reasonFlag(c, &why)
+	return c
+}
+
+// linkTypes are the usual types of links.
+var linkTypes = []string{"depends_on", "derived_from", "supersedes", "referenced", "contains", "created_from"}
+
+func linkCommand(a *cli.App) *cobra.Command {
+	return &cobra.Command{
+		Use:   "link FROM TYPE TO",
+		Short: "Link a revision to another, to a turn or to a slice",
+		Long: `Records a link of a type from a revision. FROM is an address with ?r=; TO is one, too, or turn:ID or
+slice:ID, where the id may be cut. The usual types are depends_on, derived_from, supersedes, referenced,
+contains and created_from. If a revision gives way, those that are linked to it by depends_on are named for
+review. A link that is there is not recorded again. The result, as JSON:
+
+  {"outcome":"changed","seq"}
+
+seq is the number under which the link is recorded.`,
+		Example: `  graphkernel belief link 'kref://acme/support/4f1c0a.fact?r=1' depends_on 'kref://acme/support/9b27d1.fact?r=2'
+  graphkernel belief link 'kref://acme/support/4f1c0a.fact?r=1' created_from turn:42fec86c`,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) != 3 {
+				return cli.Usagef("%s takes FROM TYPE TO, got %d arguments", c.CommandPath(), len(args))
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error { return link(a, c, args[0], args[1], args[2]) },
+		ValidArgsFunction: func(c *cobra.Command, args []string, begin string) ([]string, cobra.ShellCompDirective) {
+			switch len(args) {
+			case 0:
+				return completeItems(a)(c, nil, begin)
+			case 1:
+				return linkTypes, cobra.ShellCompDirectiveNoFileComp
+			case 2:
+				return completeItems(a)(c, nil, begin)
+			}
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		},
+	}
+}
+
+func link(a *cli.App, c *cobra.Command, from, kind, to string) error {
+	ref, err := addressOf("FROM", from)
+	if err != nil {
+		return err
+	}
+	if ref.Revision == 0 {
+		return cli.Usagef("FROM: %s names no revision; add ?r= and its number", ref)
+	}
+	if !belief.IsTag(kind) {
+		return cli.Usagef("TYPE is %.80q, want [a-z][a-z0-9_-]{0,31}", kind)
+	}
+	return a.Stores.WithKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
+		if name, ok := strings.CutPrefix(to, "turn:"); ok {
+			id, err := cli.Resolve(c, s, name)
+			if err != nil {
+				return err
+			}
+			to = "turn:" + id.String()
+		}
+		if name, ok := strings.CutPrefix(to, "slice:"); ok {
+			found, err := cli.Issued(c.Context(), s, name)
+			if err != nil {
+				return err
+			}
+			to = "slice:" + found.SliceID
+		}
+		out, err := cli.Do(c.Context(), s, view.LinkKref, api.NewLink{From: from, Type: kind, To: to})
+		if err != nil {
+			return hinted(err, itemHint(ref.Item))
+		}
+		return a.IO.Print(out, func(w io.Writer) {
+			fmt.Fprintf(w, "linked %s %s %s, number %d\n", ref, kind, oneLine(to, len(to)), out.Seq)
+		})
+	})
+}

@@ -1,0 +1,209 @@
+package beliefs
+
+import (
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/graphkernel/graphkernel/api"
+	"github.com/graphkernel/graphkernel/belief/kinds"
+	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
+	"github.com/graphkernel/graphkernel/server/view"
+	"github.com/graphkernel/graphkernel/token"
+)
+
+// A spaceJSON is a space with how much is in it.
+type spaceJSON struct {
+	Space     string `json:"space"`
+	Policy    string `json:"policy"`
+	Believed  int    `json:"believed"`
+	Conflicts int    `json:"conflicts"`
+}
+
+func listSpaces(a *cli.App, c *cobra.Command) error {
+	return a.Stores.WithReadKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
+		if err := s.HoldsTurns(c.Context()); err != nil {
+			return err
+		}
+		all, err := cli.Do(c.Context(), s, view.ListSpaces, struct{}{})
+		if err != nil {
+			return err
+		}
+		list := []spaceJSON{}
+		for _, one := range all.Spaces {
+			base, err := cli.Do(c.Context(), s, view.GetBeliefBase, api.BaseQuery{Space: one.Space})
+			if err != nil {
+				return err
+			}
+			conflicts, err := cli.Do(c.Context(), s, view.BeliefConflicts, api.ConflictsQuery{Space: one.Space})
+			if err != nil {
+				return err
+			}
+			list = append(list, spaceJSON{one.Space, one.Policy, len(base.Statements), len(conflicts.Conflicts)})
+		}
+		return a.IO.Print(map[string]any{"spaces": list}, func(w io.Writer) { printSpaces(w, list) })
+	})
+}
+
+func printSpaces(w io.Writer, list []spaceJSON) {
+	if len(list) == 0 {
+		fmt.Fprintln(w, "nothing is believed yet; make a space for it with: graphkernel belief space PROJECT/NAME")
+		return
+	}
+	t := cli.NewTable(w, "space", "policy", "believed", "conflicts")
+	waits := ""
+	for _, s := range list {
+		t.AppendRow([]any{oneLine(s.Space, len(s.Space)), oneLine(s.Policy, widestName), s.Believed, s.Conflicts})
+		if s.Conflicts > 0 && waits == "" {
+			waits = s.Space
+		}
+	}
+	t.Render()
+	if waits != "" {
+		fmt.Fprintf(w, "see what waits with: graphkernel belief conflicts %s\n", oneLine(waits, len(waits)))
+	}
+}
+
+func spaceCommand(a *cli.App) *cobra.Command {
+	var policy string
+	c := &cobra.Command{
+		Use:   "space SPACE",
+		Short: "Make a space, or put it under another policy",
+		Long: `Makes a space, in which nothing contradicts what is believed beside it. Its policy says which
+predicates have one object only, which objects exclude each other, and what the kinds of items mean;
+graphkernel policy add registers one of the type kind_policy_v1. A new space is under beliefs@1,
+which limits no predicate. A space that exists keeps its policy unless --policy names another one,
+and that is refused if what is believed would contradict itself under it.
+
+` + spaceHelp + ` The result, as JSON:
+
+  {"space","policy","seq"}
+
+seq is the number since which the space has this policy.`,
+		Example: `  graphkernel belief space acme/support
+  graphkernel belief space acme/support --policy support-kinds@1`,
+		Args:              spaceAnd(""),
+		RunE:              func(c *cobra.Command, args []string) error { return setSpace(a, c, args[0], policy) },
+		ValidArgsFunction: completeSpaces(a),
+	}
+	c.Flags().StringVar(&policy, "policy", "", "the policy of the space (default: the one that it has, or beliefs@1)")
+	_ = c.RegisterFlagCompletionFunc("policy", a.Stores.CompletePolicies(kinds.Type)) // the flag exists
+	return c
+}
+
+func setSpace(a *cli.App, c *cobra.Command, space, policy string) error {
+	return a.Stores.WithNewKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
+		if policy != "" {
+			if err := cli.PolicyFor[kinds.Policy](c.Context(), s, policy, kinds.Type); err != nil {
+				return err
+			}
+		}
+		all, err := cli.Do(c.Context(), s, view.ListSpaces, struct{}{})
+		if err != nil {
+			return err
+		}
+		did := "made"
+		if at := slices.IndexFunc(all.Spaces, func(o api.Space) bool { return o.Space == space }); at >= 0 {
+			did = "unchanged"
+			if was := all.Spaces[at].Policy; policy == "" {
+				policy = was
+			} else if policy != was {
+				did = "changed"
+			}
+		}
+		set, err := cli.Do(c.Context(), s, view.SetSpace, api.NewSpace{Space: space, Policy: policy})
+		if err != nil {
+			return err
+		}
+		return a.IO.Print(set, func(w io.Writer) {
+			fmt.Fprintf(w, "%s space %s, under %s since number %d\n", did, oneLine(set.Space, len(set.Space)), oneLine(set.Policy, widestName), set.Seq)
+		})
+	})
+}
+
+func itemsCommand(a *cli.App) *cobra.Command {
+	var asOf uint64
+	var after string
+	var limit int
+	c := &cobra.Command{
+		Use:   "items SPACE",
+		Short: "List the items of a space",
+		Long: `Lists the addresses of the items of a space, by name; deprecated ones are among them. The result, as
+JSON:
+
+  {"items":[ADDRESS],"next"}
+
+Where there are more, next is the --after of the next page.`,
+		Example: `  graphkernel belief items acme/support --limit 20`,
+		Args:    spaceAnd(""),
+		RunE: func(c *cobra.Command, args []string) error {
+			if limit < 1 || limit > mostItems {
+				return cli.Usagef("--limit is %d, want 1 to %d", limit, mostItems)
+			}
+			q := api.ItemsQuery{Space: args[0], AsOf: asOf, Limit: limit, After: after}
+			return ask(a, c, view.ListItems, q, spaceHint(args[0], asOf), func(w io.Writer, list *api.Items) {
+				for _, item := range list.Items {
+					fmt.Fprintln(w, oneLine(item, len(item)))
+				}
+				fmt.Fprintln(w, cli.Count(len(list.Items), "item"))
+				if list.Next != "" {
+					fmt.Fprintf(w, "the next page: --after %s\n", oneLine(list.Next, len(list.Next)))
+				}
+			})
+		},
+		ValidArgsFunction: completeSpaces(a),
+	}
+	asOfFlag(c, &asOf)
+	c.Flags().StringVar(&after, "after", "", "the next page: what next was of the page before")
+	c.Flags().IntVar(&limit, "limit", 100, fmt.Sprintf("how many at most, up to %d", mostItems))
+	cli.NoFiles(c, "after", "limit")
+	return c
+}
+
+const mostItems = 1000
+
+func conflictsCommand(a *cli.App) *cobra.Command {
+	return &cobra.Command{
+		Use:   "conflicts SPACE",
+		Short: "List the proposals that were not taken",
+		Long: `Lists the proposals that were not taken, since what they contradict is more entrenched or
+protected. They stay on record when somebody has decided. graphkernel belief revise takes
+one, and what it contradicts gives way. The result, as JSON:
+
+  {"conflicts":[{"seq","at","by","statements":[{"subject","predicate","object","not"}],
+    "with":[ADDRESS],"turns":[ID],"reason","erased"}]}
+
+with are the revisions that would have given way.`,
+		Example: `  graphkernel belief conflicts acme/support`,
+		Args:    spaceAnd(""),
+		RunE: func(c *cobra.Command, args []string) error {
+			return ask(a, c, view.BeliefConflicts, api.ConflictsQuery{Space: args[0]}, spaceHint(args[0], 0), func(w io.Writer, list *api.Conflicts) {
+				printConflicts(w, args[0], list.Conflicts)
+			})
+		},
+		ValidArgsFunction: completeSpaces(a),
+	}
+}
+
+func printConflicts(w io.Writer, space string, list []api.Conflict) {
+	for i := range list {
+		one := &list[i]
+		what := saidAll(one.Statements, "; ")
+		if one.Erased {
+			what = erased
+		}
+		fmt.Fprintf(w, "%d  %s  %s%s%s\n", one.Seq, one.At, what, by(one.By), reason(one.Reason))
+		for _, ref := range one.With {
+			fmt.Fprintf(w, "    against %s\n", oneLine(ref, len(ref)))
+		}
+		for _, turn := range one.Turns {
+			fmt.Fprintf(w, "    turn %s\n", oneLine(turn, widestName))
+		}
+	}
+	fmt.Fprintln(w, cli.Count(len(list), "proposal")+" not taken")
+	if len(list) > 0 {
+		fmt.Fprintf(w, "take one with: graphkernel belief revise %s SUBJECT PREDICATE OBJECT\n", space)
+	}
+}

@@ -1,0 +1,200 @@
+package beliefs
+
+import (
+	"encoding/csv"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/graphkernel/graphkernel/api"
+	"github.com/graphkernel/graphkernel/belief"
+	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/knowledge"
+	"github.com/graphkernel/graphkernel/normalize"
+	"github.com/graphkernel/graphkernel/render"
+)
+
+// Widths of what is shown in a line.
+const (
+	widestName = 60
+	widestText = 200
+)
+
+// erased stands for what a revision or a proposal said.
+const erased = "(erased with the turns that it rested on)"
+
+func oneLine(s string, most int) string { return render.OneLine(s, most) }
+
+// said is a statement as people read it.
+func said(s api.BeliefStatement) string {
+	text := oneLine(s.Subject, widestName) + " —" + oneLine(s.Predicate, widestName) + "→ " + oneLine(s.Object, widestName)
+	if s.Not {
+		return "not " + text
+	}
+	return text
+}
+
+// saidAll are statements in a line.
+func saidAll(list []api.BeliefStatement, between string) string {
+	texts := make([]string, len(list))
+	for i, s := range list {
+		texts[i] = said(s)
+	}
+	return strings.Join(texts, between)
+}
+
+// because says from what a statement follows; "" if it is stated.
+func because(premises []api.BeliefStatement) string {
+	if len(premises) == 0 {
+		return ""
+	}
+	return ", because " + saidAll(premises, " and ")
+}
+
+// holds says for when a statement holds; "" if always.
+func holds(from, until *dag.Time) string {
+	text := ""
+	if from != nil {
+		text = from.String()
+	}
+	if from != nil || until != nil {
+		text += "–"
+	}
+	if until != nil {
+		text += until.String()
+	}
+	return text
+}
+
+// address is the revision of an item, as an address.
+func address(item string, revision int) string {
+	return oneLine(item, len(item)) + "?r=" + strconv.Itoa(revision)
+}
+
+// by says who did something; "" if nobody is known.
+func by(who string) string {
+	if who == "" {
+		return ""
+	}
+	return ", by " + oneLine(who, widestText)
+}
+
+// reason is the reason that was given, after a colon; "" if none was.
+func reason(text string) string {
+	if text == "" {
+		return ""
+	}
+	return ": " + oneLine(text, widestText)
+}
+
+// spaceOf checks the name of a space.
+func spaceOf(text string) error {
+	if _, err := belief.ParseSpace(text); err != nil {
+		return cli.Usagef("SPACE: %w", err)
+	}
+	return nil
+}
+
+// spaceHint says what to do if a space is not there.
+func spaceHint(space string, asOf uint64) string {
+	if asOf != 0 {
+		return fmt.Sprintf(" as of %d; see what there is now: graphkernel belief", asOf)
+	}
+	return "; make it with: graphkernel belief space " + space
+}
+
+// hinted adds to an error what to do if something is not there.
+func hinted(err error, hint string) error {
+	if cli.Is(err, api.CodeNotFound) && hint != "" {
+		return fmt.Errorf("%w%s", err, hint)
+	}
+	return err
+}
+
+// spaceAnd takes a space, and after it as many arguments as there are words in names.
+func spaceAnd(names string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) != 1+len(strings.Fields(names)) {
+			return cli.Usagef("%s takes %s, got %d arguments", c.CommandPath(), strings.TrimSpace("SPACE "+names), len(args))
+		}
+		return spaceOf(args[0])
+	}
+}
+
+// isName refuses what can be the name of nothing.
+func isName(what, text string) error {
+	if _, err := normalize.Name(text); err != nil {
+		return cli.Usagef("%s: %w", what, err)
+	}
+	return nil
+}
+
+// statementOf reads a statement from its three names.
+func statementOf(what string, names []string, not bool) (s api.BeliefStatement, err error) {
+	for i, part := range [...]string{"SUBJECT", "PREDICATE", "OBJECT"} {
+		if err := isName(what+part, names[i]); err != nil {
+			return s, err
+		}
+	}
+	return api.BeliefStatement{Subject: names[0], Predicate: names[1], Object: names[2], Not: not}, nil
+}
+
+// statementsOf reads statements from arguments, three names each.
+func statementsOf(c *cobra.Command, args []string, not bool) (list []api.BeliefStatement, _ error) {
+	if len(args) == 0 || len(args)%3 != 0 {
+		return nil, cli.Usagef("%s takes SPACE and three names for each statement, SUBJECT PREDICATE OBJECT, got %d names; put a name of several words in quotes", c.CommandPath(), len(args))
+	}
+	for names := range slices.Chunk(args, 3) {
+		s, err := statementOf("", names, not)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, s)
+	}
+	return list, nil
+}
+
+// premiseOf reads a statement from one text: three names, in double quotes where they have spaces, and "not" before them if it is denied.
+func premiseOf(text string) (s api.BeliefStatement, err error) {
+	r := csv.NewReader(strings.NewReader(text))
+	r.Comma = ' '
+	r.TrimLeadingSpace = true
+	lines, err := r.ReadAll()
+	if err != nil || len(lines) != 1 {
+		return s, cli.Usagef("--because is %.200q; put names of several words in double quotes: --because '\"Ada Lovelace\" lives-in London'", text)
+	}
+	names := lines[0]
+	if n := len(names); n > 0 && names[n-1] == "" { // after a space at the end
+		names = names[:n-1]
+	}
+	not := len(names) == 4 && strings.EqualFold(names[0], "not")
+	if not {
+		names = names[1:]
+	}
+	if len(names) != 3 {
+		return s, cli.Usagef("--because is %.200q, which has %d names; want SUBJECT PREDICATE OBJECT or not SUBJECT PREDICATE OBJECT, with names of several words in double quotes", text, len(names))
+	}
+	return statementOf("--because: ", names, not)
+}
+
+// timeOf reads the time that a flag names; nil if it names none.
+func timeOf(flag, text string) (*dag.Time, error) {
+	if text == "" {
+		return nil, nil
+	}
+	t, err := knowledge.ReadTime(text)
+	if err != nil {
+		return nil, cli.Usagef("--%s: %w", flag, err)
+	}
+	return &t, nil
+}
+
+// asOfFlag adds --as-of to a command.
+func asOfFlag(c *cobra.Command, asOf *uint64) {
+	c.Flags().Uint64Var(asOf, "as-of", 0, "what was believed at this sequence number; 0 is the present")
+	cli.NoFiles(c, "as-of")
+}
