@@ -57,7 +57,7 @@ var mayImport = map[string][]string{
 	"history/follow":      {"dag", "history"},
 	"history/erasures":    {"access", "dag", "history", "ledger", "store", "internal/canon"},
 	"belief":              {"dag", "normalize"},
-	"belief/journal":      {"belief", "dag", "history", "internal/canon"},
+	"belief/journal":      {"belief", "dag", "history", "internal/canon", "knowledge", "normalize"},
 	"belief/kinds":        {"belief", "dag", "internal/canon", "normalize", "policy"},
 	"knowledge":           {"dag", "history", "normalize", "internal/canon"},
 	"slice/facts":         {"dag", "knowledge", "normalize", "policy", "slice", "internal/canon", "github.com/cespare/xxhash/v2"},

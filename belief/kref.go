@@ -38,6 +38,9 @@ func ParseSpace(s string) (Space, error) {
 	return Space(s), nil
 }
 
+// Path returns the address without its scheme.
+func (i Item) Path() string { return strings.TrimPrefix(string(i), scheme) }
+
 // An Item is the address of an item without a query: kref://PROJECT/SPACE…/NAME.KIND.
 type Item string
 

@@ -298,6 +298,9 @@ func (k Beliefs) Act(ctx context.Context, tenant dag.Tenant, a journal.Act) (*jo
 		return nil, err
 	}
 	a.By, a.At = access.CallerIn(ctx), now
+	if err := k.draw(a.Salt[:]); err != nil {
+		return nil, err
+	}
 	const most = 5
 	for tries := 1; ; tries++ {
 		p, id, err := k.kindsOf(ctx, tenant, a.Item.Space(), history.Forever-1)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -50,6 +51,24 @@ func stated(t testing.TB, k *kernel.Kernel, asOf dag.Seq) (list []string) {
 	return list
 }
 
+// projected makes sure that the facts which beliefs assert are what a kernel believes, with turns that have their text as evidence.
+func projected(t testing.TB, k *kernel.Kernel) {
+	t.Helper()
+	want, got := stated(t, k, 0), []string(nil)
+	for _, f := range must(k.Facts().List(t.Context(), tenant, kernel.FactQuery{Limit: 1000})).Facts {
+		if strings.HasPrefix(f.Version.Source, "belief:acme/desk/") {
+			got = append(got, belief.Literal{Subject: f.Version.Subject, Predicate: f.Version.Predicate, Object: f.Version.Object}.String())
+			if f.Version.Turn != (dag.TurnID{}) && must(k.Turns().Erasure(t.Context(), tenant, f.Version.Turn)) != nil {
+				t.Errorf("fact %d names turn %s, which was erased", f.Version.Since, f.Version.Turn)
+			}
+		}
+	}
+	slices.Sort(got)
+	if !slices.Equal(got, want) {
+		t.Errorf("the facts %q, and believed is %q", got, want)
+	}
+}
+
 func soundly(t testing.TB, s store.Store) {
 	t.Helper()
 	r := must(fsck.Tenant(t.Context(), s, tenant, fsck.Options{}))
@@ -83,6 +102,7 @@ func TestErasedBeliefs(t *testing.T) {
 			must(k.Beliefs().Operate(ctx, tenant, more))
 			gone := asking(journal.Contract, "Quillon", "prefers", "Okapi")
 			before := must(k.Turns().Head(ctx, tenant))
+			projected(t, k)
 			if got := stated(t, k, 0); len(got) != 4 {
 				t.Fatalf("%q", got)
 			}
@@ -121,6 +141,9 @@ func TestErasedBeliefs(t *testing.T) {
 				soundly(t, other)
 			}
 			soundly(t, s)
+			projected(t, k)
+			projected(t, over(t, later, a))
+			projected(t, over(t, earlier, a))
 			if o := must(k.Beliefs().Operate(ctx, tenant, gone)); o.Result != journal.Unchanged {
 				t.Errorf("%+v", o)
 			}
@@ -129,6 +152,7 @@ func TestErasedBeliefs(t *testing.T) {
 			if got := stated(t, k, 0); !slices.Equal(got, want[1:]) {
 				t.Errorf("believed: %q", got)
 			}
+			projected(t, k)
 			if r := must(k.Beliefs().Resolve(ctx, tenant, belief.Address{Item: mixed.Item})); r.Revision == nil || r.Revision.Number != 3 || !r.Record.Revisions[1].Erased {
 				t.Errorf("%+v", r)
 			}

@@ -129,7 +129,7 @@ func (c *cache) find(ctx context.Context, tenant dag.Tenant, q *FactQuery) (f kn
 func beliefs(list []knowledge.Recorded, asOf dag.Seq) []knowledge.Span {
 	spans := make([]knowledge.Span, len(list))
 	for i := range list {
-		spans[i] = knowledge.Span{Statement: list[i].Act.Fact.ID(), After: list[i].Opened - 1, UpTo: asOf}
+		spans[i] = knowledge.Span{Statement: list[i].Act.Fact.Chain(), After: list[i].Opened - 1, UpTo: asOf}
 	}
 	return spans
 }

@@ -407,7 +407,7 @@ func (k Facts) Retract(ctx context.Context, tenant dag.Tenant, q FactQuery, reas
 	}
 	acts := make([]knowledge.Act, len(list))
 	for i := range list {
-		acts[i] = knowledge.Act{Kind: knowledge.Retract, Statement: list[i].Act.Fact.ID(), Reason: reason}
+		acts[i] = knowledge.Act{Kind: knowledge.Retract, Statement: list[i].Act.Fact.Chain(), Reason: reason}
 	}
 	outcomes, err := k.facts().Learn(ctx, tenant, acts)
 	if err != nil {

@@ -32,10 +32,14 @@ func (b Base) Learn(ctx context.Context, tenant dag.Tenant, acts []Act, at dag.T
 	if !at.Valid() {
 		return nil, fmt.Errorf("%w: acts of %d", dag.ErrForm, at)
 	}
+	if err := refuseHeld(acts); err != nil {
+		return nil, err
+	}
 	p, err := Prepare(acts)
 	if err != nil {
 		return nil, err
 	}
+	p.public = true
 	c := &change{Prepared: p, at: at}
 	if err := b.Write(ctx, tenant, c); err != nil {
 		return nil, err
@@ -95,7 +99,7 @@ func (b Base) Complete(ctx context.Context, tenant dag.Tenant, acts []Recorded) 
 		var of []*Recorded
 		for i := range some {
 			if r := &some[i]; r.Act.Kind == Assert && !r.Erased {
-				id := r.Act.Fact.ID()
+				id := r.Act.Fact.Chain()
 				ranges, of = append(ranges, history.Range{Index: indexVersions, Prefix: id[:], After: &history.Place{Key: id[:], Since: r.Seq - 1}, Limit: 1}), append(of, r)
 			}
 		}

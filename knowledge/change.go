@@ -236,10 +236,10 @@ func (c *change) endings(known Known, ended []Ending) ([]history.Ending, error) 
 	if len(ended) == 0 {
 		return nil, nil
 	}
-	asserted := map[ID]*Statement{}
+	asserted := map[ID]*Fact{}
 	for i := range c.acts {
 		if c.acts[i].Kind == Assert {
-			asserted[c.ids[i]] = &c.acts[i].Fact.Statement
+			asserted[c.ids[i]] = &c.acts[i].Fact
 		}
 	}
 	list := make([]history.Ending, 0, 3*len(ended))
@@ -247,7 +247,7 @@ func (c *change) endings(known Known, ended []Ending) ([]history.Ending, error) 
 		e := &ended[i]
 		f := known.Versions[e.Since]
 		if s := asserted[e.Statement]; f == nil && s != nil {
-			f = &Fact{Statement: *s, Confidence: known.Believed[e.Statement].Confidence}
+			f = &Fact{Statement: s.Statement, Source: s.Source, Confidence: known.Believed[e.Statement].Confidence}
 		}
 		if f == nil {
 			return nil, fmt.Errorf("number %d began a version of statement %s, and is not there; the store is damaged", e.Since, e.Statement)

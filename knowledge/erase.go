@@ -64,7 +64,7 @@ func (c *Erasure) Needs(k *history.State) (n history.Needs) {
 			}
 		}
 		for i := range c.gone {
-			id := c.gone[i].Act.Fact.ID()
+			id := c.gone[i].Act.Fact.Chain()
 			n.Newest = append(n.Newest, versionsKey(&id))
 		}
 	case LostRound:
@@ -146,7 +146,7 @@ func (c *Erasure) orphans(k *history.State) map[ID]dag.Seq {
 		return orphans
 	}
 	for i := range c.gone {
-		id := c.gone[i].Act.Fact.ID()
+		id := c.gone[i].Act.Fact.Chain()
 		if t, ok := k.Newest[versionsKey(&id)]; ok && t.Since == c.gone[i].Seq && t.Until == history.Forever {
 			orphans[id] = c.gone[i].Did.Opened
 		}
@@ -160,7 +160,7 @@ func (c *Erasure) Plan(k *history.State) (*history.Plan, error) {
 	for i := range c.gone {
 		r := &c.gone[i]
 		p.Forget = append(p.Forget, r.Seq)
-		id, content := r.Act.Fact.ID(), r.Act.Content()
+		id, content := r.Act.Fact.Chain(), r.Act.Content()
 		r.Opened = r.Did.Opened
 		for _, t := range termsOf(nil, r, &id, &content) {
 			p.End = append(p.End, history.Ending{Index: t.Index, Key: t.Key, Since: t.Since})
@@ -194,7 +194,7 @@ func (c *Erasure) again(k *history.State) (acts []Act) {
 		if err != nil || r.Erased || r.Act.Kind != Assert || c.erases(r.Seq) {
 			continue
 		}
-		id := r.Act.Fact.ID()
+		id := r.Act.Fact.Chain()
 		opened, ok := orphans[id]
 		if b, has := best[id]; ok && r.Seq >= opened && (!has || cmp.Or(cmp.Compare(b.Act.Fact.Confidence, r.Act.Fact.Confidence), cmp.Compare(r.Seq, b.Seq)) < 0) {
 			best[id] = r
@@ -203,6 +203,6 @@ func (c *Erasure) again(k *history.State) (acts []Act) {
 	for _, r := range best {
 		acts = append(acts, Act{Kind: Assert, Salt: r.Act.Salt, Fact: r.Act.Fact})
 	}
-	slices.SortFunc(acts, func(a, b Act) int { x, y := a.Fact.ID(), b.Fact.ID(); return compareIDs(&x, &y) })
+	slices.SortFunc(acts, func(a, b Act) int { x, y := a.Fact.Chain(), b.Fact.Chain(); return compareIDs(&x, &y) })
 	return acts
 }

@@ -39,6 +39,7 @@ type Prepared struct {
 	touched  []ID         // every statement whose state matters, once
 	aliases  bool
 	history  []Recorded // if not nil, the acts have numbers and times
+	public   bool       // callers ask for the acts, who may not change what beliefs hold
 }
 
 // Prepare checks up to MaxBatch acts and computes their digests; an [ActError] names the one
@@ -119,7 +120,7 @@ func (p *Prepared) digestPortion(from, to int) error {
 		p.contents[i] = contentOf(text, salt)
 		switch a.Kind {
 		case Assert:
-			p.ids[i] = a.Fact.ID()
+			p.ids[i] = a.Fact.Chain()
 		case Retract:
 			p.ids[i] = a.Statement
 		}
@@ -328,7 +329,7 @@ func (w *planner) gone(i int) (Outcome, error) {
 			delete(w.believed, w.prepared.ids[w.Which[n]])
 		} else if f := w.versions[since]; f != nil {
 			w.Ended = append(w.Ended, Ending{ID{}, since, seq})
-			delete(w.believed, f.ID())
+			delete(w.believed, f.Chain())
 		}
 	}
 	return Outcome{Result: Erased, Seq: seq}, nil
@@ -378,6 +379,9 @@ func (w *planner) assert(i int, a *Act) (Outcome, error) {
 		if _, ok := w.believed[old]; !ok {
 			return Outcome{}, fmt.Errorf("%w: %s, which %s was to supersede", ErrNotBelieved, old, id)
 		}
+		if err := w.mayEnd(w.believed[old].Since); err != nil {
+			return Outcome{}, err
+		}
 	}
 	seq, err := w.record(i)
 	if err != nil {
@@ -407,8 +411,12 @@ func (w *planner) assert(i int, a *Act) (Outcome, error) {
 
 func (w *planner) retract(i int) (Outcome, error) {
 	id := w.prepared.ids[i]
-	if _, ok := w.believed[id]; !ok {
+	b, ok := w.believed[id]
+	if !ok {
 		return Outcome{Absent, 0, id}, nil
+	}
+	if err := w.mayEnd(b.Since); err != nil {
+		return Outcome{}, err
 	}
 	seq, err := w.record(i)
 	if err != nil {
@@ -416,6 +424,14 @@ func (w *planner) retract(i int) (Outcome, error) {
 	}
 	w.end(id, seq)
 	return Outcome{Retracted, seq, id}, nil
+}
+
+// mayEnd refuses to end what a belief holds, unless the acts are those of the belief, or were recorded once.
+func (w *planner) mayEnd(since dag.Seq) error {
+	if f := w.versions[since]; w.prepared.public && f != nil && f.Held() {
+		return fmt.Errorf("%w: number %d", ErrHeld, since)
+	}
+	return nil
 }
 
 // did returns the decision of the act that was recorded last.

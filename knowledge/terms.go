@@ -136,7 +136,7 @@ func (r *reader) end() {
 	}
 }
 
-// termsOf appends the terms that a recorded act begins, each with its end. An erased one begins none.
+// termsOf appends the terms that a recorded act begins, each with its end; id is that of its chain. An erased one begins none.
 func termsOf(dst []history.Term, r *Recorded, id *ID, content *dag.Digest) []history.Term {
 	begin := func(index history.Index, key []byte, until dag.Seq, value []byte) {
 		dst = append(dst, history.Term{Index: index, Key: key, Since: r.Seq, Until: until, Value: value})
@@ -154,9 +154,13 @@ func termsOf(dst []history.Term, r *Recorded, id *ID, content *dag.Digest) []his
 		begin(indexMentions, mentionKey(id, content), history.Forever, nil)
 	default:
 		f := &a.Fact
+		statement := *id
+		if f.Held() {
+			statement = f.ID()
+		}
 		begin(indexVersions, id[:], r.Until, appendVersion(make([]byte, 0, versionBytes), r.Opened, f.Confidence, content))
-		begin(indexOutgoing, edgeKey(f.Subject, f.Confidence, id), r.Until, nil)
-		begin(indexIncoming, edgeKey(f.Object, f.Confidence, id), r.Until, nil)
+		begin(indexOutgoing, edgeKey(f.Subject, f.Confidence, &statement), r.Until, nil)
+		begin(indexIncoming, edgeKey(f.Object, f.Confidence, &statement), r.Until, nil)
 	}
 	if turn := r.Act.Fact.Turn; turn != (dag.TurnID{}) {
 		begin(indexEvidence, turn[:], history.Forever, nil)
@@ -170,9 +174,9 @@ func mentionKey(id *ID, content *dag.Digest) []byte {
 
 // endings end the terms of a version at a number, given the fact that began it.
 func endings(dst []history.Ending, since, until dag.Seq, f *Fact) []history.Ending {
-	id := f.ID()
+	id, chain := f.ID(), f.Chain()
 	return append(dst,
-		history.Ending{Index: indexVersions, Key: id[:], Since: since, Until: until},
+		history.Ending{Index: indexVersions, Key: chain[:], Since: since, Until: until},
 		history.Ending{Index: indexOutgoing, Key: edgeKey(f.Subject, f.Confidence, &id), Since: since, Until: until},
 		history.Ending{Index: indexIncoming, Key: edgeKey(f.Object, f.Confidence, &id), Since: since, Until: until})
 }

@@ -163,6 +163,8 @@ var table = []row{
 	{is: kernel.ErrNoExport, code: api.CodeInvalid},
 	{is: knowledge.ErrNotBelieved, code: api.CodeNotBelieved},
 	{is: kernel.ErrNoEvidence, code: api.CodeEvidence},
+	{is: journal.ErrNoText, code: api.CodeEvidence},
+	{is: knowledge.ErrHeld, code: api.CodeBelief},
 	{is: normalize.ErrAmbiguous, code: api.CodeAlias},
 	{is: normalize.ErrChain, code: api.CodeAlias},
 	{is: normalize.ErrUnknown, code: api.CodeAlias},

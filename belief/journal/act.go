@@ -8,6 +8,7 @@ import (
 	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
+	"github.com/graphkernel/graphkernel/knowledge"
 )
 
 // An Act changes what is believed of an item without an operator: it moves a tag, or deprecates or restores the item. Where that makes something
@@ -19,7 +20,8 @@ type Act struct {
 	Deprecates  bool
 	By, Reason  string
 	At          dag.Time
-	Policy      string // as in Request
+	Salt        dag.Salt // from which those of assertions are made
+	Policy      string   // as in Request
 	Constraints *belief.Constraints
 }
 
@@ -96,6 +98,7 @@ func (c *acting) Needs(k *history.State) (n history.Needs) {
 			for i := range to.Statements {
 				c.ask(&n, to.Statements[i].slots(), nil)
 			}
+			c.know(&n, to)
 			return n
 		}
 		return c.more(k)
@@ -166,19 +169,35 @@ func (c *acting) Plan(k *history.State) (*history.Plan, error) {
 			return p, nil
 		}
 	}
-	c.acted.Result, c.acted.Seq = Changed, k.Head+1
-	var r record
-	if c.Tag == "" {
-		d := &Deprecation{Item: c.Item, Deprecated: c.Deprecates, By: c.By, Reason: c.Reason, Seq: k.Head + 1, At: c.At}
-		r, p.Entries = d, []history.Entry{d.entry()}
-	} else {
-		d := &Tag{Item: c.Item, Name: c.Tag, Number: c.Number, By: c.By, Reason: c.Reason, Seq: k.Head + 1, At: c.At}
-		if to != nil {
-			d.Entry = to.Seq
-		}
-		r, p.Entries = d, []history.Entry{d.entry()}
+	var ends []knowledge.Holding
+	if c.Tag == Current || c.Tag == "" && c.Deprecates {
+		ends = s.ending(nil)
 	}
-	return p, f.fold(k, nil, r)
+	head, err := f.retract(ends, c.Salt, c.Reason, k.Head, c.At)
+	if err != nil {
+		return nil, err
+	}
+	r, e := c.record(to, head+1)
+	p.Entries = append(p.Entries, e)
+	c.acted.Result, c.acted.Seq = Changed, e.Seq
+	if err := f.fold(k, nil, r); err != nil || !believes {
+		return p, err
+	}
+	_, err = f.assert(k, s, c.Salt, e.Seq, c.At)
+	return p, err
+}
+
+// record is the entry of the act.
+func (c *acting) record(to *Revision, seq dag.Seq) (record, history.Entry) {
+	if c.Tag == "" {
+		d := &Deprecation{Item: c.Item, Deprecated: c.Deprecates, By: c.By, Reason: c.Reason, Seq: seq, At: c.At}
+		return d, d.entry()
+	}
+	d := &Tag{Item: c.Item, Name: c.Tag, Number: c.Number, By: c.By, Reason: c.Reason, Seq: seq, At: c.At}
+	if to != nil {
+		d.Entry = to.Seq
+	}
+	return d, d.entry()
 }
 
 // AddLink adds a link from a revision, once.

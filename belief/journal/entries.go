@@ -48,6 +48,7 @@ type Stated struct {
 	Span     belief.Span
 	Rank     Rank
 	Turns    []dag.TurnID // it rests on; none: on its author's word
+	Fact     dag.Seq      // the number of the assertion that projects it, from an earlier revision; 0: this one's
 }
 
 // A Rank is that of an element, as it is kept.
@@ -174,6 +175,7 @@ type wireRank struct {
 	Class     belief.Class `json:"class"`
 	Criterion uint64       `json:"criterion,omitempty"`
 	Event     dag.Seq      `json:"event,omitempty"`
+	Fact      dag.Seq      `json:"fact,omitempty"`
 	Turns     []dag.TurnID `json:"turns,omitempty"`
 }
 
@@ -358,7 +360,7 @@ func (r *Revision) entry() history.Entry {
 	}
 	for i := range r.Statements {
 		s := &r.Statements[i]
-		p.Statements = append(p.Statements, wireRank{s.Rank.Class, s.Rank.Criterion, s.Rank.Event, s.Turns})
+		p.Statements = append(p.Statements, wireRank{s.Rank.Class, s.Rank.Criterion, s.Rank.Event, s.Fact, s.Turns})
 	}
 	return history.Entry{Seq: r.Seq, Kind: KindRevision, At: r.At, Public: canonical(p), Private: private}
 }
@@ -381,7 +383,7 @@ func ReadRevision(e *history.Entry) (*Revision, error) {
 		return nil, err
 	}
 	for _, w := range p.Statements {
-		r.Statements = append(r.Statements, Stated{Rank: Rank{w.Class, w.Criterion, w.Event}, Turns: w.Turns})
+		r.Statements = append(r.Statements, Stated{Rank: Rank{w.Class, w.Criterion, w.Event}, Turns: w.Turns, Fact: w.Fact})
 	}
 	if r.Erased {
 		return r, nil

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
+	"maps"
 	"slices"
 
 	"github.com/graphkernel/graphkernel/belief"
@@ -90,17 +91,10 @@ func (c *Erasure) Plan(k *history.State) (*history.Plan, error) {
 	head := k.Head
 	for _, r := range revisions {
 		kept := slices.DeleteFunc(slices.Clone(r.Statements), func(s Stated) bool { return c.lost(k, s.Turns) })
-		if len(kept) == len(r.Statements) {
-			continue
-		}
-		p.Forget = append(p.Forget, r.Seq)
-		for _, t := range termsOf(k, indexElements) {
-			if len(t.Value) == 8 && dag.Seq(binary.BigEndian.Uint64(t.Value)) == r.Seq {
-				end := history.Ending{Index: t.Index, Key: t.Key, Since: t.Since}
-				if !slices.ContainsFunc(p.End, func(e history.Ending) bool { return bytes.Equal(e.Key, end.Key) && e.Since == end.Since }) {
-					p.End = append(p.End, end)
-				}
-			}
+		gone := len(kept) < len(r.Statements)
+		if gone {
+			p.Forget = append(p.Forget, r.Seq)
+			c.forget(k, p, r)
 		}
 		if c.Adopting {
 			continue
@@ -108,22 +102,8 @@ func (c *Erasure) Plan(k *history.State) (*history.Plan, error) {
 		if err := f.know(k, r.Item); err != nil {
 			return nil, err
 		}
-		s := f.items[r.Item]
-		if s.live() == 0 || s.current.Seq != r.Seq || len(kept) == 0 {
-			continue
-		}
-		s.current.Erased = true // its elements go as if they had never been
-		again := &Revision{Item: r.Item, Number: s.newest + 1, Supersedes: r.Number, Current: true, Withheld: true, Statements: kept, Confidence: r.Confidence, Source: r.Source, Seq: head + 1, At: c.At}
-		digest := sha256.Sum256(append([]byte("again"), r.Salt[:]...))
-		again.Salt = dag.Salt(digest[:len(dag.Salt{})])
-		for i := range again.Statements {
-			if s := &again.Statements[i]; s.Rank.Event == 0 {
-				s.Rank.Event = r.Seq
-			}
-		}
-		head++
-		p.Entries = append(p.Entries, again.entry())
-		if err := f.revision(again); err != nil {
+		var err error
+		if head, err = c.again(k, f, r, kept, head); err != nil {
 			return nil, err
 		}
 	}
@@ -133,6 +113,69 @@ func (c *Erasure) Plan(k *history.State) (*history.Plan, error) {
 		}
 	}
 	return p, nil
+}
+
+// forget takes away the elements of a revision, as of every number.
+func (c *Erasure) forget(k *history.State, p *history.Plan, r *Revision) {
+	for _, t := range termsOf(k, indexElements) {
+		if len(t.Value) != 8 || dag.Seq(binary.BigEndian.Uint64(t.Value)) != r.Seq {
+			continue
+		}
+		end := history.Ending{Index: t.Index, Key: t.Key, Since: t.Since}
+		if !slices.ContainsFunc(p.End, func(e history.Ending) bool { return bytes.Equal(e.Key, end.Key) && e.Since == end.Since }) {
+			p.End = append(p.End, end)
+		}
+	}
+}
+
+// again states once more what is kept of a revision that is believed, if it lost something or an assertion of it goes with the turn. An assertion
+// names the first turn that has its text, and goes by itself.
+func (c *Erasure) again(k *history.State, f *folding, r *Revision, kept []Stated, head dag.Seq) (dag.Seq, error) {
+	s := f.items[r.Item]
+	if s.live() == 0 || s.current.Seq != r.Seq || len(kept) == 0 {
+		return head, nil
+	}
+	gone, unproved := len(kept) < len(r.Statements), false
+	for i := range kept {
+		st := &kept[i]
+		st.Fact = 0
+		for _, p := range s.projected() {
+			was := &s.current.Statements[p.at]
+			if was.id(r.Item) != st.id(r.Item) {
+				continue
+			}
+			if st.evidence(k) == c.Turn {
+				unproved = true
+			} else {
+				st.Fact = p.number
+			}
+		}
+		if st.Rank.Event == 0 {
+			st.Rank.Event = r.Seq
+		}
+	}
+	if !gone && !unproved {
+		return head, nil
+	}
+	again := &Revision{Item: r.Item, Supersedes: r.Number, Withheld: gone || r.Withheld}
+	if !gone {
+		*again = *r
+		again.Supersedes, again.Key = r.Number, dag.Digest{}
+	}
+	again.Number, again.Current, again.By, again.Statements, again.Confidence, again.Source, again.Seq, again.At = s.newest+1, true, "", kept, r.Confidence, r.Source, head+1, c.At
+	digest := sha256.Sum256(append([]byte("again"), r.Salt[:]...))
+	again.Salt = dag.Salt(digest[:len(dag.Salt{})])
+	if gone {
+		s.current.Erased = true // its elements go as if they had never been
+	}
+	f.plan.Entries = append(f.plan.Entries, again.entry())
+	if err := f.revision(again); err != nil {
+		return head, err
+	}
+	after := *k
+	after.Turns = maps.Clone(k.Turns)
+	delete(after.Turns, c.Turn)
+	return f.assert(&after, s, again.Salt, again.Seq, c.At)
 }
 
 var _ history.Change = (*Erasure)(nil)

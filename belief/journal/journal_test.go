@@ -11,6 +11,7 @@ import (
 	"github.com/graphkernel/graphkernel/belief/journal"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
+	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/store/fsck"
 	"github.com/graphkernel/graphkernel/store/inmem"
 )
@@ -126,6 +127,7 @@ func (d *desk) fsck() {
 	if r.Counts.Entries == 0 {
 		d.t.Fatal("no entry was checked")
 	}
+	d.projects()
 }
 
 // TestOnePath goes from a statement to another that takes its place, and on.
@@ -255,10 +257,10 @@ func TestAgain(t *testing.T) {
 	d := newDesk(t)
 	r := d.request(journal.Revise, literal(0, 0, false))
 	r.Key = dag.Digest{1}
-	first := d.do(r)
+	first, head := d.do(r), d.head()
 	r.Salt = dag.Salt{77}
 	second := d.do(r)
-	if !second.Again || second.Seq != first.Seq || second.Item != first.Item || second.Revision != 1 || d.head() != first.Seq {
+	if !second.Again || second.Seq != first.Seq || second.Item != first.Item || second.Revision != 1 || d.head() != head {
 		t.Errorf("%+v, then %+v", first, second)
 	}
 	d.fsck()
@@ -340,7 +342,7 @@ func TestRandom(t *testing.T) {
 			} else {
 				op := []journal.Operator{journal.Revise, journal.Revise, journal.Propose, journal.Contract, journal.Expand}[r.IntN(5)]
 				q := d.request(op, literal(r.IntN(3), r.IntN(4), r.IntN(4) == 0))
-				q.Rank.Class = belief.Class(1 + r.IntN(4))
+				q.Rank.Class, q.Revision.Confidence = belief.Class(1+r.IntN(4)), dag.One-dag.PPM(r.IntN(2))
 				if r.IntN(3) == 0 {
 					q.Span.From = dag.Time(1000 * r.IntN(4))
 					q.Span.Until = q.Span.From + dag.Time(1000*(1+r.IntN(3)))
@@ -369,6 +371,7 @@ func TestRandom(t *testing.T) {
 			if conflict, ok := belief.Consistent(constraints, d.elements()); !ok {
 				t.Fatalf("seed %d: the base contradicts itself: %v", seed, conflict)
 			}
+			results["projected"] += d.projects()
 			moments[d.head()] = d.base(d.head())
 		}
 		for asOf, want := range moments {
@@ -388,3 +391,100 @@ func TestRandom(t *testing.T) {
 }
 
 var _ history.Codec = journal.Codec{}
+
+// projects makes sure that the facts which beliefs assert are what is stated and believed, and no more, and returns how many there are.
+func (d *desk) projects() int {
+	d.t.Helper()
+	held, err := d.Believed(d.t.Context(), tenant, space, d.head())
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	var want, got []string
+	for i := range held {
+		if s := held[i].Stated(); !s.Not && s.Premises == nil {
+			id := (&knowledge.Statement{Subject: s.Subject, Predicate: s.Predicate, Object: s.Object, From: s.Span.From, Until: s.Span.Until}).ID()
+			want = append(want, fmt.Sprint(held[i].Revision.Item.Path(), id, held[i].Revision.Confidence))
+		}
+	}
+	list, _, err := knowledge.Base{History: d.store}.Versions(d.t.Context(), tenant, knowledge.Find{Filter: knowledge.Filter{AsOf: d.head()}, Limit: 1 << 20})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	for i := range list {
+		if f := &list[i].Act.Fact; f.Held() {
+			item, _, _ := knowledge.HeldOf(f.Source)
+			got = append(got, fmt.Sprint(item, f.ID(), f.Confidence))
+		}
+	}
+	slices.Sort(want)
+	slices.Sort(got)
+	if !slices.Equal(got, want) {
+		d.t.Fatalf("as of %d the facts %q, believed %q", d.head(), got, want)
+	}
+	return len(got)
+}
+
+// TestHeldApart keeps what a belief asserts apart from what others assert: neither ends the other.
+func TestHeldApart(t *testing.T) {
+	d := newDesk(t)
+	facts := knowledge.Base{History: d.store}
+	own, err := knowledge.NewFact("s", "p0", "o0", "user")
+	if err != nil {
+		t.Fatal(err)
+	}
+	count := func() int {
+		t.Helper()
+		list, _, err := facts.Versions(t.Context(), tenant, knowledge.Find{Filter: knowledge.Filter{AsOf: d.head()}, Subjects: []string{"s"}, Limit: 10})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(list)
+	}
+	learn := func(a knowledge.Act) error {
+		_, err := facts.Learn(t.Context(), tenant, []knowledge.Act{a}, 500)
+		return err
+	}
+	blue := literal(0, 0, false)
+	d.do(d.request(journal.Revise, blue))
+	if err := learn(knowledge.Act{Kind: knowledge.Assert, Salt: dag.Salt{1}, Fact: own}); err != nil || count() != 2 {
+		t.Fatal(err, count())
+	}
+	if err := learn(knowledge.Act{Kind: knowledge.Retract, Salt: dag.Salt{2}, Statement: own.ID()}); err != nil || count() != 1 || d.projects() != 1 {
+		t.Fatal(err, count())
+	}
+	if err := learn(knowledge.Act{Kind: knowledge.Assert, Salt: dag.Salt{3}, Fact: own}); err != nil {
+		t.Fatal(err)
+	}
+	held := own
+	held.Source = knowledge.HeldSource(d.item(d.itemOf(blue)).Item.Path(), 1)
+	for _, a := range []knowledge.Act{
+		{Kind: knowledge.Assert, Salt: dag.Salt{4}, Fact: held},
+		{Kind: knowledge.Retract, Salt: dag.Salt{5}, Statement: held.Chain()},
+		{Kind: knowledge.Assert, Salt: dag.Salt{6}, Fact: knowledge.Fact{Statement: knowledge.Statement{Subject: "x", Predicate: "y", Object: "z", Until: knowledge.Forever}, Rule: own.Rule, Source: "user"}, Supersedes: []knowledge.ID{held.Chain()}},
+	} {
+		if err := learn(a); !errors.Is(err, knowledge.ErrHeld) || count() != 2 {
+			t.Errorf("%+v: %v, %d facts", a, err, count())
+		}
+	}
+	d.do(d.request(journal.Contract, blue))
+	if count() != 1 || d.projects() != 0 {
+		t.Errorf("%d facts after the belief gave way", count())
+	}
+	d.fsck()
+}
+
+// itemOf returns the item that states a literal.
+func (d *desk) itemOf(l belief.Literal) belief.Item {
+	d.t.Helper()
+	held, err := d.Believed(d.t.Context(), tenant, space, d.head())
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	for i := range held {
+		if held[i].Stated().Literal == l {
+			return held[i].Revision.Item
+		}
+	}
+	d.t.Fatalf("%q is not believed", l)
+	return ""
+}

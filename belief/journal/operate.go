@@ -24,6 +24,8 @@ var (
 	ErrDeprecated = errors.New("the item is deprecated; restore it first")
 	// ErrNoItem is wrapped if an item or a revision is not there.
 	ErrNoItem = errors.New("no such item or revision")
+	// ErrNoText is wrapped if a turn that statements are to rest on is not there, or has no text any more.
+	ErrNoText = errors.New("the turn is not there, or its text was erased")
 	// ErrTooWide is wrapped if an operation touches more than can be decided at once.
 	ErrTooWide = errors.New("too many elements are connected with it")
 )
@@ -108,10 +110,11 @@ type exploring struct {
 	asked  map[belief.Slot]bool // slots whose elements were asked for
 	of     map[belief.Item]bool // items whose state was
 	linked map[string]bool      // revisions whose links were
+	turns  map[dag.TurnID]bool  // turns whose state was
 }
 
 func (x *exploring) begin(space belief.Space) {
-	*x = exploring{space, map[belief.Slot]bool{}, map[belief.Item]bool{}, map[string]bool{}}
+	*x = exploring{space, map[belief.Slot]bool{}, map[belief.Item]bool{}, map[string]bool{}, map[dag.TurnID]bool{}}
 }
 
 // ask adds the elements of slots and the states of items, if they were not asked for.
@@ -141,16 +144,15 @@ func (x *exploring) more(k *history.State) (n history.Needs) {
 	}
 	for _, p := range parts {
 		x.ask(&n, p.Stated().slots(), []belief.Item{p.Revision.Item})
+		x.know(&n, p.Revision)
 		if address := p.Revision.address(); !x.linked[address] {
 			x.linked[address] = true
 			n.Ranges = append(n.Ranges, history.Range{Index: indexLinked, Prefix: linkKey(address)})
 		}
 	}
 	want := map[dag.Seq]bool{}
-	for item := range x.of {
-		if seq, err := currentOf(k, item); err == nil && seq != 0 {
-			want[seq] = true
-		}
+	for _, seq := range x.current(k) {
+		want[seq] = true
 	}
 	for _, t := range termsOf(k, indexLinked) {
 		want[t.Since] = true
@@ -161,7 +163,25 @@ func (x *exploring) more(k *history.State) (n history.Needs) {
 		}
 	}
 	slices.Sort(n.Entries)
+	for _, seq := range x.current(k) {
+		if e, ok := k.Entries[seq]; ok {
+			if r, err := ReadRevision(&e); err == nil {
+				x.know(&n, r)
+			}
+		}
+	}
 	return n
+}
+
+// current are the numbers of the revisions that are current of the items.
+func (x *exploring) current(k *history.State) (list []dag.Seq) {
+	for item := range x.of {
+		if seq, err := currentOf(k, item); err == nil && seq != 0 {
+			list = append(list, seq)
+		}
+	}
+	slices.Sort(list)
+	return list
 }
 
 // slots returns those that the statement connects.
@@ -204,6 +224,7 @@ func (o *operation) Needs(k *history.State) (n history.Needs) {
 			items = append(items, o.Item)
 		}
 		o.ask(&n, slots, items)
+		o.know(&n, &Revision{Statements: []Stated{{Turns: o.Turns}}})
 		return n
 	}
 	if t, ok := o.answered(k); ok {
@@ -305,6 +326,11 @@ func (o *operation) Plan(k *history.State) (*history.Plan, error) {
 		return nil, fmt.Errorf("%w: %s", ErrSpace, o.Space)
 	case string(t.Value) != o.Policy:
 		return nil, fmt.Errorf("%w: %s is under %.80q", ErrMoved, o.Space, t.Value)
+	}
+	for _, turn := range o.Turns {
+		if at := k.Turns[turn]; !at.Body && !at.Withheld {
+			return nil, fmt.Errorf("%w: turn %s", ErrNoText, turn)
+		}
 	}
 	p := &history.Plan{}
 	w := &writing{operation: o, k: k, folding: newFolding(p), head: k.Head}
@@ -466,6 +492,31 @@ func (w *writing) add(r record, e history.Entry) error {
 	return w.fold(w.k, nil, r)
 }
 
+// replace records what is believed of an item next, nil is nothing: it ends assertions, adds what record makes of the number that comes then, and
+// projects the statements.
+func (w *writing) replace(item belief.Item, next *Revision, make func(seq dag.Seq) (record, history.Entry)) (err error) {
+	s, salt := w.items[item], w.salt()
+	if next != nil {
+		s.keep(next)
+	}
+	if w.head, err = w.retract(s.ending(next), salt, w.Revision.Reason, w.head, w.At); err != nil {
+		return err
+	}
+	if err := w.add(make(w.head + 1)); err != nil {
+		return err
+	}
+	w.head, err = w.assert(w.k, s, salt, w.head, w.At)
+	return err
+}
+
+// revise records a revision that is believed from now on.
+func (w *writing) revise(r *Revision) error {
+	return w.replace(r.Item, r, func(seq dag.Seq) (record, history.Entry) {
+		r.Seq = seq
+		return r, r.entry()
+	})
+}
+
 // take records what the operator decided.
 func (w *writing) take(b *base, d *belief.Decision) error {
 	out := w.outcome
@@ -583,7 +634,7 @@ func (w *writing) state(item belief.Item, input []belief.Element, lost map[int]d
 	kept, was := w.remaining(item, lost)
 	r := w.Revision
 	r.Item, r.Number, r.Current, r.By, r.Key = item, w.items[item].newest+1, true, w.By, key
-	r.Salt, r.Seq, r.At = w.salt(), w.head+1, w.At
+	r.Salt, r.At = w.salt(), w.At
 	if was != nil {
 		r.Supersedes = was.Number
 	}
@@ -597,7 +648,7 @@ func (w *writing) state(item belief.Item, input []belief.Element, lost map[int]d
 		return err
 	}
 	w.outcome.Item, w.outcome.Revision = item, r.Number
-	return w.add(&r, r.entry())
+	return w.revise(&r)
 }
 
 // continues reports whether a statement says the same as an older one, at times that overlap, and takes over what is unbroken of it.
@@ -619,14 +670,16 @@ func (w *writing) reduce(item belief.Item, lost map[int]dag.Time, key dag.Digest
 		w.outcome.Item = item
 	}
 	if len(kept) == 0 {
-		t := &Tag{Item: item, Name: Current, By: w.By, Reason: w.Revision.Reason, Key: key, Seq: w.head + 1, At: w.At}
-		return w.add(t, t.entry())
+		return w.replace(item, nil, func(seq dag.Seq) (record, history.Entry) {
+			t := &Tag{Item: item, Name: Current, By: w.By, Reason: w.Revision.Reason, Key: key, Seq: seq, At: w.At}
+			return t, t.entry()
+		})
 	}
 	r := *was
 	r.Number, r.Supersedes, r.Current, r.Withheld, r.By, r.Key = w.items[item].newest+1, was.Number, true, true, w.By, key
-	r.Statements, r.Reason, r.Salt, r.Seq, r.At = kept, w.Revision.Reason, w.salt(), w.head+1, w.At
+	r.Statements, r.Reason, r.Salt, r.At = kept, w.Revision.Reason, w.salt(), w.At
 	if w.outcome.Item == item {
 		w.outcome.Revision = r.Number
 	}
-	return w.add(&r, r.entry())
+	return w.revise(&r)
 }
