@@ -14,7 +14,42 @@ type Conclusion struct {
 
 // Follows returns what follows from a base by its rules and what it states, by ascending literal. A negation that follows by a constraint is
 // listed only if a rule or an element names it.
+//
+// What alone is in a slot that no rule names follows by itself. Only the rest is closed, which costs one step for each premise and segment.
 func Follows(c *Constraints, b Base) []Conclusion {
+	in := make(map[Slot]int, len(b)) // elements of each slot; a rule counts as several
+	for i := range b {
+		if b[i].Premises == nil {
+			in[b[i].Literal.Slot()]++
+			continue
+		}
+		in[b[i].Literal.Slot()] += 2
+		for _, p := range b[i].Premises {
+			in[p.Slot()] += 2
+		}
+	}
+	list := make([]Conclusion, 0, len(b))
+	var rest Base
+	var at []int // of the rest, in b
+	for i := range b {
+		if e := &b[i]; e.Premises == nil && in[e.Literal.Slot()] == 1 {
+			list = append(list, Conclusion{Literal: e.Literal, Spans: []Span{e.Span}, Stated: true, Support: []int{i}})
+		} else {
+			rest, at = append(rest, *e), append(at, i)
+		}
+	}
+	for _, f := range closed(c, rest) {
+		for i := range f.Support {
+			f.Support[i] = at[f.Support[i]]
+		}
+		list = append(list, f)
+	}
+	slices.SortFunc(list, func(x, y Conclusion) int { return x.Literal.Compare(y.Literal) })
+	return list
+}
+
+// closed is Follows by the closure of the whole base, in any order.
+func closed(c *Constraints, b Base) []Conclusion {
 	l := newClosure(c, b, nil)
 	l.ignores = true
 	stated := make(map[Literal]bool, len(b))
@@ -31,7 +66,6 @@ func Follows(c *Constraints, b Base) []Conclusion {
 		}
 		list = append(list, Conclusion{Literal: of, Spans: l.spans(n.believed), Stated: stated[of], Support: l.support(n)})
 	}
-	slices.SortFunc(list, func(x, y Conclusion) int { return x.Literal.Compare(y.Literal) })
 	return list
 }
 

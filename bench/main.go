@@ -40,7 +40,7 @@ func main() {
 }
 
 func run(ctx context.Context, args []string) (err error) {
-	s := suite{length: 1_000, nodes: 256, memory: 20_000, hub: 10_000, leaves: 1_000_000, facts: 1_000_000, clients: []int{1, 4, 16}, each: time.Second}
+	s := suite{length: 1_000, nodes: 256, memory: 20_000, hub: 10_000, leaves: 1_000_000, facts: 1_000_000, believed: []int{1_000, 10_000, 100_000}, items: baseItems, clients: []int{1, 4, 16}, each: time.Second}
 	r := &report{out: os.Stdout}
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	turns := flags.String("turns", "100000", "turns in the stores, several sizes with commas between")

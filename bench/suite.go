@@ -22,6 +22,8 @@ type suite struct {
 	hub      int   // children of a turn
 	leaves   int   // of the ledger that is appended to
 	facts    int   // of the graph of facts
+	believed []int // statements of spaces, ascending
+	items    int   // of the space whose base is read
 	searched []int // turns whose words are indexed, ascending
 	clients  []int
 	each     time.Duration // for which clients run at once
@@ -31,7 +33,7 @@ type suite struct {
 }
 
 // The groups, by the names that -only takes.
-var groups = []string{"memory", "import", "issue", "evidence", "knowledge", "search", "vectors", "contexts", "pages", "atlas", "load", "warm", "clients", "cold", "open", "crossings", "hubs", "irc"}
+var groups = []string{"memory", "import", "issue", "evidence", "knowledge", "search", "vectors", "contexts", "pages", "atlas", "beliefs", "load", "warm", "clients", "cold", "open", "crossings", "hubs", "irc"}
 
 func (s *suite) wants(group string) bool { return len(s.only) == 0 || slices.Contains(s.only, group) }
 
@@ -92,6 +94,11 @@ func (s *suite) run(ctx context.Context, r *report, folder string) (err error) {
 	}
 	if s.wants("atlas") {
 		if err := atlases(ctx, r, y, s.sizes[0], s.length); err != nil {
+			return err
+		}
+	}
+	if s.wants("beliefs") {
+		if err := believing(ctx, r, y, s.believed, s.items, min(s.rounds, 40)); err != nil {
 			return err
 		}
 	}

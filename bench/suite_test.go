@@ -166,7 +166,7 @@ func TestSuite(t *testing.T) {
 	var out bytes.Buffer
 	r := &report{out: &out}
 	s := suite{
-		sizes: []int{600, 1_200}, length: 200, nodes: 32, rounds: 2, memory: 2_000, imported: 600, crossing: 1_000, hub: 100, leaves: 700, facts: 4_000, searched: []int{600, 1_200},
+		sizes: []int{600, 1_200}, length: 200, nodes: 32, rounds: 2, memory: 2_000, imported: 600, crossing: 1_000, hub: 100, leaves: 700, facts: 4_000, believed: []int{128, 256}, items: 40, searched: []int{600, 1_200},
 		clients: []int{1, 3}, each: 30 * time.Millisecond, fleeting: true,
 	}
 	if err := s.run(t.Context(), r, t.TempDir()); err != nil {

@@ -50,7 +50,34 @@ type BeliefRequest struct {
 	Dry        bool
 }
 
-func (k *engine) journal() journal.Base { return journal.Base{History: k.store} }
+func (k *engine) journal() journal.Base {
+	return journal.Base{History: k.store, Kept: (*keptRevisions)(k.kept.Load())}
+}
+
+// revisionBytes bounds the revisions of beliefs that are kept.
+const revisionBytes = 64 << 20
+
+// keptRevisions are the revisions of beliefs in a cache, as long as its epoch lasts.
+type keptRevisions cache
+
+type revisionKey struct {
+	tenant dag.Tenant
+	seq    dag.Seq
+}
+
+func (c *keptRevisions) Revision(tenant dag.Tenant, seq dag.Seq) *journal.Revision {
+	if c.k.store.Epoch() != c.store.epoch {
+		return nil
+	}
+	r, _ := c.revisions.get(revisionKey{tenant, seq})
+	return r
+}
+
+func (c *keptRevisions) Keep(tenant dag.Tenant, r *journal.Revision) {
+	if c.k.store.Epoch() == c.store.epoch {
+		c.revisions.put(revisionKey{tenant, r.Seq}, r, r.Size())
+	}
+}
 
 // kindsOf returns the policy of a space, and its id.
 func (k *engine) kindsOf(ctx context.Context, tenant dag.Tenant, space belief.Space, asOf dag.Seq) (kinds.Policy, string, error) {

@@ -136,6 +136,13 @@ func (c *byteLRU[K, V]) remove(key K) {
 	c.items.Remove(key)
 }
 
+// purge lets go of everything.
+func (c *byteLRU[K, V]) purge() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.items.Purge()
+}
+
 func (c *byteLRU[K, V]) stats() CacheStats {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -7,6 +7,7 @@ import (
 
 	lru "github.com/hashicorp/golang-lru/v2"
 
+	"github.com/graphkernel/graphkernel/belief/journal"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/history/erasures"
@@ -34,6 +35,8 @@ type cache struct {
 	issuing  *issuing
 	tenants  *followers // of facts and texts
 	atlases  atlases
+
+	revisions *byteLRU[revisionKey, *journal.Revision] // of beliefs
 
 	announced *lru.Cache[dag.Tenant, signers]   // tenants whose ledger knows the keys
 	markKeys  *lru.Cache[dag.Tenant, marks.Key] // under which their turns are marked
@@ -75,6 +78,7 @@ func (k *engine) newCache(epoch uint64) (*cache, error) {
 
 		announced: announced,
 		markKeys:  markKeys,
+		revisions: newByteLRU[revisionKey, *journal.Revision](revisionBytes),
 	}, nil
 }
 

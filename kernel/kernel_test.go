@@ -17,6 +17,7 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/golden"
 	"github.com/graphkernel/graphkernel/internal/pgstore"
+	"github.com/graphkernel/graphkernel/internal/race"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
@@ -127,7 +128,10 @@ func must[T any](v T, err error) T {
 // admitted in another order each time, and compares with the bundle that the pure
 // core makes of the same graph. Conversations are crossed in most of them.
 func TestSameBytesAsInMemory(t *testing.T) {
-	const cases = 60
+	cases := 60
+	if race.Enabled {
+		cases = 10 // one goroutine: little for the race detector
+	}
 	for name, open := range stores {
 		t.Run(name, func(t *testing.T) {
 			crossed := 0

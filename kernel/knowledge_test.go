@@ -13,6 +13,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
+	"github.com/graphkernel/graphkernel/internal/race"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/slice"
@@ -171,13 +172,17 @@ func TestRetract(t *testing.T) {
 // TestFactEvidence compares the evidence that listings give, of all facts of a page at once, with
 // that of each fact, as of every number.
 func TestFactEvidence(t *testing.T) {
+	rounds := 60
+	if race.Enabled {
+		rounds = 20 // one goroutine: little for the race detector
+	}
 	for name := range stores {
 		t.Run(name, func(t *testing.T) {
 			ctx := t.Context()
 			s := open(t, name)
 			k := over(t, s, token.NewAuthority(ring(t, "k1")))
 			r := rand.New(rand.NewPCG(9, 2))
-			for range 60 {
+			for range rounds {
 				var acts []knowledge.Act
 				for range 1 + r.IntN(4) {
 					a := storetest.RandomAct(r)
@@ -200,7 +205,7 @@ func TestFactEvidence(t *testing.T) {
 					}
 				}
 			}
-			if several < 100 {
+			if several < 100*rounds/60 {
 				t.Errorf("only %d facts had several assertions: this test shows less than it should", several)
 			}
 		})
@@ -269,6 +274,10 @@ func TestFactsStayFresh(t *testing.T) {
 // store: except for the numbers that they were learned under, every answer is the same, and every
 // slice of facts has the same bytes, except for the seal, which is the tenant's.
 func TestTies(t *testing.T) {
+	orders := 100
+	if race.Enabled {
+		orders = 8 // one goroutine: little for the race detector
+	}
 	first, bundle := "", ""
 	for name := range stores {
 		t.Run(name, func(t *testing.T) {
@@ -282,7 +291,7 @@ func TestTies(t *testing.T) {
 			for n := range acts {
 				acts[n].Salt = dag.Salt{1, byte(n)}
 			}
-			for n := range 100 {
+			for n := range orders {
 				of := dag.Tenant(fmt.Sprintf("order-%d", n))
 				r.Shuffle(len(acts), func(i, j int) { acts[i], acts[j] = acts[j], acts[i] })
 				must(k.Facts().Learn(ctx, of, acts))

@@ -15,6 +15,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/api"
+	"github.com/graphkernel/graphkernel/internal/race"
 	"github.com/graphkernel/graphkernel/server"
 )
 
@@ -144,7 +145,11 @@ func TestWithheldTurns(t *testing.T) {
 // TestManyValues sends a body of more values than any honest one has.
 func TestManyValues(t *testing.T) {
 	s := start(t)
-	for _, op := range []string{"verifyToken", "admitTurns", "cutSlices"} {
+	operations := []string{"verifyToken", "admitTurns", "cutSlices"}
+	if race.Enabled {
+		operations = operations[1:2]
+	}
+	for _, op := range operations {
 		s.refused(413, "too_large", question{op: op, key: s.admin(), body: `{"a":[` + strings.Repeat("0,", 1_100_000) + "0]}"})
 	}
 	s.refused(413, "too_large", question{op: "admitTurns", key: s.admin(), media: "application/x-ndjson", body: `{"a":[` + strings.Repeat("0,", 40_000) + "0]}"})

@@ -25,7 +25,16 @@ type History interface {
 }
 
 // A Base is the beliefs in a history.
-type Base struct{ History }
+type Base struct {
+	History
+	Kept Kept // nil: nothing is kept
+}
+
+// Kept are revisions that were read before. A revision never changes, and one that was erased is asked for no more, since nothing points to it.
+type Kept interface {
+	Revision(tenant dag.Tenant, seq dag.Seq) *Revision // nil: it is not kept
+	Keep(tenant dag.Tenant, r *Revision)
+}
 
 // write does a change. An error of its plan is returned as it is, without the words of the store: it is about what was asked.
 func (b Base) write(ctx context.Context, tenant dag.Tenant, c history.Change) error {
@@ -130,7 +139,7 @@ func (c *spacing) Plan(k *history.State) (*history.Plan, error) {
 		c.recorded.Seq = t.Since
 		return &history.Plan{}, nil
 	}
-	held, err := believed(termsOf(k, indexElements), k.Entries)
+	held, err := believed(termsOf(k, indexElements), map[dag.Seq]*Revision{}, k.Entries)
 	if err != nil {
 		return nil, err
 	}
@@ -146,11 +155,10 @@ func (c *spacing) Plan(k *history.State) (*history.Plan, error) {
 	return p, newFolding(p).fold(k, nil, &c.recorded)
 }
 
-// believed are the elements that terms say, each once, in the order of their revisions.
-func believed(terms []history.Term, entries map[dag.Seq]history.Entry) ([]Believed, error) {
-	revisions := map[dag.Seq]*Revision{}
-	seen := map[Part]bool{}
-	var list []Believed
+// believed are the elements that terms say, each once, in the order of their revisions. It adds revisions that it reads in entries.
+func believed(terms []history.Term, revisions map[dag.Seq]*Revision, entries map[dag.Seq]history.Entry) ([]Believed, error) {
+	seen := make(map[Part]bool, len(terms))
+	list := make([]Believed, 0, len(terms))
 	for i := range terms {
 		t := &terms[i]
 		if len(t.Value) != 8 || len(t.Key) < 2 {
@@ -241,11 +249,31 @@ func (b Base) Believed(ctx context.Context, tenant dag.Tenant, s belief.Space, a
 	if err != nil {
 		return nil, err
 	}
-	entries, err := b.entriesAt(ctx, tenant, entriesOf(lists[0]))
+	revisions := map[dag.Seq]*Revision{}
+	var missing []dag.Seq
+	for _, seq := range entriesOf(lists[0]) {
+		if b.Kept != nil {
+			if r := b.Kept.Revision(tenant, seq); r != nil {
+				revisions[seq] = r
+				continue
+			}
+		}
+		missing = append(missing, seq)
+	}
+	entries, err := b.entriesAt(ctx, tenant, missing)
 	if err != nil {
 		return nil, err
 	}
-	return believed(lists[0], entries)
+	list, err := believed(lists[0], revisions, entries)
+	if err == nil && b.Kept != nil {
+		for _, seq := range missing {
+			if r := revisions[seq]; r != nil && !r.Erased {
+				r.prepare()
+				b.Kept.Keep(tenant, r)
+			}
+		}
+	}
+	return list, err
 }
 
 // A Tagged is a time in which a tag pointed to a revision.
@@ -439,7 +467,7 @@ func (b Base) Stated(ctx context.Context, tenant dag.Tenant, s belief.Space, of 
 	var list []Stretch
 	for i := range lists[0] {
 		t := &lists[0][i]
-		held, err := believed(lists[0][i:i+1], entries)
+		held, err := believed(lists[0][i:i+1], map[dag.Seq]*Revision{}, entries)
 		if err != nil {
 			return nil, err
 		}

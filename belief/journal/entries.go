@@ -80,6 +80,8 @@ type Revision struct {
 	Seq    dag.Seq // of its entry; 0: not recorded yet
 	At     dag.Time
 	Erased bool // what it said is gone, with the turns it rested on
+
+	prepared []belief.Element // of the statements; nil: they are made when they are asked for
 }
 
 // A Tag points a tag of an item to a revision from here on.
@@ -142,6 +144,21 @@ type Conflict struct {
 	Seq    dag.Seq
 	At     dag.Time
 	Erased bool
+}
+
+// Size is about how many bytes the revision takes in memory.
+func (r *Revision) Size() int {
+	n := 512 + len(r.Title) + len(r.Summary) + len(r.Reason)
+	for _, list := range [...][]string{r.Keywords, r.Topics} {
+		for _, s := range list {
+			n += 16 + len(s)
+		}
+	}
+	for i := range r.Statements {
+		s := &r.Statements[i]
+		n += 512 + 2*(len(s.Subject)+len(s.Predicate)+len(s.Object)) + len(dag.TurnID{})*len(s.Turns) + 256*len(s.Premises)
+	}
+	return n
 }
 
 // What follows is how entries are written: structs whose members are in the order of their names, so that JSON made of them is canonical

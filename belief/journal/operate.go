@@ -300,12 +300,26 @@ func (r *Revision) address() string {
 
 // element is a part as package belief has it.
 func (p Part) element(guarded bool) belief.Element {
+	if p.Revision.prepared != nil {
+		e := p.Revision.prepared[p.At]
+		e.Guarded = guarded
+		return e
+	}
 	s := p.Stated()
 	e := belief.Element{Literal: s.Literal, Premises: s.Premises, Span: s.Span, Guarded: guarded, Rank: belief.Rank{Class: s.Rank.Class, Criterion: s.Rank.Criterion, Event: s.Rank.Event, ID: s.id(p.Revision.Item)}}
 	if e.Rank.Event == 0 {
 		e.Rank.Event = p.Revision.Seq
 	}
 	return e
+}
+
+// prepare makes the elements of a revision that many may read from now on.
+func (r *Revision) prepare() {
+	list := make([]belief.Element, len(r.Statements))
+	for i := range list {
+		list[i] = Part{r, i}.element(false)
+	}
+	r.prepared = list
 }
 
 // A base is elements with where they are from.

@@ -1,0 +1,216 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/graphkernel/graphkernel/belief"
+	"github.com/graphkernel/graphkernel/belief/journal"
+	"github.com/graphkernel/graphkernel/belief/kinds"
+	"github.com/graphkernel/graphkernel/bench/plain"
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/policy"
+)
+
+// Bounds of operations on beliefs.
+const (
+	boundResolve     = 50 * time.Microsecond
+	boundRevise      = 2 * time.Millisecond // without the commit, among 100 000 statements
+	boundBase        = 50 * time.Millisecond
+	boundImpact      = 10 * time.Millisecond
+	boundReviseGrows = 3.0 // as the base grows a hundredfold
+)
+
+const (
+	baseItems    = 10_000
+	impactItems  = 10_000
+	impactDepth  = 10
+	perOperation = journal.MaxStatements
+)
+
+func spaceOf(statements int) belief.Space {
+	return belief.Space(fmt.Sprintf("bench/of-%d", statements))
+}
+
+// believing measures operations on beliefs beside a table that a user would write.
+func believing(ctx context.Context, r *report, y *yard, sizes []int, items, rounds int) (err error) {
+	y.made++
+	s, err := y.storeOf(ctx, inSQLite)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	a, err := newAuthority()
+	if err != nil {
+		return err
+	}
+	k, err := kernel.Open(kernel.Config{Store: s, Authority: a, Clock: time.Now})
+	if err != nil {
+		return err
+	}
+	p, err := policy.Bind("bench-kinds@1", kinds.New(belief.Constraints{Functional: []string{"is"}}, nil))
+	if err != nil {
+		return err
+	}
+	if err := k.Policies().Register(ctx, benchTenant, p); err != nil {
+		return err
+	}
+	beside, err := plain.SQLiteBeliefs(ctx, filepath.Join(y.folder, fmt.Sprintf("beliefs%d.db", y.made)))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, beside.Close()) }()
+	b := &believer{k: k, plain: beside}
+	for _, n := range sizes {
+		if err := b.load(ctx, n); err != nil {
+			return err
+		}
+	}
+	if err := b.items(ctx, items); err != nil {
+		return err
+	}
+	return b.measure(ctx, r, sizes, items, rounds)
+}
+
+type believer struct {
+	k     *kernel.Kernel
+	plain *plain.Beliefs
+	refs  []belief.Address
+	clock int
+}
+
+func (b *believer) operate(ctx context.Context, space belief.Space, item belief.Item, dry bool, of ...belief.Literal) (*journal.Outcome, error) {
+	return b.k.Beliefs().Operate(ctx, benchTenant, kernel.BeliefRequest{Operator: journal.Revise, Space: space, Item: item, Statements: of, Span: belief.Always, Confidence: dag.One, Dry: dry})
+}
+
+func valued(i, value int) belief.Literal {
+	return belief.Literal{Subject: fmt.Sprintf("thing-%d", i), Predicate: "is", Object: fmt.Sprintf("value-%d", value)}
+}
+
+// load makes a space with so many statements, and the same in the table.
+func (b *believer) load(ctx context.Context, statements int) error {
+	space := spaceOf(statements)
+	if _, err := b.k.Beliefs().SetSpace(ctx, benchTenant, space, "bench-kinds@1"); err != nil {
+		return err
+	}
+	for from := 0; from < statements; from += perOperation {
+		var list []belief.Literal
+		var triples []plain.Triple
+		for i := from; i < min(from+perOperation, statements); i++ {
+			l := valued(i, 0)
+			list = append(list, l)
+			triples = append(triples, plain.Triple{Subject: fmt.Sprint(space, l.Subject), Predicate: l.Predicate, Object: l.Object})
+		}
+		if _, err := b.operate(ctx, space, "", false, list...); err != nil {
+			return err
+		}
+		if err := b.plain.Revise(ctx, 1, triples...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// items makes a space with items of one statement each, all of which depend on the first, over ten steps.
+func (b *believer) items(ctx context.Context, n int) error {
+	if _, err := b.k.Beliefs().SetSpace(ctx, benchTenant, "bench/items", "bench-kinds@1"); err != nil {
+		return err
+	}
+	layer := (n + impactDepth - 1) / impactDepth
+	for i := range n {
+		item, err := belief.NewItem("bench/items", fmt.Sprintf("item-%d.fact", i))
+		if err != nil {
+			return err
+		}
+		if _, err := b.operate(ctx, "bench/items", item, false, valued(i, 0)); err != nil {
+			return err
+		}
+		b.refs = append(b.refs, belief.Address{Item: item})
+		if i == 0 {
+			continue
+		}
+		to := 0
+		if i > layer {
+			to = i - layer
+		}
+		l := journal.Link{From: belief.Address{Item: item, Revision: 1}, Type: "depends_on", To: belief.Address{Item: b.refs[to].Item, Revision: 1}.String()}
+		if _, err := b.k.Beliefs().Link(ctx, benchTenant, l); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *believer) measure(ctx context.Context, r *report, sizes []int, items, rounds int) error {
+	decide := make([]*candidate, len(sizes))
+	var all []*candidate
+	for n, size := range sizes {
+		decide[n] = &candidate{name: fmt.Sprintf("decide a revise of one of %d statements", size), burst: 4, run: func(ctx context.Context, i int) error {
+			o, err := b.operate(ctx, spaceOf(size), "", true, valued(i*7919%size, 1))
+			if err == nil && len(o.GaveWay) != 1 {
+				err = fmt.Errorf("%d statements gave way, want 1", len(o.GaveWay))
+			}
+			return err
+		}}
+		all = append(all, decide[n])
+	}
+	largest := sizes[len(sizes)-1]
+	revise := &candidate{name: fmt.Sprintf("revise and commit, of %d", largest), run: func(ctx context.Context, i int) error {
+		_, err := b.operate(ctx, spaceOf(largest), "", false, valued(i*7907%largest, 2))
+		return err
+	}}
+	table := &candidate{name: "update, insert and commit in a table", run: func(ctx context.Context, i int) error {
+		b.clock++
+		l := valued(i*7907%largest, 2)
+		return b.plain.Revise(ctx, 2+b.clock, plain.Triple{Subject: fmt.Sprint(spaceOf(largest), l.Subject), Predicate: l.Predicate, Object: l.Object})
+	}}
+	resolve := &candidate{name: fmt.Sprintf("resolve an address, of %d items", items), burst: 20, run: func(ctx context.Context, i int) error {
+		kref, err := b.k.Beliefs().Resolve(ctx, benchTenant, b.refs[i*7919%len(b.refs)])
+		if err == nil && kref.Revision == nil {
+			err = errors.New("nothing is current")
+		}
+		return err
+	}}
+	base := &candidate{name: fmt.Sprintf("the base of %d items", items), run: func(ctx context.Context, _ int) error {
+		got, err := b.k.Beliefs().Base(ctx, benchTenant, "bench/items", 0, nil)
+		if err == nil && len(got.Held) != items {
+			err = fmt.Errorf("%d statements, want %d", len(got.Held), items)
+		}
+		return err
+	}}
+	impact := &candidate{name: fmt.Sprintf("impact on %d dependents over %d steps", items-1, impactDepth), run: func(ctx context.Context, _ int) error {
+		got, err := b.k.Beliefs().Impact(ctx, benchTenant, belief.Address{Item: b.refs[0].Item, Revision: 1}, impactDepth)
+		if err == nil && len(got.Links) != items-1 {
+			err = fmt.Errorf("%d dependents, want %d", len(got.Links), items-1)
+		}
+		return err
+	}}
+	all = append(all, revise, table, resolve, base, impact)
+	for _, c := range all {
+		if err := c.warm(ctx, 3); err != nil {
+			return err
+		}
+	}
+	if err := inTurn(ctx, rounds, all); err != nil {
+		return err
+	}
+	var rows []row
+	for n, c := range decide {
+		bounds := []bound{atMost(c.sample.p50(), boundRevise)}
+		if n > 0 {
+			grown := c.sample.times(decide[0].sample)
+			bounds = append(bounds, bound{fmt.Sprintf("≤ %.0f × that of %d", boundReviseGrows, sizes[0]), grown <= boundReviseGrows})
+		}
+		rows = append(rows, rowOf(c, nil, bounds...))
+	}
+	rows = append(rows, rowOf(revise, table), rowOf(table, nil),
+		rowOf(resolve, nil, atMost(resolve.sample.p50(), boundResolve)),
+		rowOf(base, nil, atMost(base.sample.p50(), boundBase)),
+		rowOf(impact, nil, atMost(impact.sample.p50(), boundImpact)))
+	r.table("Beliefs", rows)
+	return nil
+}
