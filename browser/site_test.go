@@ -166,11 +166,21 @@ func (s *site) fill() {
 	s.post("/api/knowledge/batch", map[string]any{"facts": []map[string]any{
 		{"subject": "checkout", "predicate": "uses", "object": "connection pool", "source": "user"}, {"subject": "connection pool", "predicate": "is exhausted by", "object": "coupon look-up", "source": "user"},
 	}})
+	s.post("/api/spaces", map[string]string{"space": "acme/desk"})
+	belief := func(subject, predicate, object string) []map[string]string {
+		return []map[string]string{{"subject": subject, "predicate": predicate, "object": object}}
+	}
+	s.post("/api/beliefs/revise", map[string]any{"space": "acme/desk", "item": beliefItem, "title": "The look-up", "statements": belief("coupon look-up", "is", "slow"), "turns": []string{word}, "reason": "measured"})
+	s.post("/api/beliefs/revise", map[string]any{"space": "acme/desk", "statements": belief("checkout", "is", "slow"), "premises": belief("coupon look-up", "is", "slow")})
+	s.post("/api/krefs/tag", map[string]any{"ref": beliefItem, "tag": "published", "revision": 1})
+	s.post("/api/beliefs/propose", map[string]any{"space": "acme/desk", "statements": []map[string]any{{"subject": "coupon look-up", "predicate": "is", "object": "slow", "not": true}}, "reason": "an index was made"})
 	s.facts = s.post("/api/knowledge/slice", map[string]any{"start": "checkout"}).Header.Get("Slice-Id")
 	if s.slice == "" || s.context == "" || s.facts == "" {
 		s.t.Fatal("nothing was handed out")
 	}
 }
+
+const beliefItem = "kref://acme/desk/look-up.fact"
 
 // A shown page has a name, and what a reader has to find on it.
 type shown struct{ path, name, has string }
@@ -196,6 +206,12 @@ func (s *site) pages() []shown {
 		{"/compare?a=" + s.slice + "&b=" + s.context, "compare", "In both"},
 		{"/facts", "facts", "connection-pool"},
 		{"/facts/checkout", "entity", "as of"},
+		{"/beliefs", "beliefs", "acme/desk"},
+		{"/beliefs?space=acme/desk", "beliefs-space", "by rule"},
+		{"/beliefs/item?ref=" + beliefItem, "beliefs-item", "Tags in time"},
+		{"/beliefs/why?space=acme/desk&subject=checkout&predicate=is&object=slow", "beliefs-why", "It follows from"},
+		{"/beliefs/conflicts?space=acme/desk", "beliefs-conflicts", "Proposed"},
+		{"/beliefs/diff?space=acme/desk&from=1", "beliefs-diff", "Came"},
 		{"/atlas", "atlas", "Growth"},
 		{"/atlas?part=influence", "atlas-influence", "Holds together"},
 		{"/atlas?part=overlap", "atlas-overlap", "compare"},

@@ -443,6 +443,8 @@ func (s *site) post(path, body string) *http.Response {
 
 func quoted(v any) string { return string(must(json.Marshal(v))) }
 
+const beliefItem = "kref://acme/desk/made.fact"
+
 const conversation = "00000000-0000-4000-8000-00000000000c"
 
 func turnID(n int) string { return fmt.Sprintf("00000000-0000-4000-8000-%012d", n+1) }
@@ -476,6 +478,22 @@ func (s *site) fill() []string {
 		{"subject": hostile[0], "predicate": "uses", "object": hostile[1], "source": hostile[0], "turn": last},
 		{"subject": "url:javascript:alert(1)", "predicate": "calls", "object": hostile[0], "source": "x"},
 	}}))
+	s.post("/api/spaces", `{"space":"acme/desk"}`)
+	believe := func(operator string, more map[string]any) {
+		asked := map[string]any{"space": "acme/desk", "title": hostile[1], "summary": hostile[2], "reason": hostile[0], "keywords": []string{hostile[3]}}
+		for name, value := range more {
+			asked[name] = value
+		}
+		s.post("/api/beliefs/"+operator, quoted(asked))
+	}
+	claim := func(subject, object string, not bool) []map[string]any {
+		return []map[string]any{{"subject": subject, "predicate": "is", "object": object, "not": not}}
+	}
+	believe("revise", map[string]any{"item": beliefItem, "statements": claim(hostile[0], "x", false), "turns": []string{turnID(1)}})
+	believe("revise", map[string]any{"statements": claim("lamp", "red", false), "premises": claim(hostile[0], "x", false)})
+	believe("revise", map[string]any{"item": beliefItem, "statements": claim(hostile[4], "y", true), "turns": []string{turnID(2)}})
+	s.post("/api/krefs/tag", quoted(map[string]any{"ref": beliefItem, "tag": "published", "revision": 2}))
+	s.post("/api/beliefs/propose", quoted(map[string]any{"space": "acme/desk", "statements": claim(hostile[4], "y", false), "reason": hostile[0]}))
 	facts := s.post("/api/knowledge/slice", quoted(map[string]any{"start": hostile[0]})).Header.Get("Slice-Id")
 	if slice == "" || older == "" || context == "" || facts == "" {
 		s.t.Fatal("nothing was handed out")
@@ -484,6 +502,8 @@ func (s *site) fill() []string {
 		"/", "/conversations", "/conversations/" + conversation, "/slices", "/slices?kind=context", "/slices/" + slice, "/slices/" + slice + "?replay=1&explain=" + turnID(0), "/contexts/" + context, "/slices/" + facts, "/facts",
 		"/atlas", "/atlas?part=influence&by=rank", "/atlas?part=overlap", "/atlas?part=turns", "/atlas?part=facts", "/atlas?part=nothing", "/turns/" + last + "?blame=1",
 		"/compare", "/compare?a=" + slice + "&b=" + older, "/ledger", "/ledger?from=1", "/ledger?leaf=0", "/ledger?leaf=x", "/policies", "/policies/default@2", "/keys", "/search",
+		"/beliefs", "/beliefs?space=acme/desk", "/beliefs/item?ref=" + beliefItem, "/beliefs/item?ref=" + url.QueryEscape(beliefItem+"?r=1"),
+		"/beliefs/why?space=acme/desk&subject=lamp&predicate=is&object=red", "/beliefs/why?space=acme/desk&subject=lamp&predicate=is&object=blue", "/beliefs/conflicts?space=acme/desk", "/beliefs/diff?space=acme/desk&from=0", "/beliefs/diff?space=acme/desk&from=1",
 		"/facts/url:javascript:alert(1)", "/facts/" + url.PathEscape("script-alert-1-script"), "/slices/" + slice[:6], "/turns/" + last[:8],
 	}
 	for i, text := range hostile {
@@ -643,16 +663,27 @@ func TestPages(t *testing.T) {
 	b := s.signedIn(access.Auditor)
 	context := regexp.MustCompile(`/contexts/([0-9a-f]{16})"`).FindStringSubmatch(b.get("/slices").body)[1]
 	for path, want := range map[string][]string{
-		"/":                              {"Newest conversations", "acme.kernel.example", "by nobody"},
-		"/search?q=0000":                 {"begins so"},
-		"/search?q=deployment":           {"15 turns, the best first"},
-		"/search?q=deployment&since=now": {"is no date"},
-		"/search?q=deployment&as_of=-1":  {"is no sequence number"},
-		"/contexts/" + context:           {"The service: <strong>verified</strong>", "The prompt as the agent saw it", "What is not in it, and why", "Every candidate was chosen|was not chosen|passed over|too costly|budget"},
-		"/turns/" + turnID(1):            {"What the agent was shown", "Who was handed it", "What follows it", `<span class="dim">reply</span> <span class="role role-user">`},
-		"/ledger?from=1":                 {"begins with the one of size 1"},
-		"/ledger?from=99999":             {"role=\"alert\""},
-		"/facts":                         {"2 facts about"},
+		"/":                               {"Newest conversations", "acme.kernel.example", "by nobody"},
+		"/search?q=0000":                  {"begins so"},
+		"/search?q=deployment":            {"15 turns, the best first"},
+		"/search?q=deployment&since=now":  {"is no date"},
+		"/search?q=deployment&as_of=-1":   {"is no sequence number"},
+		"/contexts/" + context:            {"The service: <strong>verified</strong>", "The prompt as the agent saw it", "What is not in it, and why", "Every candidate was chosen|was not chosen|passed over|too costly|budget"},
+		"/turns/" + turnID(1):             {"What the agent was shown", "Who was handed it", "What follows it", `<span class="dim">reply</span> <span class="role role-user">`},
+		"/ledger?from=1":                  {"begins with the one of size 1"},
+		"/ledger?from=99999":              {"role=\"alert\""},
+		"/facts":                          {"3 facts about"},
+		"/beliefs":                        {"acme/desk", "beliefs@1"},
+		"/beliefs?space=acme/desk":        {"3 statements", "by rule", "1 proposal was not taken"},
+		"/beliefs/item?ref=" + beliefItem: {"leads to revision 2", "Tags in time", "published", "Revision 1", "this would no longer follow", turnID(1)},
+		"/beliefs/why?space=acme/desk&subject=lamp&predicate=is&object=red":  {"It follows from", turnID(1), "because"},
+		"/beliefs/why?space=acme/desk&subject=lamp&predicate=is&object=blue": {"It is not believed", "It never was stated"},
+		"/beliefs/conflicts?space=acme/desk":                                 {"Proposed", "made.fact"},
+		"/beliefs/diff?space=acme/desk&from=1":                               {"Came"},
+		"/beliefs/item?ref=" + url.QueryEscape(beliefItem+"?r=1"):            {"Tags in time"},
+		"/beliefs?space=acme/desk&as_of=99999":                               {"99999"},
+		"/beliefs/item?ref=%3Cb%3E":                                          {"kref://"},
+		"/beliefs?space=none/such":                                           {"none/such"},
 	} {
 		r := b.get(path)
 		for _, text := range want {

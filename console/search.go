@@ -42,6 +42,9 @@ func search(v *visit) (*page, error) {
 	if d.Q == "" {
 		return answer, nil
 	}
+	if strings.HasPrefix(d.Q, krefScheme) {
+		return &page{to: string(itemPath(d.Q))}, nil
+	}
 	answer.title = "Search: " + line(d.Q, 60)
 	in := api.Search{Query: d.Q, Limit: hits, Role: d.Role, Author: d.Author, Policy: d.Policy, Explain: d.Explain}
 	if d.Project != "" {

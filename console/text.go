@@ -24,6 +24,8 @@ var functions = template.FuncMap{
 	"blank": func(s string) bool { return strings.TrimSpace(s) == "" }, "excerpt": excerpt, "atlasParts": func() []place { return atlasParts }, "atlasBy": func() []place { return atlasBy },
 	"shares": func(caption string, list []api.NameShare) shareList { return shareList{caption, list} },
 	"weight": func(n uint64) string { return millionths(int(n)) }, "rank": func(n uint64) uint64 { return n / 1_000_000 }, "thousandth": func(n uint64) uint64 { return n / 1000 },
+	"why": whyPath, "item": itemPath, "ref": refOf, "number": strconv.Itoa,
+	"held":  func(space string, asOf uint64, list []api.HeldStatement) heldList { return heldList{space, asOf, list} },
 	"roles": func() []string { return []string{"", "user", "assistant", "tool", "system"} },
 }
 
@@ -40,7 +42,7 @@ func sections(role string) (list []place) {
 		may access.Permission // 0: everybody
 	}{
 		{place{"", "Home"}, 0}, {place{"search", "Search"}, access.Recall}, {place{"conversations", "Conversations"}, access.Read}, {place{"slices", "Handed out"}, access.Read},
-		{place{"facts", "Facts"}, access.Recall}, {place{"atlas", "Atlas"}, access.Read}, {place{"ledger", "Ledger"}, access.Follow}, {place{"policies", "Policies"}, access.ListPolicies}, {place{"keys", "Keys"}, access.ManageKeys},
+		{place{"facts", "Facts"}, access.Recall}, {place{"beliefs", "Beliefs"}, access.Recall}, {place{"atlas", "Atlas"}, access.Read}, {place{"ledger", "Ledger"}, access.Follow}, {place{"policies", "Policies"}, access.ListPolicies}, {place{"keys", "Keys"}, access.ManageKeys},
 	} {
 		if one.may == 0 || access.Role(role).May(one.may) {
 			list = append(list, one.place)
