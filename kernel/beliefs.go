@@ -17,6 +17,7 @@ import (
 	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/normalize"
 	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/store"
 )
 
@@ -356,6 +357,15 @@ func (k Beliefs) Link(ctx context.Context, tenant dag.Tenant, l journal.Link) (*
 			return nil, err
 		}
 		if _, err := k.evidence(ctx, tenant, []dag.TurnID{id}); err != nil {
+			return nil, err
+		}
+	}
+	if id, ok := strings.CutPrefix(l.To, "slice:"); ok {
+		s, err := slice.ParseSliceID(id)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := k.slices().Issued(ctx, tenant, s); err != nil {
 			return nil, err
 		}
 	}

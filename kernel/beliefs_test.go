@@ -356,3 +356,29 @@ func TestSpacePolicy(t *testing.T) {
 		t.Errorf("a space that was not made: %v", err)
 	}
 }
+
+// TestLinks leads links to what is there, and to nothing else. The same link again changes nothing.
+func TestLinks(t *testing.T) {
+	ctx := t.Context()
+	s := open(t, "sqlite")
+	k := over(t, s, token.NewAuthority(ring(t, "k1")))
+	turns := chain(t, k, 3)
+	believing(t, k)
+	made := must(k.Beliefs().Operate(ctx, tenant, asking(journal.Revise, "pump", "feeds", "tank")))
+	cut := must(k.Slices().Cut(ctx, tenant, kernel.Request{Anchor: turns[2]}))
+	from := belief.Address{Item: made.Item, Revision: 1}
+	for _, to := range []string{"turn:" + turns[1].String(), "slice:" + cut.Record.Provenance.SliceID.String()} {
+		l := journal.Link{From: from, Type: "referenced", To: to}
+		first := must(k.Beliefs().Link(ctx, tenant, l))
+		again := must(k.Beliefs().Link(ctx, tenant, l))
+		if first.Known || !again.Known || again.Seq != first.Seq {
+			t.Errorf("%s: %+v, then %+v", to, first, again)
+		}
+	}
+	for _, to := range []string{"slice:0123456789abcdef", "slice:x", "turn:" + dag.TurnID{1}.String()} {
+		if l, err := k.Beliefs().Link(ctx, tenant, journal.Link{From: from, Type: "referenced", To: to}); err == nil {
+			t.Errorf("%s: %+v", to, l)
+		}
+	}
+	soundly(t, s)
+}

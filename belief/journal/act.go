@@ -250,6 +250,7 @@ func (c *linking) Plan(k *history.State) (*history.Plan, error) {
 		e := k.Entries[t.Since]
 		if l, err := ReadLink(&e); err == nil && l.Type == c.asked.Type && l.To == c.asked.To {
 			c.recorded = *l
+			c.recorded.Known = true
 			return &history.Plan{}, nil
 		}
 	}

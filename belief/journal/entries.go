@@ -126,8 +126,9 @@ type Link struct {
 	To   string         // an address with a revision, "turn:ID" or "slice:ID"
 	By   string
 
-	Seq dag.Seq
-	At  dag.Time
+	Seq   dag.Seq
+	At    dag.Time
+	Known bool // it was there before
 }
 
 // A Conflict is a proposal that was not taken.

@@ -15,6 +15,7 @@ import (
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/normalize"
 	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/slice"
 )
 
 // classes are the names of classes.
@@ -171,9 +172,14 @@ func beliefBase(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api
 	if err != nil {
 		return api.BeliefBase{}, err
 	}
+	aliases, err := k.Facts().Aliases(ctx, tenant, b.AsOf)
+	if err != nil {
+		return api.BeliefBase{}, err
+	}
+	subject = aliases.Resolve(subject)
 	w := api.BeliefBase{AsOf: uint64(b.AsOf), Space: in.Space, Policy: b.Policy, Statements: []api.HeldStatement{}}
 	for _, h := range held(b) {
-		if subject == "" || h.Subject == subject {
+		if subject == "" || aliases.Resolve(h.Subject) == subject {
 			w.Statements = append(w.Statements, h)
 		}
 	}
@@ -410,7 +416,11 @@ func linkKref(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.N
 	if err != nil {
 		return api.KrefChange{}, err
 	}
-	return api.KrefChange{Outcome: journal.Changed, Seq: uint64(l.Seq)}, nil
+	outcome := journal.Changed
+	if l.Known {
+		outcome = journal.Unchanged
+	}
+	return api.KrefChange{Outcome: outcome, Seq: uint64(l.Seq)}, nil
 }
 
 func checkLinked(to string) error {
@@ -418,8 +428,9 @@ func checkLinked(to string) error {
 		_, err := dag.ParseTurnID(turn)
 		return err
 	}
-	if strings.HasPrefix(to, "slice:") {
-		return nil
+	if id, ok := strings.CutPrefix(to, "slice:"); ok {
+		_, err := slice.ParseSliceID(id)
+		return err
 	}
 	a, err := belief.ParseAddress(to)
 	if err != nil || a.Revision == 0 {
