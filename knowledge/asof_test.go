@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/internal/race"
 	"github.com/graphkernel/graphkernel/knowledge"
 )
 
@@ -16,6 +17,9 @@ import (
 // again: the answer is the same, or the newer ones are so many that there is none. So it is
 // where the work is cut, and with everything that an answer tells.
 func TestAsOfStays(t *testing.T) {
+	if race.Enabled {
+		t.Skip("long, and on one goroutine: nothing for the race detector")
+	}
 	r := rand.New(rand.NewPCG(7, 8))
 	type answer struct {
 		knowledge.Answer

@@ -9,6 +9,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
+	"github.com/graphkernel/graphkernel/internal/race"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/store/inmem"
 )
@@ -85,6 +86,9 @@ func believed(t *testing.T, b knowledge.Base, asOf dag.Seq) map[knowledge.ID]kno
 // believed again; nothing else is changed. The history that is left is adopted entry by entry, and all
 // at once, by a store that never saw what was erased, and gives the same terms there.
 func TestErasure(t *testing.T) {
+	if race.Enabled {
+		t.Skip("long, and on one goroutine: nothing for the race detector")
+	}
 	r := rand.New(rand.NewPCG(21, 22))
 	gone, again, lost, adopted := 0, 0, 0, 0
 	for range 150 {

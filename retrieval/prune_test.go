@@ -8,12 +8,16 @@ import (
 	"testing"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/internal/race"
 	"github.com/graphkernel/graphkernel/retrieval/analysis"
 )
 
 // TestBest holds that the best hits are the first ones of all hits, and that turns asked for by id have their scores among all, on indexes in which most turns are passed over: with many rare words, some
 // of them often in one turn, with conversations one after the other and at the same time, and with terms that occur almost everywhere.
 func TestBest(t *testing.T) {
+	if race.Enabled {
+		t.Skip("long, and on one goroutine: nothing for the race detector")
+	}
 	turns := 4_000
 	if testing.Short() {
 		turns = 1_500

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/graphkernel/graphkernel/internal/race"
 )
 
 // everywhere is Scan without windows and without the automaton: every rule that has a keyword looks at all of the text.
@@ -125,6 +127,9 @@ func mix(s *Scanner, shapes []*syntax.Regexp, random *rand.Rand) string {
 
 // TestScanIsComplete compares Scan with asking every expression everywhere.
 func TestScanIsComplete(t *testing.T) {
+	if race.Enabled {
+		t.Skip("long, and on one goroutine: nothing for the race detector")
+	}
 	s := Standard()
 	shapes := parsed(t, s)
 	random := rand.New(rand.NewPCG(1, 2))
@@ -150,6 +155,9 @@ func TestScanIsComplete(t *testing.T) {
 
 // TestWindowsAtEdges has matches at all distances from the edges of a window, and from each other.
 func TestWindowsAtEdges(t *testing.T) {
+	if race.Enabled {
+		t.Skip("long, and on one goroutine: nothing for the race detector")
+	}
 	s := Standard()
 	secret := "api_key = '8ae31cacf141669ddfb5da2f9a1c'"
 	for _, c := range []struct {

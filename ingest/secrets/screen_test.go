@@ -11,12 +11,16 @@ import (
 	"testing"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/internal/race"
 )
 
 // secret returns one that the rule github-pat knows, made of parts.
 func secret(n int) string { return "ghp_" + fmt.Sprintf("wWPw5k4aXcaT4fNP0UcnZwJUVFk6LO0p%04d", n) }
 
 func TestRedact(t *testing.T) {
+	if race.Enabled {
+		t.Skip("long, and on one goroutine: nothing for the race detector")
+	}
 	s := Standard()
 	shapes := parsed(t, s)
 	random := rand.New(rand.NewPCG(7, 9))
