@@ -1136,7 +1136,7 @@ class Policies(TypedDict):
 
 
 class PolicyRegistration(TypedDict):
-    policy: Union[SlicePolicy, SlicePolicyV2, FactPolicy, RetrievalPolicy, ContextPolicy, DenyRules, Retention, KindPolicy]
+    policy: Union[SlicePolicy, SlicePolicyV2, FactPolicy, RetrievalPolicy, ContextPolicy, DenyRules, Retention, KindPolicy, PromotionPolicy]
     policy_id: str
 
 
@@ -1167,6 +1167,14 @@ class ProblemDocument(TypedDict):
     """With conflict and cycle, the turn; with unknown_parent, the parent."""
     type: str
     """Where the code is explained, relative to the service."""
+
+
+class PromotionPolicy(TypedDict):
+    """When what is believed becomes something of another kind, or gets a tag. Without steps it has those of promotion@1; of several steps to a kind the first that applies is taken."""
+
+    steps: NotRequired[list[dict[str, Any]]]
+    """docs/belief.md has the members."""
+    type: Literal["promotion_policy_v1"]
 
 
 class Provenance(TypedDict):
@@ -1201,7 +1209,7 @@ class Receipt(TypedDict):
 
 
 class RegisteredPolicy(TypedDict):
-    policy: Union[SlicePolicy, SlicePolicyV2, FactPolicy, RetrievalPolicy, ContextPolicy, DenyRules, Retention, KindPolicy]
+    policy: Union[SlicePolicy, SlicePolicyV2, FactPolicy, RetrievalPolicy, ContextPolicy, DenyRules, Retention, KindPolicy, PromotionPolicy]
     policy_id: str
     policy_params_hash: str
 

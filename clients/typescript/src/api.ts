@@ -1107,7 +1107,7 @@ export interface Policies {
 }
 
 export interface PolicyRegistration {
-  policy: SlicePolicy | SlicePolicyV2 | FactPolicy | RetrievalPolicy | ContextPolicy | DenyRules | Retention | KindPolicy;
+  policy: SlicePolicy | SlicePolicyV2 | FactPolicy | RetrievalPolicy | ContextPolicy | DenyRules | Retention | KindPolicy | PromotionPolicy;
   policy_id: string;
 }
 
@@ -1140,6 +1140,13 @@ export interface ProblemDocument {
   type: string;
 }
 
+/** When what is believed becomes something of another kind, or gets a tag. Without steps it has those of promotion@1; of several steps to a kind the first that applies is taken. */
+export interface PromotionPolicy {
+  /** docs/belief.md has the members. */
+  steps?: Record<string, unknown>[];
+  type: "promotion_policy_v1";
+}
+
 export interface Provenance {
   anchor_turn_id: string;
   graph_snapshot_hash: string;
@@ -1168,7 +1175,7 @@ export interface Receipt {
 }
 
 export interface RegisteredPolicy {
-  policy: SlicePolicy | SlicePolicyV2 | FactPolicy | RetrievalPolicy | ContextPolicy | DenyRules | Retention | KindPolicy;
+  policy: SlicePolicy | SlicePolicyV2 | FactPolicy | RetrievalPolicy | ContextPolicy | DenyRules | Retention | KindPolicy | PromotionPolicy;
   policy_id: string;
   policy_params_hash: string;
 }
