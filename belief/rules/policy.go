@@ -72,7 +72,7 @@ type Step struct {
 	Tag         string  // that they get; "": none
 	Counts      Count   // what Threshold counts
 	Threshold   int     // at least 1
-	Similarity  dag.PPM // of evidence that is less similar, nothing counts; above 0, the candidate is one of its sources
+	Similarity  dag.PPM // of evidence that is less similar, nothing counts
 	Seconds     int64   // between the first of what counts and the last
 	NoneAgainst bool    // no evidence against it
 	Confidence  dag.PPM // of the candidate

@@ -55,7 +55,7 @@ type Promotion struct {
 
 // Promote returns what is to be promoted: of each candidate at most one promotion to a kind, by the first step that applies, and all to a tag that it does not
 // have. What is later than now counts for nothing. A source whose lineage holds the candidate counts half, and without one that is independent nothing is promoted, however many
-// there are. The cost is the candidates times the steps times their sources.
+// there are; the candidate may be one of its sources, but is not independent. The cost is the candidates times the steps times their sources.
 func Promote(p Policy, list []Candidate, now dag.Time) (all []Promotion) {
 	steps := p.Steps()
 	for i := range list {
@@ -133,7 +133,7 @@ func (c *Candidate) votes(s Step, now dag.Time) (list []vote) {
 				continue
 			}
 			v := vote{e.ID, e.By, e.At, dag.One, e.ID == c.ID}
-			if slices.Contains(e.Lineage, c.ID) || v.own && s.Similarity == 0 {
+			if slices.Contains(e.Lineage, c.ID) {
 				v.own, v.weight = true, half
 			}
 			list = append(list, v)
