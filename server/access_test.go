@@ -198,7 +198,7 @@ func TestRoles(t *testing.T) {
 		}
 		_ = r.Body.Close()
 	}
-	if allowed != 9+43+55+79 || refused != 4*79-allowed {
+	if allowed != 9+45+56+84 || refused != 4*84-allowed {
 		t.Errorf("%d allowed, %d refused", allowed, refused)
 	}
 }
