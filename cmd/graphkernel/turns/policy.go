@@ -132,7 +132,7 @@ func policyLimits(p policy.Registered) (selects, most string) {
 		c := params.Constraints()
 		return "beliefs", fmt.Sprintf("%d functional, %d exclusive, %s", len(c.Functional), len(c.Exclusive), cli.Count(len(params.Kinds()), "kind"))
 	case rules.Policy:
-		return "promotion", cli.Count(len(params.Steps()), "step")
+		return "promoted", cli.Count(len(params.Steps()), "step")
 	case contexts.Policy:
 		return "contexts", fmt.Sprintf("%d tokens", params.Budget)
 	default:
