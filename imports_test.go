@@ -37,7 +37,7 @@ var mayImport = map[string][]string{
 	"internal/endpoint":   {},
 	"ledger/identity":     {"dag", "history", "ledger", "internal/canon", "internal/secretfile", "golang.org/x/mod/sumdb/note"},
 	"policy":              {"dag", "internal/canon", "github.com/cespare/xxhash/v2"},
-	"policy/standard":     {"belief/kinds", "guard", "policy", "retention", "retrieval", "slice/contexts", "slice/facts"},
+	"policy/standard":     {"belief/kinds", "belief/rules", "guard", "policy", "retention", "retrieval", "slice/contexts", "slice/facts"},
 	"policy/registry":     {"internal/canon", "policy/standard", "dag", "history", "ledger", "policy"},
 	"slice":               {"dag", "policy", "internal/canon", "github.com/cespare/xxhash/v2", "golang.org/x/mod/sumdb/tlog"},
 	"slice/issued":        {"access", "internal/canon", "policy", "knowledge", "slice/facts", "dag", "history", "ledger", "slice"},
@@ -59,6 +59,7 @@ var mayImport = map[string][]string{
 	"belief":              {"dag", "normalize"},
 	"belief/journal":      {"belief", "dag", "history", "internal/canon", "knowledge", "normalize"},
 	"belief/kinds":        {"belief", "dag", "internal/canon", "normalize", "policy"},
+	"belief/rules":        {"belief", "belief/kinds", "dag", "internal/canon", "normalize", "policy", "retrieval"},
 	"knowledge":           {"dag", "history", "normalize", "internal/canon"},
 	"slice/facts":         {"dag", "knowledge", "normalize", "policy", "slice", "internal/canon", "github.com/cespare/xxhash/v2"},
 	"slice/contexts":      {"dag", "internal/canon", "knowledge", "policy", "render", "retrieval", "retrieval/analysis", "retrieval/bm25", "slice", "slice/facts", "github.com/cespare/xxhash/v2"},
@@ -72,7 +73,7 @@ var mayImport = map[string][]string{
 	"store/postgres":      {"dag", "history", "ledger", "store", "store/packed", "github.com/jackc/pgx/v5"},
 	"store/sqlite":        {"dag", "history", "ledger", "store", "store/packed", "modernc.org/sqlite"},
 	"atlas":               {"dag"},
-	"kernel":              {"atlas", "belief", "belief/journal", "belief/kinds", "retrieval/enrich", "retrieval/segments", "ingest/marks", "slice/contexts", "retrieval", "retrieval/analysis", "retrieval/embed", "retrieval/embed/static", "store/kinds", "access/apikeys", "history/erasures", "history/follow", "policy/standard", "access", "history", "ledger/attest", "dag", "slice/facts", "slice/issued", "ledger/identity", "ledger", "ledger/witness", "policy", "policy/registry", "slice", "token", "ingest", "store", "github.com/hashicorp/golang-lru/v2", "knowledge", "normalize"},
+	"kernel":              {"atlas", "belief", "belief/journal", "belief/kinds", "belief/rules", "retrieval/enrich", "retrieval/segments", "ingest/marks", "slice/contexts", "retrieval", "retrieval/analysis", "retrieval/embed", "retrieval/embed/static", "store/kinds", "access/apikeys", "history/erasures", "history/follow", "policy/standard", "access", "history", "ledger/attest", "dag", "slice/facts", "slice/issued", "ledger/identity", "ledger", "ledger/witness", "policy", "policy/registry", "slice", "token", "ingest", "store", "github.com/hashicorp/golang-lru/v2", "knowledge", "normalize"},
 	"retrieval/analysis":  {"github.com/clipperhouse/uax29/v2", "github.com/kljensen/snowball", "golang.org/x/text/unicode/norm"},
 	"retrieval/enrich":    {"dag"},
 	"retrieval/segments":  {"dag", "history", "retrieval", "slice", "store"},
@@ -120,7 +121,7 @@ var mayImport = map[string][]string{
 		"github.com/jedib0t/go-pretty/v6", "github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term",
 	},
 	"cmd/graphkernel/overview": {"capture", "cmd/graphkernel/capture", "cmd/graphkernel/cli", "render", "token", "github.com/jedib0t/go-pretty/v6", "github.com/spf13/cobra"},
-	"cmd/graphkernel/turns": {"belief/kinds", "guard", "retention", "ingest/secrets", "slice/contexts", "retrieval", "retrieval/analysis",
+	"cmd/graphkernel/turns": {"belief/kinds", "belief/rules", "guard", "retention", "ingest/secrets", "slice/contexts", "retrieval", "retrieval/analysis",
 		"knowledge",
 		"server/view", "client", "api", "slice/facts", "policy/standard", "access", "cmd/graphkernel/cli", "cmd/graphkernel/facts", "dag", "ingest", "kernel", "policy", "render", "slice", "store", "token",
 		"github.com/jedib0t/go-pretty/v6", "github.com/spf13/cobra",
@@ -161,7 +162,7 @@ var mayImport = map[string][]string{
 }
 
 // pure packages do no I/O and read no clock.
-var pure = []string{"access", "atlas", "belief", "belief/journal", "belief/kinds", "ingest/secrets", "guard", "retention", "ledger/attest", "dag", "evidence", "history", "history/erasures", "history/follow", "slice/facts", "slice/issued", "internal/canon", "knowledge", "ledger", "policy", "policy/registry", "render", "slice", "normalize", "retrieval/trajectory", "api", "api/describe"}
+var pure = []string{"access", "atlas", "belief", "belief/journal", "belief/kinds", "belief/rules", "ingest/secrets", "guard", "retention", "ledger/attest", "dag", "evidence", "history", "history/erasures", "history/follow", "slice/facts", "slice/issued", "internal/canon", "knowledge", "ledger", "policy", "policy/registry", "render", "slice", "normalize", "retrieval/trajectory", "api", "api/describe"}
 
 // effects are what a pure package cannot import.
 var effects = []string{"os", "net", "net/http", "database/sql", "math/rand", "math/rand/v2", "crypto/rand", "os/exec", "io/fs", "log", "log/slog"}
@@ -204,7 +205,7 @@ func TestImports(t *testing.T) {
 
 // namesKinds are the packages of which no back end may know: a kind of entry is a package of its
 // own, and stores keep entries and terms.
-var namesKinds = []string{"access", "access/apikeys", "belief", "belief/journal", "belief/kinds", "knowledge", "normalize", "policy", "policy/registry", "slice", "slice/facts", "slice/issued", "history/erasures", "token", "kernel"}
+var namesKinds = []string{"access", "access/apikeys", "belief", "belief/journal", "belief/kinds", "belief/rules", "knowledge", "normalize", "policy", "policy/registry", "slice", "slice/facts", "slice/issued", "history/erasures", "token", "kernel"}
 
 // TestBackEndsNameNoKind makes sure that a new kind of entry needs no line in a back end.
 func TestBackEndsNameNoKind(t *testing.T) {

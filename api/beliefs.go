@@ -322,7 +322,7 @@ type KrefChange struct {
 type BeliefEvent struct {
 	Seq      uint64   `json:"seq" is:"Seq"`
 	At       dag.Time `json:"at"`
-	Kind     string   `json:"kind" is:"space|revision|tag|deprecation|link|conflict"`
+	Kind     string   `json:"kind" is:"space|revision|tag|deprecation|link|conflict|resolution|use"`
 	Space    string   `json:"space" is:"BeliefSpace"`
 	Item     string   `json:"item,omitempty" is:"ItemAddress"`
 	Revision int      `json:"revision,omitempty" doc:"That was made, or that a tag points to."`

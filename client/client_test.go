@@ -399,7 +399,7 @@ func TestEveryOperation(t *testing.T) {
 		if got := must(c.Policies().Get(ctx, "narrow@1")); got != narrow {
 			t.Errorf("got %+v", got)
 		}
-		if got := must(c.Policies().All(ctx)).All(); len(got) != 15 || got[7].ID() != facts.PolicyID || got[9] != narrow {
+		if got := must(c.Policies().All(ctx)).All(); len(got) != 16 || got[7].ID() != facts.PolicyID || got[9] != narrow {
 			t.Errorf("got %+v", got)
 		}
 		wider := must(standard.Forms().ParseRegistration([]byte(`{"policy_id":"narrow@1","policy":{"type":"slice_policy_v1","max_nodes":3}}`)))
@@ -490,6 +490,24 @@ func TestEveryOperation(t *testing.T) {
 		}
 		if o := must(client.Do(ctx, c, api.ContractBeliefs, said("blue"))); o.Outcome != "refused" || o.Reason != "protected" {
 			t.Errorf("got %+v", o)
+		}
+		if r := must(client.Do(ctx, c, api.BeliefRules, api.RulesQuery{Space: space})); len(r.Statements) != 0 {
+			t.Errorf("got %+v", r)
+		}
+		if u := must(client.Do(ctx, c, api.UseBelief, api.BeliefUse{Ref: item, Success: true})); u.Uses != 1 || u.Rate != dag.One {
+			t.Errorf("got %+v", u)
+		}
+		if p := must(client.Do(ctx, c, api.PromoteBeliefs, api.PromotionRequest{Space: space})); len(p.Promotions) != 0 {
+			t.Errorf("got %+v", p)
+		}
+		if l := must(client.Do(ctx, c, api.CascadeBeliefs, api.CascadeRequest{Space: space})); len(l.Lowered) != 0 {
+			t.Errorf("got %+v", l)
+		}
+		contrary := said("blue")
+		contrary.Statements[0].Not = true
+		waits := must(client.Do(ctx, c, api.ProposeBeliefs, contrary))
+		if r := must(client.Do(ctx, c, api.ResolveConflict, api.ConflictResolution{Space: space, Conflict: waits.Seq, How: "dropped"})); waits.Outcome != "refused" || r.Seq == 0 || len(r.Advice) != 1 {
+			t.Errorf("got %+v, %+v", waits, r)
 		}
 		must(client.Do(ctx, c, api.DeprecateItem, api.Deprecation{Ref: item}))
 		if r := must(client.Do(ctx, c, api.RestoreItem, api.Deprecation{Ref: item})); r.Outcome != "changed" {

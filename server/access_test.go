@@ -25,14 +25,14 @@ import (
 var permitted = map[access.Role]string{
 	access.Verifier: "getCheckpoint getTile getConsistency getLogKeys verifyToken verifyBundle attestBundle convertBundle getCaller",
 	access.Agent: "convertBundle getCaller resolveTurn getCheckpoint getTile getConsistency getLogKeys admitTurns cutSlice cutSlices cutFacts verifyToken verifyBundle attestBundle listPolicies getPolicy " +
-		"learnFact learnFacts retractFacts addAliases removeAlias listFacts factHistory traverseKnowledge findPaths knowledgeChanges knowledgeStats drawKnowledge listAliases searchTurns enrichHits assembleContext listSpaces proposeBeliefs getBeliefBase explainBelief beliefImpact diffBeliefs listItems beliefConflicts resolveKref tagKref linkKref",
+		"learnFact learnFacts retractFacts addAliases removeAlias listFacts factHistory traverseKnowledge findPaths knowledgeChanges knowledgeStats drawKnowledge listAliases searchTurns enrichHits assembleContext listSpaces proposeBeliefs getBeliefBase explainBelief beliefImpact diffBeliefs listItems beliefConflicts resolveKref tagKref linkKref beliefRules useBelief",
 	access.Auditor: "convertBundle getCaller resolveTurn listTurns lookUpTurns previewSlice explainCut explainContext attestBundle getBundle getEvidence getCheckpoint getTile getEntries getProof getConsistency getLogKeys getTurn listConversations getConversation listSlices listErasures turnHolding atlasSnapshot atlasOverlap atlasInfluence atlasCommunities atlasManifest blameTurn getSlice replaySlice explainTurn streamEvents " +
 		"verifyToken verifyBundle listPolicies getPolicy " +
-		"listFacts factHistory traverseKnowledge findPaths knowledgeChanges knowledgeStats drawKnowledge listAliases searchTurns enrichHits assembleContext listSpaces getBeliefBase explainBelief beliefImpact diffBeliefs listItems beliefConflicts resolveKref",
+		"listFacts factHistory traverseKnowledge findPaths knowledgeChanges knowledgeStats drawKnowledge listAliases searchTurns enrichHits assembleContext listSpaces getBeliefBase explainBelief beliefImpact diffBeliefs listItems beliefConflicts resolveKref beliefRules",
 	access.Admin: "convertBundle getCaller resolveTurn listTurns lookUpTurns previewSlice explainCut explainContext listKeys createKey revokeKey attestBundle getBundle getEvidence getCheckpoint getTile getEntries getProof getConsistency getLogKeys admitTurns getTurn eraseTurn eraseTask listConversations getConversation cutSlice cutSlices verifyToken verifyBundle " +
 		"listSlices listErasures turnHolding atlasSnapshot atlasOverlap atlasInfluence atlasCommunities atlasManifest blameTurn getSlice replaySlice explainTurn listPolicies registerPolicy getPolicy streamEvents " +
 		"learnFact learnFacts retractFacts addAliases removeAlias listFacts factHistory traverseKnowledge findPaths knowledgeChanges knowledgeStats drawKnowledge listAliases searchTurns enrichHits assembleContext cutFacts " +
-		"setSpace listSpaces reviseBeliefs contractBeliefs expandBeliefs proposeBeliefs getBeliefBase explainBelief beliefImpact diffBeliefs listItems beliefConflicts resolveKref tagKref deprecateItem restoreItem linkKref",
+		"setSpace listSpaces reviseBeliefs contractBeliefs expandBeliefs proposeBeliefs getBeliefBase explainBelief beliefImpact diffBeliefs listItems beliefConflicts resolveKref tagKref deprecateItem restoreItem linkKref promoteBeliefs cascadeBeliefs resolveConflict beliefRules useBelief",
 }
 
 // questions returns a good request for every operation that needs a key.
@@ -43,9 +43,17 @@ func (s *service) questions(slice string, bundle []byte) map[string]question {
 	s.expect(200, question{op: "assembleContext", key: s.admin(), body: api.ContextRequest{Task: "turn to erase", AsOf: 1}}).decode(s.t, &gone)
 	said := []api.BeliefStatement{{Subject: "a", Predicate: "is", Object: "b"}}
 	const item = "kref://acme/s/made.fact"
+	var conflict api.BeliefOutcome
 	s.expect(200, question{op: "setSpace", key: s.admin(), body: api.NewSpace{Space: "acme/s"}})
 	s.expect(200, question{op: "reviseBeliefs", key: s.admin(), body: api.BeliefRequest{Space: "acme/s", Item: item, Statements: said}})
 	s.expect(200, question{op: "reviseBeliefs", key: s.admin(), body: api.BeliefRequest{Space: "acme/s", Item: "kref://acme/s/other.fact", Statements: []api.BeliefStatement{{Subject: "c", Predicate: "is", Object: "d"}}}})
+	for _, o := range []struct {
+		op     string
+		object string
+		turns  []dag.TurnID
+	}{{"reviseBeliefs", "e", []dag.TurnID{mustTurn(s.t, 1)}}, {"proposeBeliefs", "f", nil}} {
+		s.expect(200, question{op: o.op, key: s.admin(), body: api.BeliefRequest{Space: "acme/s", Turns: o.turns, Statements: []api.BeliefStatement{{Subject: "e", Predicate: "is", Object: "e", Not: o.object == "f"}}}}).decode(s.t, &conflict)
+	}
 	return map[string]question{
 		"setSpace":          {body: api.NewSpace{Space: "acme/s"}},
 		"listSpaces":        {},
@@ -64,6 +72,11 @@ func (s *service) questions(slice string, bundle []byte) map[string]question {
 		"deprecateItem":     {body: api.Deprecation{Ref: "kref://acme/s/other.fact"}},
 		"restoreItem":       {body: api.Deprecation{Ref: item}},
 		"linkKref":          {body: api.NewLink{From: item + "?r=1", Type: "derived_from", To: item + "?r=1"}},
+		"promoteBeliefs":    {body: api.PromotionRequest{Space: "acme/s"}},
+		"cascadeBeliefs":    {body: api.CascadeRequest{Space: "acme/s"}},
+		"resolveConflict":   {body: api.ConflictResolution{Space: "acme/s", Conflict: conflict.Seq, How: "dropped", DryRun: true}},
+		"beliefRules":       {query: values("space", "acme/s")},
+		"useBelief":         {body: api.BeliefUse{Ref: item + "?r=1", Success: true}},
 		"admitTurns":        {body: map[string]any{"turns": []any{turn(1)}}},
 		"getTurn":           {path: map[string]string{"id": turnID(1)}},
 		"eraseTurn":         {path: map[string]string{"id": turnID(50)}, body: api.ErasureRequest{Reason: "asked for"}},
@@ -185,7 +198,7 @@ func TestRoles(t *testing.T) {
 		}
 		_ = r.Body.Close()
 	}
-	if allowed != 9+43+55+79 || refused != 4*79-allowed {
+	if allowed != 9+45+56+84 || refused != 4*84-allowed {
 		t.Errorf("%d allowed, %d refused", allowed, refused)
 	}
 }

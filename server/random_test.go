@@ -14,6 +14,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/api"
+	"github.com/graphkernel/graphkernel/dag"
 )
 
 // A generator draws requests from the contract: what it describes, with values that
@@ -182,6 +183,12 @@ func TestRandom(t *testing.T) {
 	known := context()
 	s.expect(200, question{op: "setSpace", key: s.admin(), body: api.NewSpace{Space: "acme/s"}})
 	s.expect(200, question{op: "reviseBeliefs", key: s.admin(), body: api.BeliefRequest{Space: "acme/s", Item: "kref://acme/s/made.fact", Statements: []api.BeliefStatement{{Subject: "ada", Predicate: "knew", Object: "babbage"}}}})
+	rests := api.BeliefRequest{Space: "acme/s", Turns: []dag.TurnID{mustTurn(t, 1)}, Statements: []api.BeliefStatement{{Subject: "pump", Predicate: "is", Object: "on"}}}
+	s.expect(200, question{op: "reviseBeliefs", key: s.admin(), body: rests})
+	rests.Turns, rests.Statements[0].Not = nil, true
+	for range 5 { // conflicts, whose numbers are among those that are drawn
+		s.expect(200, question{op: "proposeBeliefs", key: s.admin(), body: rests})
+	}
 	_, spare, err := s.kernel.Keys().Create(t.Context(), tenantA, access.Verifier, "")
 	if err != nil {
 		t.Fatal(err)

@@ -376,7 +376,7 @@ func mustDigest(t *testing.T, text string) dag.Digest {
 	return d
 }
 
-func mustTurn(t *testing.T, n int) dag.TurnID {
+func mustTurn(t testing.TB, n int) dag.TurnID {
 	t.Helper()
 	id, err := dag.ParseTurnID(turnID(n))
 	if err != nil {

@@ -174,6 +174,8 @@ var table = []row{
 	{is: belief.ErrConflict, code: api.CodeBelief},
 	{is: journal.ErrSpace, code: api.CodeNotFound},
 	{is: journal.ErrNoItem, code: api.CodeNotFound},
+	{is: journal.ErrNoConflict, code: api.CodeNotFound},
+	{is: journal.ErrChanged, code: api.CodeInternal},
 	{is: journal.ErrDeprecated, code: api.CodeBelief},
 	{is: journal.ErrTooWide, code: api.CodeInvalid},
 	{is: kernel.ErrMayNot, code: api.CodeForbidden},

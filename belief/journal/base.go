@@ -606,6 +606,10 @@ func recordedOf(e *history.Entry, r record) Recorded {
 		w.Item, w.Revision, w.By = r.From.Item, r.From.Revision, r.By
 	case *Conflict:
 		w.Space, w.By, w.Erased = r.Space, r.By, r.Erased
+	case *Resolution:
+		w.Space, w.By = r.Space, r.By
+	case *Use:
+		w.Item, w.Revision, w.By = r.Of.Item, r.Of.Revision, r.By
 	}
 	if w.Item != "" {
 		w.Space = w.Item.Space()

@@ -14,7 +14,7 @@ type Codec struct{}
 
 // Kinds lists the kinds of entries.
 func (Codec) Kinds() []history.Kind {
-	return []history.Kind{KindConflict, KindDeprecation, KindLink, KindRevision, KindSpace, KindTag}
+	return []history.Kind{KindConflict, KindDeprecation, KindLink, KindResolution, KindRevision, KindSpace, KindTag, KindUse}
 }
 
 // IsKind reports whether entries of a kind are of beliefs.
@@ -76,6 +76,10 @@ func readEntry(e *history.Entry) (record, error) {
 		return ReadLink(e)
 	case KindConflict:
 		return ReadConflict(e)
+	case KindResolution:
+		return ReadResolution(e)
+	case KindUse:
+		return ReadUse(e)
 	}
 	return nil, fmt.Errorf("%w: number %d is of the kind %s, which is none of beliefs", dag.ErrForm, e.Seq, e.Kind)
 }
@@ -121,6 +125,10 @@ func check(e *history.Entry) (record, error) {
 		if r.Erased {
 			return r, nil
 		}
+		again = r.entry()
+	case *Resolution:
+		again = r.entry()
+	case *Use:
 		again = r.entry()
 	}
 	if !again.Same(e) {
@@ -229,6 +237,11 @@ func (f *folding) fold(k *history.State, before []record, r record) error {
 	case *Link:
 		f.begin(indexLinks, linkKey(r.From.String()), r.Seq, nil)
 		f.begin(indexLinked, linkKey(r.To), r.Seq, nil)
+	case *Resolution:
+		space := r.Space.Key()
+		f.end(indexConflicts, space[:], r.Conflict, r.Seq)
+	case *Use:
+		f.begin(indexUses, keyBytes(r.Of.Item.Key()), r.Seq, useValue(r))
 	case *Conflict:
 		space := r.Space.Key()
 		f.begin(indexConflicts, space[:], r.Seq, nil)

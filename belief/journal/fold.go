@@ -23,6 +23,7 @@ const (
 	indexConflicts                           // key: a space
 	indexRests                               // key: a turn that a revision or a conflict rests on
 	indexRequests                            // key: of a request; leads to the first entry of its answer
+	indexUses                                // key: an item; value: the number of the revision that was used
 )
 
 // A place is where a revision is: the number of its entry, and its own number.

@@ -292,6 +292,19 @@ belief
 belief conflicts acme/support
 --output json belief conflicts acme/support
 ~belief conflicts acme/absent
+belief promote acme/support --dry-run
+--output json belief promote acme/support
+~belief promote acme/support --policy default@1
+belief cascade acme/support
+--output json belief cascade acme/support --dry-run
+belief rules acme/support
+--output json belief rules acme/support
+~belief rules acme/absent
+belief used kref://acme/support/ada.fact
+--output json belief used kref://acme/support/ada.fact --failed
+~belief used kref://acme/support/none.fact
+~belief resolve acme/support 999 dropped
+~belief resolve acme/support x dropped
 belief base acme/support
 --output json belief base acme/support --as-of 32 --subject 'ada lovelace'
 belief base acme/support --valid-at 2026-06-01

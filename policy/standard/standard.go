@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/graphkernel/graphkernel/belief/kinds"
+	"github.com/graphkernel/graphkernel/belief/rules"
 	"github.com/graphkernel/graphkernel/guard"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/retention"
@@ -21,7 +22,7 @@ var given = func() map[policy.ID]policy.Parameters {
 		policy.DefaultV2ID: policy.DefaultV2(),
 		facts.PolicyID:     facts.DefaultPolicy(),
 		retrieval.PolicyID: retrieval.DefaultPolicy(), retrieval.DensePolicyID: retrieval.DensePolicy(),
-		contexts.DefaultID: contexts.Default(), kinds.ID: kinds.Default(),
+		contexts.DefaultID: contexts.Default(), kinds.ID: kinds.Default(), rules.ID: rules.Default(),
 	}
 	for id, p := range contexts.Profiles() {
 		all[id] = p
@@ -31,7 +32,7 @@ var given = func() map[policy.ID]policy.Parameters {
 
 // Forms returns the types of parameters.
 func Forms() policy.Forms {
-	return policy.Forms{policy.SliceForm, policy.SliceFormV2, facts.PolicyForm, retrieval.PolicyForm, contexts.PolicyForm, guard.Form, retention.Form, kinds.Form}
+	return policy.Forms{policy.SliceForm, policy.SliceFormV2, facts.PolicyForm, retrieval.PolicyForm, contexts.PolicyForm, guard.Form, retention.Form, kinds.Form, rules.Form}
 }
 
 // Registry returns the registry that every tenant begins with.

@@ -79,6 +79,11 @@ var (
 	DeprecateItem     = answered(api.DeprecateItem, deprecating(true))
 	RestoreItem       = answered(api.RestoreItem, deprecating(false))
 	LinkKref          = answered(api.LinkKref, linkKref)
+	PromoteBeliefs    = answered(api.PromoteBeliefs, promoteBeliefs)
+	CascadeBeliefs    = answered(api.CascadeBeliefs, cascadeBeliefs)
+	ResolveConflict   = answered(api.ResolveConflict, resolveConflict)
+	BeliefRules       = answered(api.BeliefRules, beliefRules)
+	UseBelief         = answered(api.UseBelief, useBelief)
 )
 
 // Operations lists them. The service has a route for each, and agents have a tool for each that
@@ -91,7 +96,7 @@ func Operations() []Answered {
 		ListKeys, CreateKey, RevokeKey,
 		AtlasSnapshot, AtlasOverlap, AtlasInfluence, AtlasCommunities, AtlasManifest, BlameTurn,
 		SetSpace, ListSpaces, ReviseBeliefs, ContractBeliefs, ExpandBeliefs, ProposeBeliefs, GetBeliefBase, ExplainBelief, BeliefImpact, DiffBeliefs, ListItems, BeliefConflicts,
-		ResolveKref, TagKref, DeprecateItem, RestoreItem, LinkKref,
+		ResolveKref, TagKref, DeprecateItem, RestoreItem, LinkKref, PromoteBeliefs, CascadeBeliefs, ResolveConflict, BeliefRules, UseBelief,
 	}
 }
 

@@ -237,6 +237,11 @@ BeliefStatement = TypedDict(
 )
 
 
+class BeliefUse(TypedDict):
+    ref: str
+    success: bool
+
+
 class Blame(TypedDict):
     as_of: int
     """Of the graph."""
@@ -274,6 +279,20 @@ class Caller(TypedDict):
     """The newest sequence number of the tenant."""
     role: str
     tenant: str
+
+
+class Cascade(TypedDict):
+    excepted: list[str]
+    """Revisions that are published, and keep their confidence."""
+    lowered: list[LoweredBelief]
+    seq: NotRequired[int]
+    """Of the first entry; absent if nothing was recorded."""
+
+
+class CascadeRequest(TypedDict):
+    dry_run: NotRequired[bool]
+    """Say what would happen, and record nothing."""
+    space: str
 
 
 class Check(TypedDict):
@@ -332,6 +351,25 @@ Conflict = TypedDict(
         "with": "list[str]",
     },
 )
+
+
+class ConflictAdvice(TypedDict):
+    advice: Literal["keep_both", "ask_person", "prefer_new", "prefer_old"]
+    believed: float
+    proposed: float
+    """The score of the proposal: confidence, weighted by recency."""
+    reason: str
+
+
+class ConflictResolution(TypedDict):
+    conflict: int
+    """Its number, as the list of conflicts has it."""
+    dry_run: NotRequired[bool]
+    """Say what would happen, and record nothing."""
+    how: Literal["taken", "dropped", "deferred"]
+    """taken revises with what was proposed, by the authority of the caller."""
+    reason: NotRequired[str]
+    space: str
 
 
 class Conflicts(TypedDict):
@@ -992,6 +1030,18 @@ class KrefChange(TypedDict):
     seq: NotRequired[int]
 
 
+class LoweredBelief(TypedDict):
+    after: float
+    """The confidence that the remaining evidence leaves."""
+    before: float
+    fell: list[str]
+    """Evidence that fell."""
+    invalid: NotRequired[bool]
+    """What it states ends now, for too little supports it."""
+    reason: str
+    ref: str
+
+
 class MadeAPIKey(TypedDict):
     admits_authors: str
     admits_roles: str
@@ -1136,7 +1186,7 @@ class Policies(TypedDict):
 
 
 class PolicyRegistration(TypedDict):
-    policy: Union[SlicePolicy, SlicePolicyV2, FactPolicy, RetrievalPolicy, ContextPolicy, DenyRules, Retention, KindPolicy]
+    policy: Union[SlicePolicy, SlicePolicyV2, FactPolicy, RetrievalPolicy, ContextPolicy, DenyRules, Retention, KindPolicy, PromotionPolicy]
     policy_id: str
 
 
@@ -1167,6 +1217,42 @@ class ProblemDocument(TypedDict):
     """With conflict and cycle, the turn; with unknown_parent, the parent."""
     type: str
     """Where the code is explained, relative to the service."""
+
+
+Promotion = TypedDict(
+    "Promotion",
+    {
+        "from": "str",
+        "outcome": "Literal['changed', 'unchanged', 'refused']",
+        "reason": "str",
+        "seq": "NotRequired[int]",
+        "sources": "list[str]",
+        "support_ppm": "int",
+        "tag": "NotRequired[str]",
+        "threshold": "int",
+        "to": "str",
+    },
+)
+
+
+class PromotionPolicy(TypedDict):
+    """When what is believed becomes something of another kind, or gets a tag. Without steps it has those of promotion@1; of several steps to a kind the first that applies is taken."""
+
+    steps: NotRequired[list[dict[str, Any]]]
+    """docs/belief.md has the members."""
+    type: Literal["promotion_policy_v1"]
+
+
+class PromotionRequest(TypedDict):
+    dry_run: NotRequired[bool]
+    """Say what would happen, and record nothing."""
+    policy: NotRequired[str]
+    """Of the type promotion_policy_v1."""
+    space: str
+
+
+class Promotions(TypedDict):
+    promotions: list[Promotion]
 
 
 class Provenance(TypedDict):
@@ -1201,7 +1287,7 @@ class Receipt(TypedDict):
 
 
 class RegisteredPolicy(TypedDict):
-    policy: Union[SlicePolicy, SlicePolicyV2, FactPolicy, RetrievalPolicy, ContextPolicy, DenyRules, Retention, KindPolicy]
+    policy: Union[SlicePolicy, SlicePolicyV2, FactPolicy, RetrievalPolicy, ContextPolicy, DenyRules, Retention, KindPolicy, PromotionPolicy]
     policy_id: str
     policy_params_hash: str
 
@@ -1218,6 +1304,17 @@ class Replay(TypedDict):
     reason: str
     redacted: list[str]
     slice_id: str
+
+
+class ResolvedConflict(TypedDict):
+    advice: list[ConflictAdvice]
+    """For each revision that the proposal contradicts."""
+    conflict: int
+    how: Literal["taken", "dropped", "deferred"]
+    outcome: NotRequired[BeliefOutcome]
+    """Of the revision, if the proposal was to be taken."""
+    seq: NotRequired[int]
+    """Absent if the conflict goes on waiting: it was dry, or revising was refused."""
 
 
 class ResolvedKref(TypedDict):
@@ -1589,6 +1686,16 @@ class Turns(TypedDict):
     turns: list[Turn]
 
 
+class UseRecord(TypedDict):
+    rate: float
+    """Successes in uses, rounded down."""
+    ref: str
+    """The revision that was used."""
+    seq: int
+    successes: int
+    uses: int
+
+
 class Why(TypedDict):
     as_of: int
     believed: bool
@@ -1745,12 +1852,27 @@ class Operations:
         """Say what depends on a revision."""
         return self._transport.json("GET", "/api/beliefs/impact", query={"ref": ref, "depth": depth})
 
+    def belief_rules(self, *, space: str, as_of: int | None = None) -> BeliefBase:
+        """List the rules of a space.
+
+        All statements of the kinds that the policy of the space marks `hard` or `always`. No similarity and no budget shortens the list.
+        """
+        return self._transport.json("GET", "/api/beliefs/rules", query={"space": space, "as_of": as_of})
+
     def blame_turn(self, id: str, *, as_of: int | None = None, issued: int | None = None, policy: str | None = None) -> Blame:
         """Say what may have led to a turn.
 
         Lists what was handed out for it, the turns that all of that held, and those on which the choice of the others hung: the slice is cut again without each.
         """
         return self._transport.json("GET", f"/api/turns/{self._transport.segment(id)}/blame", query={"as_of": as_of, "issued": issued, "policy": policy})
+
+    def cascade_beliefs(self, body: CascadeRequest) -> Cascade:
+        """Lower what rests on evidence that fell.
+
+        The confidence of each belief whose evidence fell is computed anew from the evidence that is left; below 0.3 what it states ends now. All of it
+        is one change with the reasons, and nothing is deleted. What is published keeps its confidence.
+        """
+        return self._transport.json("POST", "/api/beliefs/cascade", body=body, media="application/json")
 
     def contract_beliefs(self, body: BeliefRequest) -> BeliefOutcome:
         """Give up statements.
@@ -2255,6 +2377,14 @@ class Operations:
         """
         return self._transport.json("POST", "/api/slice/preview", body=body, media="application/json")
 
+    def promote_beliefs(self, body: PromotionRequest) -> Promotions:
+        """Promote what is found again and again.
+
+        Goes through the steps of a policy of promotion: what enough independent sources support becomes a new item of the step's kind, as a
+        proposal with the reason, with links `promoted_to` from its sources; or it gets the step's tag. The sources stay. What was promoted before is not promoted again.
+        """
+        return self._transport.json("POST", "/api/beliefs/promote", body=body, media="application/json")
+
     def propose_beliefs(self, body: BeliefRequest) -> BeliefOutcome:
         """Propose statements, from a source that may be wrong.
 
@@ -2292,6 +2422,14 @@ class Operations:
         byte; without one, the newest bundle on record.
         """
         return self._transport.json("POST", f"/api/slices/{self._transport.segment(slice_id)}/replay", body=body, media="application/json")
+
+    def resolve_conflict(self, body: ConflictResolution) -> ResolvedConflict:
+        """End a conflict that waits.
+
+        Takes what was proposed, by the authority of the caller, or drops it, or defers it; the conflict then waits no longer. Where revising is
+        refused, it goes on waiting. The answer has what the rules advise: they look at the agents, and at confidence and recency.
+        """
+        return self._transport.json("POST", "/api/beliefs/resolve", body=body, media="application/json")
 
     def resolve_kref(self, *, ref: str) -> ResolvedKref:
         """Follow an address to a revision.
@@ -2405,6 +2543,13 @@ class Operations:
         1 000 records that can hold it are cut again, and the answer says how many older ones were not looked at.
         """
         return self._transport.json("GET", f"/api/turns/{self._transport.segment(id)}/holding")
+
+    def use_belief(self, body: BeliefUse) -> UseRecord:
+        """Record that a belief was used.
+
+        Counts the uses of an item, such as a procedure, and how many of them succeeded.
+        """
+        return self._transport.json("POST", "/api/beliefs/used", body=body, media="application/json")
 
     def verify_bundle(self, body: bytes) -> BundleVerdict:
         """Judge a bundle: every check.

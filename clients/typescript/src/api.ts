@@ -222,6 +222,11 @@ export interface BeliefStatement {
   subject: string;
 }
 
+export interface BeliefUse {
+  ref: string;
+  success: boolean;
+}
+
 export interface Blame {
   /** Of the graph. */
   as_of: number;
@@ -259,6 +264,20 @@ export interface Caller {
   head: number;
   role: string;
   tenant: string;
+}
+
+export interface Cascade {
+  /** Revisions that are published, and keep their confidence. */
+  excepted: string[];
+  lowered: LoweredBelief[];
+  /** Of the first entry; absent if nothing was recorded. */
+  seq?: number;
+}
+
+export interface CascadeRequest {
+  /** Say what would happen, and record nothing. */
+  dry_run?: boolean;
+  space: string;
 }
 
 export interface Check {
@@ -314,6 +333,25 @@ export interface Conflict {
   turns?: string[];
   /** Revisions that would have given way. */
   with: string[];
+}
+
+export interface ConflictAdvice {
+  advice: "keep_both" | "ask_person" | "prefer_new" | "prefer_old";
+  believed: number;
+  /** The score of the proposal: confidence, weighted by recency. */
+  proposed: number;
+  reason: string;
+}
+
+export interface ConflictResolution {
+  /** Its number, as the list of conflicts has it. */
+  conflict: number;
+  /** Say what would happen, and record nothing. */
+  dry_run?: boolean;
+  /** taken revises with what was proposed, by the authority of the caller. */
+  how: "taken" | "dropped" | "deferred";
+  reason?: string;
+  space: string;
 }
 
 export interface Conflicts {
@@ -966,6 +1004,18 @@ export interface KrefChange {
   seq?: number;
 }
 
+export interface LoweredBelief {
+  /** The confidence that the remaining evidence leaves. */
+  after: number;
+  before: number;
+  /** Evidence that fell. */
+  fell: string[];
+  /** What it states ends now, for too little supports it. */
+  invalid?: boolean;
+  reason: string;
+  ref: string;
+}
+
 export interface MadeAPIKey {
   admits_authors: string;
   admits_roles: string;
@@ -1107,7 +1157,7 @@ export interface Policies {
 }
 
 export interface PolicyRegistration {
-  policy: SlicePolicy | SlicePolicyV2 | FactPolicy | RetrievalPolicy | ContextPolicy | DenyRules | Retention | KindPolicy;
+  policy: SlicePolicy | SlicePolicyV2 | FactPolicy | RetrievalPolicy | ContextPolicy | DenyRules | Retention | KindPolicy | PromotionPolicy;
   policy_id: string;
 }
 
@@ -1140,6 +1190,41 @@ export interface ProblemDocument {
   type: string;
 }
 
+export interface Promotion {
+  from: string;
+  outcome: "changed" | "unchanged" | "refused";
+  reason: string;
+  /** Absent if nothing was recorded. */
+  seq?: number;
+  /** Items, or numbers of uses. */
+  sources: string[];
+  /** What counted, in millionths. A source that was derived from the item counts half. */
+  support_ppm: number;
+  tag?: string;
+  threshold: number;
+  /** Of a promotion to a tag the item itself. */
+  to: string;
+}
+
+/** When what is believed becomes something of another kind, or gets a tag. Without steps it has those of promotion@1; of several steps to a kind the first that applies is taken. */
+export interface PromotionPolicy {
+  /** docs/belief.md has the members. */
+  steps?: Record<string, unknown>[];
+  type: "promotion_policy_v1";
+}
+
+export interface PromotionRequest {
+  /** Say what would happen, and record nothing. */
+  dry_run?: boolean;
+  /** Of the type promotion_policy_v1. */
+  policy?: string;
+  space: string;
+}
+
+export interface Promotions {
+  promotions: Promotion[];
+}
+
 export interface Provenance {
   anchor_turn_id: string;
   graph_snapshot_hash: string;
@@ -1168,7 +1253,7 @@ export interface Receipt {
 }
 
 export interface RegisteredPolicy {
-  policy: SlicePolicy | SlicePolicyV2 | FactPolicy | RetrievalPolicy | ContextPolicy | DenyRules | Retention | KindPolicy;
+  policy: SlicePolicy | SlicePolicyV2 | FactPolicy | RetrievalPolicy | ContextPolicy | DenyRules | Retention | KindPolicy | PromotionPolicy;
   policy_id: string;
   policy_params_hash: string;
 }
@@ -1185,6 +1270,17 @@ export interface Replay {
   reason: string;
   redacted: string[];
   slice_id: string;
+}
+
+export interface ResolvedConflict {
+  /** For each revision that the proposal contradicts. */
+  advice: ConflictAdvice[];
+  conflict: number;
+  how: "taken" | "dropped" | "deferred";
+  /** Of the revision, if the proposal was to be taken. */
+  outcome?: BeliefOutcome;
+  /** Absent if the conflict goes on waiting: it was dry, or revising was refused. */
+  seq?: number;
 }
 
 export interface ResolvedKref {
@@ -1543,6 +1639,16 @@ export interface Turns {
   turns: Turn[];
 }
 
+export interface UseRecord {
+  /** Successes in uses, rounded down. */
+  rate: number;
+  /** The revision that was used. */
+  ref: string;
+  seq: number;
+  successes: number;
+  uses: number;
+}
+
 export interface Why {
   as_of: number;
   believed: boolean;
@@ -1721,12 +1827,31 @@ export class Operations {
   }
 
   /**
+   * List the rules of a space.
+   *
+   * All statements of the kinds that the policy of the space marks `hard` or `always`. No similarity and no budget shortens the list.
+   */
+  beliefRules(query: { "space": string; "as_of"?: number }): Promise<BeliefBase> {
+    return this.transport.json("GET", `/api/beliefs/rules`, { query });
+  }
+
+  /**
    * Say what may have led to a turn.
    *
    * Lists what was handed out for it, the turns that all of that held, and those on which the choice of the others hung: the slice is cut again without each.
    */
   blameTurn(id: string, query: { "as_of"?: number; "issued"?: number; "policy"?: string } = {}): Promise<Blame> {
     return this.transport.json("GET", `/api/turns/${this.transport.segment(id)}/blame`, { query });
+  }
+
+  /**
+   * Lower what rests on evidence that fell.
+   *
+   * The confidence of each belief whose evidence fell is computed anew from the evidence that is left; below 0.3 what it states ends now. All of it
+   * is one change with the reasons, and nothing is deleted. What is published keeps its confidence.
+   */
+  cascadeBeliefs(body: CascadeRequest): Promise<Cascade> {
+    return this.transport.json("POST", `/api/beliefs/cascade`, { body, media: "application/json" });
   }
 
   /**
@@ -2335,6 +2460,16 @@ export class Operations {
   }
 
   /**
+   * Promote what is found again and again.
+   *
+   * Goes through the steps of a policy of promotion: what enough independent sources support becomes a new item of the step's kind, as a
+   * proposal with the reason, with links `promoted_to` from its sources; or it gets the step's tag. The sources stay. What was promoted before is not promoted again.
+   */
+  promoteBeliefs(body: PromotionRequest): Promise<Promotions> {
+    return this.transport.json("POST", `/api/beliefs/promote`, { body, media: "application/json" });
+  }
+
+  /**
    * Propose statements, from a source that may be wrong.
    *
    * For agents, extraction and imports. It is a revision if all that would give way is less entrenched and not protected. Else nothing changes but that a conflict is
@@ -2379,6 +2514,16 @@ export class Operations {
    */
   replaySlice(slice_id: string, body?: Uint8Array): Promise<Replay> {
     return this.transport.json("POST", `/api/slices/${this.transport.segment(slice_id)}/replay`, { body, media: "application/json" });
+  }
+
+  /**
+   * End a conflict that waits.
+   *
+   * Takes what was proposed, by the authority of the caller, or drops it, or defers it; the conflict then waits no longer. Where revising is
+   * refused, it goes on waiting. The answer has what the rules advise: they look at the agents, and at confidence and recency.
+   */
+  resolveConflict(body: ConflictResolution): Promise<ResolvedConflict> {
+    return this.transport.json("POST", `/api/beliefs/resolve`, { body, media: "application/json" });
   }
 
   /**
@@ -2516,6 +2661,15 @@ export class Operations {
    */
   turnHolding(id: string): Promise<Holding> {
     return this.transport.json("GET", `/api/turns/${this.transport.segment(id)}/holding`, {  });
+  }
+
+  /**
+   * Record that a belief was used.
+   *
+   * Counts the uses of an item, such as a procedure, and how many of them succeeded.
+   */
+  useBelief(body: BeliefUse): Promise<UseRecord> {
+    return this.transport.json("POST", `/api/beliefs/used`, { body, media: "application/json" });
   }
 
   /**

@@ -55,6 +55,7 @@ as JSON:
 	c.AddCommand(operatorCommands(a)...)
 	c.AddCommand(baseCommand(a), whyCommand(a), diffCommand(a))
 	c.AddCommand(showCommand(a), impactCommand(a), tagCommand(a), deprecateCommand(a), restoreCommand(a), linkCommand(a))
+	c.AddCommand(promoteCommand(a), cascadeCommand(a), resolveCommand(a), rulesCommand(a), usedCommand(a))
 	return c
 }
 

@@ -169,8 +169,8 @@ func conflictsCommand(a *cli.App) *cobra.Command {
 		Use:   "conflicts SPACE",
 		Short: "List the proposals that were not taken",
 		Long: `Lists the proposals that were not taken, since what they contradict is more entrenched or
-protected. They stay on record when somebody has decided. graphkernel belief revise takes
-one, and what it contradicts gives way. The result, as JSON:
+protected, and on which nobody has decided. graphkernel belief resolve takes one, drops it or
+defers it; then it is listed no longer. The result, as JSON:
 
   {"conflicts":[{"seq","at","by","statements":[{"subject","predicate","object","not"}],
     "with":[ADDRESS],"turns":[ID],"reason","erased"}]}
@@ -204,6 +204,6 @@ func printConflicts(w io.Writer, space string, list []api.Conflict) {
 	}
 	fmt.Fprintln(w, cli.Count(len(list), "proposal")+" not taken")
 	if len(list) > 0 {
-		fmt.Fprintf(w, "take one with: graphkernel belief revise %s SUBJECT PREDICATE OBJECT\n", space)
+		fmt.Fprintf(w, "decide with: graphkernel belief resolve %s NUMBER taken|dropped|deferred\n", space)
 	}
 }

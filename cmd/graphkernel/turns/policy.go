@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/graphkernel/graphkernel/belief/kinds"
+	"github.com/graphkernel/graphkernel/belief/rules"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/guard"
 	"github.com/graphkernel/graphkernel/policy"
@@ -28,7 +29,8 @@ func policyCommand(a *cli.App) *cobra.Command {
 (slice_policy_v1 and slice_policy_v2), which facts may be gathered around entities
 (fact_policy_v1), how turns are found (retrieval_policy_v1), what a context is chosen by
 (context_policy_v1), which tool calls are denied (deny_rules_v1), how long turns keep their
-text (retention_v1), or what contradicts what in a space of beliefs (kind_policy_v1). Its id, NAME@VERSION, is bound to its parameters for ever: another set
+text (retention_v1), what contradicts what in a space of beliefs (kind_policy_v1), or when beliefs
+are promoted (promotion_policy_v1). Its id, NAME@VERSION, is bound to its parameters for ever: another set
 of parameters needs the next version. default@1 and default@2, for turns, facts@1, and recall@1
 and recall-dense@1, for searches, are there from the start.`,
 		Args: cli.KnownCommand,
@@ -129,6 +131,8 @@ func policyLimits(p policy.Registered) (selects, most string) {
 	case kinds.Policy:
 		c := params.Constraints()
 		return "beliefs", fmt.Sprintf("%d functional, %d exclusive, %s", len(c.Functional), len(c.Exclusive), cli.Count(len(params.Kinds()), "kind"))
+	case rules.Policy:
+		return "promoted", cli.Count(len(params.Steps()), "step")
 	case contexts.Policy:
 		return "contexts", fmt.Sprintf("%d tokens", params.Budget)
 	default:

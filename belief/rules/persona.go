@@ -1,0 +1,124 @@
+package rules
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/graphkernel/graphkernel/belief"
+	"github.com/graphkernel/graphkernel/belief/kinds"
+)
+
+// ErrAlias is wrapped if a table of aliases cannot be used.
+var ErrAlias = errors.New("not a table of aliases for an export")
+
+// A PersonaItem is an item that an export may take: what is current of it.
+type PersonaItem struct {
+	ID         string // its address; an export has another one in its place
+	Kind       string
+	Shared     bool // it has the tag shared
+	Statements []PersonaStatement
+	Texts      []string // title, summary, keywords, topics and source
+}
+
+// A PersonaStatement is a literal with its premises.
+type PersonaStatement struct {
+	belief.Literal
+	Premises []belief.Literal
+	Span     belief.Span
+}
+
+// A PersonaLink is a typed edge between two items.
+type PersonaLink struct{ From, Type, To string }
+
+// A Persona is what an export takes.
+type Persona struct {
+	Items []PersonaItem // their ids are item-1, item-2, …, in the order of the addresses
+	Links []PersonaLink
+	From  map[string]string // the address of an item, by its id
+	Left  []LeftOut         // what could not be replaced, or may not leave
+}
+
+// A LeftOut is something that an export does not take, or that it takes with a name in it.
+type LeftOut struct {
+	ID     string // the address of the item
+	Name   string // that could not be replaced; "": the item may not leave
+	Reason string
+	Taken  bool // the item is in the export, with the name
+}
+
+// never are kinds that no policy lets leave, and unshared those that leave once they are shared.
+var (
+	never    = []string{"episodic", "conversation", "user", "relationship"}
+	unshared = []string{"self", "observation", "reflection"}
+)
+
+// Export returns what a persona takes: items of kinds that the policy lets leave, observations that are shared, no episodes and no models of users and relationships.
+// Names are replaced by aliases, in statements and in texts, wherever they are words of their own and however they are spelled. An item with a name of the table inside of a longer
+// word is left out. people are names of persons: those that the table lacks stay, and are listed. Links lead from an item that is taken to another.
+func Export(p kinds.Policy, items []PersonaItem, links []PersonaLink, aliases map[string]string, people []string) (*Persona, error) {
+	t, err := newAliases(aliases)
+	if err != nil {
+		return nil, err
+	}
+	persons := t.lacking(people)
+	items = slices.Clone(items)
+	slices.SortFunc(items, func(a, b PersonaItem) int { return strings.Compare(a.ID, b.ID) })
+	out := &Persona{From: map[string]string{}}
+	ids := map[string]string{}
+	for i := range items {
+		item := &items[i]
+		if _, twice := ids[item.ID]; twice {
+			return nil, fmt.Errorf("%w: the item %s is there twice", belief.ErrForm, item.ID)
+		}
+		ids[item.ID] = ""
+		if reason := stays(p, item); reason != "" {
+			out.Left = append(out.Left, LeftOut{ID: item.ID, Reason: reason})
+			continue
+		}
+		taken, err := item.replaced(t)
+		if err != nil {
+			out.Left = append(out.Left, LeftOut{item.ID, "", fmt.Sprintf("with its names replaced it has no form: %v", err), false})
+			continue
+		}
+		if name := taken.holds(t.within); name != "" {
+			out.Left = append(out.Left, LeftOut{item.ID, name, "the name is part of a longer word, so the item is left out; rewrite it", false})
+			continue
+		}
+		for _, a := range persons {
+			if taken.holds(a.names) != "" {
+				out.Left = append(out.Left, LeftOut{item.ID, a.key, "it has no alias; add one to the table", true})
+			}
+		}
+		taken.ID = fmt.Sprintf("item-%d", len(out.Items)+1)
+		ids[item.ID], out.From[taken.ID] = taken.ID, item.ID
+		out.Items = append(out.Items, taken)
+	}
+	for _, l := range links {
+		from, to := ids[l.From], ids[l.To]
+		if link := (PersonaLink{from, l.Type, to}); from != "" && to != "" && !slices.Contains(out.Links, link) && t.within(l.Type) == "" {
+			out.Links = append(out.Links, link)
+		}
+	}
+	slices.SortFunc(out.Links, func(a, b PersonaLink) int {
+		return cmp.Or(strings.Compare(a.From, b.From), strings.Compare(a.Type, b.Type), strings.Compare(a.To, b.To))
+	})
+	return out, nil
+}
+
+// stays says why an item may not leave; "" if it may.
+func stays(p kinds.Policy, item *PersonaItem) string {
+	switch {
+	case slices.Contains(never, item.Kind):
+		return fmt.Sprintf("the kind %s never leaves", item.Kind)
+	case slices.Contains(unshared, item.Kind):
+		if !item.Shared {
+			return fmt.Sprintf("the kind %s leaves only with the tag %s", item.Kind, Shared)
+		}
+	case !p.Kind(item.Kind).Exports:
+		return fmt.Sprintf("the policy of the space does not let the kind %s leave", item.Kind)
+	}
+	return ""
+}

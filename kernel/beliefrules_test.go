@@ -1,0 +1,177 @@
+package kernel_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/belief"
+	"github.com/graphkernel/graphkernel/belief/journal"
+	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/store/inmem"
+	"github.com/graphkernel/graphkernel/store/transfer"
+	"github.com/graphkernel/graphkernel/token"
+)
+
+func ruledBeliefs(t *testing.T, predicates ...string) (*kernel.Kernel, *inmem.Store, *token.Authority) {
+	t.Helper()
+	s := inmem.Open(&inmem.Disk{}, inmem.Options{})
+	a := token.NewAuthority(ring(t, "k1"))
+	k := over(t, s, a)
+	believing(t, k, predicates...)
+	return k, s, a
+}
+
+// TestResolveConflict empties the queue in each way. A copy says the same.
+func TestResolveConflict(t *testing.T) {
+	k, s, a := ruledBeliefs(t, "lives-in")
+	ctx := t.Context()
+	agent := access.As(ctx, access.Identity{Role: access.Agent, Subject: access.Stdio})
+	must(k.Beliefs().Operate(ctx, tenant, asking(journal.Revise, "ada", "lives-in", "oslo")))
+	propose := func(city string) *journal.Outcome {
+		o := must(k.Beliefs().Operate(agent, tenant, asking(journal.Propose, "ada", "lives-in", city)))
+		if o.Result != journal.Refused {
+			t.Fatalf("%+v", o)
+		}
+		return o
+	}
+	waiting := func() int { return len(must(k.Beliefs().Conflicts(ctx, tenant, beliefSpace))) }
+	resolve := func(o *journal.Outcome, how string, dry bool) *kernel.BeliefResolution {
+		return must(k.Beliefs().ResolveConflict(ctx, tenant, journal.Resolution{Space: beliefSpace, Conflict: o.Seq, How: how, Reason: "looked"}, dry))
+	}
+	one, two, three := propose("rome"), propose("bonn"), propose("lima")
+	if _, err := k.Beliefs().ResolveConflict(agent, tenant, journal.Resolution{Space: beliefSpace, Conflict: one.Seq, How: journal.Dropped}, false); !errors.Is(err, kernel.ErrMayNot) {
+		t.Errorf("an agent: %v", err)
+	}
+	if r := resolve(one, journal.Taken, true); r.Seq != 0 && waiting() != 3 || len(r.Outcome.GaveWay) != 1 || len(r.Advice) != 1 || r.Advice[0].Reason == "" || waiting() != 3 {
+		t.Errorf("dry: %+v, %d wait", r, waiting())
+	}
+	if r := resolve(one, journal.Taken, false); r.Outcome.Result != journal.Changed || r.Seq <= r.Outcome.Seq || waiting() != 2 {
+		t.Errorf("taken: %+v, %d wait", r, waiting())
+	}
+	if got := stated(t, k, 0); len(got) != 1 || got[0] != "ada lives-in rome" {
+		t.Errorf("%q", got)
+	}
+	resolve(two, journal.Dropped, false)
+	must(k.Beliefs().Act(ctx, tenant, journal.Act{Item: must(k.Beliefs().Items(ctx, tenant, beliefSpace, "", 1, 0))[0], Tag: journal.Published, Number: 2}))
+	if r := resolve(three, journal.Taken, false); r.Outcome.Result != journal.Refused || r.Seq != 0 || waiting() != 1 {
+		t.Errorf("what is published: %+v, %d wait", r.Outcome, waiting())
+	}
+	resolve(three, journal.Deferred, false)
+	if waiting() != 0 {
+		t.Errorf("%d wait", waiting())
+	}
+	if _, err := k.Beliefs().ResolveConflict(ctx, tenant, journal.Resolution{Space: beliefSpace, Conflict: three.Seq, How: journal.Dropped}, false); !errors.Is(err, journal.ErrNoConflict) {
+		t.Errorf("twice: %v", err)
+	}
+	soundly(t, s)
+	other := inmem.Open(&inmem.Disk{}, inmem.Options{})
+	must(transfer.Copy(ctx, other, s, transfer.Options{}))
+	soundly(t, other)
+	if list := must(over(t, other, a).Beliefs().Conflicts(ctx, tenant, beliefSpace)); len(list) != 0 {
+		t.Errorf("in a copy: %+v", list)
+	}
+}
+
+// TestPromoteBeliefs promotes what three items say to a fact, once, with links from all of them, and lowers the fact when they fall.
+func TestPromoteBeliefs(t *testing.T) {
+	k, s, _ := ruledBeliefs(t)
+	ctx := t.Context()
+	say := func(item string, object string) {
+		r := asking(journal.Revise, "pump", "feeds", object)
+		r.Item = belief.Item("kref://acme/desk/" + item)
+		must(k.Beliefs().Operate(ctx, tenant, r))
+	}
+	for _, item := range []string{"a.observation", "b.observation"} {
+		say(item, "tank")
+	}
+	if list := must(k.Beliefs().Promote(ctx, tenant, beliefSpace, "", false)); len(list) != 0 {
+		t.Fatalf("two of three: %+v", list)
+	}
+	say("c.observation", "tank")
+	say("d.observation", "valve")
+	head := must(k.Turns().Head(ctx, tenant))
+	dry := must(k.Beliefs().Promote(ctx, tenant, beliefSpace, "", true))
+	if len(dry) == 0 || dry[0].Step.To != "fact" || must(k.Turns().Head(ctx, tenant)) != head {
+		t.Fatalf("dry: %+v", dry)
+	}
+	list := must(k.Beliefs().Promote(ctx, tenant, beliefSpace, "", false))
+	if len(list) != 1 || list[0].Outcome.Result != journal.Changed || list[0].To != dry[0].To {
+		t.Fatalf("%+v", list)
+	}
+	if again := must(k.Beliefs().Promote(ctx, tenant, beliefSpace, "", false)); len(again) != 0 {
+		t.Errorf("the second time: %+v", again)
+	}
+	kref := must(k.Beliefs().Resolve(ctx, tenant, belief.Address{Item: list[0].To}))
+	if kref.Revision == nil || kref.Revision.Reason != list[0].Reason || kref.Revision.Statements[0].Rank.Class != belief.Inferred {
+		t.Errorf("%+v", kref.Revision)
+	}
+	impact := func(item string) int {
+		return len(must(k.Beliefs().Impact(ctx, tenant, belief.Address{Item: list[0].To}, 1)).Links)
+	}
+	if n := impact(""); n != 3 {
+		t.Errorf("%d links", n)
+	}
+	if c := must(k.Beliefs().Cascade(ctx, tenant, beliefSpace, false)); c.Seq != 0 || len(c.Lowered) != 0 {
+		t.Errorf("nothing fell: %+v", c)
+	}
+	fall := func(item string) {
+		must(k.Beliefs().Act(ctx, tenant, journal.Act{Item: belief.Item("kref://acme/desk/" + item), Deprecates: true}))
+	}
+	fall("a.observation")
+	if c := must(k.Beliefs().Cascade(ctx, tenant, beliefSpace, true)); len(c.Lowered) != 1 || c.Seq != 0 {
+		t.Errorf("dry: %+v", c)
+	}
+	c := must(k.Beliefs().Cascade(ctx, tenant, beliefSpace, false))
+	if len(c.Lowered) != 1 || c.Lowered[0].After != 666_666 || c.Seq == 0 {
+		t.Fatalf("%+v", c)
+	}
+	now := must(k.Beliefs().Resolve(ctx, tenant, belief.Address{Item: list[0].To})).Revision
+	if now.Number != 2 || now.Confidence != 666_666 || now.Reason != c.Lowered[0].Reason {
+		t.Errorf("%+v", now)
+	}
+	if c := must(k.Beliefs().Cascade(ctx, tenant, beliefSpace, false)); len(c.Lowered) != 0 {
+		t.Errorf("the second time: %+v", c)
+	}
+	fall("b.observation")
+	fall("c.observation")
+	if c := must(k.Beliefs().Cascade(ctx, tenant, beliefSpace, false)); len(c.Lowered) != 1 || !c.Lowered[0].Invalid {
+		t.Fatalf("%+v", c)
+	}
+	gone := must(k.Beliefs().Resolve(ctx, tenant, belief.Address{Item: list[0].To})).Revision
+	if gone == nil || gone.Statements[0].Span.Until > gone.At || len(gone.Statements) != 1 {
+		t.Errorf("it does not end: %+v", gone)
+	}
+	if c := must(k.Beliefs().Cascade(ctx, tenant, beliefSpace, false)); len(c.Lowered) != 0 {
+		t.Errorf("after the end: %+v", c)
+	}
+	soundly(t, s)
+}
+
+// TestBeliefRules returns all rules of a space, and nothing else, and counts uses.
+func TestBeliefRules(t *testing.T) {
+	k, s, _ := ruledBeliefs(t)
+	ctx := t.Context()
+	for _, kind := range []string{"hard_rule", "fact", "instruction", "preference"} {
+		r := asking(journal.Revise, kind, "is", "kept")
+		r.Kind = kind
+		must(k.Beliefs().Operate(ctx, tenant, r))
+	}
+	if b := must(k.Beliefs().Rules(ctx, tenant, beliefSpace, 0)); len(b.Held) != 2 || len(must(k.Beliefs().Base(ctx, tenant, beliefSpace, 0, nil)).Held) != 4 {
+		t.Errorf("%+v", b.Held)
+	}
+	item := must(k.Beliefs().Items(ctx, tenant, beliefSpace, "", 1, 0))[0]
+	for i, success := range []bool{true, false, true} {
+		u, record, err := k.Beliefs().Used(ctx, tenant, belief.Address{Item: item}, success)
+		if err != nil || u.Of.Revision != 1 || record.Uses != i+1 {
+			t.Fatalf("%+v, %+v, %v", u, record, err)
+		}
+		if i == 2 && (record.Successes != 2 || record.Rate != 666_666) {
+			t.Errorf("%+v", record)
+		}
+	}
+	if _, _, err := k.Beliefs().Used(ctx, tenant, belief.Address{Item: "kref://acme/desk/none.fact"}, true); !errors.Is(err, journal.ErrNoItem) {
+		t.Errorf("got %v", err)
+	}
+	soundly(t, s)
+}
