@@ -187,7 +187,10 @@ func TestRandom(t *testing.T) {
 	s.expect(200, question{op: "reviseBeliefs", key: s.admin(), body: rests})
 	rests.Turns, rests.Statements[0].Not = nil, true
 	for range 5 { // conflicts, whose numbers are among those that are drawn
-		s.expect(200, question{op: "proposeBeliefs", key: s.admin(), body: rests})
+		var waits api.BeliefOutcome
+		if s.expect(200, question{op: "proposeBeliefs", key: s.admin(), body: rests}).decode(t, &waits); waits.Outcome != "refused" || waits.Seq > 50 {
+			t.Fatalf("%+v", waits)
+		}
 	}
 	_, spare, err := s.kernel.Keys().Create(t.Context(), tenantA, access.Verifier, "")
 	if err != nil {
