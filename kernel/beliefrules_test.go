@@ -65,6 +65,7 @@ func TestResolveConflict(t *testing.T) {
 		t.Errorf("twice: %v", err)
 	}
 	soundly(t, s)
+	projected(t, k)
 	other := inmem.Open(&inmem.Disk{}, inmem.Options{})
 	must(transfer.Copy(ctx, other, s, transfer.Options{}))
 	soundly(t, other)
@@ -146,6 +147,7 @@ func TestPromoteBeliefs(t *testing.T) {
 		t.Errorf("after the end: %+v", c)
 	}
 	soundly(t, s)
+	projected(t, k)
 }
 
 // TestBeliefRules returns all rules of a space, and nothing else, and counts uses.
@@ -174,4 +176,5 @@ func TestBeliefRules(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	soundly(t, s)
+	projected(t, k)
 }
