@@ -186,8 +186,8 @@ func TestRandom(t *testing.T) {
 	rests := api.BeliefRequest{Space: "acme/s", Turns: []dag.TurnID{mustTurn(t, 1)}, Statements: []api.BeliefStatement{{Subject: "pump", Predicate: "is", Object: "on"}}}
 	s.expect(200, question{op: "reviseBeliefs", key: s.admin(), body: rests})
 	rests.Turns, rests.Statements[0].Not = nil, true
+	var waits api.BeliefOutcome
 	for range 5 { // conflicts, whose numbers are among those that are drawn
-		var waits api.BeliefOutcome
 		if s.expect(200, question{op: "proposeBeliefs", key: s.admin(), body: rests}).decode(t, &waits); waits.Outcome != "refused" || waits.Seq > 50 {
 			t.Fatalf("%+v", waits)
 		}
@@ -244,6 +244,9 @@ func TestRandom(t *testing.T) {
 		q := g.request(s, d.op, d.item)
 		if (q.op == "verifyBundle" || q.op == "attestBundle" || q.op == "convertBundle") && g.IntN(3) == 0 {
 			q.body, q.media = bundle, "application/json"
+		}
+		if q.op == "resolveConflict" && g.IntN(3) == 0 {
+			q.body = api.ConflictResolution{Space: "acme/s", Conflict: waits.Seq, How: oneOf(g, "taken", "dropped", "deferred"), DryRun: true}
 		}
 		if q.op == "explainContext" && g.IntN(3) == 0 { // an erasure may have come since the one that is known
 			q.path["context_id"] = context()
