@@ -188,7 +188,7 @@ func TestRandom(t *testing.T) {
 	rests.Turns, rests.Statements[0].Not = nil, true
 	var waits api.BeliefOutcome
 	for range 5 { // conflicts, whose numbers are among those that are drawn
-		if s.expect(200, question{op: "proposeBeliefs", key: s.admin(), body: rests}).decode(t, &waits); waits.Outcome != "refused" || waits.Seq > 50 {
+		if s.expect(200, question{op: "proposeBeliefs", key: s.admin(), body: rests}).decode(t, &waits); waits.Outcome != "refused" || waits.Seq == 0 {
 			t.Fatalf("%+v", waits)
 		}
 	}
