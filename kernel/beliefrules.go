@@ -339,7 +339,7 @@ func (k Beliefs) Promote(ctx context.Context, tenant dag.Tenant, space belief.Sp
 	if id == "" {
 		id = rules.ID
 	}
-	registered, err := Policies{k.engine}.Get(ctx, tenant, id)
+	registered, err := Policies(k).Get(ctx, tenant, id)
 	if err != nil {
 		return nil, err
 	}
