@@ -230,7 +230,12 @@ type Conflict struct {
 	Seq        uint64            `json:"seq" is:"Seq"`
 	At         dag.Time          `json:"at"`
 	By         string            `json:"by,omitempty" is:"Asker"`
+	Item       string            `json:"item,omitempty" is:"ItemAddress" doc:"That the proposal named."`
 	Statements []BeliefStatement `json:"statements"`
+	Premises   []BeliefStatement `json:"premises,omitempty" doc:"From which the statements were to follow."`
+	ValidFrom  *dag.Time         `json:"valid_from,omitempty"`
+	ValidUntil *dag.Time         `json:"valid_until,omitempty"`
+	Confidence dag.PPM           `json:"confidence" doc:"0 if it was erased."`
 	With       []string          `json:"with" is:"Kref" doc:"Revisions that would have given way."`
 	Turns      []string          `json:"turns,omitempty" is:"UUID"`
 	Reason     string            `json:"reason,omitempty"`

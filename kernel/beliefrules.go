@@ -12,6 +12,7 @@ import (
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/belief/journal"
+	"github.com/graphkernel/graphkernel/belief/kinds"
 	"github.com/graphkernel/graphkernel/belief/rules"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
@@ -21,7 +22,7 @@ import (
 
 // mayBelieve refuses a caller who may only propose.
 func mayBelieve(ctx context.Context, what string) error {
-	if who := access.Asking(ctx); who != (access.Identity{}) && !who.Role.May(access.Believe) {
+	if !believes(ctx) {
 		return fmt.Errorf("%w: to %s needs the permission to %s", ErrMayNot, what, access.Believe)
 	}
 	return nil
@@ -48,51 +49,51 @@ func (k Beliefs) ResolveConflict(ctx context.Context, tenant dag.Tenant, r journ
 		return nil, err
 	}
 	r.By, r.At = access.CallerIn(ctx), now
-	const most = 5
-	for tries := 1; ; tries++ {
-		p, id, err := k.kindsOf(ctx, tenant, r.Space, history.Forever-1)
-		if err != nil {
-			return nil, err
-		}
+	out := &BeliefResolution{}
+	err = k.underPolicy(ctx, tenant, r.Space, func(p kinds.Policy, id string) error {
 		c, err := k.journal().Conflict(ctx, tenant, r.Space, r.Conflict, history.Forever-1)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		out := &BeliefResolution{Resolution: r}
-		if out.Advice, err = k.advice(ctx, tenant, c, now); err != nil {
-			return nil, err
-		}
-		if r.How != journal.Taken && dry {
-			return out, nil
+		out.Resolution = r
+		if out.Advice, err = k.advice(ctx, tenant, c, now); err != nil || r.How != journal.Taken && dry {
+			return err
 		}
 		var request *journal.Request
 		if r.How == journal.Taken {
-			if c.Erased {
-				return nil, fmt.Errorf("%w: what conflict %d proposed was erased; drop it", ErrNoEvidence, c.Seq)
+			if request, err = k.taking(ctx, tenant, c, r.Reason, dry, p, id); err != nil {
+				return err
 			}
-			in := &BeliefRequest{Operator: journal.Revise, Space: r.Space, Statements: c.Statements, Span: c.Span, Turns: c.Turns, Confidence: dag.One, Reason: r.Reason, Dry: dry}
-			made, err := k.request(ctx, tenant, in)
-			if err != nil {
-				return nil, err
-			}
-			made.Policy, made.Constraints = id, p.Constraints()
-			made.Rank = k.rank(ctx, p.Kind(in.Kind), in, made.units)
-			request = &made.Request
 		}
 		done, outcome, err := k.journal().Resolve(ctx, tenant, r, request)
-		if errors.Is(err, journal.ErrMoved) && tries < most {
-			continue
+		if err == nil {
+			out.Resolution, out.Outcome = *done, outcome
 		}
-		if err != nil {
-			return nil, err
-		}
-		k.changes.tell(tenant)
-		out.Resolution, out.Outcome = *done, outcome
-		return out, nil
+		return err
+	})
+	if err != nil {
+		return nil, err
 	}
+	return out, nil
 }
 
-// advice judges a conflict against each revision that would give way. Of a proposal the confidence is not recorded, and counts as 1.
+// taking is the request to revise with what a conflict proposed.
+func (k Beliefs) taking(ctx context.Context, tenant dag.Tenant, c *journal.Conflict, reason string, dry bool, p kinds.Policy, id string) (*journal.Request, error) {
+	if c.Erased {
+		return nil, fmt.Errorf("%w: what conflict %d proposed was erased; drop it", ErrNoEvidence, c.Seq)
+	}
+	in := &BeliefRequest{
+		Operator: journal.Revise, Space: c.Space, Item: c.Item, Kind: c.Kind, Statements: c.Statements, Premises: c.Premises, Span: c.Span, Turns: c.Turns, Confidence: c.Confidence, Reason: reason, Dry: dry,
+	}
+	made, err := k.request(ctx, tenant, in)
+	if err != nil {
+		return nil, err
+	}
+	k.decideUnder(ctx, made, in, p, id)
+	return &made.Request, nil
+}
+
+// advice judges a conflict against each revision that would give way.
 func (k Beliefs) advice(ctx context.Context, tenant dag.Tenant, c *journal.Conflict, now dag.Time) (list []rules.Verdict, _ error) {
 	for _, with := range c.With {
 		record, err := k.journal().Item(ctx, tenant, with.Item, history.Forever-1)
@@ -100,7 +101,7 @@ func (k Beliefs) advice(ctx context.Context, tenant dag.Tenant, c *journal.Confl
 			return nil, err
 		}
 		if old := record.Numbered(with.Revision); old != nil {
-			list = append(list, rules.Judge(rules.Side{By: c.By, At: c.At, Confidence: dag.One}, rules.Side{By: old.By, At: old.At, Confidence: old.Confidence}, now))
+			list = append(list, rules.Judge(rules.Side{By: c.By, At: c.At, Confidence: c.Confidence}, rules.Side{By: old.By, At: old.At, Confidence: old.Confidence}, now))
 		}
 	}
 	return list, nil
@@ -468,23 +469,14 @@ func (k Beliefs) promote(ctx context.Context, tenant dag.Tenant, w *web, r *jour
 	if err != nil {
 		return nil, err
 	}
-	const most = 5
-	for tries := 1; ; tries++ {
-		p, id, err := k.kindsOf(ctx, tenant, in.Space, history.Forever-1)
-		if err != nil {
-			return nil, err
-		}
-		made.Policy, made.Constraints = id, p.Constraints()
-		made.Rank = k.rank(ctx, p.Kind(in.Kind), in, made.units)
-		made.Rank.Class = belief.Inferred // what promotes is a rule, and no person
-		made.Rank.Criterion = uint64(in.Confidence)
-		o, err := k.journal().Promote(ctx, tenant, made.Request, from)
-		if errors.Is(err, journal.ErrMoved) && tries < most {
-			continue
-		}
-		k.changes.tell(tenant)
-		return o, err
-	}
+	var o *journal.Outcome
+	err = k.underPolicy(ctx, tenant, in.Space, func(p kinds.Policy, id string) error {
+		k.decideUnder(ctx, made, in, p, id)
+		made.Rank.Class, made.Rank.Criterion = belief.Inferred, uint64(in.Confidence) // what promotes is a rule, and no person
+		o, err = k.journal().Promote(ctx, tenant, made.Request, from)
+		return err
+	})
+	return o, err
 }
 
 // A BeliefCascade is what becomes of beliefs whose evidence fell.
@@ -523,20 +515,19 @@ func (k Beliefs) Cascade(ctx context.Context, tenant dag.Tenant, space belief.Sp
 	for _, n := range nodes {
 		fell[n.ID] = n.Fell
 	}
-	all := rules.Cascade(nodes, rests)
+	all, err := k.cascade(ctx, tenant, w, nodes, rests)
+	if err != nil {
+		return nil, err
+	}
 	for _, l := range all {
 		fell[l.ID] = fell[l.ID] || l.Invalid
 	}
 	for _, l := range all {
-		r := w.revisions[w.at[l.ID]]
-		record, err := k.journal().Item(ctx, tenant, r.Item, w.asOf)
-		if err != nil {
-			return nil, err
-		}
-		if published := record.Tagged(journal.Published); published != nil && published.Number == r.Number {
+		if l.Kept {
 			out.Excepted = append(out.Excepted, l.ID)
 			continue
 		}
+		r := w.revisions[w.at[l.ID]]
 		lower := journal.Lowering{Item: r.Item, Number: r.Number, Confidence: l.After, Invalid: l.Invalid, Reason: l.Reason}
 		for _, e := range links[l.ID] {
 			if !fell[e.node] {
@@ -555,6 +546,32 @@ func (k Beliefs) Cascade(ctx context.Context, tenant dag.Tenant, space belief.Sp
 	out.Seq, err = k.journal().Lower(ctx, tenant, list, access.CallerIn(ctx), now, salt)
 	k.changes.tell(tenant)
 	return out, err
+}
+
+// cascade computes what falls, given that what is published does not. Only of what would fall is it asked whether it is.
+func (k Beliefs) cascade(ctx context.Context, tenant dag.Tenant, w *web, nodes []rules.Node, rests []rules.Rest) ([]rules.Lowering, error) {
+	asked := map[string]bool{}
+	for {
+		all, again := rules.Cascade(nodes, rests), false
+		for _, l := range all {
+			at, ok := w.at[l.ID]
+			if !ok || asked[l.ID] {
+				continue
+			}
+			asked[l.ID] = true
+			r := w.revisions[at]
+			record, err := k.journal().Item(ctx, tenant, r.Item, w.asOf)
+			if err != nil {
+				return nil, err
+			}
+			if published := record.Tagged(journal.Published); published != nil && published.Number == r.Number {
+				nodes[at].Kept, again = true, true // the nodes of revisions come first
+			}
+		}
+		if !again {
+			return all, nil
+		}
+	}
 }
 
 // A piece is evidence of a revision: the node that it is, and where a link to it leads.

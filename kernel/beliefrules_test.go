@@ -2,6 +2,7 @@ package kernel_test
 
 import (
 	"errors"
+	"slices"
 	"testing"
 
 	"github.com/graphkernel/graphkernel/access"
@@ -43,7 +44,7 @@ func TestResolveConflict(t *testing.T) {
 	if _, err := k.Beliefs().ResolveConflict(agent, tenant, journal.Resolution{Space: beliefSpace, Conflict: one.Seq, How: journal.Dropped}, false); !errors.Is(err, kernel.ErrMayNot) {
 		t.Errorf("an agent: %v", err)
 	}
-	if r := resolve(one, journal.Taken, true); r.Seq != 0 && waiting() != 3 || len(r.Outcome.GaveWay) != 1 || len(r.Advice) != 1 || r.Advice[0].Reason == "" || waiting() != 3 {
+	if r := resolve(one, journal.Taken, true); r.Seq != 0 || len(r.Outcome.GaveWay) != 1 || len(r.Advice) != 1 || r.Advice[0].Reason == "" || waiting() != 3 {
 		t.Errorf("dry: %+v, %d wait", r, waiting())
 	}
 	if r := resolve(one, journal.Taken, false); r.Outcome.Result != journal.Changed || r.Seq <= r.Outcome.Seq || waiting() != 2 {
@@ -174,6 +175,60 @@ func TestBeliefRules(t *testing.T) {
 	}
 	if _, _, err := k.Beliefs().Used(ctx, tenant, belief.Address{Item: "kref://acme/desk/none.fact"}, true); !errors.Is(err, journal.ErrNoItem) {
 		t.Errorf("got %v", err)
+	}
+	soundly(t, s)
+	projected(t, k)
+}
+
+// TestResolveRule takes a rule that was proposed for an item: it is a rule of that item then, and no statement.
+func TestResolveRule(t *testing.T) {
+	k, s, _ := ruledBeliefs(t)
+	ctx := t.Context()
+	agent := access.As(ctx, access.Identity{Role: access.Agent, Subject: access.Stdio})
+	dry := asking(journal.Revise, "pump", "is", "dry")
+	dry.Statements[0].Not = true
+	must(k.Beliefs().Operate(ctx, tenant, dry))
+	must(k.Beliefs().Operate(ctx, tenant, asking(journal.Revise, "valve", "is", "shut")))
+	rule := asking(journal.Propose, "pump", "is", "dry")
+	rule.Item, rule.Premises, rule.Confidence = "kref://acme/desk/why.preference", []belief.Literal{{Subject: "valve", Predicate: "is", Object: "shut"}}, 400_000
+	refused := must(k.Beliefs().Operate(agent, tenant, rule))
+	if refused.Result != journal.Refused {
+		t.Fatalf("%+v", refused)
+	}
+	r := must(k.Beliefs().ResolveConflict(ctx, tenant, journal.Resolution{Space: beliefSpace, Conflict: refused.Seq, How: journal.Taken}, false))
+	if r.Outcome.Item != rule.Item || r.Advice[0].New > 400_000 {
+		t.Errorf("%+v, advice %+v", r.Outcome, r.Advice)
+	}
+	taken := must(k.Beliefs().Resolve(ctx, tenant, belief.Address{Item: rule.Item})).Revision
+	if len(taken.Statements) != 1 || !slices.Equal(taken.Statements[0].Premises, rule.Premises) || taken.Confidence != 400_000 {
+		t.Errorf("%+v", taken)
+	}
+	must(k.Beliefs().Operate(ctx, tenant, asking(journal.Contract, "valve", "is", "shut")))
+	if w := must(k.Beliefs().Why(ctx, tenant, beliefSpace, belief.Literal{Subject: "pump", Predicate: "is", Object: "dry"}, 0)); w.Support != nil {
+		t.Errorf("it is believed without its premise: %+v", w.Support)
+	}
+	soundly(t, s)
+}
+
+// TestCascadeKeepsPublished lowers neither what is published nor what rests on it.
+func TestCascadeKeepsPublished(t *testing.T) {
+	k, s, _ := ruledBeliefs(t)
+	ctx := t.Context()
+	made := map[string]belief.Item{}
+	for _, name := range []string{"ground", "shown", "above"} {
+		made[name] = must(k.Beliefs().Operate(ctx, tenant, asking(journal.Revise, name, "is", "kept"))).Item
+	}
+	for from, to := range map[string]string{"shown": "ground", "above": "shown"} {
+		must(k.Beliefs().Link(ctx, tenant, journal.Link{From: belief.Address{Item: made[from], Revision: 1}, Type: "depends_on", To: belief.Address{Item: made[to], Revision: 1}.String()}))
+	}
+	must(k.Beliefs().Act(ctx, tenant, journal.Act{Item: made["shown"], Tag: journal.Published, Number: 1}))
+	must(k.Beliefs().Act(ctx, tenant, journal.Act{Item: made["ground"], Deprecates: true}))
+	if c := must(k.Beliefs().Cascade(ctx, tenant, beliefSpace, false)); len(c.Lowered) != 0 || len(c.Excepted) != 1 {
+		t.Errorf("published: %+v", c)
+	}
+	must(k.Beliefs().Act(ctx, tenant, journal.Act{Item: made["shown"], Tag: journal.Published}))
+	if c := must(k.Beliefs().Cascade(ctx, tenant, beliefSpace, false)); len(c.Lowered) != 2 || len(c.Excepted) != 0 {
+		t.Errorf("not published: %+v", c)
 	}
 	soundly(t, s)
 	projected(t, k)

@@ -159,25 +159,38 @@ func (k Beliefs) Operate(ctx context.Context, tenant dag.Tenant, in BeliefReques
 	if err != nil {
 		return nil, err
 	}
+	var o *journal.Outcome
+	err = k.underPolicy(ctx, tenant, in.Space, func(p kinds.Policy, id string) error {
+		k.decideUnder(ctx, r, &in, p, id)
+		o, err = k.journal().Operate(ctx, tenant, r.Request)
+		return err
+	})
+	return o, err
+}
+
+// underPolicy calls do with the policy of a space, and again if the space was put under another one meanwhile.
+func (k Beliefs) underPolicy(ctx context.Context, tenant dag.Tenant, space belief.Space, do func(p kinds.Policy, id string) error) error {
+	defer k.changes.tell(tenant)
 	const most = 5
 	for tries := 1; ; tries++ {
-		p, id, err := k.kindsOf(ctx, tenant, in.Space, history.Forever-1)
-		if err != nil {
-			return nil, err
+		p, id, err := k.kindsOf(ctx, tenant, space, history.Forever-1)
+		if err == nil {
+			err = do(p, id)
 		}
-		r.Policy, r.Constraints = id, p.Constraints()
-		kind := in.Kind
-		if in.Item != "" {
-			kind = in.Item.Kind()
+		if !errors.Is(err, journal.ErrMoved) || tries == most {
+			return err
 		}
-		r.Rank = k.rank(ctx, p.Kind(kind), &in, r.units)
-		o, err := k.journal().Operate(ctx, tenant, r.Request)
-		if errors.Is(err, journal.ErrMoved) && tries < most {
-			continue
-		}
-		k.changes.tell(tenant)
-		return o, err
 	}
+}
+
+// decideUnder sets what follows from the policy of the space: the constraints, and what the statements are worth.
+func (k Beliefs) decideUnder(ctx context.Context, r *beliefRequest, in *BeliefRequest, p kinds.Policy, id string) {
+	r.Policy, r.Constraints = id, p.Constraints()
+	kind := in.Kind
+	if in.Item != "" {
+		kind = in.Item.Kind()
+	}
+	r.Rank = k.rank(ctx, p.Kind(kind), in, r.units)
 }
 
 type beliefRequest struct {
@@ -187,8 +200,7 @@ type beliefRequest struct {
 
 // request checks a request, and brings it into the form of the journal.
 func (k Beliefs) request(ctx context.Context, tenant dag.Tenant, in *BeliefRequest) (*beliefRequest, error) {
-	who := access.Asking(ctx)
-	if in.Operator != journal.Propose && who != (access.Identity{}) && !who.Role.May(access.Believe) {
+	if in.Operator != journal.Propose && !believes(ctx) {
 		return nil, fmt.Errorf("%w: %s needs the permission to %s; propose instead", ErrMayNot, in.Operator, access.Believe)
 	}
 	if in.Kind == "" {
@@ -263,10 +275,16 @@ func (in *BeliefRequest) texts() (texts []Text) {
 	return texts
 }
 
+// believes reports whether a caller may say what is believed. A program that embeds the kernel and names no caller may.
+func believes(ctx context.Context) bool {
+	who := access.Asking(ctx)
+	return who == (access.Identity{}) || who.Role.May(access.Believe)
+}
+
 // rank is what the statements are worth by who wrote them: people who may revise count as people, and agents as sources that infer.
 func (k Beliefs) rank(ctx context.Context, kind kinds.Kind, in *BeliefRequest, units uint64) journal.Rank {
 	r := journal.Rank{Class: belief.Human}
-	if who := access.Asking(ctx); who != (access.Identity{}) && !who.Role.May(access.Believe) {
+	if !believes(ctx) {
 		r.Class = belief.Inferred
 	}
 	switch {
@@ -317,8 +335,7 @@ func (k *engine) evidence(ctx context.Context, tenant dag.Tenant, turns []dag.Tu
 
 // Act moves a tag of an item, or deprecates or restores it. Moving current or published needs the permission to revise, and so does the rest.
 func (k Beliefs) Act(ctx context.Context, tenant dag.Tenant, a journal.Act) (*journal.Acted, error) {
-	who := access.Asking(ctx)
-	if free := a.Tag != "" && a.Tag != journal.Current && a.Tag != journal.Published; !free && who != (access.Identity{}) && !who.Role.May(access.Believe) {
+	if free := a.Tag != "" && a.Tag != journal.Current && a.Tag != journal.Published; !free && !believes(ctx) {
 		return nil, fmt.Errorf("%w: it needs the permission to %s", ErrMayNot, access.Believe)
 	}
 	now, err := k.now()
@@ -329,20 +346,13 @@ func (k Beliefs) Act(ctx context.Context, tenant dag.Tenant, a journal.Act) (*jo
 	if err := k.draw(a.Salt[:]); err != nil {
 		return nil, err
 	}
-	const most = 5
-	for tries := 1; ; tries++ {
-		p, id, err := k.kindsOf(ctx, tenant, a.Item.Space(), history.Forever-1)
-		if err != nil {
-			return nil, err
-		}
+	var done *journal.Acted
+	err = k.underPolicy(ctx, tenant, a.Item.Space(), func(p kinds.Policy, id string) error {
 		a.Policy, a.Constraints = id, p.Constraints()
-		done, err := k.journal().Do(ctx, tenant, a)
-		if errors.Is(err, journal.ErrMoved) && tries < most {
-			continue
-		}
-		k.changes.tell(tenant)
-		return done, err
-	}
+		done, err = k.journal().Do(ctx, tenant, a)
+		return err
+	})
+	return done, err
 }
 
 // Link adds a link from a revision to another, to a turn or to a slice.

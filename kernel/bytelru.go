@@ -136,7 +136,7 @@ func (c *byteLRU[K, V]) remove(key K) {
 	c.items.Remove(key)
 }
 
-// purge lets go of everything.
+// purge removes everything.
 func (c *byteLRU[K, V]) purge() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

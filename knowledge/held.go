@@ -1,7 +1,6 @@
 package knowledge
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -57,16 +56,16 @@ type Holding struct {
 	Fact  Fact
 }
 
-// Assertions are the entries and terms of holdings that begin, whose numbers are given.
-func Assertions(list []Holding, salts []dag.Salt, at dag.Time) (*history.Plan, error) {
+// Assertions are the entries and terms of holdings that begin, under the numbers after head.
+func Assertions(list []Holding, salts []dag.Salt, head dag.Seq, at dag.Time) (*history.Plan, error) {
 	acts := make([]Act, len(list))
 	for i := range list {
 		acts[i] = Act{Kind: Assert, Salt: salts[i], Fact: list[i].Fact}
 	}
-	return holding(acts, nil, list[0].Since-1, at)
+	return holding(acts, nil, head, at)
 }
 
-// Retractions are the entries and terms by which holdings end, from the number after head on.
+// Retractions are the entries and terms by which holdings end, under the numbers after head.
 func Retractions(list []Holding, salts []dag.Salt, reason string, head dag.Seq, at dag.Time) (*history.Plan, error) {
 	acts := make([]Act, len(list))
 	for i := range list {
@@ -94,14 +93,4 @@ func holding(acts []Act, ends []Holding, head dag.Seq, at dag.Time) (*history.Pl
 	plan := c.plan(planned)
 	plan.End, err = c.endings(known, planned.Ended)
 	return plan, err
-}
-
-// HeldOf returns the item's name and the number of the revision, if a source is one of [HeldSource].
-func HeldOf(source string) (item, revision string, ok bool) {
-	rest, ok := strings.CutPrefix(source, heldPrefix)
-	if !ok {
-		return "", "", false
-	}
-	item, revision, _ = strings.Cut(rest, "?r=")
-	return item, revision, !bytes.HasPrefix([]byte(item), []byte("sha256:"))
 }

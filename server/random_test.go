@@ -187,7 +187,7 @@ func TestRandom(t *testing.T) {
 	s.expect(200, question{op: "reviseBeliefs", key: s.admin(), body: rests})
 	rests.Turns, rests.Statements[0].Not = nil, true
 	var waits api.BeliefOutcome
-	for range 5 { // conflicts, whose numbers are among those that are drawn
+	for range 5 { // one of which is drawn in a third of the cases; what is taken or dropped waits no longer
 		if s.expect(200, question{op: "proposeBeliefs", key: s.admin(), body: rests}).decode(t, &waits); waits.Outcome != "refused" || waits.Seq == 0 {
 			t.Fatalf("%+v", waits)
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/graphkernel/graphkernel/belief"
@@ -412,7 +413,7 @@ func (d *desk) projects() int {
 	}
 	for i := range list {
 		if f := &list[i].Act.Fact; f.Held() {
-			item, _, _ := knowledge.HeldOf(f.Source)
+			item, _, _ := strings.Cut(strings.TrimPrefix(f.Source, "belief:"), "?")
 			got = append(got, fmt.Sprint(item, f.ID(), f.Confidence))
 		}
 	}

@@ -134,7 +134,7 @@ func (f *folding) assert(k *history.State, s *itemState, salt dag.Salt, head dag
 	if len(list) == 0 {
 		return head, nil
 	}
-	p, err := knowledge.Assertions(list, salts(salt, "assert", len(list)), at)
+	p, err := knowledge.Assertions(list, salts(salt, "assert", len(list)), head, at)
 	if err != nil {
 		return head, err
 	}

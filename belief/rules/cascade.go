@@ -16,6 +16,7 @@ type Node struct {
 	ID         string
 	Confidence dag.PPM
 	Fell       bool // it is not believed any more
+	Kept       bool // it is protected: it neither falls nor loses confidence
 }
 
 // A Rest says that a belief rests on evidence. Both are ids of nodes.
@@ -26,6 +27,7 @@ type Lowering struct {
 	ID            string
 	Before, After dag.PPM
 	Invalid       bool // it ends now; else it keeps the lower confidence
+	Kept          bool // nothing happens to it, though evidence of it fell
 	Fell          []string
 	Reason        string
 }
@@ -33,7 +35,7 @@ type Lowering struct {
 // Cascade returns what becomes of the beliefs that rest on nodes that fell, by ascending id. The confidence of each is computed anew: it
 // is multiplied by the part that the remaining evidence has in the confidence of all of its evidence, and rounded down. A belief that then is below
 // InvalidBelow falls too, and so does one whose remaining evidence rests, over any number of steps, on nothing but itself: beliefs in a circle do not hold each other up. It ends on any graph, for each node falls at
-// most once. What lost no evidence does not change. The cost is the links, times the circles that fall.
+// most once. What lost no evidence does not change, and neither does what is kept. The cost is the links, times the circles that fall.
 func Cascade(nodes []Node, rests []Rest) []Lowering {
 	g := newGraph(nodes, rests)
 	for id := range g.nodes {
@@ -51,14 +53,21 @@ func Cascade(nodes []Node, rests []Rest) []Lowering {
 			continue
 		}
 		before := g.nodes[id].Confidence
-		l := Lowering{ID: id, Before: before, After: g.confidence(id), Invalid: g.fell[id]}
+		l := Lowering{ID: id, Before: before, After: g.confidence(id), Invalid: g.fell[id], Kept: g.nodes[id].Kept}
+		if l.Kept {
+			l.After = before
+		}
 		for _, e := range g.on[id] {
 			if g.fell[e] {
 				l.Fell = append(l.Fell, e)
 			}
 		}
-		if !l.Invalid && l.After == before {
+		if !l.Invalid && !l.Kept && l.After == before {
 			continue // what fell had no confidence to take away
+		}
+		if l.Kept {
+			all = append(all, l)
+			continue
 		}
 		l.Reason = fmt.Sprintf("%d of %d pieces of evidence fell; confidence %s, before %s", len(l.Fell), len(g.on[id]), l.After, before)
 		if l.Invalid {
@@ -84,7 +93,7 @@ func newGraph(nodes []Node, rests []Rest) *graph {
 	g := &graph{nodes: map[string]Node{}, on: map[string][]string{}, of: map[string][]string{}, fell: map[string]bool{}, touched: map[string]bool{}}
 	for _, n := range nodes {
 		if old, ok := g.nodes[n.ID]; ok { // of two the weaker
-			n.Confidence, n.Fell = min(n.Confidence, old.Confidence), n.Fell || old.Fell
+			n.Confidence, n.Fell, n.Kept = min(n.Confidence, old.Confidence), n.Fell || old.Fell, n.Kept && old.Kept
 		}
 		g.nodes[n.ID] = n
 		g.fell[n.ID] = n.Fell
@@ -129,7 +138,7 @@ func (g *graph) spread() {
 				continue
 			}
 			g.touched[b] = true
-			if c := g.confidence(b); c < InvalidBelow && c < g.nodes[b].Confidence {
+			if c := g.confidence(b); !g.nodes[b].Kept && c < InvalidBelow && c < g.nodes[b].Confidence {
 				g.fall(b)
 			}
 		}
@@ -157,12 +166,12 @@ func (g *graph) circles() bool {
 	return len(list) > 0
 }
 
-// foundations are the nodes that have no evidence at all, and those that rest, over any number of steps, on one that has not fallen.
+// foundations are the nodes that have no evidence at all, or are kept, and those that rest, over any number of steps, on one that has not fallen.
 func (g *graph) foundations(fell func(string) bool) map[string]bool {
 	founded := map[string]bool{}
 	var next []string
 	for id := range g.nodes {
-		if len(g.on[id]) == 0 && !fell(id) {
+		if (len(g.on[id]) == 0 || g.nodes[id].Kept) && !fell(id) {
 			founded[id] = true
 			next = append(next, id)
 		}

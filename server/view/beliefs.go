@@ -319,7 +319,12 @@ func beliefConflicts(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, i
 	list, err := k.Beliefs().Conflicts(ctx, tenant, space)
 	w := api.Conflicts{Conflicts: []api.Conflict{}}
 	for _, c := range list {
-		one := api.Conflict{Seq: uint64(c.Seq), At: c.At, By: c.By, Statements: statements(c.Statements), With: []string{}, Turns: turnIDs(c.Turns), Reason: c.Reason, Erased: c.Erased}
+		one := api.Conflict{
+			Seq: uint64(c.Seq), At: c.At, By: c.By, Item: string(c.Item), Statements: statements(c.Statements), Premises: premises(c.Premises), Confidence: c.Confidence, With: []string{}, Turns: turnIDs(c.Turns), Reason: c.Reason, Erased: c.Erased,
+		}
+		if !c.Erased {
+			one.ValidFrom, one.ValidUntil = bounds(c.Span)
+		}
 		for _, a := range c.With {
 			one.With = append(one.With, a.String())
 		}

@@ -1,0 +1,165 @@
+package journal
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/graphkernel/graphkernel/belief"
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/history"
+)
+
+// An exploring asks, round by round, for the elements that rules connect with some slots, and for what is known of their items.
+type exploring struct {
+	space  belief.Space
+	asked  map[belief.Slot]bool // slots whose elements were asked for
+	of     map[belief.Item]bool // items whose state was
+	linked map[string]bool      // revisions whose links were
+	turns  map[dag.TurnID]bool  // turns whose state was
+	read   map[dag.Seq]bool     // entries that were
+}
+
+func (x *exploring) begin(space belief.Space) {
+	*x = exploring{space, map[belief.Slot]bool{}, map[belief.Item]bool{}, map[string]bool{}, map[dag.TurnID]bool{}, map[dag.Seq]bool{}}
+}
+
+// ask adds the elements of slots and the states of items, if they were not asked for.
+func (x *exploring) ask(n *history.Needs, slots []belief.Slot, items []belief.Item) {
+	for _, s := range slots {
+		if !x.asked[s] {
+			x.asked[s] = true
+			n.Ranges = append(n.Ranges, history.Range{Index: indexElements, Prefix: slotPrefix(x.space, s), AsOf: history.Forever - 1})
+		}
+	}
+	for _, item := range items {
+		if !x.of[item] {
+			x.of[item] = true
+			n.Newest = append(n.Newest, keysOf(item, Published)...)
+		}
+	}
+}
+
+// more asks for what follows from what is known. What is damaged is found by planning.
+func (x *exploring) more(k *history.State) (n history.Needs) {
+	for _, seq := range entriesOf(termsOf(k, indexElements)) {
+		if _, ok := k.Entries[seq]; !ok && !x.read[seq] {
+			x.read[seq] = true
+			n.Entries = append(n.Entries, seq)
+		}
+	}
+	if len(n.Entries) > 0 {
+		return n
+	}
+	parts, err := near(k)
+	if err != nil || len(parts) > MaxNeighbours {
+		return n
+	}
+	for _, p := range parts {
+		x.ask(&n, p.Stated().slots(), []belief.Item{p.Revision.Item})
+		x.know(&n, p.Revision)
+		if address := p.Revision.address(); !x.linked[address] {
+			x.linked[address] = true
+			n.Ranges = append(n.Ranges, history.Range{Index: indexLinked, Prefix: linkKey(address)})
+		}
+	}
+	want := map[dag.Seq]bool{}
+	for _, seq := range x.current(k) {
+		want[seq] = true
+	}
+	for _, t := range termsOf(k, indexLinked) {
+		want[t.Since] = true
+	}
+	for seq := range want {
+		if _, ok := k.Entries[seq]; !ok && !x.read[seq] {
+			x.read[seq] = true
+			n.Entries = append(n.Entries, seq)
+		}
+	}
+	slices.Sort(n.Entries)
+	for _, seq := range x.current(k) {
+		if e, ok := k.Entries[seq]; ok {
+			if r, err := ReadRevision(&e); err == nil {
+				x.know(&n, r)
+			}
+		}
+	}
+	return n
+}
+
+// current are the numbers of the revisions that are current of the items.
+func (x *exploring) current(k *history.State) (list []dag.Seq) {
+	for item := range x.of {
+		if seq, err := currentOf(k, item); err == nil && seq != 0 {
+			list = append(list, seq)
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// slots returns those that the statement connects.
+func (s *Stated) slots() []belief.Slot {
+	list := []belief.Slot{s.Slot()}
+	for _, p := range s.Premises {
+		list = append(list, p.Slot())
+	}
+	return list
+}
+
+func termsOf(k *history.State, index history.Index) (list []history.Term) {
+	for _, some := range k.Ranges {
+		for i := range some {
+			if some[i].Index == index {
+				list = append(list, some[i])
+			}
+		}
+	}
+	return list
+}
+
+// near returns the elements that are known, in the order of their revisions, which must have been read.
+func near(k *history.State) ([]Part, error) {
+	revisions := map[dag.Seq]*Revision{}
+	held, err := believed(termsOf(k, indexElements), revisions, k.Entries)
+	if err != nil {
+		return nil, err
+	}
+	for seq, r := range revisions {
+		if r.Erased {
+			return nil, fmt.Errorf("number %d is a revision that is believed, and was erased; the store is damaged", seq)
+		}
+	}
+	list := make([]Part, len(held))
+	for i := range held {
+		list[i] = held[i].Part
+	}
+	return list, nil
+}
+
+// A base is elements with where they are from.
+type base struct {
+	elements belief.Base
+	from     map[dag.Digest]Part // by the rank's id
+}
+
+// explored returns the elements that an exploring has found, and takes note of its items.
+func (f *folding) explored(k *history.State, x *exploring) (*base, error) {
+	parts, err := near(k)
+	if err != nil {
+		return nil, err
+	}
+	if len(parts) > MaxNeighbours {
+		return nil, fmt.Errorf("%w: %d, at most %d", ErrTooWide, len(parts), MaxNeighbours)
+	}
+	for item := range x.of {
+		if err := f.know(k, item, Published); err != nil {
+			return nil, err
+		}
+	}
+	b := &base{from: map[dag.Digest]Part{}}
+	for _, p := range parts {
+		e := p.element(f.guards(p.Revision))
+		b.elements, b.from[e.Rank.ID] = append(b.elements, e), p
+	}
+	return b, nil
+}

@@ -1,0 +1,276 @@
+package journal
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/graphkernel/graphkernel/belief"
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/history"
+)
+
+// A writing is a decision on its way into entries.
+type writing struct {
+	*operation
+	*folding
+	k    *history.State
+	head dag.Seq
+	made int // entries
+}
+
+func (f *folding) guards(r *Revision) bool {
+	t := f.items[r.Item].tags[Published]
+	if t == nil || t.Until != history.Forever {
+		return false
+	}
+	p, err := readPlace(t)
+	return err != nil || p.number == r.Number
+}
+
+func (w *writing) salt() dag.Salt {
+	w.made++
+	digest := sha256.Sum256(binary.BigEndian.AppendUint32(slices.Clone(w.Salt[:]), uint32(w.made)))
+	return dag.Salt(digest[:len(dag.Salt{})])
+}
+
+// losses brings what the operator says into the terms of revisions.
+func (w *writing) losses(b *base, lost []belief.Loss) (list []Loss) {
+	for i := range lost {
+		l := Loss{Part: b.from[lost[i].Element.Rank.ID], Until: lost[i].Until}
+		for _, e := range lost[i].Conflict {
+			if part, ok := b.from[e.Rank.ID]; ok {
+				l.Conflict = append(l.Conflict, *part.Stated())
+			} else {
+				l.Conflict = append(l.Conflict, Stated{Literal: e.Literal, Premises: e.Premises, Span: e.Span})
+			}
+		}
+		list = append(list, l)
+	}
+	return list
+}
+
+// refuse records a proposal that was not taken.
+func (w *writing) refuse(b *base, err *belief.ConflictError) (*history.Plan, error) {
+	w.outcome.Result, w.outcome.GaveWay, w.outcome.Protects = Refused, w.losses(b, err.Lost), errors.Is(err, belief.ErrProtected)
+	if w.Operator != Propose || w.Dry {
+		return &history.Plan{}, nil
+	}
+	c := &Conflict{
+		Space: w.Space, Item: w.Item, Kind: w.Kind, By: w.By, Turns: w.Turns, Statements: w.Statements, Premises: w.Premises, Span: w.Span, Confidence: w.Revision.Confidence, Reason: w.Revision.Reason,
+		Salt: w.salt(), Seq: w.head + 1, At: w.At,
+	}
+	for _, l := range w.outcome.GaveWay {
+		a := belief.Address{Item: l.Revision.Item, Revision: l.Revision.Number}
+		if !slices.Contains(c.With, a) {
+			c.With = append(c.With, a)
+		}
+	}
+	w.outcome.Seq = c.Seq
+	return w.plan, w.add(c, c.entry())
+}
+
+// add adds an entry and folds it.
+func (w *writing) add(r record, e history.Entry) error {
+	w.head++
+	w.plan.Entries = append(w.plan.Entries, e)
+	if w.outcome.Seq == 0 {
+		w.outcome.Seq = e.Seq
+	}
+	return w.fold(w.k, nil, r)
+}
+
+// replace records what is believed of an item next, nil is nothing: it ends assertions, adds what record makes of the number that comes then, and
+// projects the statements.
+func (w *writing) replace(item belief.Item, next *Revision, make func(seq dag.Seq) (record, history.Entry)) (err error) {
+	s, salt := w.items[item], w.salt()
+	if next != nil {
+		s.keep(next)
+	}
+	if w.head, err = w.retract(s.ending(next), salt, w.Revision.Reason, w.head, w.At); err != nil {
+		return err
+	}
+	if err := w.add(make(w.head + 1)); err != nil {
+		return err
+	}
+	w.head, err = w.assert(w.k, s, salt, w.head, w.At)
+	return err
+}
+
+// revise records a revision that is believed from now on.
+func (w *writing) revise(r *Revision) error {
+	return w.replace(r.Item, r, func(seq dag.Seq) (record, history.Entry) {
+		r.Seq = seq
+		return r, r.entry()
+	})
+}
+
+// take records what the operator decided.
+func (w *writing) take(b *base, d *belief.Decision) error {
+	out := w.outcome
+	out.Kept, out.GaveWay = len(d.Kept), w.losses(b, d.Lost)
+	out.Fell = belief.Fallen(w.Constraints, b.elements, d.After())
+	for _, l := range out.GaveWay {
+		out.Review = append(out.Review, w.dependents(l.Revision)...)
+	}
+	slices.Sort(out.Review)
+	out.Review = slices.Compact(out.Review)
+	if w.Operator == Contract && len(d.Lost) == 0 {
+		return nil
+	}
+	out.Result = Changed
+	item, err := w.target(b, out.GaveWay)
+	if err != nil {
+		return err
+	}
+	lost := map[belief.Item]map[int]dag.Time{}
+	var order []belief.Item
+	for _, l := range out.GaveWay {
+		of := l.Revision.Item
+		if lost[of] == nil {
+			lost[of] = map[int]dag.Time{}
+			order = append(order, of)
+		}
+		lost[of][l.At] = l.Until
+	}
+	slices.Sort(order)
+	key := w.Key
+	if item != "" { // first, so that the event that overrode has the number that its rank says
+		if err := w.state(item, d.Input, lost[item], key); err != nil {
+			return err
+		}
+		key = dag.Digest{}
+	}
+	for _, of := range order {
+		if of == item {
+			continue
+		}
+		if err := w.reduce(of, lost[of], key); err != nil {
+			return err
+		}
+		key = dag.Digest{}
+	}
+	return nil
+}
+
+// dependents are the revisions that link to one as what they depend on.
+func (w *writing) dependents(r *Revision) (list []string) {
+	for _, t := range termsOf(w.k, indexLinked) {
+		if e, ok := w.k.Entries[t.Since]; ok && e.Kind == KindLink {
+			if l, err := ReadLink(&e); err == nil && l.To == r.address() && l.Type == "depends_on" {
+				list = append(list, l.From.String())
+			}
+		}
+	}
+	return list
+}
+
+// target returns the item whose revision the statements become; "" for a contraction.
+func (w *writing) target(b *base, lost []Loss) (belief.Item, error) {
+	if w.Operator == Contract {
+		return "", nil
+	}
+	item := w.Item
+	if item == "" {
+		for _, p := range b.from { // one that states the same
+			if s := p.Stated(); w.Premises == nil && s.Premises == nil && slices.Contains(w.Statements, s.Literal) && (item == "" || p.Revision.Item < item) {
+				item = p.Revision.Item
+			}
+		}
+		if item == "" && len(lost) > 0 {
+			item = lost[0].Revision.Item
+		}
+		if item == "" {
+			digest := sha256.Sum256(append([]byte("item"), w.Salt[:]...))
+			var err error
+			if item, err = belief.NewItem(w.Space, hex.EncodeToString(digest[:10])+"."+w.Kind); err != nil {
+				return "", err
+			}
+			w.items[item] = &itemState{tags: map[string]*history.Term{}}
+		}
+	}
+	if s := w.items[item]; s.lapsed != nil && s.lapsed.Until == history.Forever {
+		return "", fmt.Errorf("%w: %s", ErrDeprecated, item)
+	}
+	return item, nil
+}
+
+// remaining are the statements of what is current of an item without those that gave way.
+func (w *writing) remaining(item belief.Item, lost map[int]dag.Time) (list []Stated, was *Revision) {
+	s := w.items[item]
+	if s.live() == 0 {
+		return nil, s.current
+	}
+	for i, stated := range s.current.Statements {
+		until, gone := lost[i]
+		if gone && until == 0 {
+			continue
+		}
+		if gone {
+			stated.Span.Until = until
+		}
+		if stated.Rank.Event == 0 {
+			stated.Rank.Event = s.current.Seq
+		}
+		list = append(list, stated)
+	}
+	return list, s.current
+}
+
+// state records the revision of an item that has the statements.
+func (w *writing) state(item belief.Item, input []belief.Element, lost map[int]dag.Time, key dag.Digest) error {
+	kept, was := w.remaining(item, lost)
+	r := w.Revision
+	r.Item, r.Number, r.Current, r.By, r.Key = item, w.items[item].newest+1, true, w.By, key
+	r.Salt, r.At = w.salt(), w.At
+	if was != nil {
+		r.Supersedes = was.Number
+	}
+	for _, e := range input {
+		s := Stated{Literal: e.Literal, Premises: e.Premises, Span: e.Span, Turns: w.Turns, Rank: Rank{Class: e.Rank.Class, Criterion: e.Rank.Criterion}}
+		kept = slices.DeleteFunc(kept, func(old Stated) bool { return s.continues(&old) })
+		r.Statements = append(r.Statements, s)
+	}
+	r.Statements = append(r.Statements, kept...)
+	if err := r.Check(); err != nil {
+		return err
+	}
+	w.outcome.Item, w.outcome.Revision = item, r.Number
+	return w.revise(&r)
+}
+
+// continues reports whether a statement says the same as an older one, at times that overlap, and takes over what is unbroken of it.
+func (s *Stated) continues(old *Stated) bool {
+	if old.Literal != s.Literal || !slices.Equal(old.Premises, s.Premises) || !old.Span.Overlaps(s.Span) {
+		return false
+	}
+	s.Span = belief.Span{From: min(old.Span.From, s.Span.From), Until: max(old.Span.Until, s.Span.Until)}
+	if old.Rank.Class > s.Rank.Class || old.Rank.Class == s.Rank.Class && old.Rank.Criterion >= s.Rank.Criterion {
+		s.Rank = old.Rank
+	}
+	return true
+}
+
+// reduce records the revision of an item without what gave way, or that nothing of it is believed.
+func (w *writing) reduce(item belief.Item, lost map[int]dag.Time, key dag.Digest) error {
+	kept, was := w.remaining(item, lost)
+	if w.outcome.Item == "" {
+		w.outcome.Item = item
+	}
+	if len(kept) == 0 {
+		return w.replace(item, nil, func(seq dag.Seq) (record, history.Entry) {
+			t := &Tag{Item: item, Name: Current, By: w.By, Reason: w.Revision.Reason, Key: key, Seq: seq, At: w.At}
+			return t, t.entry()
+		})
+	}
+	r := *was
+	r.Number, r.Supersedes, r.Current, r.Withheld, r.By, r.Key = w.items[item].newest+1, was.Number, true, true, w.By, key
+	r.Statements, r.Reason, r.Salt, r.At = kept, w.Revision.Reason, w.salt(), w.At
+	if w.outcome.Item == item {
+		w.outcome.Revision = r.Number
+	}
+	return w.revise(&r)
+}
