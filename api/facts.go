@@ -20,7 +20,7 @@ var (
 	CutFacts          = declare[FactSliceRequest, FactBundle](Spec{ID: "cutFacts", Method: "POST", Path: "/api/knowledge/slice", Tag: "knowledge", Tool: "knowledge_slice", May: access.Cut, Fails: []int{404, 422, 503}, Headers: sealed})
 	FindPaths         = declare[PathQuery, Traversal](Spec{ID: "findPaths", Method: "GET", Path: "/api/knowledge/path", Tag: "knowledge", Tool: "knowledge_path", May: access.Recall, Fails: []int{422}})
 	KnowledgeSince    = declare[Paging, KnowledgeChanges](Spec{ID: "knowledgeChanges", Method: "GET", Path: "/api/knowledge/changes", Tag: "knowledge", May: access.Recall})
-	CountKnowledge    = declare[View, KnowledgeStats](Spec{ID: "knowledgeStats", Method: "GET", Path: "/api/knowledge/stats", Tag: "knowledge", May: access.Recall, Fails: []int{422}})
+	CountKnowledge    = declare[KnowledgeCount, KnowledgeStats](Spec{ID: "knowledgeStats", Method: "GET", Path: "/api/knowledge/stats", Tag: "knowledge", May: access.Recall, Fails: []int{422}})
 	DrawKnowledge     = declare[Drawing, D3Graph](Spec{ID: "drawKnowledge", Method: "GET", Path: "/api/knowledge/graph", Tag: "knowledge", May: access.Recall, Fails: []int{422},
 		Answers: map[string]string{"application/json": "D3Graph", "application/ld+json": "Object", "text/plain": "Text", "text/vnd.graphviz": "Text"}})
 	ListAliases = declare[AliasesOf, Aliases](Spec{ID: "listAliases", Method: "GET", Path: "/api/knowledge/aliases", Tag: "knowledge", May: access.Recall, Fails: []int{422}})
@@ -46,6 +46,12 @@ type FactFilter struct {
 // A View is the knowledge as of a sequence number.
 type View struct {
 	AsOf dag.Seq `json:"as_of,omitempty" doc:"The knowledge as it was at this sequence number; 0 is the present." tool:"As of this sequence number; 0 is now."`
+}
+
+// A KnowledgeCount asks how much is known.
+type KnowledgeCount struct {
+	View
+	Brief bool `json:"brief,omitempty" doc:"Only how many facts, entities and aliases there are, which takes a small part of the time."`
 }
 
 // A FactQuery asks for a page of facts.

@@ -22,16 +22,11 @@ const (
 
 // atlases measures what the first question of an atlas costs, the same one again, and one after one more turn and one more slice, with what is held in memory meanwhile.
 func atlases(ctx context.Context, r *report, y *yard, turns, length int) (err error) {
-	y.made++
-	s, err := y.storeOf(ctx, inSQLite)
+	s, a, err := y.keyed(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	a, err := newAuthority()
-	if err != nil {
-		return err
-	}
 	open := func() (*kernel.Kernel, error) {
 		return kernel.Open(kernel.Config{Store: s, Authority: a, Clock: time.Now})
 	}

@@ -157,6 +157,20 @@ func newAuthority() (*token.Authority, error) {
 }
 
 // newKernel opens a kernel that keeps so many bytes of text; 0 is the default, 1 is none.
+// keyed makes an empty SQLite store, and an authority that signs for it.
+func (y *yard) keyed(ctx context.Context) (store.Store, *token.Authority, error) {
+	y.made++
+	s, err := y.storeOf(ctx, inSQLite)
+	if err != nil {
+		return nil, nil, err
+	}
+	a, err := newAuthority()
+	if err != nil {
+		return nil, nil, errors.Join(err, s.Close())
+	}
+	return s, a, nil
+}
+
 func newKernel(s store.Store, a *token.Authority, textBytes int) (*kernel.Kernel, error) {
 	return kernel.Open(kernel.Config{Store: s, Authority: a, Clock: time.Now, TextBytes: textBytes})
 }

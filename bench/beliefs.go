@@ -38,25 +38,13 @@ func spaceOf(statements int) belief.Space {
 
 // believing measures operations on beliefs beside a table that a user would write.
 func believing(ctx context.Context, r *report, y *yard, sizes []int, items, rounds int) (err error) {
-	y.made++
-	s, err := y.storeOf(ctx, inSQLite)
+	s, a, err := y.keyed(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	a, err := newAuthority()
+	k, err := newKernel(s, a, 0)
 	if err != nil {
-		return err
-	}
-	k, err := kernel.Open(kernel.Config{Store: s, Authority: a, Clock: time.Now})
-	if err != nil {
-		return err
-	}
-	p, err := policy.Bind("bench-kinds@1", kinds.New(belief.Constraints{Functional: []string{"is"}}, nil))
-	if err != nil {
-		return err
-	}
-	if err := k.Policies().Register(ctx, benchTenant, p); err != nil {
 		return err
 	}
 	beside, err := plain.SQLiteBeliefs(ctx, filepath.Join(y.folder, fmt.Sprintf("beliefs%d.db", y.made)))
@@ -64,7 +52,11 @@ func believing(ctx context.Context, r *report, y *yard, sizes []int, items, roun
 		return err
 	}
 	defer func() { err = errors.Join(err, beside.Close()) }()
-	b := &believer{k: k, plain: beside}
+	b, err := newBeliever(ctx, k, benchTenant)
+	if err != nil {
+		return err
+	}
+	b.plain = beside
 	for _, n := range sizes {
 		if err := b.load(ctx, n); err != nil {
 			return err
@@ -76,15 +68,25 @@ func believing(ctx context.Context, r *report, y *yard, sizes []int, items, roun
 	return b.measure(ctx, r, sizes, items, rounds)
 }
 
+// A believer revises what is believed in a tenant, and in a table beside it.
 type believer struct {
-	k     *kernel.Kernel
-	plain *plain.Beliefs
-	refs  []belief.Address
-	clock int
+	k      *kernel.Kernel
+	tenant dag.Tenant
+	plain  *plain.Beliefs // nil: there is none
+	refs   []belief.Address
+	clock  int
+}
+
+func newBeliever(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant) (*believer, error) {
+	p, err := policy.Bind("bench-kinds@1", kinds.New(belief.Constraints{Functional: []string{"is"}}, nil))
+	if err != nil {
+		return nil, err
+	}
+	return &believer{k: k, tenant: tenant}, k.Policies().Register(ctx, tenant, p)
 }
 
 func (b *believer) operate(ctx context.Context, space belief.Space, item belief.Item, dry bool, of ...belief.Literal) (*journal.Outcome, error) {
-	return b.k.Beliefs().Operate(ctx, benchTenant, kernel.BeliefRequest{Operator: journal.Revise, Space: space, Item: item, Statements: of, Span: belief.Always, Confidence: dag.One, Dry: dry})
+	return b.k.Beliefs().Operate(ctx, b.tenant, kernel.BeliefRequest{Operator: journal.Revise, Space: space, Item: item, Statements: of, Span: belief.Always, Confidence: dag.One, Dry: dry})
 }
 
 func valued(i, value int) belief.Literal {
@@ -94,7 +96,7 @@ func valued(i, value int) belief.Literal {
 // load makes a space with so many statements, and the same in the table.
 func (b *believer) load(ctx context.Context, statements int) error {
 	space := spaceOf(statements)
-	if _, err := b.k.Beliefs().SetSpace(ctx, benchTenant, space, "bench-kinds@1"); err != nil {
+	if _, err := b.k.Beliefs().SetSpace(ctx, b.tenant, space, "bench-kinds@1"); err != nil {
 		return err
 	}
 	for from := 0; from < statements; from += perOperation {
@@ -108,6 +110,9 @@ func (b *believer) load(ctx context.Context, statements int) error {
 		if _, err := b.operate(ctx, space, "", false, list...); err != nil {
 			return err
 		}
+		if b.plain == nil {
+			continue
+		}
 		if err := b.plain.Revise(ctx, 1, triples...); err != nil {
 			return err
 		}
@@ -117,7 +122,7 @@ func (b *believer) load(ctx context.Context, statements int) error {
 
 // items makes a space with items of one statement each, all of which depend on the first, over ten steps.
 func (b *believer) items(ctx context.Context, n int) error {
-	if _, err := b.k.Beliefs().SetSpace(ctx, benchTenant, "bench/items", "bench-kinds@1"); err != nil {
+	if _, err := b.k.Beliefs().SetSpace(ctx, b.tenant, "bench/items", "bench-kinds@1"); err != nil {
 		return err
 	}
 	layer := (n + impactDepth - 1) / impactDepth
@@ -138,7 +143,7 @@ func (b *believer) items(ctx context.Context, n int) error {
 			to = i - layer
 		}
 		l := journal.Link{From: belief.Address{Item: item, Revision: 1}, Type: "depends_on", To: belief.Address{Item: b.refs[to].Item, Revision: 1}.String()}
-		if _, err := b.k.Beliefs().Link(ctx, benchTenant, l); err != nil {
+		if _, err := b.k.Beliefs().Link(ctx, b.tenant, l); err != nil {
 			return err
 		}
 	}
@@ -169,21 +174,21 @@ func (b *believer) measure(ctx context.Context, r *report, sizes []int, items, r
 		return b.plain.Revise(ctx, 2+b.clock, plain.Triple{Subject: fmt.Sprint(spaceOf(largest), l.Subject), Predicate: l.Predicate, Object: l.Object})
 	}}
 	resolve := &candidate{name: fmt.Sprintf("resolve an address, of %d items", items), burst: 20, run: func(ctx context.Context, i int) error {
-		kref, err := b.k.Beliefs().Resolve(ctx, benchTenant, b.refs[i*7919%len(b.refs)])
+		kref, err := b.k.Beliefs().Resolve(ctx, b.tenant, b.refs[i*7919%len(b.refs)])
 		if err == nil && kref.Revision == nil {
 			err = errors.New("nothing is current")
 		}
 		return err
 	}}
 	base := &candidate{name: fmt.Sprintf("the base of %d items", items), run: func(ctx context.Context, _ int) error {
-		got, err := b.k.Beliefs().Base(ctx, benchTenant, "bench/items", 0, nil)
+		got, err := b.k.Beliefs().Base(ctx, b.tenant, "bench/items", 0, nil)
 		if err == nil && len(got.Held) != items {
 			err = fmt.Errorf("%d statements, want %d", len(got.Held), items)
 		}
 		return err
 	}}
 	impact := &candidate{name: fmt.Sprintf("impact on %d dependents over %d steps", items-1, impactDepth), run: func(ctx context.Context, _ int) error {
-		got, err := b.k.Beliefs().Impact(ctx, benchTenant, belief.Address{Item: b.refs[0].Item, Revision: 1}, impactDepth)
+		got, err := b.k.Beliefs().Impact(ctx, b.tenant, belief.Address{Item: b.refs[0].Item, Revision: 1}, impactDepth)
 		if err == nil && len(got.Links) != items-1 {
 			err = fmt.Errorf("%d dependents, want %d", len(got.Links), items-1)
 		}

@@ -27,16 +27,11 @@ const everything policy.ID = "everything@1"
 // agents measures contexts and searches of a kernel, with the store and the texts that they need, and what erasures cost them.
 func agents(ctx context.Context, r *report, y *yard, turns, length, rounds int, clients []int, each time.Duration) (err error) {
 	l := newLibrary(turns, length)
-	y.made++
-	s, err := y.storeOf(ctx, inSQLite)
+	s, a, err := y.keyed(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	a, err := newAuthority()
-	if err != nil {
-		return err
-	}
 	k, err := newKernel(s, a, 0)
 	if err != nil {
 		return err

@@ -27,19 +27,17 @@ const boundPage = 300 * time.Millisecond
 // pagesHandedOut is how many slices and contexts a store has whose pages are measured.
 const pagesHandedOut = 500
 
+// pagesBelieved is how many statements are believed in a space of that store. Each is a fact, too.
+const pagesBelieved = 10_000
+
 // pages measures the console's pages over HTTP, on a SQLite store of so many turns.
 func pages(ctx context.Context, r *report, y *yard, turns, length, rounds int) (err error) {
 	l := newLibrary(turns, length)
-	y.made++
-	s, err := y.storeOf(ctx, inSQLite)
+	s, a, err := y.keyed(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	a, err := newAuthority()
-	if err != nil {
-		return err
-	}
 	id, err := identity.New(rand.NewChaCha8([32]byte{1}), "bench.example", 0)
 	if err != nil {
 		return err
@@ -49,6 +47,13 @@ func pages(ctx context.Context, r *report, y *yard, turns, length, rounds int) (
 		return err
 	}
 	if err := l.admit(ctx, k); err != nil {
+		return err
+	}
+	b, err := newBeliever(ctx, k, dag.DefaultTenant)
+	if err != nil {
+		return err
+	}
+	if err := b.load(ctx, pagesBelieved); err != nil {
 		return err
 	}
 	shown, err := l.handOut(ctx, k)
@@ -159,7 +164,13 @@ func (l *library) addresses(h handedOut) []address {
 		{"/contexts/ID, replayed", func(i int) string { return "/contexts/" + put(i) + "?replay=1" }},
 		{"/compare", func(i int) string { return "/compare?a=" + sliced(i) + "&b=" + put(i) }},
 		{"/facts", always("/facts")},
-		{"/facts/NAME", func(i int) string { return fmt.Sprintf("/facts/thing%%20%d", i%100) }},
+		{"/facts/NAME", func(i int) string { return fmt.Sprintf("/facts/thing-%d", i*7919%pagesBelieved) }},
+		{"/beliefs", always("/beliefs")},
+		{"/beliefs, a space", always("/beliefs?space=" + string(spaceOf(pagesBelieved)))},
+		{"/beliefs/why", func(i int) string {
+			v := valued(i*7919%pagesBelieved, 0)
+			return "/beliefs/why?" + url.Values{"space": {string(spaceOf(pagesBelieved))}, "subject": {v.Subject}, "predicate": {v.Predicate}, "object": {v.Object}}.Encode()
+		}},
 		{"/ledger, with proofs", func(i int) string { return fmt.Sprintf("/ledger?from=%d&leaf=%d", 1+i, i) }},
 		{"/policies", always("/policies")},
 		{"/policies/ID", always("/policies/default@2")},

@@ -69,7 +69,7 @@ func callKnowledge(t *testing.T, c *client.Client) {
 	if len(w.Reached) != 1 || w.Reached[0].Hops != 2 {
 		t.Errorf("got %+v", w)
 	}
-	if n := must(client.Do(ctx, c, api.CountKnowledge, api.View{AsOf: 0})); n.Facts != 3 || n.Aliases != 1 || n.Entities != 4 {
+	if n := must(client.Do(ctx, c, api.CountKnowledge, api.KnowledgeCount{})); n.Facts != 3 || n.Aliases != 1 || n.Entities != 4 {
 		t.Errorf("got %+v", n)
 	}
 	g := must(client.Do(ctx, c, api.DrawKnowledge, api.Drawing{Entity: "Countess", MaxHops: 1, MaxResults: 10}))
@@ -102,8 +102,11 @@ func callKnowledge(t *testing.T, c *client.Client) {
 			_, err := c.Facts().AddAliases(ctx, []api.Alias{{Alias: "countess", Canonical: "grace hopper"}})
 			return err
 		},
-		api.CodeInvalid:    func() error { _, err := c.Facts().Retract(ctx, api.FactFilter{}, "", false); return err },
-		api.CodeBeyondHead: func() error { _, err := client.Do(ctx, c, api.CountKnowledge, api.View{AsOf: 1 << 40}); return err },
+		api.CodeInvalid: func() error { _, err := c.Facts().Retract(ctx, api.FactFilter{}, "", false); return err },
+		api.CodeBeyondHead: func() error {
+			_, err := client.Do(ctx, c, api.CountKnowledge, api.KnowledgeCount{View: api.View{AsOf: 1 << 40}})
+			return err
+		},
 	} {
 		if err := f(); !errors.Is(err, want) {
 			t.Errorf("want %v, got %v", want, err)

@@ -45,7 +45,7 @@ func facts(v *visit) (*page, error) {
 		return nil, refused(http.StatusBadRequest, "As of: %v", err)
 	}
 	at := api.View{AsOf: dag.Seq(n)}
-	if d.Stats, err = ask(v, api.CountKnowledge, at); err != nil {
+	if d.Stats, err = ask(v, api.CountKnowledge, api.KnowledgeCount{View: at, Brief: true}); err != nil {
 		return nil, err
 	}
 	d.Facts, err = ask(v, api.ListFacts, api.FactQuery{View: at, Paging: api.Paging{Limit: 50, After: d.After}})

@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -82,6 +83,18 @@ func (k Facts) List(ctx context.Context, tenant dag.Tenant, q FactQuery) (_ *Fac
 			page.Facts[i] = v.fact(&list[i], evidence[i])
 		}
 		return page, c.store.still()
+	})
+}
+
+// Totals counts the facts as of a number, 0 is now, and the names that they are about.
+func (k Facts) Totals(ctx context.Context, tenant dag.Tenant, asOf dag.Seq) (knowledge.Totals, error) {
+	return steady(k.engine, func(c *cache) (knowledge.Totals, error) {
+		_, v, err := c.find(ctx, tenant, &FactQuery{AsOf: asOf})
+		if err != nil {
+			return knowledge.Totals{}, err
+		}
+		n, err := c.store.knowledge().Totals(ctx, tenant, v.aliases, v.asOf)
+		return n, cmp.Or(err, c.store.still())
 	})
 }
 

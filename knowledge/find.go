@@ -30,6 +30,11 @@ func (e *FindEarlier) Any() bool {
 	return len(e.Subjects)+len(e.Predicates)+len(e.Objects)+len(e.Either) > 0
 }
 
+// bare reports whether nothing is looked for but versions that count, with some confidence.
+func (f *Find) bare() bool {
+	return f.ValidAt == nil && len(f.Predicates)+len(f.Subjects)+len(f.Objects)+len(f.Either) == 0 && f.Source == "" && f.Turn == nil && f.Statement == nil
+}
+
 // Matches reports whether a version, whose names a rule formed, is one that is looked for,
 // wherever After is.
 func (f *Find) Matches(v *Version, rule normalize.Rule) bool {

@@ -66,6 +66,16 @@ func edgeKey(name string, confidence dag.PPM, id *ID) []byte {
 	return append(binary.BigEndian.AppendUint32(edgesPrefix(name), uint32(dag.One-confidence)), id[:]...)
 }
 
+// readEdgeKey returns the name that the key of an edge is of, and the confidence.
+func readEdgeKey(t *history.Term) (name NameKey, confidence dag.PPM, err error) {
+	if len(t.Key) != edgeKeyBytes {
+		return name, 0, fmt.Errorf("an edge of the version that number %d began is damaged", t.Since)
+	}
+	copy(name[:], t.Key)
+	doubt := dag.PPM(binary.BigEndian.Uint32(t.Key[len(name):]))
+	return name, dag.One - min(doubt, dag.One), nil
+}
+
 func edgesIndex(incoming bool) history.Index {
 	if incoming {
 		return indexIncoming

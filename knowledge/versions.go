@@ -12,15 +12,20 @@ import (
 
 // Versions returns the assertions that began the versions that are looked for, ascending and with
 // Until and Opened, and how many there are in all. It reads the edges of the names that it is
-// given, or one edge of every version of the tenant, in pages. So f.AsOf must be a number that the
+// given, or one edge of every version of the tenant, in pages, and of these the assertions only if what they say matters. So f.AsOf must be a number that the
 // head has reached: as of a later one, acts that come meanwhile count in some pages and not in others.
 func (b Base) Versions(ctx context.Context, tenant dag.Tenant, f Find) ([]Recorded, int, error) {
 	var numbers []dag.Seq
-	err := b.eachEdge(ctx, tenant, &f, func(e *Edge) {
-		if f.Matches(&e.Version, e.Rule) {
-			numbers = append(numbers, e.Since)
-		}
-	})
+	var err error
+	if f.bare() {
+		err = b.eachBare(ctx, tenant, &f, func(since dag.Seq) { numbers = append(numbers, since) })
+	} else {
+		err = b.eachEdge(ctx, tenant, &f, func(e *Edge) {
+			if f.Matches(&e.Version, e.Rule) {
+				numbers = append(numbers, e.Since)
+			}
+		})
+	}
 	if err != nil {
 		return nil, 0, err
 	}
@@ -68,7 +73,15 @@ func (b Base) eachEdge(ctx context.Context, tenant dag.Tenant, f *Find, fn func(
 		prefixes = []history.Range{{Index: indexOutgoing}}
 	}
 	for _, r := range prefixes {
-		if err := b.eachTerm(ctx, tenant, r, f.AsOf, fn); err != nil {
+		r.Entries = true
+		err := b.eachTerm(ctx, tenant, r, f.AsOf, func(t *history.Term) error {
+			e, err := readEdge(t)
+			if err == nil {
+				fn(&e)
+			}
+			return err
+		})
+		if err != nil {
 			return err
 		}
 	}
@@ -76,23 +89,21 @@ func (b Base) eachEdge(ctx context.Context, tenant dag.Tenant, f *Find, fn func(
 }
 
 // eachTerm reads a range in pages, so that no more than one is in memory.
-func (b Base) eachTerm(ctx context.Context, tenant dag.Tenant, r history.Range, asOf dag.Seq, fn func(*Edge)) error {
+func (b Base) eachTerm(ctx context.Context, tenant dag.Tenant, r history.Range, asOf dag.Seq, fn func(*history.Term) error) error {
 	const page = 4 << 10
 	if asOf == 0 { // nothing counts as of it, and in a range it stands for all
 		return nil
 	}
-	for r.AsOf, r.Limit, r.Entries = asOf, page, true; ; {
+	for r.AsOf, r.Limit = asOf, page; ; {
 		lists, err := b.Terms(ctx, tenant, []history.Range{r})
 		if err != nil {
 			return err
 		}
 		list := lists[0]
 		for i := range list {
-			e, err := readEdge(&list[i])
-			if err != nil {
+			if err := fn(&list[i]); err != nil {
 				return err
 			}
-			fn(&e)
 		}
 		if len(list) < page {
 			return nil
@@ -100,6 +111,48 @@ func (b Base) eachTerm(ctx context.Context, tenant dag.Tenant, r history.Range, 
 		last := &list[len(list)-1]
 		r.After = &history.Place{Key: last.Key, Since: last.Since}
 	}
+}
+
+// eachBare calls fn with the number of each version that counts and is as sure as f wants. It reads no assertion.
+func (b Base) eachBare(ctx context.Context, tenant dag.Tenant, f *Find, fn func(dag.Seq)) error {
+	return b.eachTerm(ctx, tenant, history.Range{Index: indexOutgoing}, f.AsOf, func(t *history.Term) error {
+		_, confidence, err := readEdgeKey(t)
+		if err == nil && confidence >= f.MinConfidence {
+			fn(t.Since)
+		}
+		return err
+	})
+}
+
+// Totals are how many facts there are, and names that are their subjects or objects.
+type Totals struct{ Facts, Entities int }
+
+// Totals counts facts and names as of a number. Names that are aliases of one count once. It reads no assertion, and takes a question for every
+// 4096 ends of facts.
+func (b Base) Totals(ctx context.Context, tenant dag.Tenant, aliases *normalize.Table, asOf dag.Seq) (n Totals, err error) {
+	same := map[NameKey]NameKey{}
+	for alias, canonical := range aliases.All() {
+		same[KeyOf(alias)] = KeyOf(canonical)
+	}
+	names := map[NameKey]bool{}
+	for _, index := range [...]history.Index{indexOutgoing, indexIncoming} {
+		err := b.eachTerm(ctx, tenant, history.Range{Index: index}, asOf, func(t *history.Term) error {
+			name, _, err := readEdgeKey(t)
+			if canonical, ok := same[name]; ok {
+				name = canonical
+			}
+			names[name] = true
+			if index == indexOutgoing {
+				n.Facts++
+			}
+			return err
+		})
+		if err != nil {
+			return n, err
+		}
+	}
+	n.Entities = len(names)
+	return n, nil
 }
 
 // eachOfStatement calls fn with the version of one statement that counts, if there is one.

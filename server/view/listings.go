@@ -69,7 +69,7 @@ const mostCounts = 100
 // statsPage is how many acts are read at once for counts.
 const statsPage = 1000
 
-func knowledgeStats(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.View) (w api.KnowledgeStats, err error) {
+func knowledgeStats(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.KnowledgeCount) (w api.KnowledgeStats, err error) {
 	asOf := in.AsOf
 	if asOf == 0 {
 		head, err := k.Turns().Head(ctx, tenant)
@@ -83,6 +83,11 @@ func knowledgeStats(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in
 		return w, err
 	}
 	w = api.KnowledgeStats{Aliases: aliases.Len(), AsOf: uint64(asOf)}
+	if in.Brief {
+		n, err := k.Facts().Totals(ctx, tenant, asOf)
+		w.Facts, w.Entities, w.Predicates, w.Sources = n.Facts, n.Entities, []api.NameCount{}, []api.NameCount{}
+		return w, err
+	}
 	entities, predicates, sources := map[string]bool{}, map[string]int{}, map[string]int{}
 	for after := dag.Seq(0); after < asOf; {
 		list, err := k.Facts().Acts(ctx, tenant, after, statsPage)

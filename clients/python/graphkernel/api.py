@@ -343,11 +343,16 @@ Conflict = TypedDict(
     {
         "at": "str",
         "by": "NotRequired[str]",
+        "confidence": "float",
         "erased": "NotRequired[bool]",
+        "item": "NotRequired[str]",
+        "premises": "NotRequired[list[BeliefStatement]]",
         "reason": "NotRequired[str]",
         "seq": "int",
         "statements": "list[BeliefStatement]",
         "turns": "NotRequired[list[str]]",
+        "valid_from": "NotRequired[str]",
+        "valid_until": "NotRequired[str]",
         "with": "list[str]",
     },
 )
@@ -2173,14 +2178,14 @@ class Operations:
             if not after or after == last:
                 return
 
-    def knowledge_stats(self, *, as_of: int | None = None) -> KnowledgeStats:
+    def knowledge_stats(self, *, as_of: int | None = None, brief: bool | None = None) -> KnowledgeStats:
         """Count facts, entities, predicates, sources and aliases.
 
         Reads every act that is on record up to the number, and so takes as long as
         there are many: some seconds for each million. The 100 predicates and sources
         with the most facts are named.
         """
-        return self._transport.json("GET", "/api/knowledge/stats", query={"as_of": as_of})
+        return self._transport.json("GET", "/api/knowledge/stats", query={"as_of": as_of, "brief": brief})
 
     def learn_fact(self, body: NewFact) -> KnowledgeOutcome:
         """Record a fact.

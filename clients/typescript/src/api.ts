@@ -326,11 +326,19 @@ export interface Community {
 export interface Conflict {
   at: string;
   by?: string;
+  /** 0 if it was erased. */
+  confidence: number;
   erased?: boolean;
+  /** That the proposal named. */
+  item?: string;
+  /** From which the statements were to follow. */
+  premises?: BeliefStatement[];
   reason?: string;
   seq: number;
   statements: BeliefStatement[];
   turns?: string[];
+  valid_from?: string;
+  valid_until?: string;
   /** Revisions that would have given way. */
   with: string[];
 }
@@ -2225,7 +2233,7 @@ export class Operations {
    * there are many: some seconds for each million. The 100 predicates and sources
    * with the most facts are named.
    */
-  knowledgeStats(query: { "as_of"?: number } = {}): Promise<KnowledgeStats> {
+  knowledgeStats(query: { "as_of"?: number; "brief"?: boolean } = {}): Promise<KnowledgeStats> {
     return this.transport.json("GET", `/api/knowledge/stats`, { query });
   }
 

@@ -194,6 +194,7 @@ func printConflicts(w io.Writer, space string, list []api.Conflict) {
 		if one.Erased {
 			what = erased
 		}
+		what += because(one.Premises)
 		fmt.Fprintf(w, "%d  %s  %s%s%s\n", one.Seq, one.At, what, by(one.By), reason(one.Reason))
 		for _, ref := range one.With {
 			fmt.Fprintf(w, "    against %s\n", oneLine(ref, len(ref)))
