@@ -674,7 +674,7 @@ func TestPages(t *testing.T) {
 		"/ledger?from=99999":              {"role=\"alert\""},
 		"/facts":                          {"3 facts about"},
 		"/beliefs":                        {"acme/desk", "beliefs@1"},
-		"/beliefs?space=acme/desk":        {"3 statements", "by rule", "1 proposal was not taken"},
+		"/beliefs?space=acme/desk":        {"3 statements", "by rule", "1 proposal was not taken", "not=1"},
 		"/beliefs/item?ref=" + beliefItem: {"leads to revision 2", "Tags in time", "published", "Revision 1", "this would no longer follow", turnID(1)},
 		"/beliefs/why?space=acme/desk&subject=lamp&predicate=is&object=red":  {"It follows from", turnID(1), "because"},
 		"/beliefs/why?space=acme/desk&subject=lamp&predicate=is&object=blue": {"It is not believed", "It never was stated"},
@@ -691,6 +691,16 @@ func TestPages(t *testing.T) {
 				t.Errorf("%s (%d) does not show %q", path, r.status, text)
 			}
 		}
+	}
+}
+
+// TestSearchAddress leads from the address of an item in the search box to the item.
+func TestSearchAddress(t *testing.T) {
+	s := open(t)
+	s.fill()
+	r := s.signedIn(access.Auditor).get("/search?q=" + url.QueryEscape(beliefItem+"?r=1"))
+	if want := "/beliefs/item?ref=" + url.QueryEscape(beliefItem+"?r=1"); r.status != http.StatusSeeOther || r.to != want {
+		t.Errorf("%d to %q, want %q", r.status, r.to, want)
 	}
 }
 

@@ -8,7 +8,9 @@ import (
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/belief/journal"
+	"github.com/graphkernel/graphkernel/belief/kinds"
 	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/store/inmem"
 	"github.com/graphkernel/graphkernel/store/transfer"
 	"github.com/graphkernel/graphkernel/token"
@@ -155,7 +157,12 @@ func TestPromoteBeliefs(t *testing.T) {
 func TestBeliefRules(t *testing.T) {
 	k, s, _ := ruledBeliefs(t)
 	ctx := t.Context()
-	for _, kind := range []string{"hard_rule", "fact", "instruction", "preference"} {
+	p := must(policy.Bind("binding@1", kinds.New(belief.Constraints{}, []kinds.Kind{{Name: "law", Hard: true, Entrenched: kinds.ByEvent}, {Name: "habit", Always: true, Entrenched: kinds.ByEvent}, {Name: "fact", Entrenched: kinds.ByEvent}})))
+	if err := k.Policies().Register(ctx, tenant, p); err != nil {
+		t.Fatal(err)
+	}
+	must(k.Beliefs().SetSpace(ctx, tenant, beliefSpace, "binding@1"))
+	for _, kind := range []string{"law", "fact", "habit", "preference"} { // hard alone, neither, always alone, and one that is not listed
 		r := asking(journal.Revise, kind, "is", "kept")
 		r.Kind = kind
 		must(k.Beliefs().Operate(ctx, tenant, r))
@@ -218,8 +225,11 @@ func TestCascadeKeepsPublished(t *testing.T) {
 	for _, name := range []string{"ground", "shown", "above"} {
 		made[name] = must(k.Beliefs().Operate(ctx, tenant, asking(journal.Revise, name, "is", "kept"))).Item
 	}
+	more := asking(journal.Revise, "above", "has", "more")
+	more.Item = made["above"]
+	must(k.Beliefs().Operate(ctx, tenant, more)) // a revision with a statement of the one before
 	for from, to := range map[string]string{"shown": "ground", "above": "shown"} {
-		must(k.Beliefs().Link(ctx, tenant, journal.Link{From: belief.Address{Item: made[from], Revision: 1}, Type: "depends_on", To: belief.Address{Item: made[to], Revision: 1}.String()}))
+		must(k.Beliefs().Link(ctx, tenant, journal.Link{From: belief.Address{Item: made[from], Revision: map[string]int{"shown": 1, "above": 2}[from]}, Type: "depends_on", To: belief.Address{Item: made[to], Revision: 1}.String()}))
 	}
 	must(k.Beliefs().Act(ctx, tenant, journal.Act{Item: made["shown"], Tag: journal.Published, Number: 1}))
 	must(k.Beliefs().Act(ctx, tenant, journal.Act{Item: made["ground"], Deprecates: true}))

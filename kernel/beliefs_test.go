@@ -15,6 +15,7 @@ import (
 	"github.com/graphkernel/graphkernel/belief/kinds"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/store/fsck"
@@ -51,18 +52,28 @@ func stated(t testing.TB, k *kernel.Kernel, asOf dag.Seq) (list []string) {
 	return list
 }
 
-// projected makes sure that the facts which beliefs assert are what a kernel believes, with turns that have their text as evidence.
+// projected makes sure that the facts which beliefs assert are what a kernel believes, with its times and confidence, and name a turn that has its text.
 func projected(t testing.TB, k *kernel.Kernel) {
 	t.Helper()
-	want, got := stated(t, k, 0), []string(nil)
-	for _, f := range must(k.Facts().List(t.Context(), tenant, kernel.FactQuery{Limit: 1000})).Facts {
-		if strings.HasPrefix(f.Version.Source, "belief:acme/desk/") {
-			got = append(got, belief.Literal{Subject: f.Version.Subject, Predicate: f.Version.Predicate, Object: f.Version.Object}.String())
-			if f.Version.Turn != (dag.TurnID{}) && must(k.Turns().Erasure(t.Context(), tenant, f.Version.Turn)) != nil {
-				t.Errorf("fact %d names turn %s, which was erased", f.Version.Since, f.Version.Turn)
-			}
+	var want, got []string
+	for _, h := range must(k.Beliefs().Base(t.Context(), tenant, beliefSpace, 0, nil)).Held {
+		if s := h.Stated(); !s.Not && s.Premises == nil {
+			want = append(want, fmt.Sprint(h.Revision.Item.Path(), " ", s.Literal, s.Span.From, s.Span.Until, h.Revision.Confidence))
 		}
 	}
+	for _, f := range must(k.Facts().List(t.Context(), tenant, kernel.FactQuery{Limit: 1000})).Facts {
+		item, held := strings.CutPrefix(f.Version.Source, "belief:")
+		if !held {
+			continue
+		}
+		item, _, _ = strings.Cut(item, "?")
+		l := belief.Literal{Subject: f.Version.Subject, Predicate: f.Version.Predicate, Object: f.Version.Object}
+		got = append(got, fmt.Sprint(item, " ", l, f.Version.Statement.From, f.Version.Statement.Until, f.Version.Confidence))
+		if f.Version.Turn != (dag.TurnID{}) && must(k.Turns().Erasure(t.Context(), tenant, f.Version.Turn)) != nil {
+			t.Errorf("fact %d names turn %s, which was erased", f.Version.Since, f.Version.Turn)
+		}
+	}
+	slices.Sort(want)
 	slices.Sort(got)
 	if !slices.Equal(got, want) {
 		t.Errorf("the facts %q, and believed is %q", got, want)
@@ -380,5 +391,45 @@ func TestLinks(t *testing.T) {
 			t.Errorf("%s: %+v", to, l)
 		}
 	}
+	soundly(t, s)
+}
+
+// TestRestated states something once more on another turn, and with another confidence: the fact says what the last one did, and what did not change goes on.
+func TestRestated(t *testing.T) {
+	ctx := t.Context()
+	s := open(t, "sqlite")
+	k := over(t, s, token.NewAuthority(ring(t, "k1")))
+	turns := chain(t, k, 3)
+	believing(t, k)
+	r := asking(journal.Revise, "pump", "feeds", "tank")
+	r.Item, r.Turns = "kref://acme/desk/pump.fact", turns[:1]
+	must(k.Beliefs().Operate(ctx, tenant, r))
+	more := asking(journal.Revise, "pump", "is", "loud")
+	more.Item = r.Item
+	must(k.Beliefs().Operate(ctx, tenant, more))
+	version := func() knowledge.Version {
+		t.Helper()
+		list := must(k.Facts().List(ctx, tenant, kernel.FactQuery{Predicate: "feeds"})).Facts
+		if len(list) != 1 {
+			t.Fatalf("%+v", list)
+		}
+		return list[0].Version
+	}
+	first := version()
+	if first.Turn != turns[0] || first.Source != "belief:acme/desk/pump.fact?r=1" {
+		t.Errorf("after a statement beside it: %+v", first)
+	}
+	r.Turns = turns[1:2]
+	must(k.Beliefs().Operate(ctx, tenant, r))
+	second := version()
+	if second.Turn != turns[1] || second.Since <= first.Since || second.Source != "belief:acme/desk/pump.fact?r=3" {
+		t.Errorf("on another turn: %+v", second)
+	}
+	r.Confidence = dag.One / 2
+	must(k.Beliefs().Operate(ctx, tenant, r))
+	if third := version(); third.Confidence != dag.One/2 || third.Turn != turns[1] {
+		t.Errorf("with half the confidence: %+v", third)
+	}
+	projected(t, k)
 	soundly(t, s)
 }

@@ -352,3 +352,18 @@ func TestKnowledgeTenants(t *testing.T) {
 		t.Errorf("got %+v %+v", got, w)
 	}
 }
+
+// TestBaseByAlias asks what is believed about a subject by any of its names.
+func TestBaseByAlias(t *testing.T) {
+	s := start(t)
+	s.expect(200, question{op: "setSpace", key: s.admin(), body: api.NewSpace{Space: "acme/s"}})
+	s.expect(200, question{op: "reviseBeliefs", key: s.admin(), body: api.BeliefRequest{Space: "acme/s", Statements: []api.BeliefStatement{{Subject: "countess", Predicate: "knew", Object: "babbage"}}}})
+	s.alias(s.admin(), "countess", "ada")
+	for subject, want := range map[string]int{"countess": 1, "Ada": 1, "babbage": 0} {
+		var b api.BeliefBase
+		s.expect(200, question{op: "getBeliefBase", key: s.admin(), query: values("space", "acme/s", "subject", subject)}).decode(t, &b)
+		if len(b.Statements) != want {
+			t.Errorf("%s: %+v", subject, b.Statements)
+		}
+	}
+}

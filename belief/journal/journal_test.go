@@ -489,3 +489,14 @@ func (d *desk) itemOf(l belief.Literal) belief.Item {
 	d.t.Fatalf("%q is not believed", l)
 	return ""
 }
+
+// TestNoText refuses statements that are to rest on a turn without a text, whatever the caller saw before.
+func TestNoText(t *testing.T) {
+	d := newDesk(t)
+	before := d.head()
+	r := d.request(journal.Revise, literal(0, 0, false))
+	r.Turns = []dag.TurnID{{7}}
+	if o, err := d.Operate(t.Context(), tenant, r); !errors.Is(err, journal.ErrNoText) || d.head() != before {
+		t.Errorf("%+v, %v, head %d after %d", o, err, d.head(), before)
+	}
+}
