@@ -12,13 +12,14 @@ var AssembleContext = declare[ContextRequest, Context](Spec{ID: "assembleContext
 
 // A ContextRequest asks for a context.
 type ContextRequest struct {
-	Task   string `json:"task,omitempty" max:"65536" doc:"What the agent is about to do, in words. It may be absent if there is an anchor." tool:"What you are about to do, or the question to answer, in words."`
-	Anchor string `json:"anchor,omitempty" is:"TurnName" doc:"The turn that the agent goes on from." tool:"The turn to go on from: its id, at least 4 characters that begin it, or its external_id."`
-	Budget int    `json:"budget,omitempty" is:"1..1000000" doc:"Tokens of text, counted as UTF-8 bytes over four; the policy's if left out, which is also the most. Headings and markup are not counted: cost says what the whole prompt has." tool:"Tokens of text; 1500 if left out."`
-	Policy string `json:"policy,omitempty" is:"PolicyID" doc:"context@1 if left out." tool:"-"`
-	AsOf   uint64 `json:"as_of,omitempty" is:"Seq" doc:"Choose from what was there at this sequence number; 0 is the anchor's own, or the present without an anchor." tool:"-"`
-	Format string `json:"format,omitempty" is:"bundle|markdown|xml|text|openai|anthropic|json" doc:"bundle is evidence; the others are prompts. markdown if left out." tool:"-"`
-	Prompt string `json:"prompt,omitempty" is:"markdown|xml|text|openai|anthropic|json" doc:"The format of the prompt that a bundle is evidence of; markdown if left out." tool:"-"`
+	Task   string   `json:"task,omitempty" max:"65536" doc:"What the agent is about to do, in words. It may be absent if there is an anchor." tool:"What you are about to do, or the question to answer, in words."`
+	Anchor string   `json:"anchor,omitempty" is:"TurnName" doc:"The turn that the agent goes on from." tool:"The turn to go on from: its id, at least 4 characters that begin it, or its external_id."`
+	Budget int      `json:"budget,omitempty" is:"1..1000000" doc:"Tokens of text, counted as UTF-8 bytes over four; the policy's if left out, which is also the most. Headings and markup are not counted: cost says what the whole prompt has." tool:"Tokens of text; 1500 if left out."`
+	Policy string   `json:"policy,omitempty" is:"PolicyID" doc:"context@1 if left out." tool:"-"`
+	AsOf   uint64   `json:"as_of,omitempty" is:"Seq" doc:"Choose from what was there at this sequence number; 0 is the anchor's own, or the present without an anchor." tool:"-"`
+	Spaces []string `json:"spaces,omitempty" is:"BeliefSpace" doc:"The spaces of beliefs that count, up to 16; all that there are if left out. What is believed in them of kinds that every context has, such as hard rules, is always in it." tool:"-"`
+	Format string   `json:"format,omitempty" is:"bundle|markdown|xml|text|openai|anthropic|json" doc:"bundle is evidence; the others are prompts. markdown if left out." tool:"-"`
+	Prompt string   `json:"prompt,omitempty" is:"markdown|xml|text|openai|anthropic|json" doc:"The format of the prompt that a bundle is evidence of; markdown if left out." tool:"-"`
 }
 
 // A Context is what an agent is given for a task, and what is known of it.
@@ -31,9 +32,10 @@ type Context struct {
 	Prompt       string          `json:"prompt,omitempty" doc:"The prompt, in the formats markdown, xml and text."`
 	Body         json.RawMessage `json:"body,omitempty" is:"Object" doc:"The prompt, in the formats openai and anthropic (members of a request to these APIs) and json."`
 	Cost         int             `json:"cost" doc:"Tokens of the prompt, markup included."`
-	Candidates   int             `json:"candidates" doc:"How many turns and facts it was chosen from."`
+	Candidates   int             `json:"candidates" doc:"How many turns, facts and beliefs it was chosen from."`
 	Turns        []string        `json:"turns" is:"UUID" doc:"The turns that were chosen, by ascending id."`
 	Facts        []string        `json:"facts" is:"Digest" doc:"The statements that were chosen, ascending."`
+	Beliefs      []string        `json:"beliefs" is:"Kref" doc:"The revisions that were chosen, ascending."`
 	Sufficiency  Sufficiency     `json:"sufficiency"`
 }
 
@@ -44,44 +46,47 @@ type Sufficiency struct {
 	Missing []string `json:"missing" doc:"Words of the task for which nothing was found."`
 }
 
-// ExplainContext says why a turn or a fact is in a context, or is not.
+// ExplainContext says why a turn, a fact or a belief is in a context, or is not.
 var ExplainContext = declare[ExplainContextRequest, ContextExplanation](Spec{ID: "explainContext", Method: "POST", Path: "/api/contexts/{context_id}/explain", Tag: "contexts", May: access.Explain, Fails: []int{404, 409, 410}})
 
-// An ExplainContextRequest names what to explain: a turn or a fact.
+// An ExplainContextRequest names what to explain: a turn, a fact or a belief.
 type ExplainContextRequest struct {
 	ContextID string `json:"context_id" is:"AnySliceID"`
 	Turn      string `json:"turn,omitempty" is:"TurnName"`
 	Fact      string `json:"fact,omitempty" is:"AnyDigest" doc:"The statement of a fact, in place of a turn."`
+	Belief    string `json:"belief,omitempty" is:"Kref" doc:"The address of a revision, in place of a turn."`
 }
 
-// A ContextExplanation says why a turn or a fact is in a context, or is not. Scores are in millionths.
+// A ContextExplanation says why a turn, a fact or a belief is in a context, or is not. Scores are in millionths.
 type ContextExplanation struct {
 	ContextID   string        `json:"context_id" is:"SliceID"`
 	Turn        string        `json:"turn,omitempty" is:"UUID"`
 	Fact        string        `json:"fact,omitempty" is:"Digest"`
-	Standing    string        `json:"standing" is:"chosen|too_costly|worthless|no_candidate"`
+	Belief      string        `json:"belief,omitempty" is:"Kref"`
+	Standing    string        `json:"standing" is:"chosen|required|too_costly|worthless|no_candidate"`
 	Rank        int           `json:"rank,omitempty" is:"1.." doc:"Its place in the order of the choice, from 1."`
-	Chosen      int           `json:"chosen" doc:"How many turns and facts were chosen."`
+	Chosen      int           `json:"chosen" doc:"How many turns, facts and beliefs were chosen."`
 	Candidates  int           `json:"candidates" doc:"From how many."`
 	Score       int           `json:"score,omitempty" doc:"When it was chosen or passed over, in millionths."`
 	Cost        int           `json:"cost,omitempty" doc:"Tokens of its text."`
 	Left        int           `json:"left,omitempty" doc:"Tokens of the budget that those before it had left."`
-	From        []string      `json:"from,omitempty" is:"facts|prompts|recent|search|slice" doc:"The sources that found it."`
+	From        []string      `json:"from,omitempty" is:"beliefs|constraints|facts|prompts|recent|search|slice" doc:"The sources that found it."`
 	Features    []Feature     `json:"features,omitempty"`
 	BeatenBy    *ChosenBefore `json:"beaten_by,omitempty"`
 	Explanation string        `json:"explanation" doc:"The same in a sentence."`
 }
 
-// A Feature is what speaks for a turn or a fact.
+// A Feature is what speaks for a turn, a fact or a belief; contested speaks against it.
 type Feature struct {
-	Name  string `json:"name" is:"confidence|evidence|prompt|recency|recent|salience|slice|task"`
+	Name  string `json:"name" is:"confidence|contested|evidence|prompt|recency|recent|salience|slice|task"`
 	Value int    `json:"value" is:"1..1000000" doc:"In millionths."`
 }
 
-// A ChosenBefore is the last turn or fact that was chosen before another, for which it left no room.
+// A ChosenBefore is the last turn, fact or belief that was chosen before another, for which it left no room.
 type ChosenBefore struct {
-	Turn  string `json:"turn,omitempty" is:"UUID"`
-	Fact  string `json:"fact,omitempty" is:"Digest"`
-	Score int    `json:"score" doc:"In millionths."`
-	Cost  int    `json:"cost" doc:"Tokens of its text."`
+	Turn   string `json:"turn,omitempty" is:"UUID"`
+	Fact   string `json:"fact,omitempty" is:"Digest"`
+	Belief string `json:"belief,omitempty" is:"Kref"`
+	Score  int    `json:"score" doc:"In millionths."`
+	Cost   int    `json:"cost" doc:"Tokens of its text."`
 }

@@ -5,8 +5,10 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
+	"slices"
 
 	"github.com/graphkernel/graphkernel/api"
+	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
@@ -21,6 +23,7 @@ type ContextRequest struct {
 	Policy policy.ID       // "" is context@1
 	AsOf   dag.Seq         // 0: the anchor's own number, or the present if there is no anchor
 	Format contexts.Format // of the prompt; "" is Markdown
+	Spaces []belief.Space  // of beliefs; none: all that there are
 }
 
 // A Context is a context as it was handed out. It is the one that was asked for and agrees with itself. It is no evidence
@@ -37,11 +40,21 @@ func (c Contexts) Assemble(ctx context.Context, r ContextRequest) (Context, erro
 	if r.Anchor != nil {
 		in.Anchor = r.Anchor.String()
 	}
+	in.Spaces = r.spaces()
 	q, err := asking(&api.AssembleContext.Spec, in)
 	if err != nil {
 		return Context{}, err
 	}
 	return handed(ctx, c.conn, q, r.bundle)
+}
+
+// spaces are those that are asked for, ascending, each once.
+func (r *ContextRequest) spaces() (names []string) {
+	for _, s := range r.Spaces {
+		names = append(names, string(s))
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // bundle makes every check that needs no key on what came for a request.
@@ -64,6 +77,8 @@ func (r *ContextRequest) bundle(data []byte, digest, id string) (Context, error)
 		return Context{}, fmt.Errorf("it was announced as %.80q, and is %s", id, p.SliceID)
 	case asked.Task != r.Task || (asked.Anchor == nil) != (r.Anchor == nil) || asked.Anchor != nil && *asked.Anchor != *r.Anchor:
 		return Context{}, fmt.Errorf("it is of another task or anchor than was asked for")
+	case !slices.Equal(asked.Spaces, r.spaces()):
+		return Context{}, fmt.Errorf("it is of the spaces %q, and %q were asked for", asked.Spaces, r.spaces())
 	case r.Budget != 0 && asked.Budget != r.Budget:
 		return Context{}, fmt.Errorf("its budget is %d, and %d was asked for", asked.Budget, r.Budget)
 	case p.PolicyID != want:

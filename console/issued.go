@@ -46,6 +46,7 @@ type bundle struct {
 		Statement, Subject, Predicate, Object, Source, Turn string
 		Confidence                                          json.Number
 	} `json:"facts"`
+	Beliefs []bundleBelief `json:"beliefs"`
 	Request *struct {
 		Task, Anchor, Format string
 		Budget               int
@@ -56,6 +57,22 @@ type bundle struct {
 	} `json:"prompt"`
 	Question *struct{ Start []string } `json:"question"`
 }
+
+// A bundleBelief is a revision as a context has it.
+type bundleBelief struct {
+	Private struct {
+		Title, Summary string
+		Statements     []api.BeliefStatement
+	}
+	Public struct {
+		Item     string
+		Revision int
+		Withheld bool
+	}
+}
+
+// Ref is the address of the revision.
+func (b *bundleBelief) Ref() string { return fmt.Sprintf("%s?r=%d", b.Public.Item, b.Public.Revision) }
 
 type bundleTurn struct {
 	api.Turn
@@ -91,7 +108,7 @@ type shownTurn struct {
 	Candidate *candidate
 }
 
-// An outsider is a turn or a fact that is not in a bundle.
+// An outsider is a turn, a fact or a belief that is not in a bundle.
 type outsider struct {
 	Candidate *candidate
 	Why       string // in a sentence; "": it was not asked for
@@ -121,6 +138,16 @@ type evidenceData struct {
 	Prompt   string
 	Policy   []parameter
 	Gone     string // why there is no bundle
+}
+
+// CandidateOf returns the candidate of an id, or nil.
+func (d *evidenceData) CandidateOf(id string) *candidate {
+	for i := range d.Bundle.Candidates {
+		if c := &d.Bundle.Candidates[i]; c.ID == id {
+			return c
+		}
+	}
+	return nil
 }
 
 // Kind is what it is, also where the bundle is gone.
@@ -261,6 +288,9 @@ func (d *evidenceData) outside(v *visit) error {
 		for i := range d.Bundle.Facts {
 			in[d.Bundle.Facts[i].Statement] = true
 		}
+		for i := range d.Bundle.Beliefs {
+			in[d.Bundle.Beliefs[i].Ref()] = true
+		}
 		var list []*candidate
 		for i := range d.Bundle.Candidates {
 			if c := &d.Bundle.Candidates[i]; !in[c.ID] {
@@ -368,7 +398,10 @@ func (d *evidenceData) before(v *visit, in map[string]bool) error {
 func (d *evidenceData) why(v *visit, id string, without bool) (string, error) {
 	if d.Bundle.Kind() == "context" {
 		in := api.ExplainContextRequest{ContextID: d.ID, Turn: id}
-		if len(id) == 64 {
+		switch {
+		case strings.HasPrefix(id, krefScheme):
+			in.Turn, in.Belief = "", id
+		case len(id) == 64:
 			in.Turn, in.Fact = "", id
 		}
 		e, err := ask(v, api.ExplainContext, in)

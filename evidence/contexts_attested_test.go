@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"slices"
 
+	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/evidence"
 	"github.com/graphkernel/graphkernel/ledger"
@@ -99,7 +100,7 @@ func (c *corpus) contextStatements(files map[string][]byte, envelope []byte) {
 	says("slice_id", "Another id.", func(s *attest.Statement) { s.Provenance.SliceID = "0123456789abcdef" })
 	says("key", "Another key of the token.", func(s *attest.Statement) { s.TokenKeyID = "k2" })
 	says("subject", "Another digest.", func(s *attest.Statement) { s.Subject[0] ^= 1 })
-	for i, name := range []string{"candidates", "facts", "turns"} {
+	for i, name := range []string{"beliefs", "candidates", "facts", "turns"} {
 		says("count_"+name, "One more of its "+name+".", func(s *attest.Statement) {
 			s.Counts = slices.Clone(s.Counts)
 			s.Counts[i].N++
@@ -110,7 +111,7 @@ func (c *corpus) contextStatements(files map[string][]byte, envelope []byte) {
 	}
 	text("statement_member", "A member that is not known, with a decimal above 1, as weights are.", evidence.Verified, `"tokenKeyId":`, `"tier":{"a":[9.999999]},"tokenKeyId":`)
 	text("malformed_statement_decimal_fail", "A member that is not known, with a decimal above 10, which nothing has.", evidence.Malformed, `"tokenKeyId":`, `"tier":10.5,"tokenKeyId":`)
-	text("malformed_statement_count_fail", "A count is missing.", evidence.Malformed, `"candidates":12,`, ``)
+	text("malformed_statement_count_fail", "A count is missing.", evidence.Malformed, `"candidates":15,`, ``)
 	text("malformed_statement_policy_fail", "A weight is missing: a verifier fills in no default.", evidence.Malformed, `"evidence":0.3,`, ``)
 	text("malformed_statement_weight_fail", "A weight above 10.", evidence.Malformed, `"recent":10,`, `"recent":11,`)
 	text("version_statement_schema_fail", "Another schema version than that of the predicate type.", evidence.UnknownVersion, `"gkc/1"`, `"gkp/1"`)
@@ -134,20 +135,29 @@ func contextPart(b *contexts.Bundle, turns, facts []int, more contexts.Part) con
 	return more
 }
 
+func addresses(b *contexts.Bundle) (list []belief.Address) {
+	for i := range b.Beliefs {
+		list = append(list, b.Beliefs[i].Address())
+	}
+	return list
+}
+
 // disclosedContexts are parts of a context, honest and not.
 func (c *corpus) disclosedContexts(files map[string][]byte, data []byte) {
 	b := must(contexts.Parse(data))
 	show := func(p contexts.Part) []byte { return must(b.Disclose(sum(data), p)).Append(nil) }
-	every := show(contextPart(b, []int{0, 1, 2, 3, 4, 5, 6}, []int{0, 1}, contexts.Part{Candidates: true, Request: true, Prompt: true}))
+	every := show(contextPart(b, []int{0, 1, 2, 3, 4, 5, 6}, []int{0, 1}, contexts.Part{Beliefs: addresses(b), Candidates: true, Request: true, Prompt: true}))
 	files = with(files, bundleFile, nil, partFile, every)
 	for _, x := range []struct {
 		name, why string
 		part      contexts.Part
 	}{
-		{"every", "All that can be shown: turns, facts, candidates, the request and the prompt.", contextPart(b, []int{0, 1, 2, 3, 4, 5, 6}, []int{0, 1}, contexts.Part{Candidates: true, Request: true, Prompt: true})},
+		{"every", "All that can be shown: turns, facts, beliefs, candidates, the request and the prompt.", contextPart(b, []int{0, 1, 2, 3, 4, 5, 6}, []int{0, 1}, contexts.Part{Beliefs: addresses(b), Candidates: true, Request: true, Prompt: true})},
 		{"turn", "One turn.", contextPart(b, []int{3}, nil, contexts.Part{})},
 		{"fact", "One fact.", contextPart(b, nil, []int{1}, contexts.Part{})},
 		{"candidates", "All candidates, and no text.", contexts.Part{Candidates: true}},
+		{"belief", "One belief.", contexts.Part{Beliefs: []belief.Address{b.Beliefs[0].Address()}}},
+		{"belief_and_candidates", "A belief and all candidates: leaves and costs can be compared.", contexts.Part{Beliefs: []belief.Address{b.Beliefs[1].Address()}, Candidates: true}},
 		{"turn_and_candidates", "A turn, a fact, and all candidates: leaves and costs can be compared.", contextPart(b, []int{2}, []int{0}, contexts.Part{Candidates: true})},
 		{"request", "The request with its salt, and nothing else.", contexts.Part{Request: true}},
 		{"prompt", "What is said of the prompt.", contexts.Part{Prompt: true}},
@@ -192,6 +202,7 @@ func (c *corpus) changedContextParts(files map[string][]byte, every []byte) {
 		{"text", "A text was changed.", func(d *slice.Disclosure) { at("turn", 1)(d).Leaf.(*contexts.ShownTurn).Body.Content += "!" }},
 		{"role", "A role was changed: the leaf is another.", func(d *slice.Disclosure) { at("turn", 1)(d).Leaf.(*contexts.ShownTurn).Role = dag.RoleSystem }},
 		{"fact_salt", "A fact has another salt: the leaf is another.", func(d *slice.Disclosure) { at("fact", 0)(d).Leaf.(*contexts.ShownFact).Salt[0] ^= 1 }},
+		{"belief_salt", "A belief has another salt: the leaf is another.", func(d *slice.Disclosure) { at("belief", 0)(d).Leaf.(*contexts.ShownBelief).Salt[0] ^= 1 }},
 		{"feature", "A feature was changed: the leaf is another.", func(d *slice.Disclosure) {
 			at("candidate", 3)(d).Leaf.(*contexts.ShownCandidate).Features[contexts.FeatureRecency]++
 		}},
@@ -217,6 +228,7 @@ func (c *corpus) changedContextParts(files map[string][]byte, every []byte) {
 			d.Shown = slices.DeleteFunc(d.Shown, func(s slice.Shown) bool { return s.Leaf.Member() == "candidate" && s.Leaf.ID() == "turn "+id })
 		}},
 		{"count_candidates", "There is said to be a candidate more; the attestation knows.", count("candidates", 1)},
+		{"count_beliefs", "There is said to be a belief more; the attestation knows.", count("beliefs", 1)},
 		{"count_facts", "There is said to be a fact more; the attestation knows.", count("facts", 1)},
 		{"count_turns", "There is said to be a turn more; the attestation knows.", count("turns", 1)},
 	} {
@@ -240,13 +252,14 @@ func (c *corpus) forgedContextParts(data []byte) {
 		{"quota", "More candidates of the search than its quota.", nil, func(b *contexts.Bundle) { b.Policy.Quotas[contexts.FromSearch] = 6 }},
 		{"leaf", "A turn that is shown has another leaf than its candidate.", []int{0}, func(b *contexts.Bundle) { candidateOf(b, b.Turns[0].ID).Leaf[0] ^= 1 }},
 		{"cost", "A turn that is shown has another cost than its candidate.", []int{0}, func(b *contexts.Bundle) { candidateOf(b, b.Turns[0].ID).Cost++ }},
+		{"belief_cost", "A belief that is shown has another cost than its candidate.", nil, func(b *contexts.Bundle) { b.Candidates[1].Cost++ }},
 		{"turns_order", "The turns do not ascend in the context itself.", []int{0, 1}, func(b *contexts.Bundle) { b.Turns[0], b.Turns[1] = b.Turns[1], b.Turns[0] }},
 	} {
 		b := must(contexts.Parse(data))
 		x.change(b)
 		agreeContext(b)
 		forged := c.seal(b)
-		d := must(b.Disclose(sum(forged), contextPart(b, x.turns, nil, contexts.Part{Candidates: true})))
+		d := must(b.Disclose(sum(forged), contextPart(b, x.turns, nil, contexts.Part{Candidates: true, Beliefs: addresses(b)})))
 		c.add("dropped_forged_"+x.name+"_fail", evidence.Tampered, x.why, map[string][]byte{partFile: d.Append(nil)}, "", c.secret)
 	}
 }
@@ -256,14 +269,15 @@ func (c *corpus) contextPartForms(files map[string][]byte, every []byte) {
 	for _, x := range []struct{ name, why, old, next string }{
 		{"space", "A space that canonical JSON does not have.", `"counts":{`, `"counts": {`},
 		{"type", "Another type.", `"type":"disclosure"`, `"type":"slice"`},
-		{"count_missing", "A count is missing.", `"candidates":12,`, ``},
-		{"count_more", "A count that nobody knows.", `"candidates":12,`, `"aliases":1,"candidates":12,`},
-		{"count_most", "More candidates than there may be.", `"candidates":12,`, `"candidates":10001,`},
-		{"index_most", "An index that there may not be.", `"index":23`, `"index":30004`},
+		{"count_missing", "A count is missing.", `"candidates":15,`, ``},
+		{"count_more", "A count that nobody knows.", `"candidates":15,`, `"aliases":1,"candidates":15,`},
+		{"count_most", "More candidates than there may be.", `"candidates":15,`, `"candidates":14001,`},
+		{"index_most", "An index that there may not be.", `"index":28`, `"index":56004`},
 		{"nothing_at", "A leaf of no sort.", `"prompt":{"cost"`, `"promise":{"cost"`},
 		{"overlaps_at", "A leaf of a sort that is not shown.", `"prompt":{"cost"`, `"overlaps":{"cost"`},
 		{"two_at", "Two leaves at one index.", `"request":{"as_of"`, `"prompt":{},"request":{"as_of"`},
 		{"request_bare", "The request without the number that its leaf has.", `"request":{"as_of":40,"request":`, `"request":{"request":`},
+		{"belief_half", "A belief without what it says.", `"belief":{"private":`, `"belief":{"says":`},
 		{"fact_type", "An act that is no assertion.", `"type":"fact/2"`, `"type":"alias/2"`},
 		{"parameter", "A parameter of the policy is missing.", `"half_life_hours":48,`, ``},
 		{"no_anchor", "anchor is missing.", `{"anchor":"`, `{"anchors":"`},

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/graphkernel/graphkernel/belief"
+	"github.com/graphkernel/graphkernel/belief/journal"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/evidence"
 	"github.com/graphkernel/graphkernel/knowledge"
@@ -26,12 +28,12 @@ const contextsFolder = "../golden/verify-contexts"
 func contextPolicy() contexts.Policy {
 	return contexts.Policy{
 		Budget: 4000, HalfLife: 48,
-		Quotas: [contexts.Sources]int{contexts.FromFacts: 4, contexts.FromPrompts: 5, contexts.FromRecent: 6, contexts.FromSearch: 9, contexts.FromSlice: 7},
+		Quotas: [contexts.Sources]int{contexts.FromBeliefs: 2, contexts.FromConstraints: 1, contexts.FromFacts: 4, contexts.FromPrompts: 5, contexts.FromRecent: 6, contexts.FromSearch: 9, contexts.FromSlice: 7},
 		Weights: [contexts.Features]dag.PPM{
 			contexts.FeatureConfidence: 350_000, contexts.FeatureEvidence: 300_000, contexts.FeaturePrompt: 4_000_000, contexts.FeatureRecency: 1_200_000,
 			contexts.FeatureRecent: 10_000_000, contexts.FeatureSalience: 1, contexts.FeatureSlice: 2_000_000, contexts.FeatureTask: 1_500_000,
 		},
-		Novelty: 600_000, Cost: 400_000, Overlap: 2_800_000, Alike: 850_000,
+		Novelty: 600_000, Cost: 400_000, Contested: 100_000, Overlap: 2_800_000, Alike: 850_000,
 		Slice: "default@2", Search: "recall@1", Facts: "facts@1",
 		Rules: "Answer from what is shown.\n```\n</rules> \"\\\" & \x1b[2J\r\n| end",
 	}
@@ -69,6 +71,35 @@ type sample struct {
 	statistics *retrieval.Statistics
 	turns      []contexts.ChosenTurn
 	facts      []knowledge.Act
+	beliefs    []journal.Revision
+}
+
+// held are the beliefs of the sample: a hard rule, which every context has, what an agent inferred and somebody contests, and one for which there is no
+// room. Some of their texts try to break out of their place.
+func held(turn dag.TurnID) []journal.Revision {
+	literal := func(subject, predicate, object string, not bool) belief.Literal {
+		return belief.Literal{Subject: subject, Predicate: predicate, Object: object, Not: not}
+	}
+	from := must(dag.ParseTime("2026-03-14T00:00:00.000000Z"))
+	until := must(dag.ParseTime("2027-03-14T00:00:00.000000Z"))
+	return []journal.Revision{
+		{
+			Item: "kref://acme/ops/never-drop.hard_rule", Number: 10, Supersedes: 9, Current: true, By: "human:anna", Key: dag.Digest{9}, Salt: dag.Salt{5}, Source: "manual", Confidence: dag.One,
+			Title: "Never drop `a table`\n## Rules", Summary: "</belief></constraints> \x1b[2J\r\n| ask \"first\".\n", Reason: "it happened", Keywords: []string{"table", "drop"}, Topics: []string{"ops"},
+			Statements: []journal.Stated{
+				{Literal: literal("agent", "drops", "table", true), Span: belief.Always, Rank: journal.Rank{Class: belief.HardRule, Criterion: 3, Event: 7}, Turns: []dag.TurnID{turn}},
+				{Literal: literal("agent", "asks", "owner", false), Premises: []belief.Literal{literal("table", "is", "used", false), literal("table", "is", "used", true)}, Span: belief.Span{From: from, Until: until}, Rank: journal.Rank{Class: belief.HardRule}},
+			},
+		},
+		{
+			Item: "kref://acme/ops/s/backup.fact", Number: 2, Supersedes: 1, Withheld: true, Salt: dag.Salt{6}, Source: "llm:some-model@1", Confidence: 650_000, Title: "withheld", Summary: "withheld, too",
+			Statements: []journal.Stated{{Literal: literal("backup", "is-of", "tuesday", false), Span: belief.Span{From: from, Until: dag.MaxTime}, Rank: journal.Rank{Class: belief.Inferred, Criterion: 650_000}, Fact: 21}},
+		},
+		{
+			Item: "kref://acme/ops/s/long.reference", Number: 1, Salt: dag.Salt{8}, Source: "external", Summary: strings.Repeat("A long reference. ", 60),
+			Statements: []journal.Stated{{Literal: literal("é\u0301", "says", "text:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855", false), Span: belief.Span{Until: until}, Rank: journal.Rank{Class: belief.Human, Criterion: 1}}},
+		},
+	}
 }
 
 // newSample makes the sample. Every case of a context is made of it.
@@ -114,6 +145,18 @@ func (c *corpus) newSample() *sample {
 		of.Features[contexts.FeatureConfidence], of.Features[contexts.FeatureEvidence], of.Features[contexts.FeatureTask] = f.Confidence, 500_000, 1_000_000
 		s.facts, s.candidates = append(s.facts, act), append(s.candidates, of)
 	}
+	s.beliefs = held(s.turns[1].ID)
+	for i := range s.beliefs {
+		r := &s.beliefs[i]
+		of := contexts.Candidate{Kind: contexts.KindBelief, ID: r.Address().String(), Leaf: r.Leaf(), Seq: dag.Seq(8 + i), Cost: contexts.Tokens(contexts.BeliefText(r))}
+		of.From[contexts.FromConstraints], of.From[contexts.FromBeliefs], of.From[contexts.FromFacts] = i == 0, i > 0, i == 1
+		of.Features[contexts.FeatureConfidence], of.Features[contexts.FeatureEvidence], of.Features[contexts.FeatureTask] = r.Confidence, 500_000, 700_000
+		if i == 1 {
+			of.Features[contexts.FeatureContested] = dag.One
+		}
+		s.request.Budget += []int{of.Cost, of.Cost, 0}[i]
+		s.candidates = append(s.candidates, of)
+	}
 	s.sort()
 	s.alike(3, 4, 900_000)
 	s.alike(1, 3, 300_000)
@@ -156,8 +199,19 @@ func (s *sample) bundle() *contexts.Bundle {
 				choice.Facts = append(choice.Facts, f)
 			}
 		}
+		for _, r := range s.beliefs {
+			if r.Address().String() == id {
+				choice.Beliefs = append(choice.Beliefs, r)
+			}
+		}
 	}
 	return must(contexts.New(s.request, s.asOf, must(policy.Bind("corpus@1", s.policy)), choice))
+}
+
+// drop takes away the candidates of a kind, with all that is alike.
+func (s *sample) drop(k contexts.Kind) {
+	s.candidates = slices.DeleteFunc(s.candidates, func(c contexts.Candidate) bool { return c.Kind == k })
+	s.overlaps = nil
 }
 
 // seal signs a context and returns its bytes.
@@ -181,8 +235,8 @@ func makeContextsCorpus(t testing.TB) []corpusCase {
 	first := c.context(func(*sample) {})
 	second := c.context(func(s *sample) { s.request.Task = "something else" })
 	b := must(contexts.Parse(first))
-	if len(b.Turns) != 7 || len(b.Facts) != 2 || len(b.Candidates) != 12 {
-		t.Fatalf("the sample has %d turns and %d facts of %d candidates", len(b.Turns), len(b.Facts), len(b.Candidates))
+	if len(b.Turns) != 7 || len(b.Facts) != 2 || len(b.Beliefs) != 2 || len(b.Candidates) != 15 {
+		t.Fatalf("the sample has %d turns, %d facts and %d beliefs of %d candidates, a budget of %d", len(b.Turns), len(b.Facts), len(b.Beliefs), len(b.Candidates), b.Request.Budget)
 	}
 	c.goodContexts(t, first)
 	c.forgedContexts(first)
@@ -207,6 +261,9 @@ func choices(data []byte) (ids []string) {
 	for i := range b.Facts {
 		ids = append(ids, b.Facts[i].Fact.ID().String())
 	}
+	for i := range b.Beliefs {
+		ids = append(ids, b.Beliefs[i].Address().String())
+	}
 	return ids
 }
 
@@ -222,10 +279,10 @@ func (c *corpus) goodContexts(t testing.TB, first []byte) {
 		good(name, why, data)
 	}
 	for _, format := range contexts.Formats() {
-		good("format_"+string(format), "The sample in the format "+string(format)+": facts, rules, and texts that try to end their place.", c.context(func(s *sample) { s.request.Format = format }))
-		good("bare_"+string(format), "The same without rules and facts.", c.context(func(s *sample) {
+		good("format_"+string(format), "The sample in the format "+string(format)+": facts, rules, beliefs, and texts that try to end their place.", c.context(func(s *sample) { s.request.Format = format }))
+		good("bare_"+string(format), "The same without rules, facts and beliefs.", c.context(func(s *sample) {
 			s.request.Format, s.policy.Rules, s.policy.Quotas[contexts.FromFacts] = format, "", 0
-			s.candidates = slices.DeleteFunc(s.candidates, func(c contexts.Candidate) bool { return c.Kind == contexts.KindFact })
+			s.candidates = slices.DeleteFunc(s.candidates, func(c contexts.Candidate) bool { return c.Kind != contexts.KindTurn })
 			s.overlaps = nil
 		}))
 	}
@@ -242,7 +299,13 @@ func (c *corpus) goodContexts(t testing.TB, first []byte) {
 		s.statistics = &st
 	}))
 	good("nothing", "No candidates, which is an answer.", c.context(func(s *sample) { s.candidates, s.overlaps = nil, nil }))
-	otherwise("budget_of_one", "A budget of one token: what costs nothing is chosen all the same.", func(s *sample) { s.request.Budget = 1 })
+	otherwise("budget_of_one", "A budget of one token: what costs nothing is chosen all the same.", func(s *sample) {
+		s.request.Budget = 1
+		s.drop(contexts.KindBelief)
+	})
+	otherwise("budget_owed", "Room for what every context has, and for nothing else that costs.", func(s *sample) { s.request.Budget = contexts.Owed(s.candidates) })
+	otherwise("contested_most", "The greatest penalty for what is contested.", func(s *sample) { s.policy.Contested = 10_000_000 })
+	good("spaces", "The spaces whose beliefs count.", c.context(func(s *sample) { s.request.Spaces = []string{"acme/ops", "acme/ops/s"} }))
 	otherwise("budget_large", "Room for everything.", func(s *sample) { s.request.Budget = 4000 })
 	otherwise("alike_unpunished", "The same without a penalty for what is alike.", func(s *sample) { s.policy.Overlap = 0 })
 	otherwise("alike_less", "Texts are alike from a smaller share on.", func(s *sample) { s.policy.Alike, s.policy.Overlap = 300_000, 10_000_000 })

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/evidence"
 	"github.com/graphkernel/graphkernel/slice"
@@ -67,6 +68,7 @@ func (c *corpus) forgedContexts(data []byte) {
 	for _, x := range slices.Concat([]forgery{
 		{name: "order_turns", why: "Two turns changed places.", change: func(b *contexts.Bundle) { b.Turns[0], b.Turns[1] = b.Turns[1], b.Turns[0] }},
 		{name: "order_facts", why: "Two facts changed places.", change: func(b *contexts.Bundle) { slices.Reverse(b.Facts) }},
+		{name: "order_beliefs", why: "Two beliefs changed places.", change: func(b *contexts.Bundle) { slices.Reverse(b.Beliefs) }},
 		{name: "order_overlaps", why: "Two overlaps changed places.", change: func(b *contexts.Bundle) { b.Overlaps[0], b.Overlaps[1] = b.Overlaps[1], b.Overlaps[0] }},
 		{name: "order_overlap_twice", why: "An overlap stands twice.", change: func(b *contexts.Bundle) { b.Overlaps = slices.Insert(b.Overlaps, 0, b.Overlaps[0]) }},
 		{name: "order_overlap_reversed", why: "An overlap names the later candidate first.", change: func(b *contexts.Bundle) {
@@ -79,6 +81,14 @@ func (c *corpus) forgedContexts(data []byte) {
 		{name: "prompt_cost", why: "The prompt is said to have a token less.", but: []slice.CheckID{contexts.CheckPrompt}, change: func(b *contexts.Bundle) { b.Prompt.Cost-- }},
 		{name: "prompt_format", why: "The request is for another format than the prompt has that was counted.", but: []slice.CheckID{contexts.CheckPrompt}, change: func(b *contexts.Bundle) { b.Request.Format = contexts.XML }},
 		{name: "prompt_rules", why: "Other rules than those of the prompt that was counted.", but: []slice.CheckID{contexts.CheckPrompt}, change: func(b *contexts.Bundle) { b.Policy.Rules += "!" }},
+		{name: "prompt_contested", why: "A belief is no longer said to be contested, as it was in the prompt that was counted.", but: []slice.CheckID{contexts.CheckPrompt}, change: func(b *contexts.Bundle) {
+			b.Candidates[1].Features[contexts.FeatureContested] = 0
+		}},
+		{name: "prompt_constraint", why: "What every context has is a belief like others: it stands in another place of the prompt.", but: []slice.CheckID{contexts.CheckPrompt}, change: func(b *contexts.Bundle) {
+			b.Candidates[0].From = [contexts.Sources]bool{contexts.FromBeliefs: true}
+			b.Candidates[0].Features[contexts.FeatureTask] = dag.One
+			b.Policy.Quotas[contexts.FromBeliefs] = 3
+		}},
 		{name: "prompt_order", why: "Two turns have each other's numbers: they stand in another order in the prompt.", but: []slice.CheckID{contexts.CheckPrompt}, change: func(b *contexts.Bundle) {
 			_, x := toldIn(b, 1)
 			_, y := toldIn(b, 2)
@@ -118,7 +128,7 @@ func rangeOf(n int) func(func(int) bool) {
 // chooseAgain fills in what the policy chooses from the candidates.
 func chooseAgain(c *corpus, b *contexts.Bundle) {
 	s := c.newSample()
-	b.Turns, b.Facts = nil, nil
+	b.Turns, b.Facts, b.Beliefs = nil, nil, nil
 	chosen := map[string]bool{}
 	for _, i := range contexts.Select(&b.Policy, b.Request.Budget, b.Candidates, b.Overlaps) {
 		chosen[b.Candidates[i].ID] = true
@@ -133,6 +143,11 @@ func chooseAgain(c *corpus, b *contexts.Bundle) {
 			b.Facts = append(b.Facts, f)
 		}
 	}
+	for _, r := range s.beliefs {
+		if chosen[r.Address().String()] {
+			b.Beliefs = append(b.Beliefs, r)
+		}
+	}
 	slices.SortFunc(b.Turns, func(x, y contexts.ChosenTurn) int { return x.ID.Compare(y.ID) })
 	slices.SortFunc(b.Facts, byStatement)
 }
@@ -144,7 +159,10 @@ func forgedCandidates(turn onTurn) []forgery {
 		return turn(n, func(_ *contexts.ChosenTurn, c *contexts.Candidate) { change(c) })
 	}
 	fact := func(change func(c *contexts.Candidate)) func(*contexts.Bundle) {
-		return func(b *contexts.Bundle) { change(&b.Candidates[0]) }
+		return func(b *contexts.Bundle) { change(&b.Candidates[3]) }
+	}
+	held := func(n int, change func(c *contexts.Candidate)) func(*contexts.Bundle) {
+		return func(b *contexts.Bundle) { change(&b.Candidates[n]) }
 	}
 	return []forgery{
 		{name: "candidates_above", why: "A candidate is numbered above the view.", change: candidate(5, func(c *contexts.Candidate) { c.Seq = 41 })},
@@ -157,6 +175,12 @@ func forgedCandidates(turn onTurn) []forgery {
 		{name: "candidates_fact_salience", why: "A fact with a feature of turns.", change: fact(func(c *contexts.Candidate) { c.Features[contexts.FeatureSalience] = 1 })},
 		{name: "candidates_turn_confidence", why: "A turn with a feature of facts.", change: candidate(7, func(c *contexts.Candidate) { c.Features[contexts.FeatureConfidence] = 1 })},
 		{name: "candidates_turn_evidence", why: "A turn with the other feature of facts.", change: candidate(7, func(c *contexts.Candidate) { c.Features[contexts.FeatureEvidence] = 1 })},
+		{name: "candidates_turn_of_constraints", why: "A turn that every context has.", change: candidate(7, func(c *contexts.Candidate) { c.From[contexts.FromConstraints] = true })},
+		{name: "candidates_turn_contested", why: "A turn that is contested.", change: candidate(7, func(c *contexts.Candidate) { c.Features[contexts.FeatureContested] = 1 })},
+		{name: "candidates_belief_of_search", why: "A belief that the search gave.", change: held(1, func(c *contexts.Candidate) { c.From[contexts.FromSearch] = true })},
+		{name: "candidates_belief_recency", why: "A belief with a feature of turns.", change: held(1, func(c *contexts.Candidate) { c.Features[contexts.FeatureRecency] = 1 })},
+		{name: "candidates_fact_of_beliefs", why: "A fact that the source of beliefs gave.", change: fact(func(c *contexts.Candidate) { c.From[contexts.FromBeliefs] = true })},
+		{name: "candidates_constraints_off", why: "What every context has, of a source that is off.", change: func(b *contexts.Bundle) { b.Policy.Quotas[contexts.FromConstraints] = 0 }},
 		{name: "candidates_not_recent", why: "A turn has the feature recent, and is not of that source.", change: candidate(7, func(c *contexts.Candidate) { c.Features[contexts.FeatureRecent] = 1 })},
 		{name: "candidates_not_of_slice", why: "A turn has the feature slice, and is not of that source.", change: candidate(7, func(c *contexts.Candidate) { c.Features[contexts.FeatureSlice] = 1 })},
 		{name: "candidates_not_prompt", why: "A turn has the feature prompt, and is not of that source.", change: candidate(7, func(c *contexts.Candidate) { c.Features[contexts.FeaturePrompt] = 1 })},
@@ -179,6 +203,15 @@ func forgedTexts(turn onTurn) []forgery {
 		{name: "texts_prompt", why: "What an agent said is a prompt.", change: turn(4, func(_ *contexts.ChosenTurn, c *contexts.Candidate) {
 			c.From[contexts.FromPrompts], c.Features[contexts.FeaturePrompt] = true, 1
 		})},
+		{name: "texts_belief_title", why: "A belief has another title, and the digest of that: its leaf is another.", change: func(b *contexts.Bundle) {
+			b.Beliefs[0].Title = strings.Replace(b.Beliefs[0].Title, "Never", "Often", 1)
+		}},
+		{name: "texts_belief_not", why: "A belief says the opposite: its leaf and its cost are others.", change: func(b *contexts.Bundle) { b.Beliefs[0].Statements[0].Not = false }},
+		{name: "texts_belief_rank", why: "A belief is vouched for by somebody else: its leaf is another.", change: func(b *contexts.Bundle) { b.Beliefs[1].Statements[0].Rank.Class = belief.Human }},
+		{name: "texts_belief_shown", why: "What is withheld of a belief is not: its leaf is another.", change: func(b *contexts.Bundle) { b.Beliefs[1].Withheld = false }},
+		{name: "texts_belief_salt", why: "A belief has another salt.", change: func(b *contexts.Bundle) { b.Beliefs[1].Salt[0] ^= 1 }},
+		{name: "texts_belief_cost", why: "A belief costs a token less than its text.", change: func(b *contexts.Bundle) { b.Candidates[1].Cost-- }},
+		{name: "texts_belief_confidence", why: "A candidate has another confidence than its belief.", change: func(b *contexts.Bundle) { b.Candidates[1].Features[contexts.FeatureConfidence]-- }},
 		{name: "texts_salience", why: "A candidate has another salience than its turn.", change: turn(7, func(_ *contexts.ChosenTurn, c *contexts.Candidate) { c.Features[contexts.FeatureSalience]-- })},
 		{name: "texts_no_salience", why: "A candidate has no salience, and its turn has.", change: turn(7, func(_ *contexts.ChosenTurn, c *contexts.Candidate) { c.Features[contexts.FeatureSalience] = 0 })},
 		{name: "texts_confidence", why: "A candidate has another confidence than its fact.", change: func(b *contexts.Bundle) {
@@ -192,9 +225,16 @@ func forgedChoices(turn onTurn) []forgery {
 		{name: "selection_missing", why: "A turn that is to be chosen is missing.", change: func(b *contexts.Bundle) { b.Turns = b.Turns[1:] }},
 		{name: "selection_fact_missing", why: "A fact that is to be chosen is missing.", change: func(b *contexts.Bundle) { b.Facts = b.Facts[1:] }},
 		{name: "selection_too_many", why: "A turn that does not fit into the budget is there.", change: func(b *contexts.Bundle) {
-			b.Request.Budget = 40
+			b.Request.Budget = 40 + b.Candidates[0].Cost
 		}},
-		{name: "selection_budget", why: "The budget that was asked for is above the policy's.", change: func(b *contexts.Bundle) { b.Policy.Budget = 159 }},
+		{name: "selection_budget", why: "The budget that was asked for is above the policy's.", change: func(b *contexts.Bundle) { b.Policy.Budget = b.Request.Budget - 1 }},
+		{name: "selection_belief_missing", why: "A belief that is to be chosen is missing.", change: func(b *contexts.Bundle) { b.Beliefs = b.Beliefs[:1] }},
+		{name: "selection_constraint_missing", why: "What every context has is missing.", change: func(b *contexts.Bundle) { b.Beliefs = b.Beliefs[1:] }},
+		{name: "selection_owed", why: "What every context has does not fit into the budget.", change: func(b *contexts.Bundle) {
+			b.Request.Budget = b.Candidates[0].Cost - 1
+			b.Turns, b.Facts, b.Beliefs = nil, nil, b.Beliefs[:1]
+		}},
+		{name: "selection_contested", why: "A belief that is contested is there, and the penalty keeps it out.", change: func(b *contexts.Bundle) { b.Policy.Contested = 10_000_000 }},
 		{name: "selection_feature", why: "A feature was raised, and what it would choose is not there.", change: turn(3, func(_ *contexts.ChosenTurn, c *contexts.Candidate) { c.Features[contexts.FeatureTask] = 1_000_000 })},
 		{name: "selection_feature_gone", why: "A chosen turn has nothing that speaks for it.", change: func(b *contexts.Bundle) {
 			_, c := toldIn(b, 7)
@@ -236,6 +276,7 @@ func (c *corpus) contextHeaders(data []byte) {
 		{name: "anchor", why: "Another anchor.", change: func(b *contexts.Bundle) { b.Request.Anchor[0] ^= 1 }},
 		{name: "no_anchor", why: "The anchor is gone.", change: func(b *contexts.Bundle) { b.Request.Anchor = nil }},
 		{name: "budget", why: "Another budget.", change: func(b *contexts.Bundle) { b.Request.Budget++ }},
+		{name: "spaces", why: "A space that was not asked for.", change: func(b *contexts.Bundle) { b.Request.Spaces = []string{"acme"} }},
 		{name: "as_of", why: "Another number of the view, which the leaf of the request has.", change: func(b *contexts.Bundle) { b.AsOf++ }},
 		{name: "policy", why: "Another half-life.", change: func(b *contexts.Bundle) { b.Policy.HalfLife++ }},
 		{name: "policy_name", why: "The slice is said to be cut under another policy.", change: func(b *contexts.Bundle) { b.Policy.Slice = "default@3" }},
@@ -245,6 +286,7 @@ func (c *corpus) contextHeaders(data []byte) {
 		{name: "statistics", why: "The best score is another.", change: func(b *contexts.Bundle) { b.Statistics.Best-- }},
 		{name: "named", why: "Nobody is named.", change: func(b *contexts.Bundle) { b.Statistics.Named = "" }},
 		{name: "prompt", why: "Another HMAC.", change: func(b *contexts.Bundle) { b.Prompt.HMAC[31] ^= 1 }},
+		{name: "belief_reason", why: "A belief has another reason, with the digest of what it says then.", change: func(b *contexts.Bundle) { b.Beliefs[0].Reason = "no reason" }},
 		{name: "seq", why: "A candidate has another number.", change: func(b *contexts.Bundle) { b.Candidates[5].Seq-- }},
 	} {
 		b := must(contexts.Parse(data))

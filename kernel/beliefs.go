@@ -58,6 +58,9 @@ func (k *engine) journal() journal.Base {
 // revisionBytes bounds the revisions of beliefs that are kept.
 const revisionBytes = 64 << 20
 
+// termBytes bounds the terms of revisions that are kept, for contexts.
+const termBytes = 32 << 20
+
 // keptRevisions are the revisions of beliefs in a cache, as long as its epoch lasts.
 type keptRevisions cache
 

@@ -6,7 +6,9 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"slices"
 
+	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/policy"
@@ -26,6 +28,7 @@ type ContextRequest struct {
 	Policy policy.ID       // "" is contexts.DefaultID
 	AsOf   dag.Seq         // 0: the anchor's own number, or the present if there is no anchor
 	Format contexts.Format // of the prompt; "" is Markdown
+	Spaces []belief.Space  // of beliefs; none: all of the tenant's
 }
 
 // An IssuedContext is what a request for a context is answered with.
@@ -122,7 +125,13 @@ type assembly struct {
 }
 
 func (r *ContextRequest) assembly(p policy.Registered) assembly {
-	return assembly{asked: contexts.Request{Task: r.Task, Anchor: r.Anchor, Budget: r.Budget, Format: cmp.Or(r.Format, contexts.Markdown)}, policy: p, asOf: r.AsOf}
+	asked := contexts.Request{Task: r.Task, Anchor: r.Anchor, Budget: r.Budget, Format: cmp.Or(r.Format, contexts.Markdown)}
+	for _, s := range r.Spaces {
+		asked.Spaces = append(asked.Spaces, string(s))
+	}
+	slices.Sort(asked.Spaces)
+	asked.Spaces = slices.Compact(asked.Spaces)
+	return assembly{asked: asked, policy: p, asOf: r.AsOf}
 }
 
 // assemble gathers candidates and chooses, without a seal. It begins again if a text or a fact was erased meanwhile.

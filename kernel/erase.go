@@ -46,6 +46,7 @@ func (k Turns) Erase(ctx context.Context, tenant dag.Tenant, turn dag.TurnID, re
 	kept.texts.forget(turn)
 	kept.facts.erased() // whatever came of it: an erasure may be kept and reported as failed
 	c.revisions.purge()
+	c.beliefTerms.purge()
 	c.atlases.forget(tenant, turn, err != nil)
 	k.changes.tell(tenant)
 	if err != nil {

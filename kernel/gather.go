@@ -34,6 +34,9 @@ type gatherer struct {
 	turns map[dag.TurnID]*contexts.Candidate
 	acts  map[knowledge.ID]*knowledge.Recorded
 	facts map[knowledge.ID]*contexts.Candidate
+
+	beliefs   believing
+	reference dag.Time // of the anchor, or of the newest turn of the view
 }
 
 func (c *cache) gatherer(ctx context.Context, tenant dag.Tenant, p *contexts.Policy, r *contexts.Request, given dag.Seq) (*gatherer, error) {
@@ -100,7 +103,13 @@ func (g *gatherer) gather(ctx context.Context) error {
 	if err = cmp.Or(err, wrong); err != nil {
 		return err
 	}
-	return g.fromFacts(ctx)
+	if err := g.believe(ctx); err != nil {
+		return err
+	}
+	if err := g.fromFacts(ctx); err != nil {
+		return err
+	}
+	return g.fromBeliefs(ctx)
 }
 
 func (g *gatherer) searchPolicy(ctx context.Context) (*retrieval.Policy, error) {
@@ -133,13 +142,13 @@ func (g *gatherer) fromIndex(x *retrieval.Index, search *retrieval.Policy, q *re
 	}
 	g.fromSearch(x, search, q)
 	newest, _ := x.Newest(g.asOf)
-	reference := newest.CreatedAt
+	g.reference = newest.CreatedAt
 	if g.anchor != nil {
-		reference = g.anchor.Turn.CreatedAt
+		g.reference = g.anchor.Turn.CreatedAt
 	}
 	for id, c := range g.turns {
 		t, _ := x.Turn(id)
-		c.Features[contexts.FeatureRecency] = retrieval.Halved(int64(reference)-int64(t.CreatedAt), g.policy.HalfLife)
+		c.Features[contexts.FeatureRecency] = retrieval.Halved(int64(g.reference)-int64(t.CreatedAt), g.policy.HalfLife)
 	}
 }
 
@@ -289,7 +298,7 @@ func (g *gatherer) around(ctx context.Context, name string, p *facts.Policy) err
 	}
 	for i := range answer.Reached {
 		for at, e := range answer.Reached[i].Path {
-			if len(g.facts) == g.policy.Quotas[contexts.FromFacts] {
+			if len(g.facts)+g.beliefs.reached == g.policy.Quotas[contexts.FromFacts] {
 				return nil
 			}
 			g.fact(known.Acts[e.Since], at+1)
@@ -301,7 +310,7 @@ func (g *gatherer) around(ctx context.Context, name string, p *facts.Policy) err
 // fact adds an assertion that was reached in so many steps.
 func (g *gatherer) fact(r *knowledge.Recorded, hops int) {
 	f := &r.Act.Fact
-	if g.facts[f.ID()] != nil {
+	if g.facts[f.ID()] != nil || g.reach(f, hops) {
 		return
 	}
 	c := &contexts.Candidate{
@@ -320,6 +329,9 @@ func (g *gatherer) fact(r *knowledge.Recorded, hops int) {
 // sorted returns the candidates in the order of bundles.
 func (g *gatherer) sorted() []contexts.Candidate {
 	var all []contexts.Candidate
+	for _, address := range slices.Sorted(maps.Keys(g.beliefs.chosen)) {
+		all = append(all, *g.beliefs.chosen[address])
+	}
 	for _, id := range slices.SortedFunc(maps.Keys(g.facts), func(a, b knowledge.ID) int { return cmp.Compare(a.String(), b.String()) }) {
 		all = append(all, *g.facts[id])
 	}
@@ -339,6 +351,9 @@ func (g *gatherer) choose(ctx context.Context) (c contexts.Choice, err error) {
 			return c, err
 		}
 	}
+	if err := g.owed(c.Candidates); err != nil {
+		return c, err
+	}
 	var ids store.IDs
 	for _, i := range contexts.Select(g.policy, g.asked.Budget, c.Candidates, c.Overlaps) {
 		switch chosen := &c.Candidates[i]; chosen.Kind {
@@ -354,6 +369,8 @@ func (g *gatherer) choose(ctx context.Context) (c contexts.Choice, err error) {
 				return c, err
 			}
 			c.Facts = append(c.Facts, g.acts[id].Act)
+		case contexts.KindBelief:
+			c.Beliefs = append(c.Beliefs, *g.beliefs.of[chosen.ID])
 		}
 	}
 	records, err := g.c.store.Turns(ctx, g.tenant, ids)

@@ -31,6 +31,7 @@ const (
 	MaxText       = 4 << 10 // bytes of a title or a reason
 	MaxSummary    = 64 << 10
 	MaxWords      = 64 // keywords, and topics
+	MaxRevisions  = 1<<31 - 1 // of an item
 )
 
 // The tags that mean something here. Others are the user's.
@@ -171,7 +172,7 @@ func (r *Revision) private() []byte {
 	}
 	for i := range r.Statements {
 		s := &r.Statements[i]
-		w := wireStated{wireLiteral: literalsOf([]belief.Literal{s.Literal})[0], Premises: literalsOf(s.Premises)}
+		w := wireStated{Not: s.Not, Object: s.Object, Predicate: s.Predicate, Premises: literalsOf(s.Premises), Subject: s.Subject}
 		w.From, w.Until = wireSpan(s.Span)
 		p.Statements = append(p.Statements, w)
 	}
@@ -227,7 +228,7 @@ func ReadRevision(e *history.Entry) (*Revision, error) {
 	}
 	for i := range s.Statements {
 		w, to := &s.Statements[i], &r.Statements[i]
-		to.Literal, to.Premises, to.Span = w.literal(), readLiterals(w.Premises), readSpan(w.From, w.Until)
+		to.Literal, to.Premises, to.Span = belief.Literal{Subject: w.Subject, Predicate: w.Predicate, Object: w.Object, Not: w.Not}, readLiterals(w.Premises), readSpan(w.From, w.Until)
 	}
 	r.Title, r.Summary, r.Keywords, r.Topics = s.Title, s.Summary, s.Keywords, s.Topics
 	r.Confidence, r.Source, r.Reason = dag.PPM(s.Confidence), s.Source, s.Reason
@@ -240,6 +241,8 @@ func (r *Revision) Check() error {
 		return fmt.Errorf("%w: revision %d of %s: %w", belief.ErrForm, r.Number, r.Item, fmt.Errorf(format, args...))
 	}
 	switch {
+	case r.Number > MaxRevisions:
+		return fail("at most %d revisions", MaxRevisions)
 	case r.Number < 1 || r.Supersedes >= r.Number || r.Supersedes < 0:
 		return fail("it supersedes revision %d", r.Supersedes)
 	case len(r.Statements) > MaxStatements:
@@ -283,6 +286,9 @@ func (s *Stated) check() error {
 	}
 	if len(s.Turns) > MaxTurns || len(s.Premises) > MaxPremises {
 		return fmt.Errorf("it rests on %d turns and has %d premises, at most %d and %d", len(s.Turns), len(s.Premises), MaxTurns, MaxPremises)
+	}
+	if s.Rank.Criterion > uint64(dag.MaxSeq) || s.Rank.Event > dag.MaxSeq || s.Fact > dag.MaxSeq {
+		return fmt.Errorf("the rank %d, %d and the fact %d, at most %d", s.Rank.Criterion, s.Rank.Event, s.Fact, dag.MaxSeq)
 	}
 	if s.Rank.Class < belief.Inferred || s.Rank.Class > belief.HardRule {
 		return fmt.Errorf("the class %d, want %d to %d", s.Rank.Class, belief.Inferred, belief.HardRule)

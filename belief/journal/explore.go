@@ -57,7 +57,7 @@ func (x *exploring) more(k *history.State) (n history.Needs) {
 	for _, p := range parts {
 		x.ask(&n, p.Stated().slots(), []belief.Item{p.Revision.Item})
 		x.know(&n, p.Revision)
-		if address := p.Revision.address(); !x.linked[address] {
+		if address := p.Revision.Address().String(); !x.linked[address] {
 			x.linked[address] = true
 			n.Ranges = append(n.Ranges, history.Range{Index: indexLinked, Prefix: linkKey(address)})
 		}

@@ -143,10 +143,6 @@ func (o *operation) Needs(k *history.State) (n history.Needs) {
 	return o.more(k)
 }
 
-func (r *Revision) address() string {
-	return belief.Address{Item: r.Item, Revision: r.Number}.String()
-}
-
 // element is a part as package belief has it.
 func (p Part) element(guarded bool) belief.Element {
 	if p.Revision.prepared != nil {

@@ -21,10 +21,13 @@ type wireLiteral struct {
 }
 
 type wireStated struct {
-	wireLiteral
-	Premises []wireLiteral `json:"premises,omitempty"`
-	From     *instant      `json:"valid_from,omitempty"`
-	Until    *instant      `json:"valid_until,omitempty"`
+	Not       bool          `json:"not,omitempty"`
+	Object    string        `json:"object"`
+	Predicate string        `json:"predicate"`
+	Premises  []wireLiteral `json:"premises,omitempty"`
+	Subject   string        `json:"subject"`
+	From      *instant      `json:"valid_from,omitempty"`
+	Until     *instant      `json:"valid_until,omitempty"`
 }
 
 type instant dag.Time

@@ -160,7 +160,7 @@ func (w *writing) take(b *base, d *belief.Decision) error {
 func (w *writing) dependents(r *Revision) (list []string) {
 	for _, t := range termsOf(w.k, indexLinked) {
 		if e, ok := w.k.Entries[t.Since]; ok && e.Kind == KindLink {
-			if l, err := ReadLink(&e); err == nil && l.To == r.address() && l.Type == "depends_on" {
+			if l, err := ReadLink(&e); err == nil && l.To == r.Address().String() && l.Type == "depends_on" {
 				list = append(list, l.From.String())
 			}
 		}

@@ -37,7 +37,7 @@ var kinds = []kind{
 	{PredicateType, slice.SchemaVersion, policy.SliceForm, []string{"edges", "turns"}, true},
 	{PredicateTypeV2, slice.SchemaVersionV2, policy.SliceFormV2, []string{"edges", "turns"}, true},
 	{FactsPredicateType, facts.SchemaVersion, facts.PolicyForm, []string{"aliases", "evidence", "facts", "reached"}, false},
-	{ContextPredicateType, contexts.SchemaVersion, contexts.PolicyForm, []string{"candidates", "facts", "turns"}, false},
+	{ContextPredicateType, contexts.SchemaVersion, contexts.PolicyForm, []string{"beliefs", "candidates", "facts", "turns"}, false},
 }
 
 // ParseBundle reads a bundle of any of the kinds.

@@ -290,6 +290,7 @@ type recalled struct {
 	PolicyID    string          `json:"policy_id"`
 	Turns       int             `json:"turns"`
 	Facts       int             `json:"facts"`
+	Beliefs     int             `json:"beliefs"`
 	Candidates  int             `json:"candidates"`
 	Sufficiency api.Sufficiency `json:"sufficiency"`
 }
@@ -302,7 +303,7 @@ func recall(ctx context.Context, s *Server, who access.Identity, in api.ContextR
 	}
 	w := view.Context(issued)
 	return answer{text: string(issued.Prompt), view: issued.Context.AsOf, about: recalled{
-		ContextID: w.ContextID, AsOf: w.AsOf, PolicyID: w.PolicyID, Turns: len(w.Turns), Facts: len(w.Facts), Candidates: w.Candidates, Sufficiency: w.Sufficiency,
+		ContextID: w.ContextID, AsOf: w.AsOf, PolicyID: w.PolicyID, Turns: len(w.Turns), Facts: len(w.Facts), Beliefs: len(w.Beliefs), Candidates: w.Candidates, Sufficiency: w.Sufficiency,
 	}}, nil
 }
 

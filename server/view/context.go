@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/graphkernel/graphkernel/api"
+	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/policy"
@@ -19,6 +20,13 @@ const FormatBundle = "bundle"
 // Assemble has a context assembled.
 func Assemble(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.ContextRequest) (*kernel.IssuedContext, error) {
 	r := kernel.ContextRequest{Task: in.Task, Budget: in.Budget, Policy: policy.ID(in.Policy), AsOf: dag.Seq(in.AsOf), Format: contexts.Format(in.Format)}
+	for _, s := range in.Spaces {
+		space, err := belief.ParseSpace(s)
+		if err != nil {
+			return nil, placed("spaces", err)
+		}
+		r.Spaces = append(r.Spaces, space)
+	}
 	switch {
 	case in.Format == FormatBundle:
 		r.Format = contexts.Format(in.Prompt)
@@ -49,7 +57,7 @@ func Context(i *kernel.IssuedContext) api.Context {
 	s := b.Sufficiency()
 	w := api.Context{
 		ContextID: string(b.Provenance.SliceID), BundleSHA256: i.Record.Bundle.String(), PolicyID: string(b.Provenance.PolicyID), AsOf: uint64(b.AsOf),
-		Format: string(b.Request.Format), Cost: b.Prompt.Cost, Candidates: len(b.Candidates), Turns: make([]string, len(b.Turns)), Facts: make([]string, len(b.Facts)),
+		Format: string(b.Request.Format), Cost: b.Prompt.Cost, Candidates: len(b.Candidates), Turns: make([]string, len(b.Turns)), Facts: make([]string, len(b.Facts)), Beliefs: make([]string, len(b.Beliefs)),
 		Sufficiency: api.Sufficiency{PPM: int(s.Share), Level: s.Level, Missing: append([]string{}, s.Missing...)},
 	}
 	for n := range b.Turns {
@@ -57,6 +65,9 @@ func Context(i *kernel.IssuedContext) api.Context {
 	}
 	for n := range b.Facts {
 		w.Facts[n] = b.Facts[n].Fact.ID().String()
+	}
+	for n := range b.Beliefs {
+		w.Beliefs[n] = b.Beliefs[n].Address().String()
 	}
 	switch b.Request.Format {
 	case contexts.OpenAI, contexts.Anthropic, contexts.JSON:
@@ -67,12 +78,20 @@ func Context(i *kernel.IssuedContext) api.Context {
 	return w
 }
 
-// explainContext says why a turn or a fact is in a context that was issued, or is not.
+// explainContext says why a turn, a fact or a belief is in a context that was issued, or is not.
 func explainContext(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.ExplainContextRequest) (w api.ContextExplanation, err error) {
 	kind, id := contexts.KindFact, in.Fact
+	named := 0
+	for _, name := range [...]string{in.Turn, in.Fact, in.Belief} {
+		if name != "" {
+			named++
+		}
+	}
 	switch {
-	case (in.Turn == "") == (in.Fact == ""):
-		return w, fmt.Errorf("%w: name a turn or a fact, one of them", dag.ErrForm)
+	case named != 1:
+		return w, fmt.Errorf("%w: name a turn, a fact or a belief, one of them", dag.ErrForm)
+	case in.Belief != "":
+		kind, id = contexts.KindBelief, in.Belief
 	case in.Turn != "":
 		turn, err := k.Turns().Resolve(ctx, tenant, in.Turn)
 		if err != nil {
@@ -87,14 +106,14 @@ func explainContext(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in
 	return ContextExplanation(b, kind, id, &e), nil
 }
 
-// ContextExplanation shows an explanation of what became of a turn or a fact in a context.
+// ContextExplanation shows an explanation of what became of a turn, a fact or a belief in a context.
 func ContextExplanation(b *contexts.Bundle, kind contexts.Kind, id string, e *contexts.Explanation) api.ContextExplanation {
 	const millionth = 1_000_000
 	w := api.ContextExplanation{
 		ContextID: string(b.Provenance.SliceID), Standing: string(e.Standing), Rank: e.Rank, Chosen: e.Chosen, Candidates: e.Candidates, Score: int(e.Score / millionth), Left: e.Left,
 		Explanation: e.Sentence(string(kind)+" "+id, &b.Policy),
 	}
-	w.Turn, w.Fact = turnOrFact(kind, id)
+	w.Turn, w.Fact, w.Belief = named(kind, id)
 	if c := e.Candidate; c != nil {
 		w.Cost, w.From = c.Cost, c.Names()
 		for i, f := range c.Features {
@@ -106,14 +125,20 @@ func ContextExplanation(b *contexts.Bundle, kind contexts.Kind, id string, e *co
 	if n := len(e.Before); n > 0 {
 		last := &e.Before[n-1]
 		w.BeatenBy = &api.ChosenBefore{Score: int(last.Score / millionth), Cost: last.Cost}
-		w.BeatenBy.Turn, w.BeatenBy.Fact = turnOrFact(last.Kind, last.ID)
+		w.BeatenBy.Turn, w.BeatenBy.Fact, w.BeatenBy.Belief = named(last.Kind, last.ID)
 	}
 	return w
 }
 
-func turnOrFact(kind contexts.Kind, id string) (turn, fact string) {
-	if kind == contexts.KindTurn {
-		return id, ""
+// named puts an id into the place of its kind.
+func named(kind contexts.Kind, id string) (turn, fact, belief string) {
+	switch kind {
+	case contexts.KindTurn:
+		turn = id
+	case contexts.KindFact:
+		fact = id
+	default:
+		belief = id
 	}
-	return "", id
+	return turn, fact, belief
 }

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"slices"
 
+	"github.com/graphkernel/graphkernel/belief/journal"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/internal/canon"
 	"github.com/graphkernel/graphkernel/knowledge"
@@ -30,6 +31,7 @@ type Bundle struct {
 	Statistics *retrieval.Statistics // that the scores of the search rest on; nil: there was no task to search for
 	Turns      []ChosenTurn          // by ascending id
 	Facts      []knowledge.Act       // chosen assertions, by ascending statement
+	Beliefs    []journal.Revision    // chosen revisions, by ascending address
 	Prompt     Prompt
 }
 
@@ -50,8 +52,9 @@ type Choice struct {
 	Candidates []Candidate // in the order of bundles
 	Overlaps   []Overlap
 	Statistics *retrieval.Statistics
-	Turns      []ChosenTurn    // that Select chooses, in any order
-	Facts      []knowledge.Act // likewise
+	Turns      []ChosenTurn       // that Select chooses, in any order
+	Facts      []knowledge.Act    // likewise
+	Beliefs    []journal.Revision // likewise; none of them is erased
 }
 
 // New makes a bundle, not yet sealed.
@@ -60,17 +63,18 @@ func New(r Request, asOf dag.Seq, registered policy.Registered, c Choice) (*Bund
 	if err != nil {
 		return nil, err
 	}
-	b := &Bundle{AsOf: asOf, Policy: p, Request: r, Candidates: c.Candidates, Overlaps: c.Overlaps, Statistics: c.Statistics, Turns: c.Turns, Facts: c.Facts}
+	b := &Bundle{AsOf: asOf, Policy: p, Request: r, Candidates: c.Candidates, Overlaps: c.Overlaps, Statistics: c.Statistics, Turns: c.Turns, Facts: c.Facts, Beliefs: c.Beliefs}
 	slices.SortFunc(b.Turns, func(x, y ChosenTurn) int { return x.ID.Compare(y.ID) })
 	slices.SortFunc(b.Facts, func(x, y knowledge.Act) int { return cmp.Compare(x.Fact.ID().String(), y.Fact.ID().String()) })
+	slices.SortFunc(b.Beliefs, func(x, y journal.Revision) int { return cmp.Compare(x.Address().String(), y.Address().String()) })
 	b.Prompt = b.prompt(b.Render())
 	b.Provenance = slice.Provenance{PolicyID: registered.ID()}
 	b.Provenance = b.fingerprint()
 	return b, nil
 }
 
-// Shown returns the turns that this context showed to the agent: those that were chosen, the anchor, and the
-// evidence of facts. They ascend, each once.
+// Shown returns the turns that this context showed to the agent: those that were chosen, the anchor, the
+// evidence of facts, and what beliefs rest on. They ascend, each once.
 func (b *Bundle) Shown() []dag.TurnID {
 	var shown []dag.TurnID
 	for i := range b.Turns {
@@ -83,6 +87,9 @@ func (b *Bundle) Shown() []dag.TurnID {
 		if turn := b.Facts[i].Fact.Turn; turn != (dag.TurnID{}) {
 			shown = append(shown, turn)
 		}
+	}
+	for i := range b.Beliefs {
+		shown = append(shown, b.Beliefs[i].RestsOn()...)
 	}
 	slices.SortFunc(shown, dag.TurnID.Compare)
 	return slices.Compact(shown)
@@ -101,7 +108,7 @@ var begins = func() [2][]byte {
 	before := len(w.Bytes)
 	w.Uint(0)
 	after := len(w.Bytes)
-	w.Key("candidates")
+	w.Key("beliefs")
 	return [2][]byte{w.Bytes[:before], w.Bytes[after:]}
 }()
 
@@ -118,6 +125,12 @@ func (b *Bundle) Append(dst []byte) []byte {
 	w.BeginObject()
 	w.Key("as_of")
 	w.Uint(uint64(b.AsOf))
+	w.Key("beliefs")
+	w.BeginArray()
+	for i := range b.Beliefs {
+		b.Beliefs[i].WriteEvidence(w)
+	}
+	w.EndArray()
 	w.Key("candidates")
 	w.BeginArray()
 	for i := range b.Candidates {
@@ -232,6 +245,9 @@ func read(c *canon.Cursor) *Bundle {
 	for _, f := range c.Field("facts").Items() {
 		b.Facts = append(b.Facts, readFact(f))
 	}
+	for _, f := range c.Field("beliefs").Items() {
+		b.Beliefs = append(b.Beliefs, *journal.ReadEvidence(f))
+	}
 	for _, f := range c.Field("turns").Items() {
 		b.Turns = append(b.Turns, readChosen(f))
 	}
@@ -292,7 +308,10 @@ func (b *Bundle) fingerprint() slice.Provenance {
 		GraphSnapshotHash: slice.TreeHash(b.leaves()),
 		SchemaVersion:     SchemaVersion,
 	}
-	holds := map[string][]string{"facts": {}, "turns": {}}
+	holds := map[string][]string{"beliefs": {}, "facts": {}, "turns": {}}
+	for i := range b.Beliefs {
+		holds["beliefs"] = append(holds["beliefs"], b.Beliefs[i].Address().String())
+	}
 	for i := range b.Facts {
 		holds["facts"] = append(holds["facts"], b.Facts[i].Fact.ID().String())
 	}
@@ -305,12 +324,15 @@ func (b *Bundle) fingerprint() slice.Provenance {
 
 // leaves are those of the tree, in their order.
 func (b *Bundle) leaves() []dag.Digest {
-	leaves := make([]dag.Digest, 0, len(b.Turns)+len(b.Facts)+len(b.Candidates)+4)
+	leaves := make([]dag.Digest, 0, len(b.Turns)+len(b.Facts)+len(b.Beliefs)+len(b.Candidates)+4)
 	for i := range b.Turns {
 		leaves = append(leaves, slice.TurnLeaf(&b.Turns[i].Turn))
 	}
 	for i := range b.Facts {
 		leaves = append(leaves, b.Facts[i].Leaf())
+	}
+	for i := range b.Beliefs {
+		leaves = append(leaves, b.Beliefs[i].Leaf())
 	}
 	for i := range b.Candidates {
 		leaves = append(leaves, b.Candidates[i].hash())

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 
+	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/internal/canon"
 	"github.com/graphkernel/graphkernel/slice"
@@ -14,20 +15,24 @@ type Kind string
 
 // The kinds.
 const (
-	KindFact Kind = "fact"
-	KindTurn Kind = "turn"
+	KindBelief Kind = "belief" // a revision of an item that is believed
+	KindFact   Kind = "fact"
+	KindTurn   Kind = "turn"
 )
 
 // A Candidate is what a source gave, and what speaks for it.
 type Candidate struct {
 	Kind     Kind
-	ID       string     // of a turn, or of a fact its statement
+	ID       string     // of a turn, of a fact its statement, or of a belief its address with the revision
 	Leaf     dag.Digest // as in the ledger: it binds the text
 	Seq      dag.Seq    // the number under which it was admitted or learned
 	Cost     int        // tokens of its text, see Tokens
 	From     [Sources]bool
 	Features [Features]dag.PPM
 }
+
+// Mandatory reports whether the candidate is chosen whatever else there is: a source of what must be there gave it.
+func (c *Candidate) Mandatory() bool { return c.From[FromConstraints] }
 
 func (c *Candidate) compare(d *Candidate) int {
 	return cmp.Or(cmp.Compare(c.Kind, d.Kind), cmp.Compare(c.ID, d.ID))
@@ -87,6 +92,8 @@ func readCandidate(c *canon.Cursor) Candidate {
 	}
 	id := c.Field("id")
 	switch x.Kind {
+	case KindBelief:
+		x.ID = canon.Parsed(id, parseRevision).String()
 	case KindFact:
 		x.ID = canon.Parsed(id, dag.ParseDigest).String()
 	default:
@@ -107,10 +114,19 @@ func readCandidate(c *canon.Cursor) Candidate {
 }
 
 func parseKind(s string) (Kind, error) {
-	if k := Kind(s); k == KindFact || k == KindTurn {
+	if k := Kind(s); k == KindBelief || k == KindFact || k == KindTurn {
 		return k, nil
 	}
-	return "", fmt.Errorf("%.40q, want %s or %s", s, KindFact, KindTurn)
+	return "", fmt.Errorf("%.40q, want %s, %s or %s", s, KindBelief, KindFact, KindTurn)
+}
+
+// parseRevision reads the address of a revision.
+func parseRevision(s string) (belief.Address, error) {
+	a, err := belief.ParseAddress(s)
+	if err == nil && a != (belief.Address{Item: a.Item, Revision: max(a.Revision, 1)}) {
+		err = fmt.Errorf("%w: %.200q, want the address of an item and ?r= with its revision", belief.ErrForm, s)
+	}
+	return a, err
 }
 
 func parseSource(s string) (Source, error) {

@@ -3,10 +3,8 @@ package contexts
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/slice"
 )
 
@@ -14,8 +12,8 @@ import (
 // have in package slice.
 const (
 	CheckCandidates slice.CheckID = "candidates" // every candidate is of the view, has a source that is on, and no source more than its quota
-	CheckTexts      slice.CheckID = "texts"      // every turn has the text that its leaf binds, and the candidate's leaf and cost
-	CheckSelection  slice.CheckID = "selection"  // choosing again from the candidates returns the same turns and facts
+	CheckTexts      slice.CheckID = "texts"      // every turn has the text that its leaf binds, and all that was chosen the candidate's leaf and cost
+	CheckSelection  slice.CheckID = "selection"  // choosing again from the candidates returns the same turns, facts and beliefs
 	CheckPrompt     slice.CheckID = "prompt"     // rendering again makes the prompt that was counted and whose HMAC is there
 	CheckRequest    slice.CheckID = "request"    // anchor_turn_id is that of the request
 )
@@ -69,11 +67,26 @@ func (b *Bundle) checkCanonicalOrder() slice.Check {
 			return bad("facts[%d]: statement %s does not come after %s", i, y, x)
 		}
 	}
-	return slice.Passed(slice.CheckCanonicalOrder, "%d candidates, %d turns, %d facts", len(b.Candidates), len(b.Turns), len(b.Facts))
+	for i := 1; i < len(b.Beliefs); i++ {
+		if x, y := b.Beliefs[i-1].Address().String(), b.Beliefs[i].Address().String(); x >= y {
+			return bad("beliefs[%d]: %s does not come after %s", i, y, x)
+		}
+	}
+	return slice.Passed(slice.CheckCanonicalOrder, "%d candidates, %d turns, %d facts, %d beliefs", len(b.Candidates), len(b.Turns), len(b.Facts), len(b.Beliefs))
 }
 
-// ofFacts are the features that facts can have; turns can have the others, and Task both.
-var ofFacts = map[Feature]bool{FeatureConfidence: true, FeatureEvidence: true, FeatureTask: true}
+// gives says which kinds of candidates a source gives, and has which features each kind can have.
+var (
+	gives = [Sources][]Kind{
+		FromBeliefs: {KindBelief}, FromConstraints: {KindBelief}, FromFacts: {KindBelief, KindFact},
+		FromPrompts: {KindTurn}, FromRecent: {KindTurn}, FromSearch: {KindTurn}, FromSlice: {KindTurn},
+	}
+	has = map[Kind][]Feature{
+		KindBelief: {FeatureConfidence, FeatureContested, FeatureEvidence, FeatureTask},
+		KindFact:   {FeatureConfidence, FeatureEvidence, FeatureTask},
+		KindTurn:   {FeaturePrompt, FeatureRecency, FeatureRecent, FeatureSalience, FeatureSlice, FeatureTask},
+	}
+)
 
 func (b *Bundle) checkCandidates() slice.Check {
 	var given [Sources]int
@@ -105,7 +118,7 @@ func (b *Bundle) outside(c *Candidate) string {
 		return "no source gave it"
 	}
 	for s, from := range c.From {
-		if from && (Source(s) == FromFacts) != (c.Kind == KindFact) {
+		if from && !slices.Contains(gives[s], c.Kind) {
 			return fmt.Sprintf("source %s gives none of its kind", Source(s))
 		}
 	}
@@ -113,7 +126,7 @@ func (b *Bundle) outside(c *Candidate) string {
 		feature := Feature(i)
 		switch {
 		case f == 0:
-		case c.Kind == KindFact && !ofFacts[feature], c.Kind == KindTurn && (feature == FeatureConfidence || feature == FeatureEvidence):
+		case !slices.Contains(has[c.Kind], feature):
 			return fmt.Sprintf("it has the feature %s, and nothing of its kind has", feature)
 		case feature == FeaturePrompt && !c.From[FromPrompts], feature == FeatureSlice && !c.From[FromSlice], feature == FeatureRecent && !c.From[FromRecent]:
 			return fmt.Sprintf("it has the feature %s, %d ppm, and is not of that source", feature, f)
@@ -170,7 +183,22 @@ func (b *Bundle) checkTexts() slice.Check {
 			return bad("fact", id, "its confidence is not the candidate's")
 		}
 	}
-	return slice.Passed(CheckTexts, "%d turns, %d facts", len(b.Turns), len(b.Facts))
+	for i := range b.Beliefs {
+		r := &b.Beliefs[i]
+		id := r.Address().String()
+		c := b.candidate(KindBelief, id)
+		switch text := BeliefText(r); {
+		case c == nil:
+			return bad("belief", id, "it is no candidate")
+		case c.Leaf != r.Leaf():
+			return bad("belief", id, "its leaf is not the candidate's")
+		case c.Cost != Tokens(text):
+			return bad("belief", id, fmt.Sprintf("its text costs %d tokens, and the candidate %d", Tokens(text), c.Cost))
+		case c.Features[FeatureConfidence] != r.Confidence:
+			return bad("belief", id, "its confidence is not the candidate's")
+		}
+	}
+	return slice.Passed(CheckTexts, "%d turns, %d facts, %d beliefs", len(b.Turns), len(b.Facts), len(b.Beliefs))
 }
 
 func (b *Bundle) checkSelection() slice.Check {
@@ -180,6 +208,12 @@ func (b *Bundle) checkSelection() slice.Check {
 	}
 	for i := range b.Facts {
 		chosen[string(KindFact)+b.Facts[i].Fact.ID().String()] = true
+	}
+	for i := range b.Beliefs {
+		chosen[string(KindBelief)+b.Beliefs[i].Address().String()] = true
+	}
+	if owed := Owed(b.Candidates); owed > b.Request.Budget {
+		return slice.Failed(CheckSelection, fmt.Sprint(owed), fmt.Sprint(b.Request.Budget), "what every context has is above the budget")
 	}
 	if most := b.Policy.Budget; b.Request.Budget > most {
 		return slice.Failed(CheckSelection, fmt.Sprint(most), fmt.Sprint(b.Request.Budget), "the budget that was asked for is above the policy's")
@@ -203,10 +237,4 @@ func (b *Bundle) checkPrompt() slice.Check {
 		return slice.Failed(CheckPrompt, want.HMAC.String(), got.HMAC.String(), "the prompt has %d tokens, and another HMAC or count is claimed", want.Cost)
 	}
 	return slice.Passed(CheckPrompt, "%d tokens", want.Cost)
-}
-
-// FactText is the text of a fact, which is counted and shown: its names, each quoted.
-func FactText(a *knowledge.Act) string {
-	subject, predicate, object := a.Fact.Spelled()
-	return strings.Join([]string{quoted(subject), quoted(predicate), quoted(object)}, " ")
 }

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/graphkernel/graphkernel/belief"
+	"github.com/graphkernel/graphkernel/belief/journal"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/policy"
@@ -28,8 +30,31 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// made makes a context of some texts, all of which fit, and of a fact.
+// made makes a context of some texts, all of which fit, of a fact, and of two beliefs, of which one is mandatory.
 func made(t testing.TB, p contexts.Policy, format contexts.Format, texts ...string) *contexts.Bundle {
+	t.Helper()
+	return madeOf(t, p, format, [2]journal.Revision{revision("hard_rule", "Never drop a table", "Ask first."), revision("fact", "", "")}, texts...)
+}
+
+// revision makes a revision of an item of a kind: what people wrote if it is a hard rule, else what was inferred.
+func revision(kind, title, summary string) journal.Revision {
+	item := must(belief.NewItem("acme/ops", "made."+kind))
+	r := journal.Revision{
+		Item: item, Number: 2, Supersedes: 1, Current: true, Title: title, Summary: summary, Confidence: 900_000, Source: "manual", Salt: dag.Salt{7}, By: "human:anna", Reason: "said so",
+		Statements: []journal.Stated{
+			{Literal: belief.Literal{Subject: "agent", Predicate: "drops", Object: "table", Not: true}, Span: belief.Always, Rank: journal.Rank{Class: belief.HardRule}, Turns: []dag.TurnID{{3}}},
+			{Literal: belief.Literal{Subject: "agent", Predicate: "asks", Object: "owner"}, Premises: []belief.Literal{{Subject: "table", Predicate: "is", Object: "used"}}, Span: belief.Span{From: 1_780_000_000_000_000, Until: 1_790_000_000_000_000}, Rank: journal.Rank{Class: belief.HardRule}},
+		},
+	}
+	if kind != "hard_rule" {
+		for i := range r.Statements {
+			r.Statements[i].Rank.Class = belief.Inferred
+		}
+	}
+	return r
+}
+
+func madeOf(t testing.TB, p contexts.Policy, format contexts.Format, beliefs [2]journal.Revision, texts ...string) *contexts.Bundle {
 	t.Helper()
 	p.Budget = contexts.LimitBudget
 	r := contexts.Request{Task: "what was said", Budget: contexts.LimitBudget, Format: format, Salt: dag.Salt{1}}
@@ -39,6 +64,15 @@ func made(t testing.TB, p contexts.Policy, format contexts.Format, texts ...stri
 	fact := contexts.Candidate{Kind: contexts.KindFact, ID: act.Fact.ID().String(), Leaf: act.Leaf(), Seq: 1, Cost: contexts.Tokens(contexts.FactText(&act))}
 	fact.From[contexts.FromFacts], fact.Features[contexts.FeatureConfidence], fact.Features[contexts.FeatureTask] = true, act.Fact.Confidence, dag.One
 	c.Candidates, c.Facts = append(c.Candidates, fact), append(c.Facts, act)
+	for i, r := range beliefs {
+		of := contexts.Candidate{Kind: contexts.KindBelief, ID: r.Address().String(), Leaf: r.Leaf(), Seq: 1, Cost: contexts.Tokens(contexts.BeliefText(&r))}
+		of.Features[contexts.FeatureConfidence], of.Features[contexts.FeatureTask] = r.Confidence, dag.One
+		of.From[contexts.FromConstraints], of.From[contexts.FromBeliefs] = i == 0, i > 0
+		if i > 0 {
+			of.Features[contexts.FeatureContested] = dag.One
+		}
+		c.Candidates, c.Beliefs = append(c.Candidates, of), append(c.Beliefs, r)
+	}
 	roles := []dag.Role{dag.RoleUser, dag.RoleAssistant, dag.RoleTool, dag.RoleSystem}
 	for i, text := range texts {
 		turn := contexts.ChosenTurn{
@@ -108,26 +142,41 @@ func TestEveryByte(t *testing.T) {
 // that name alone fails; else so do those of the header.
 func TestForged(t *testing.T) {
 	header := []slice.CheckID{slice.CheckSnapshot}
+	const turn = 3 // the first candidate that is one
 	for _, tc := range []struct {
 		check slice.CheckID
 		anew  bool
 		also  []slice.CheckID
 		forge func(b *contexts.Bundle)
 	}{
-		{check: contexts.CheckCandidates, anew: true, forge: func(b *contexts.Bundle) { b.Candidates[1].Seq = b.AsOf + 1 }},
+		{check: contexts.CheckCandidates, anew: true, forge: func(b *contexts.Bundle) { b.Candidates[turn].Seq = b.AsOf + 1 }},
 		{check: contexts.CheckCandidates, anew: true, forge: func(b *contexts.Bundle) { b.Policy.Quotas[contexts.FromSearch] = 2 }},
 		{check: contexts.CheckTexts, anew: true, forge: func(b *contexts.Bundle) { b.Turns[0].Body.Content += "!" }},
-		{check: contexts.CheckTexts, anew: true, forge: func(b *contexts.Bundle) { b.Candidates[1].Cost++ }},
+		{check: contexts.CheckTexts, anew: true, forge: func(b *contexts.Bundle) { b.Candidates[turn].Cost++ }},
 		{check: contexts.CheckSelection, anew: true, forge: func(b *contexts.Bundle) { b.Turns = b.Turns[1:] }},
 		{check: contexts.CheckSelection, anew: true, forge: func(b *contexts.Bundle) {
-			b.Candidates[1].Features = [contexts.Features]dag.PPM{contexts.FeatureSalience: 500_000}
+			b.Candidates[turn].Features = [contexts.Features]dag.PPM{contexts.FeatureSalience: 500_000}
 			b.Policy.Weights[contexts.FeatureSalience] = 0
 		}},
+		{check: contexts.CheckCandidates, anew: true, forge: func(b *contexts.Bundle) { b.Candidates[turn].From[contexts.FromConstraints] = true }},
+		{check: contexts.CheckCandidates, anew: true, forge: func(b *contexts.Bundle) { b.Candidates[turn].Features[contexts.FeatureContested] = 1 }},
+		{check: contexts.CheckCandidates, anew: true, forge: func(b *contexts.Bundle) { b.Candidates[1].Features[contexts.FeatureSlice] = 1 }},
+		{check: contexts.CheckTexts, anew: true, forge: func(b *contexts.Bundle) { b.Beliefs[0].Summary += "!" }},
+		{check: contexts.CheckTexts, anew: true, forge: func(b *contexts.Bundle) { b.Beliefs[1].Withheld = true }},
+		{check: contexts.CheckTexts, anew: true, forge: func(b *contexts.Bundle) { b.Candidates[0].Cost++ }},
+		{check: contexts.CheckTexts, anew: true, forge: func(b *contexts.Bundle) { b.Candidates[1].Features[contexts.FeatureConfidence]-- }},
+		{check: contexts.CheckSelection, anew: true, forge: func(b *contexts.Bundle) { b.Beliefs = b.Beliefs[:1] }},
+		{check: contexts.CheckSelection, anew: true, forge: func(b *contexts.Bundle) { b.Request.Budget = b.Candidates[1].Cost - 1 }},
+		{check: contexts.CheckSelection, anew: true, forge: func(b *contexts.Bundle) {
+			b.Policy.Weights, b.Policy.Novelty, b.Policy.Contested = [contexts.Features]dag.PPM{contexts.FeatureTask: 1_000_000}, 0, 1_000_000
+		}},
+		{check: contexts.CheckPrompt, forge: func(b *contexts.Bundle) { b.Candidates[0].Features[contexts.FeatureContested] = 0 }, also: header},
+		{check: slice.CheckCanonicalOrder, forge: func(b *contexts.Bundle) { b.Beliefs[0], b.Beliefs[1] = b.Beliefs[1], b.Beliefs[0] }, also: append(header, slice.CheckSliceID)},
 		{check: contexts.CheckPrompt, forge: func(b *contexts.Bundle) { b.Prompt.HMAC[0]++ }, also: header},
 		{check: contexts.CheckPrompt, forge: func(b *contexts.Bundle) { b.Prompt.Cost++ }, also: header},
 		{check: contexts.CheckRequest, forge: func(b *contexts.Bundle) { b.Request.Task = "something else" }, also: []slice.CheckID{slice.CheckSnapshot, slice.CheckSliceID}},
 		{check: slice.CheckPolicyHash, forge: func(b *contexts.Bundle) { b.Policy.HalfLife++ }, also: []slice.CheckID{slice.CheckSliceID}},
-		{check: slice.CheckSnapshot, forge: func(b *contexts.Bundle) { b.Candidates[1].Features[contexts.FeatureTask]-- }, also: header},
+		{check: slice.CheckSnapshot, forge: func(b *contexts.Bundle) { b.Candidates[turn].Features[contexts.FeatureTask]-- }, also: header},
 		{check: slice.CheckSnapshot, forge: func(b *contexts.Bundle) { b.Statistics.Words.With[0]++ }, also: header},
 		{check: slice.CheckSnapshot, forge: func(b *contexts.Bundle) {
 			b.Overlaps = append(b.Overlaps, contexts.Overlap{First: 0, Second: 1, Share: 400_000})
@@ -138,7 +187,7 @@ func TestForged(t *testing.T) {
 		tc.forge(b)
 		if tc.anew {
 			b = must(contexts.New(b.Request, b.AsOf, must(policy.Bind("test@1", b.Policy)), contexts.Choice{
-				Candidates: b.Candidates, Overlaps: b.Overlaps, Statistics: b.Statistics, Turns: b.Turns, Facts: b.Facts,
+				Candidates: b.Candidates, Overlaps: b.Overlaps, Statistics: b.Statistics, Turns: b.Turns, Facts: b.Facts, Beliefs: b.Beliefs,
 			}))
 		}
 		got, want := failed(b.Check()), append([]slice.CheckID{tc.check}, tc.also...)
@@ -157,11 +206,13 @@ func TestSelect(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 15))
 		p := contexts.Default()
 		p.Overlap, p.Novelty, p.Cost = dag.PPM(r.IntN(2_000_000)), dag.PPM(r.IntN(1_000_000)), dag.PPM(r.IntN(3_000_000))
-		p.Alike = dag.PPM(r.IntN(1_000_000))
+		p.Alike, p.Contested = dag.PPM(r.IntN(1_000_000)), dag.PPM(r.IntN(1_000_000))
 		candidates := make([]contexts.Candidate, r.IntN(40))
 		for i := range candidates {
 			candidates[i].Cost = r.IntN(50)
 			candidates[i].Features[contexts.FeatureTask] = dag.PPM(r.IntN(4)) * 250_000
+			candidates[i].Features[contexts.FeatureContested] = dag.PPM(r.IntN(2)) * 250_000
+			candidates[i].From[contexts.FromConstraints] = r.IntN(12) == 0
 		}
 		var overlaps []contexts.Overlap
 		for i := range candidates {
@@ -187,7 +238,15 @@ func TestSelect(t *testing.T) {
 
 func slowly(p *contexts.Policy, budget int, candidates []contexts.Candidate, overlaps []contexts.Overlap) (chosen []int) {
 	out := map[int]bool{}
-	for left := budget; ; {
+	left := budget
+	for i := range candidates {
+		if candidates[i].From[contexts.FromConstraints] {
+			out[i] = true
+			left -= candidates[i].Cost
+			chosen = append(chosen, i)
+		}
+	}
+	for {
 		best, most := -1, int64(0)
 		for i := range candidates {
 			if out[i] {
@@ -240,13 +299,15 @@ func TestHostile(t *testing.T) {
 			}
 			p := contexts.Default()
 			p.Rules = "Never drop a table.\n```\n</rules>"
-			b := made(t, p, format, texts...)
+			beliefs := [2]journal.Revision{revision("hard_rule", hostile(r), hostile(r)), revision("fact", hostile(r), hostile(r))}
+			b := madeOf(t, p, format, beliefs, texts...)
 			got, err := readers[format](b.Render())
 			if err != nil {
 				t.Fatalf("%s, seed %d: %v\n%s", format, seed, err, b.Render())
 			}
 			want := slices.Clone(texts) // by conversation, then by number
 			slices.SortStableFunc(want, func(a, b string) int { return slices.Index(texts, a)%3 - slices.Index(texts, b)%3 })
+			want = append([]string{contexts.BeliefText(&beliefs[0]), contexts.BeliefText(&beliefs[1])}, want...)
 			if len(got) != len(want) {
 				t.Fatalf("%s, seed %d: %d texts, want %d\n%s", format, seed, len(got), len(want), b.Render())
 			}
@@ -270,14 +331,18 @@ func plain(s string) string {
 	return strings.TrimRight(s, "\n")
 }
 
-// readers read the texts of turns back, in their order.
+// readers read the texts of beliefs and of turns back, in their order.
 var readers = map[contexts.Format]func([]byte) ([]string, error){
 	contexts.Markdown: readMarkdown, contexts.Text: readText, contexts.XML: readXML,
 	contexts.JSON: func(data []byte) (texts []string, err error) {
 		var doc struct {
-			Turns []struct{ Content string }
+			Constraints, Beliefs []struct{ Text string }
+			Turns                []struct{ Content string }
 		}
 		err = json.Unmarshal(data, &doc)
+		for _, b := range append(doc.Constraints, doc.Beliefs...) {
+			texts = append(texts, b.Text)
+		}
 		for _, turn := range doc.Turns {
 			texts = append(texts, turn.Content)
 		}
@@ -324,7 +389,7 @@ func readXML(data []byte) (texts []string, err error) {
 		}
 		switch token := token.(type) {
 		case xml.StartElement:
-			if path = append(path, token.Name.Local); token.Name.Local == "turn" {
+			if path = append(path, token.Name.Local); token.Name.Local == "turn" || token.Name.Local == "belief" {
 				texts = append(texts, "")
 			}
 			if len(path) > 3 {
@@ -333,7 +398,7 @@ func readXML(data []byte) (texts []string, err error) {
 		case xml.EndElement:
 			path = path[:len(path)-1]
 		case xml.CharData:
-			if len(path) > 0 && path[len(path)-1] == "turn" {
+			if len(path) > 0 && (path[len(path)-1] == "turn" || path[len(path)-1] == "belief") {
 				texts[len(texts)-1] += string(token)
 			}
 		case xml.Comment, xml.ProcInst, xml.Directive:
@@ -374,14 +439,14 @@ func readMarkdown(data []byte) (texts []string, err error) {
 	return texts, nil
 }
 
-// readText reads lines with a mark after each line that has none and names a turn.
+// readText reads lines with a mark after each line that has none and names a turn or a belief.
 func readText(data []byte) (texts []string, err error) {
 	inTurn, begun := false, false
 	for line := range strings.SplitSeq(string(data), "\n") {
 		rest, marked := strings.CutPrefix(line, "| ")
 		switch {
 		case !marked:
-			inTurn, begun = len(line) > 10 && line[4] == '-' && line[7] == '-', false
+			inTurn, begun = len(line) > 10 && line[4] == '-' && line[7] == '-' || strings.HasPrefix(line, "kref://"), false
 		case inTurn && !begun:
 			texts, begun = append(texts, rest), true
 		case inTurn:

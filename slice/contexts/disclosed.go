@@ -4,6 +4,8 @@ import (
 	"crypto/sha256"
 	"fmt"
 
+	"github.com/graphkernel/graphkernel/belief"
+	"github.com/graphkernel/graphkernel/belief/journal"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/internal/canon"
 	"github.com/graphkernel/graphkernel/knowledge"
@@ -20,11 +22,11 @@ const maxCount = int(Sources) * LimitQuota
 var Disclosures = &slice.DisclosureForm{
 	Version: DisclosureVersion, Schema: SchemaVersion, Policy: PolicyForm, CountsIn: "counts", ShownIn: "shown",
 	Counts: []slice.CountForm{
-		{Name: "candidates", Key: "candidates", Most: uint64(maxCount)}, {Name: "facts", Key: "facts", Most: uint64(maxCount)}, {Name: "turns", Key: "turns", Most: uint64(maxCount)},
+		{Name: "beliefs", Key: "beliefs", Most: uint64(maxCount)}, {Name: "candidates", Key: "candidates", Most: uint64(maxCount)}, {Name: "facts", Key: "facts", Most: uint64(maxCount)}, {Name: "turns", Key: "turns", Most: uint64(maxCount)},
 	},
-	MaxIndex: uint64(3*maxCount + 3),
+	MaxIndex: uint64(4*maxCount + 3),
 	Sections: []slice.Section{
-		{Member: "turn", Count: "turns", Read: readShownTurn}, {Member: "fact", Count: "facts", Read: readShownFact}, {Member: "candidate", Count: "candidates", Read: readShownCandidate},
+		{Member: "turn", Count: "turns", Read: readShownTurn}, {Member: "fact", Count: "facts", Read: readShownFact}, {Member: "belief", Count: "beliefs", Read: readShownBelief}, {Member: "candidate", Count: "candidates", Read: readShownCandidate},
 		{Member: "overlaps"}, {Member: "request", Read: readShownRequest}, {Member: "prompt", Read: readShownPrompt}, {Member: "statistics"},
 	},
 	Check: checkShown,
@@ -34,6 +36,7 @@ var Disclosures = &slice.DisclosureForm{
 type (
 	ShownTurn      struct{ ChosenTurn }
 	ShownFact      struct{ knowledge.Act }
+	ShownBelief    struct{ journal.Revision }
 	ShownCandidate struct{ Candidate }
 	ShownPrompt    struct{ Prompt }
 	ShownRequest   struct {
@@ -49,14 +52,16 @@ type (
 // Member is the name of the section, see [slice.Leaf].
 func (*ShownTurn) Member() string      { return "turn" }
 func (*ShownFact) Member() string      { return "fact" }
+func (*ShownBelief) Member() string    { return "belief" }
 func (*ShownCandidate) Member() string { return "candidate" }
 func (*ShownPrompt) Member() string    { return "prompt" }
 func (*ShownRequest) Member() string   { return "request" }
 func (h *hidden) Member() string       { return h.member }
 
-// ID is that of the turn, of the fact's statement, or of the candidate after its kind.
+// ID is that of the turn, of the fact's statement, the belief's address, or that of the candidate after its kind.
 func (t *ShownTurn) ID() string      { return t.Turn.ID.String() }
 func (f *ShownFact) ID() string      { return f.Fact.ID().String() }
+func (r *ShownBelief) ID() string    { return r.Address().String() }
 func (c *ShownCandidate) ID() string { return string(c.Kind) + " " + c.Candidate.ID }
 func (*ShownPrompt) ID() string      { return "" }
 func (*ShownRequest) ID() string     { return "" }
@@ -65,6 +70,7 @@ func (*hidden) ID() string           { return "" }
 // Hash is the leaf's.
 func (t *ShownTurn) Hash() dag.Digest      { return slice.TurnLeaf(&t.Turn) }
 func (f *ShownFact) Hash() dag.Digest      { return f.Leaf() }
+func (r *ShownBelief) Hash() dag.Digest    { return r.Leaf() }
 func (c *ShownCandidate) Hash() dag.Digest { return c.hash() }
 func (p *ShownPrompt) Hash() dag.Digest    { return p.hash() }
 func (r *ShownRequest) Hash() dag.Digest   { return sha256.Sum256(r.leaf(r.AsOf)) }
@@ -73,6 +79,7 @@ func (h *hidden) Hash() dag.Digest         { return h.hash }
 // Write writes it as a bundle does.
 func (t *ShownTurn) Write(w *canon.Writer)      { slice.WriteTurn(w, &t.Turn, &t.Body) }
 func (f *ShownFact) Write(w *canon.Writer)      { w.Raw(f.Append(nil)) }
+func (r *ShownBelief) Write(w *canon.Writer)    { r.WriteEvidence(w) }
 func (c *ShownCandidate) Write(w *canon.Writer) { c.write(w, "") }
 func (p *ShownPrompt) Write(w *canon.Writer)    { p.write(w, "") }
 func (*hidden) Write(*canon.Writer)             {}
@@ -89,6 +96,7 @@ func (r *ShownRequest) Write(w *canon.Writer) {
 
 func readShownTurn(c *canon.Cursor) slice.Leaf      { return &ShownTurn{readChosen(c)} }
 func readShownFact(c *canon.Cursor) slice.Leaf      { return &ShownFact{readFact(c)} }
+func readShownBelief(c *canon.Cursor) slice.Leaf    { return &ShownBelief{*journal.ReadEvidence(c)} }
 func readShownCandidate(c *canon.Cursor) slice.Leaf { return &ShownCandidate{readCandidate(c)} }
 func readShownPrompt(c *canon.Cursor) slice.Leaf    { return &ShownPrompt{readPrompt(c)} }
 
@@ -102,14 +110,15 @@ func readShownRequest(c *canon.Cursor) slice.Leaf {
 type Part struct {
 	Turns               []dag.TurnID
 	Facts               []knowledge.ID
-	Candidates, Request bool // all candidates; the task with its salt
-	Prompt              bool // its cost and its HMAC
+	Beliefs             []belief.Address // each with a revision
+	Candidates, Request bool             // all candidates; the task with its salt
+	Prompt              bool             // its cost and its HMAC
 }
 
 // Disclose shows a part of the context, which must have passed its own Check. issued is the SHA-256 of its bytes. Errors are
 // those of [slice.Disclose]. What is shown is shared with the bundle.
 //
-// Leaves of turns, of facts, and of the request, the prompt and the statistics are salted. Those of candidates are not: anyone who guesses
+// Leaves of turns, of facts, of beliefs, and of the request, the prompt and the statistics are salted. Those of candidates are not: anyone who guesses
 // all features of one finds its hash on the paths.
 func (b *Bundle) Disclose(issued dag.Digest, show Part) (*slice.Disclosure, error) {
 	var leaves []slice.Leaf
@@ -119,6 +128,9 @@ func (b *Bundle) Disclose(issued dag.Digest, show Part) (*slice.Disclosure, erro
 	}
 	for i := range b.Facts {
 		leaves = append(leaves, &ShownFact{b.Facts[i]})
+	}
+	for i := range b.Beliefs {
+		leaves = append(leaves, &ShownBelief{b.Beliefs[i]})
 	}
 	for i := range b.Candidates {
 		c := &ShownCandidate{b.Candidates[i]}
@@ -133,6 +145,9 @@ func (b *Bundle) Disclose(issued dag.Digest, show Part) (*slice.Disclosure, erro
 	}
 	for _, id := range show.Facts {
 		chosen = append(chosen, slice.Place{Member: "fact", ID: id.String()})
+	}
+	for _, a := range show.Beliefs {
+		chosen = append(chosen, slice.Place{Member: "belief", ID: a.String()})
 	}
 	if show.Request {
 		chosen = append(chosen, slice.Place{Member: "request"})
@@ -159,6 +174,8 @@ func partOf(d *slice.Disclosure) *part {
 			p.Turns = append(p.Turns, l.ChosenTurn)
 		case *ShownFact:
 			p.Facts = append(p.Facts, l.Act)
+		case *ShownBelief:
+			p.Beliefs = append(p.Beliefs, l.Revision)
 		case *ShownCandidate:
 			p.Candidates = append(p.Candidates, l.Candidate)
 		case *ShownRequest:
@@ -176,7 +193,7 @@ func checkShown(d *slice.Disclosure) []slice.Check {
 		slice.Skipped(CheckSelection, "a disclosure does not show all that was chosen, and from what"),
 		slice.Skipped(CheckPrompt, "a disclosure does not show all texts of the prompt"),
 		p.shownRequest(d), d.CheckPolicy(), d.CheckPaths(),
-		slice.Skipped(slice.CheckSliceID, "a disclosure does not show all turns and facts, which slice_id is computed of"),
+		slice.Skipped(slice.CheckSliceID, "a disclosure does not show all turns, facts and beliefs, which slice_id is computed of"),
 	}
 }
 
@@ -189,8 +206,8 @@ func (p *part) shownCandidates() slice.Check {
 
 // shownTexts are those that their leaves bind, and if the candidates are shown, too, have their leaves and costs.
 func (p *part) shownTexts() slice.Check {
-	if len(p.Turns)+len(p.Facts) == 0 {
-		return slice.Skipped(CheckTexts, "no turn and no fact is shown")
+	if len(p.Turns)+len(p.Facts)+len(p.Beliefs) == 0 {
+		return slice.Skipped(CheckTexts, "no turn, no fact and no belief is shown")
 	}
 	for i := range p.Turns {
 		if t := &p.Turns[i]; !t.bound() {
@@ -200,7 +217,7 @@ func (p *part) shownTexts() slice.Check {
 	if len(p.Candidates) > 0 {
 		return p.checkTexts()
 	}
-	return slice.Passed(CheckTexts, "%d turns, %d facts", len(p.Turns), len(p.Facts))
+	return slice.Passed(CheckTexts, "%d turns, %d facts, %d beliefs", len(p.Turns), len(p.Facts), len(p.Beliefs))
 }
 
 // shownRequest, if it is shown, is the anchor.

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/policy"
@@ -18,7 +19,7 @@ import (
 func TestDiscloseParts(t *testing.T) {
 	texts := []string{"first text", "second text", "third text"}
 	b := made(t, contexts.Default(), contexts.JSON, texts...)
-	n := len(b.Turns) + len(b.Facts) + 3
+	n := len(b.Turns) + len(b.Facts) + len(b.Beliefs) + 3
 	for some := 1; some < 1<<n; some++ {
 		has := func(i int) bool { return some>>i&1 == 1 }
 		show := contexts.Part{Candidates: has(n - 3), Request: has(n - 2), Prompt: has(n - 1)}
@@ -30,6 +31,11 @@ func TestDiscloseParts(t *testing.T) {
 		for i := range b.Facts {
 			if has(len(b.Turns) + i) {
 				show.Facts = append(show.Facts, b.Facts[i].Fact.ID())
+			}
+		}
+		for i := range b.Beliefs {
+			if has(len(b.Turns) + len(b.Facts) + i) {
+				show.Beliefs = append(show.Beliefs, b.Beliefs[i].Address())
 			}
 		}
 		d := must(b.Disclose(dag.Digest{7}, show))
@@ -45,6 +51,9 @@ func TestDiscloseParts(t *testing.T) {
 			if bytes.Contains(data, []byte(b.Turns[i].Body.Content)) != has(i) {
 				t.Fatalf("%b: text %d, shown %t: %s", some, i, has(i), data)
 			}
+		}
+		if bytes.Contains(data, []byte(b.Beliefs[1].Title)) != (len(show.Beliefs) > 0 && show.Beliefs[len(show.Beliefs)-1] == b.Beliefs[1].Address()) {
+			t.Fatalf("%b: a belief, of those shown %v: %s", some, show.Beliefs, data)
 		}
 		if bytes.Contains(data, []byte(b.Request.Task)) != show.Request {
 			t.Fatalf("%b: the task, shown %t: %s", some, show.Request, data)
@@ -77,7 +86,7 @@ func TestDiscloseRefuses(t *testing.T) {
 // attestation binds the byte.
 func TestDisclosureMangled(t *testing.T) {
 	b := made(t, contexts.Default(), contexts.JSON, "one", "two", "three")
-	good := must(b.Disclose(dag.Digest{7}, contexts.Part{Turns: []dag.TurnID{b.Turns[1].ID}, Candidates: true, Request: true, Prompt: true}))
+	good := must(b.Disclose(dag.Digest{7}, contexts.Part{Turns: []dag.TurnID{b.Turns[1].ID}, Beliefs: []belief.Address{b.Beliefs[0].Address()}, Candidates: true, Request: true, Prompt: true}))
 	data := good.Append(nil)
 	refused, wrong := 0, 0
 	for i := range data {
@@ -116,13 +125,13 @@ func TestManyOverlaps(t *testing.T) {
 		texts[i] = "the same"
 	}
 	b := made(t, p, contexts.Text, texts...)
-	for i := 1; i < len(b.Candidates); i++ {
+	for i := 3; i < len(b.Candidates); i++ {
 		for j := i + 1; j < len(b.Candidates); j++ {
 			b.Overlaps = append(b.Overlaps, contexts.Overlap{First: i, Second: j, Share: dag.One})
 		}
 	}
 	b = must(contexts.New(b.Request, b.AsOf, must(policy.Bind("test@1", b.Policy)), contexts.Choice{
-		Candidates: b.Candidates, Overlaps: b.Overlaps, Statistics: b.Statistics, Turns: b.Turns, Facts: b.Facts,
+		Candidates: b.Candidates, Overlaps: b.Overlaps, Statistics: b.Statistics, Turns: b.Turns, Facts: b.Facts, Beliefs: b.Beliefs,
 	}))
 	b.Seal = slice.Seal{Tenant: "default", KeyID: "k1", Token: strings.Repeat("0", 32)}
 	if ids := failed(must(contexts.Parse(b.Append(nil))).Check()); len(ids) > 0 {

@@ -10,15 +10,15 @@
 //
 // A bundle's bytes are canonical JSON, and nothing else is a bundle:
 //
-//	{"as_of":SEQ,"candidates":[{"cost":TOKENS,"features":{NAME:PPM,…},"from":[SOURCE,…],"id":ID,
+//	{"as_of":SEQ,"beliefs":[{"private":{…},"public":{…}},…],"candidates":[{"cost":TOKENS,"features":{NAME:PPM,…},"from":[SOURCE,…],"id":ID,
 //	"kind":"turn","leaf":HEX,"seq":SEQ},…],"facts":[ACT,…],"key_id":"k1","overlaps":[[i,j,PPM],…],
 //	"policy":{…},"prompt":{"cost":TOKENS,"counter":"bytes/4@1","hmac":HEX},"provenance":{…},
-//	"request":{"anchor":ID,"budget":TOKENS,"format":FORMAT,"salt":HEX,"task":TEXT},
+//	"request":{"anchor":ID,"budget":TOKENS,"format":FORMAT,"salt":HEX,"spaces":[SPACE,…],"task":TEXT},
 //	"statistics":{"best":SCORE,"conversations":COUNTS,"dates":COUNTS,"named":NAME,"terms":[TEXT,…],"words":COUNTS},
 //	"tenant":"default","token":HEX,"turns":[TURN,…]}
 //
-// turns and facts are the chosen ones, with their text; candidates are all there were, without it.
-// anchor is absent if there was none, and so are features of 0. statistics are absent if the task is empty; they have what the
+// turns, facts and beliefs are the chosen ones, with their text; candidates are all there were, without it. A belief is a revision of an item,
+// in the two halves of its entry. anchor and spaces are absent if there were none, and so are features of 0. statistics are absent if the task is empty; they have what the
 // scores of the search rest on beside the turns themselves: the query's terms, ascending by their bytes, without authors' names; named, the
 // author whom it names, absent if there is not exactly one; the highest score; and for each part of the score COUNTS, which are
 // {"length":SUM,"most":SCORE,"turns":N,"with":[N,…]}: so many turns or conversations count, of such a length together, as many have each
@@ -28,8 +28,9 @@
 // What is bound, and by what (hashes as in RFC 6962, section 2.1):
 //
 //   - graph_snapshot_hash is the tree over the leaves of the chosen turns, by id, and of the chosen facts, by
-//     statement, as they are in slices; then one {…,"type":"candidate"} for each candidate; then
-//     {"overlaps":[…],"type":"overlaps"}; the request's {"anchor":…,"as_of":…,"budget":…,"format":…,"task":HEX,
+//     statement, as they are in slices; then those of the chosen beliefs, by address: the public half of each, which has the SHA-256 of the private
+//     one, which has a salt; then one {…,"type":"candidate"} for each candidate; then
+//     {"overlaps":[…],"type":"overlaps"}; the request's {"anchor":…,"as_of":…,"budget":…,"format":…,"spaces":…,"task":HEX,
 //     "type":"request"}, in which task is the HMAC-SHA256 of "task", a zero byte and the text, under the salt;
 //     {"cost":…,"counter":…,"hmac":HEX,"type":"prompt"}, in which hmac is that of "prompt", a zero byte and
 //     the rendered prompt; and {"hmac":HEX,"type":"statistics"}, in which hmac is that of "statistics", a zero
@@ -37,7 +38,7 @@
 //     statistics once the salt is erased.
 //   - policy_params_hash is that of the parameters of context_policy_v1.
 //   - anchor_turn_id names the request and no turn: the UUIDv5 of graphkernel:/context/ and the request's leaf.
-//   - slice_id is xxHash64 of {"anchor":…,"facts":[HEX,…],"policy_id":…,"policy_params_hash":…,
+//   - slice_id is xxHash64 of {"anchor":…,"beliefs":[ADDRESS,…],"facts":[HEX,…],"policy_id":…,"policy_params_hash":…,
 //     "schema_version":…,"turns":[ID,…]}.
 //
 // Source: Graph Kernel paper, section IV, of whose slice this is the counterpart; docs/contexts.md.

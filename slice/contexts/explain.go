@@ -9,12 +9,13 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 )
 
-// A Standing says what became of a turn or a fact in a context.
+// A Standing says what became of a turn, a fact or a belief in a context.
 type Standing string
 
 // The standings.
 const (
 	Chosen      Standing = "chosen"
+	Required    Standing = "required"     // it was chosen first, whatever the budget
 	TooCostly   Standing = "too_costly"   // it cost more than those before it had left of the budget
 	Worthless   Standing = "worthless"    // its score was not above 0
 	NoCandidate Standing = "no_candidate" // no source found it
@@ -41,7 +42,7 @@ type Rival struct {
 	Cost  int
 }
 
-// Explain chooses again, and says what became of a turn, by its id, or of a fact, by its statement. It costs a selection.
+// Explain chooses again, and says what became of a turn, by its id, of a fact, by its statement, or of a belief, by its address. It costs a selection.
 func (b *Bundle) Explain(kind Kind, id string) Explanation {
 	e := Explanation{Standing: NoCandidate, Candidates: len(b.Candidates), Candidate: b.candidate(kind, id)}
 	var before []Rival
@@ -50,6 +51,8 @@ func (b *Bundle) Explain(kind Kind, id string) Explanation {
 		if c == e.Candidate {
 			e.Score, e.Alike, e.Left = d.score, d.alike, d.left
 			switch {
+			case d.owed:
+				e.Standing, e.Rank = Required, len(before)+1
 			case d.fits:
 				e.Standing, e.Rank = Chosen, len(before)+1
 			case d.score > 0:
@@ -69,6 +72,8 @@ func (b *Bundle) Explain(kind Kind, id string) Explanation {
 // Sentence says it in words. subject names what is explained.
 func (e *Explanation) Sentence(subject string, p *Policy) string {
 	switch e.Standing {
+	case Required:
+		return fmt.Sprintf("%s was chosen as number %d of %d, because every context of its space has it, whatever the budget: from %s", subject, e.Rank, e.Chosen, strings.Join(e.Candidate.Names(), ", "))
 	case Chosen:
 		return fmt.Sprintf("%s was chosen as number %d of %d, with a score of %s: %s", subject, e.Rank, e.Chosen, decimal(e.Score), e.reasons(p))
 	case TooCostly:
@@ -125,6 +130,9 @@ func (e *Explanation) reasons(p *Policy) string {
 		if worth := int64(p.Weights[i]) * int64(f); worth > 0 {
 			parts = append(parts, fmt.Sprintf("%s %s", features[i], decimal(worth)))
 		}
+	}
+	if worth := int64(p.Contested) * int64(e.Candidate.Features[FeatureContested]); worth > 0 {
+		parts = append(parts, "contested -"+decimal(worth))
 	}
 	if p.Novelty > 0 {
 		parts = append(parts, "novelty "+decimal(int64(p.Novelty)*int64(dag.One-e.Alike)))

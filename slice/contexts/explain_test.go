@@ -26,6 +26,9 @@ func TestExplain(t *testing.T) {
 			c := &b.Candidates[i]
 			c.Kind, c.ID, c.Cost = contexts.KindTurn, dag.ExternalTurnID("explain", fmt.Sprint(seed, i)).String(), r.IntN(60)
 			c.From[contexts.FromSearch], c.Features[contexts.FeatureTask] = true, dag.PPM(r.IntN(5))*250_000
+			if r.IntN(15) == 0 {
+				c.Kind, c.From = contexts.KindTurn, [contexts.Sources]bool{contexts.FromConstraints: true}
+			}
 		}
 		slices.SortFunc(b.Candidates, func(x, y contexts.Candidate) int { return strings.Compare(x.ID, y.ID) })
 		for i := range b.Candidates {
@@ -47,12 +50,16 @@ func TestExplain(t *testing.T) {
 			rank := slices.Index(chosen, i) + 1
 			spent := 0
 			for n, rival := range e.Before {
-				if rival.ID != b.Candidates[chosen[n]].ID || rival.Score < e.Score {
+				if rival.ID != b.Candidates[chosen[n]].ID || rival.Score < e.Score && !b.Candidates[chosen[n]].Mandatory() {
 					t.Fatalf("seed %d: %s was chosen before %s with a score of %d against %d", seed, rival.ID, c.ID, rival.Score, e.Score)
 				}
 				spent += rival.Cost
 			}
 			switch e.Standing {
+			case contexts.Required:
+				if rank == 0 || e.Rank != rank || !c.Mandatory() {
+					t.Fatalf("seed %d: %s is number %d of the choice: %+v", seed, c.ID, rank, e)
+				}
 			case contexts.Chosen:
 				if rank == 0 || e.Rank != rank || e.Score <= 0 {
 					t.Fatalf("seed %d: %s is number %d of the choice: %+v", seed, c.ID, rank, e)
@@ -71,7 +78,7 @@ func TestExplain(t *testing.T) {
 			t.Fatalf("seed %d: a fact that is no candidate: %+v", seed, e)
 		}
 	}
-	if len(seen) != 3 || seen[contexts.Chosen] < 100 || seen[contexts.TooCostly] < 100 || seen[contexts.Worthless] < 100 {
+	if len(seen) != 4 || seen[contexts.Required] < 100 || seen[contexts.Chosen] < 100 || seen[contexts.TooCostly] < 100 || seen[contexts.Worthless] < 100 {
 		t.Errorf("%v: too few to tell", seen)
 	}
 }

@@ -32,18 +32,19 @@ type Feature int
 
 // The features. Their names are in features, in the same order.
 const (
-	FeatureConfidence Feature = iota // of a fact
-	FeatureEvidence                  // of a fact: 1 if a turn is named, half if not
+	FeatureConfidence Feature = iota // of a fact or a belief
+	FeatureContested                 // of a belief: 1 if a proposal that contradicts it waits for somebody to decide. It counts against it
+	FeatureEvidence                  // of a fact or a belief: 1 if a turn is named, half if not
 	FeaturePrompt                    // of what a person said in the conversation: the share of its text that others said
 	FeatureRecency                   // 1 halved for each half-life between the turn and the newest of the view
 	FeatureRecent                    // of the last turns of the conversation, from that share down to 0
 	FeatureSalience                  // of a turn
 	FeatureSlice                     // the score in the slice around the anchor, of the anchor's
-	FeatureTask                      // the score of the search for the task, of the best hit's
+	FeatureTask                      // the score of the search for the task, of the best hit's; of a belief the share of the task's words that it has
 	Features                         // how many there are
 )
 
-var features = [Features]string{"confidence", "evidence", "prompt", "recency", "recent", "salience", "slice", "task"}
+var features = [Features]string{"confidence", "contested", "evidence", "prompt", "recency", "recent", "salience", "slice", "task"}
 
 // String returns the name.
 func (f Feature) String() string { return features[f] }
@@ -53,15 +54,17 @@ type Source int
 
 // The sources. Their names are in sources, in the same order.
 const (
-	FromFacts   Source = iota // what is known of the names in the task
-	FromPrompts               // what a person said in the conversation, the newest first
-	FromRecent                // the last turns of the conversation
-	FromSearch                // the best hits of a search for the task
-	FromSlice                 // the slice around the anchor
-	Sources                   // how many there are
+	FromBeliefs     Source = iota // what is believed, by the words that it has in common with the task
+	FromConstraints               // what is believed of kinds that every context has: hard rules, instructions. It is chosen first, whatever the budget
+	FromFacts                     // what is known of the names in the task
+	FromPrompts                   // what a person said in the conversation, the newest first
+	FromRecent                    // the last turns of the conversation
+	FromSearch                    // the best hits of a search for the task
+	FromSlice                     // the slice around the anchor
+	Sources                       // how many there are
 )
 
-var sources = [Sources]string{"facts", "prompts", "recent", "search", "slice"}
+var sources = [Sources]string{"beliefs", "constraints", "facts", "prompts", "recent", "search", "slice"}
 
 // String returns the name.
 func (s Source) String() string { return sources[s] }
@@ -69,25 +72,26 @@ func (s Source) String() string { return sources[s] }
 // A Policy says what a context may hold. Its zero value is not valid; start from Default. It is
 // comparable, as every policy's parameters are.
 type Policy struct {
-	Budget   int               // tokens of text; a request may ask for fewer
-	HalfLife int               // hours, of Recency
-	Quotas   [Sources]int      // candidates of each source; 0: the source is off
-	Weights  [Features]dag.PPM // what the features count
-	Novelty  dag.PPM           // what it counts that nothing chosen is alike
-	Cost     dag.PPM           // what is taken away for the share of the budget
-	Overlap  dag.PPM           // what is taken away for being like something chosen
-	Alike    dag.PPM           // the least share of words that two turns have in common to be alike
-	Slice    policy.ID         // that the slice is cut under
-	Search   policy.ID         // that turns are found under
-	Facts    policy.ID         // that facts are gathered under
-	Rules    string            // what always stands first; lines
+	Budget    int               // tokens of text; a request may ask for fewer
+	HalfLife  int               // hours, of Recency
+	Quotas    [Sources]int      // candidates of each source; 0: the source is off
+	Weights   [Features]dag.PPM // what the features count
+	Novelty   dag.PPM           // what it counts that nothing chosen is alike
+	Cost      dag.PPM           // what is taken away for the share of the budget
+	Contested dag.PPM           // what is taken away for being contested
+	Overlap   dag.PPM           // what is taken away for being like something chosen
+	Alike     dag.PPM           // the least share of words that two turns have in common to be alike
+	Slice     policy.ID         // that the slice is cut under
+	Search    policy.ID         // that turns are found under
+	Facts     policy.ID         // that facts are gathered under
+	Rules     string            // what always stands first; lines
 }
 
 // Default returns the parameters of the policy context@1. docs/evaluation.md says what they are worth.
 func Default() Policy {
 	return Policy{
 		Budget: 8000, HalfLife: 69,
-		Quotas:  [Sources]int{FromFacts: 32, FromPrompts: 500, FromSearch: 500, FromSlice: LimitQuota},
+		Quotas:  [Sources]int{FromBeliefs: 32, FromConstraints: 256, FromFacts: 32, FromPrompts: 500, FromSearch: 500, FromSlice: LimitQuota},
 		Weights: [Features]dag.PPM{FeatureConfidence: 100_000, FeatureEvidence: 100_000, FeaturePrompt: 4_000_000, FeatureSlice: 2_000_000, FeatureTask: 1_000_000},
 		Cost:    3_000_000,
 		Alike:   850_000,
@@ -98,7 +102,7 @@ func Default() Policy {
 // DensePolicyID is the policy context@1 with a search that also finds what is said in other words.
 const DensePolicyID policy.ID = "context-dense@1"
 
-// Profiles returns what ships beside the default: DensePolicyID, and policies for kinds of work. What they say of goals, of use and of contradiction
+// Profiles returns what ships beside the default: DensePolicyID, and policies for kinds of work. What they say of goals and of use
 // waits for sources that have these.
 func Profiles() map[policy.ID]Policy {
 	type row struct {
@@ -121,6 +125,7 @@ func Profiles() map[policy.ID]Policy {
 		p.Weights[FeatureTask], p.Weights[FeatureRecency] = r.task*tenth, r.recency*tenth
 		p.Weights[FeatureConfidence], p.Weights[FeatureEvidence] = r.confidence*tenth, r.evidence*tenth
 		p.Novelty, p.Overlap, p.Cost, p.Alike = r.novelty*tenth, r.overlap*tenth, r.cost*tenth, r.alike*hundredth
+		p.Contested = dag.One
 		p.HalfLife, p.Budget = r.halfLife, r.budget
 		profiles[id] = p
 	}
@@ -136,6 +141,16 @@ func eachOf(names []string, field func(name string, i int) policy.Field[Policy])
 		all[i] = field(name, i)
 	}
 	return all
+}
+
+// weights are the fields of Weights. Being contested has none: it is a penalty.
+func weights() (fields []policy.Field[Policy]) {
+	for i, name := range features {
+		if Feature(i) != FeatureContested {
+			fields = append(fields, policy.Fraction(name, mostWeight, func(p *Policy) *dag.PPM { return &p.Weights[i] }))
+		}
+	}
+	return fields
 }
 
 func policyName(name string, at func(*Policy) *policy.ID) policy.Field[Policy] {
@@ -154,6 +169,7 @@ var table = policy.Table[Policy]{
 		policy.Int("half_life_hours", 1, LimitHalfLife, func(p *Policy) *int { return &p.HalfLife }),
 		policy.Fraction("novelty", mostWeight, func(p *Policy) *dag.PPM { return &p.Novelty }),
 		policy.Group("penalties",
+			policy.Fraction("contested", mostWeight, func(p *Policy) *dag.PPM { return &p.Contested }),
 			policy.Fraction("cost", mostWeight, func(p *Policy) *dag.PPM { return &p.Cost }),
 			policy.Fraction("overlap", mostWeight, func(p *Policy) *dag.PPM { return &p.Overlap })),
 		policy.Group("quotas", eachOf(sources[:], func(name string, i int) policy.Field[Policy] {
@@ -162,9 +178,7 @@ var table = policy.Table[Policy]{
 		policy.Text("rules", func(p *Policy) *string { return &p.Rules }, checkRules),
 		policyName("search", func(p *Policy) *policy.ID { return &p.Search }),
 		policyName("slice", func(p *Policy) *policy.ID { return &p.Slice }),
-		policy.Group("weights", eachOf(features[:], func(name string, i int) policy.Field[Policy] {
-			return policy.Fraction(name, mostWeight, func(p *Policy) *dag.PPM { return &p.Weights[i] })
-		})...),
+		policy.Group("weights", weights()...),
 	},
 }
 

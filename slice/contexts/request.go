@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/internal/canon"
 	"github.com/graphkernel/graphkernel/slice"
@@ -26,8 +27,12 @@ type Request struct {
 	Anchor *dag.TurnID // the turn that it goes on from; nil: none
 	Budget int         // tokens of text
 	Format Format      // of the prompt
+	Spaces []string    // of beliefs, ascending, each once; none: all that the tenant has
 	Salt   dag.Salt    // the key of the digests of the task and of the prompt
 }
+
+// MaxSpaces bounds the spaces of a request.
+const MaxSpaces = 16
 
 // Check reports what cannot be asked.
 func (r *Request) Check() error {
@@ -42,6 +47,16 @@ func (r *Request) Check() error {
 		return fmt.Errorf("%w: a budget of %d tokens, want 1 to %d", ErrRequest, r.Budget, LimitBudget)
 	case !slices.Contains(Formats(), r.Format):
 		return fmt.Errorf("%w: format %.40q, want %s", ErrRequest, string(r.Format), join(Formats()))
+	case len(r.Spaces) > MaxSpaces:
+		return fmt.Errorf("%w: %d spaces, at most %d", ErrRequest, len(r.Spaces), MaxSpaces)
+	}
+	for i, s := range r.Spaces {
+		if _, err := belief.ParseSpace(s); err != nil {
+			return fmt.Errorf("%w: spaces[%d]: %w", ErrRequest, i, err)
+		}
+		if i > 0 && r.Spaces[i-1] >= s {
+			return fmt.Errorf("%w: spaces[%d]: %s does not come after %s", ErrRequest, i, s, r.Spaces[i-1])
+		}
 	}
 	return nil
 }
@@ -80,6 +95,7 @@ func (r *Request) write(w *canon.Writer, leaf bool, asOf dag.Seq) {
 	w.Key("format")
 	w.String(string(r.Format))
 	if leaf {
+		r.writeSpaces(w)
 		digest := r.digest("task", []byte(r.Task))
 		w.Key("task")
 		w.Hex(digest[:])
@@ -88,10 +104,23 @@ func (r *Request) write(w *canon.Writer, leaf bool, asOf dag.Seq) {
 	} else {
 		w.Key("salt")
 		w.Hex(r.Salt[:])
+		r.writeSpaces(w)
 		w.Key("task")
 		w.String(r.Task)
 	}
 	w.EndObject()
+}
+
+func (r *Request) writeSpaces(w *canon.Writer) {
+	if len(r.Spaces) == 0 {
+		return
+	}
+	w.Key("spaces")
+	w.BeginArray()
+	for _, s := range r.Spaces {
+		w.String(s)
+	}
+	w.EndArray()
 }
 
 // Text returns the request as a bundle has it.
@@ -135,6 +164,14 @@ func readRequest(c *canon.Cursor) Request {
 	if f := c.Optional("anchor"); f != nil {
 		anchor := canon.Parsed(f, dag.ParseTurnID)
 		r.Anchor = &anchor
+	}
+	if f := c.Optional("spaces"); f != nil {
+		for _, s := range f.Items() {
+			r.Spaces = append(r.Spaces, s.String())
+		}
+		if len(r.Spaces) == 0 {
+			f.Failf("want at least one, or no member")
+		}
 	}
 	c.Close()
 	if err := r.Check(); err != nil {

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/graphkernel/graphkernel/belief/journal"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/slice"
@@ -12,7 +13,7 @@ import (
 // Head returns what all kinds of bundles say of themselves.
 func (b *Bundle) Head() slice.Head {
 	return slice.Head{Anchor: b.Provenance.Anchor, AsOf: b.AsOf, Provenance: b.Provenance, Seal: b.Seal, Policy: b.Policy, Counts: []slice.Count{
-		{Name: "candidates", N: uint64(len(b.Candidates))}, {Name: "facts", N: uint64(len(b.Facts))}, {Name: "turns", N: uint64(len(b.Turns))},
+		{Name: "beliefs", N: uint64(len(b.Beliefs))}, {Name: "candidates", N: uint64(len(b.Candidates))}, {Name: "facts", N: uint64(len(b.Facts))}, {Name: "turns", N: uint64(len(b.Turns))},
 	}}
 }
 
@@ -45,6 +46,14 @@ func (s Sealed) Facts() []knowledge.Act {
 		return nil
 	}
 	return slices.Clone(slice.Unsealed(s.sealed).Facts)
+}
+
+// Beliefs returns a copy of the chosen revisions, by ascending address, or nil.
+func (s Sealed) Beliefs() []journal.Revision {
+	if !s.OK() {
+		return nil
+	}
+	return slices.Clone(slice.Unsealed(s.sealed).Beliefs)
 }
 
 // Prompt returns the prompt in the format that was asked for, or nil.

@@ -12,8 +12,8 @@ type Overlap struct {
 	Share         dag.PPM
 }
 
-// Select chooses candidates: the best first, each if its score is above 0 and it fits into what is
-// left of the budget. What a score owes to those chosen before is computed anew with each choice. Of
+// Select chooses candidates: those that are mandatory, in their order and also if the budget is too small for them, see [Owed]; then the best first,
+// each if its score is above 0 and it fits into what is left of the budget. What a score owes to those chosen before is computed anew with each choice. Of
 // equal scores the earlier candidate is taken. It returns their indexes in the order of the choice.
 //
 // Scores only fall as more is chosen, so a candidate whose score is up to date and the highest is the
@@ -27,6 +27,16 @@ func Select(p *Policy, budget int, candidates []Candidate, overlaps []Overlap) (
 	return chosen
 }
 
+// Owed returns the tokens that the mandatory ones among candidates take. A context whose budget is below has no form.
+func Owed(candidates []Candidate) (tokens int) {
+	for i := range candidates {
+		if candidates[i].Mandatory() {
+			tokens += candidates[i].Cost
+		}
+	}
+	return tokens
+}
+
 // A decision says what became of a candidate whose turn came.
 type decision struct {
 	index int
@@ -34,6 +44,7 @@ type decision struct {
 	alike dag.PPM // the share in common with what was chosen before and is most alike
 	left  int     // of the budget, before it
 	fits  bool    // so it was chosen
+	owed  bool    // it was chosen because it is mandatory
 }
 
 // selectWith is Select that calls decided for each candidate, those of a score that is not above 0 included.
@@ -43,11 +54,25 @@ func selectWith(p *Policy, budget int, candidates []Candidate, overlaps []Overla
 		s.alike[o.First] = append(s.alike[o.First], o)
 		s.alike[o.Second] = append(s.alike[o.Second], Overlap{o.Second, o.First, o.Share})
 	}
+	left := budget
+	take := func(i int) {
+		left -= candidates[i].Cost
+		for _, o := range s.alike[i] {
+			s.most[o.Second] = max(s.most[o.Second], o.Share)
+		}
+	}
 	for i := range candidates {
-		s.queue = append(s.queue, waiting{i, s.score(i)})
+		if candidates[i].Mandatory() {
+			decided(decision{i, s.score(i), s.most[i], left, true, true})
+			take(i)
+		}
+	}
+	for i := range candidates {
+		if !candidates[i].Mandatory() {
+			s.queue = append(s.queue, waiting{i, s.score(i)})
+		}
 	}
 	heap.Init(s)
-	left := budget
 	for len(s.queue) > 0 {
 		next := s.queue[0]
 		if now := s.score(next.index); now != next.score {
@@ -58,13 +83,9 @@ func selectWith(p *Policy, budget int, candidates []Candidate, overlaps []Overla
 		heap.Pop(s)
 		cost := candidates[next.index].Cost
 		fits := next.score > 0 && cost <= left
-		decided(decision{next.index, next.score, s.most[next.index], left, fits})
-		if !fits {
-			continue
-		}
-		left -= cost
-		for _, o := range s.alike[next.index] {
-			s.most[o.Second] = max(s.most[o.Second], o.Share)
+		decided(decision{next.index, next.score, s.most[next.index], left, fits, false})
+		if fits {
+			take(next.index)
 		}
 	}
 }
@@ -96,6 +117,7 @@ func (p *Policy) Score(c *Candidate, budget int, alike dag.PPM) int64 {
 	for i, f := range c.Features {
 		score += int64(p.Weights[i]) * int64(f)
 	}
+	score -= int64(p.Contested) * int64(c.Features[FeatureContested])
 	score += int64(p.Novelty) * int64(dag.One-alike)
 	if alike >= p.Alike {
 		score -= int64(p.Overlap) * int64(alike)

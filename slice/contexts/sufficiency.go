@@ -42,6 +42,11 @@ func (b *Bundle) Sufficiency() Sufficiency {
 			there[term] = true
 		}
 	}
+	for i := range b.Beliefs {
+		for _, term := range a.Terms(nil, BeliefText(&b.Beliefs[i])) {
+			there[term] = true
+		}
+	}
 	s := Sufficiency{Share: dag.One, Level: Healthy}
 	all, found := 0, 0
 	seen := map[string]bool{}

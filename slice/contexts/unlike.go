@@ -14,14 +14,14 @@ type Touched struct {
 }
 
 // Unlike says what a context that was assembled again, with the statistics of the first, has otherwise and no erasure explains; "" if there is
-// nothing. An erasure takes away the turn, facts that rest on it or were reached over them, and it moves up others that the
-// search found; it changes the features of turns of its conversation alone.
+// nothing. An erasure takes away the turn, facts and beliefs that rest on it or were reached over them, and it moves up others that the
+// search or the words of the task found; it changes the features of turns of its conversation alone.
 func (b *Bundle) Unlike(again *Bundle, touched *Touched) string {
 	for i := range b.Candidates {
 		c := &b.Candidates[i]
 		d := again.candidate(c.Kind, c.ID)
 		switch {
-		case c.Kind == KindFact && d == nil || c.Kind == KindTurn && touched.Turns[c.ID]:
+		case c.Kind != KindTurn && d == nil || c.Kind == KindTurn && touched.Turns[c.ID]:
 		case d == nil:
 			return fmt.Sprintf("%s %s is no candidate when the context is assembled again", c.Kind, c.ID)
 		case !c.explains(d, touched):
@@ -31,6 +31,9 @@ func (b *Bundle) Unlike(again *Bundle, touched *Touched) string {
 	for i := range again.Candidates {
 		c := &again.Candidates[i]
 		alone := [Sources]bool{FromSearch: true}
+		if c.Kind == KindBelief && c.Mandatory() && b.candidate(c.Kind, c.ID) == nil {
+			return fmt.Sprintf("%s %s is a candidate only when the context is assembled again", c.Kind, c.ID)
+		}
 		if c.Kind == KindTurn && c.From != alone && !touched.Turns[c.ID] && b.candidate(c.Kind, c.ID) == nil {
 			return fmt.Sprintf("%s %s is a candidate only when the context is assembled again", c.Kind, c.ID)
 		}
@@ -50,13 +53,18 @@ func (b *Bundle) Unlike(again *Bundle, touched *Touched) string {
 // explains reports whether d is what a candidate may be after erasures elsewhere.
 func (c *Candidate) explains(d *Candidate, touched *Touched) bool {
 	x, y := *c, *d
-	if !x.From[FromSearch] { // it may have moved up
-		y.From[FromSearch] = false
+	for _, s := range [...]Source{FromSearch, FromBeliefs} { // it may have moved up
+		if !x.From[s] {
+			y.From[s] = false
+		}
+	}
+	if c.Kind == KindBelief && !y.From[FromFacts] { // the path may be gone
+		x.From[FromFacts] = false
 	}
 	if touched.Anchor {
 		x.Features[FeatureSlice], y.Features[FeatureSlice] = 0, 0
 	}
-	if c.Kind == KindFact && y.Features[FeatureTask] < x.Features[FeatureTask] { // a shorter path may be gone
+	if c.Kind != KindTurn && y.Features[FeatureTask] < x.Features[FeatureTask] { // a shorter path may be gone
 		x.Features[FeatureTask], y.Features[FeatureTask] = 0, 0
 	}
 	return x == y

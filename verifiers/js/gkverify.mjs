@@ -1,7 +1,7 @@
 // gkverify: checks evidence of a Graph Kernel. No imports; Web Crypto only; runs in Node >= 20 and in a page.
 //
-// Written from docs/protocol.md (GKP/1) and docs/evidence.md alone, what is about contexts (gkc/1) from docs/contexts.md, and what is about
-// facts (GKF/2) from docs/knowledge.md with the kernel's code beside it; "P n", "E n", "C" and "K" below name their sections. To be read from
+// Written from docs/protocol.md (GKP/1) and docs/evidence.md alone, what is about contexts (gkc/1) from docs/contexts.md, what is about beliefs
+// from docs/belief.md, and what is about facts (GKF/2) from docs/knowledge.md with the kernel's code beside it; "P n", "E n", "C", "B" and "K" below name their sections. To be read from
 // top to bottom: JSON, names, forms, hashes, Ed25519, notes, trust, bundle, facts, contexts, attestation, verdict.
 
 export class Malformed extends Error { verdict = "malformed"; }
@@ -344,27 +344,45 @@ const FACTS_DISCLOSURE = { ...HEADER, policy: FACT_POLICY, provenance: FACT_PROV
   shown: SHOWN_OF(FACT_LEAVES, 32770),
   type: /^disclosure$/, version: /^gkd\/2$/ };
 // Of contexts (C).
-const FEATURES = ["confidence", "evidence", "prompt", "recency", "recent", "salience", "slice", "task"];
-const SOURCES = ["facts", "prompts", "recent", "search", "slice"];
+const FEATURES = ["confidence", "contested", "evidence", "prompt", "recency", "recent", "salience", "slice", "task"];
+const WEIGHED = FEATURES.filter((name) => name !== "contested");
+const SOURCES = ["beliefs", "constraints", "facts", "prompts", "recent", "search", "slice"];
 const each = (names, form) => Object.fromEntries(names.map((name) => [name, form]));
 const isText0 = (most) => (v) => isText(v, most) && !v.includes("\0");
 const CONTEXT_POLICY = { type: /^context_policy_v1$/, alike: isDecimal, budget: [1, 1e6], facts: POLICY_ID, half_life_hours: [1, 100000], novelty: isWeight,
-  penalties: each(["cost", "overlap"], isWeight), quotas: each(SOURCES, [0, 2000]), rules: isText0(16384), search: POLICY_ID, slice: POLICY_ID, weights: each(FEATURES, isWeight) };
-const CANDIDATE = (v) => ({ cost: [0, 8388608], features: withSome({}, each(FEATURES, [1, 1e6])), id: isObject(v) && v.kind === "fact" ? HEX64 : UUID,
-  from: (x) => Array.isArray(x) && x.every((source) => SOURCES.includes(source)) && ascending(x), kind: /^(fact|turn)$/, leaf: HEX64, seq: INTEGER });
-const REQUEST_FORM = withSome({ budget: [1, 1e6], format: /^(markdown|xml|text|openai|anthropic|json)$/, salt: HEX32, task: isText0(65536) }, { anchor: UUID });
+  penalties: each(["contested", "cost", "overlap"], isWeight), quotas: each(SOURCES, [0, 2000]), rules: isText0(16384), search: POLICY_ID, slice: POLICY_ID, weights: each(WEIGHED, isWeight) };
+const isItem = (v) => typeof v === "string" && /^kref:\/\/([a-z0-9][a-z0-9._-]{0,63}\/){1,7}[a-z0-9][a-z0-9._-]{0,63}$/.test(v) && /[^/]\.[a-z][a-z0-9_-]{0,31}$/.test(v);
+const isRevision = (v) => typeof v === "string" && /^[^?]*\?r=[1-9][0-9]{0,9}$/.test(v) && isItem(v.slice(0, v.indexOf("?"))) && v.slice(v.indexOf("=") + 1) < 2 ** 31;
+const isSpaces = (v) => Array.isArray(v) && v.length >= 1 && v.length <= 16 && v.every((s) => typeof s === "string" && isItem(`kref://${s}/x.x`)) && ascending(v);
+const ID_OF = { belief: isRevision, fact: HEX64 };
+const CANDIDATE = (v) => ({ cost: [0, 8388608], features: withSome({}, each(FEATURES, [1, 1e6])), id: ID_OF[isObject(v) && v.kind] ?? UUID,
+  from: (x) => Array.isArray(x) && x.every((source) => SOURCES.includes(source)) && ascending(x), kind: /^(belief|fact|turn)$/, leaf: HEX64, seq: INTEGER });
+const REQUEST_FORM = withSome({ budget: [1, 1e6], format: /^(markdown|xml|text|openai|anthropic|json)$/, salt: HEX32, task: isText0(65536) }, { anchor: UUID, spaces: isSpaces });
 const REQUEST = (v) => (isObject(v) && v.task === "" && !Object.hasOwn(v, "anchor") ? false : REQUEST_FORM(v));
 const COUNTS = { length: [0, 2 ** 52], most: [0, 2 ** 52], turns: [0, 2 ** 40], with: new ArrayOf([0, 2 ** 40]) };
 const isString = (v) => typeof v === "string";
 const STATISTICS = withSome({ best: [0, 2 ** 52], conversations: COUNTS, dates: COUNTS, terms: new ArrayOf(isString), words: COUNTS }, { likeness: each(["least", "most"], [0, 2 ** 32]), named: (v) => isString(v) && v !== "" });
 const PROMPT = { cost: [0, 536870912], counter: /^bytes\/4@1$/, hmac: HEX64 };
+// Of beliefs (B).
+const isTrue = (v) => v === true;
+const isSome = (most) => (v) => isText(v, most) && v !== "";
+const GROUND = withSome(NAMES_BY(isName), { not: isTrue });
+const STATED = withSome(NAMES_BY(isName), { not: isTrue, premises: new ArrayOf(GROUND, 1, 16), valid_from: isTime, valid_until: isTime });
+const RANK = withSome({ class: [1, 6] }, { criterion: [1, 2 ** 53 - 1], event: [1, 2 ** 53 - 1], fact: [1, 2 ** 53 - 1], turns: new ArrayOf(UUID, 1, 256) });
+const WORDS = new ArrayOf((v) => isText(v, 65536), 1, 64);
+const BELIEF = {
+  private: withSome({ confidence_ppm: [0, 1e6], salt: HEX32, source: /^(observation|manual|external|inference|cross_agent|llm:[!-~]{1,128})$/, statements: new ArrayOf(STATED, 0, 64) },
+    { keywords: WORDS, reason: isSome(4096), summary: isSome(65536), title: isSome(4096), topics: WORDS }),
+  public: withSome({ digest: HEX64, item: isItem, revision: [1, 2 ** 31 - 1], statements: new ArrayOf(RANK, 0, 64), type: /^revision\/1$/ },
+    { by: isSome(MAX_BUNDLE), current: isTrue, key: HEX64, supersedes: [1, 2 ** 31 - 1], withheld: isTrue }),
+};
 const SPOKEN = { ...BARE_TURN, ...BODY };
 const CONTEXT_PROVENANCE = { ...PROVENANCE, schema_version: /^gkc\/1$/ };
 const CONTEXT_HEADER = { as_of: INTEGER, key_id: LABEL, policy: CONTEXT_POLICY, provenance: CONTEXT_PROVENANCE, tenant: LABEL, token: HEX32 };
-const CONTEXT = withSome({ ...CONTEXT_HEADER, candidates: new ArrayOf(CANDIDATE), facts: new ArrayOf(FACT), overlaps: new ArrayOf(new ArrayOf(INTEGER, 3, 3)), prompt: PROMPT,
+const CONTEXT = withSome({ ...CONTEXT_HEADER, beliefs: new ArrayOf(BELIEF), candidates: new ArrayOf(CANDIDATE), facts: new ArrayOf(FACT), overlaps: new ArrayOf(new ArrayOf(INTEGER, 3, 3)), prompt: PROMPT,
   request: REQUEST, turns: new ArrayOf(SPOKEN) }, { statistics: STATISTICS });
-const CONTEXT_LEAVES = { turn: SPOKEN, fact: FACT, candidate: CANDIDATE, request: { as_of: INTEGER, request: REQUEST }, prompt: PROMPT };
-const CONTEXT_DISCLOSURE = { ...CONTEXT_HEADER, anchor: UUID, bundle: HEX64, counts: each(["candidates", "facts", "turns"], [0, 10000]), shown: SHOWN_OF(CONTEXT_LEAVES, 30003),
+const CONTEXT_LEAVES = { turn: SPOKEN, fact: FACT, belief: BELIEF, candidate: CANDIDATE, request: { as_of: INTEGER, request: REQUEST }, prompt: PROMPT };
+const CONTEXT_DISCLOSURE = { ...CONTEXT_HEADER, anchor: UUID, bundle: HEX64, counts: each(["beliefs", "candidates", "facts", "turns"], [0, 14000]), shown: SHOWN_OF(CONTEXT_LEAVES, 56003),
   type: /^disclosure$/, version: /^gkd\/4$/ };
 const FACTS_LEAF = (type) => ({ as_of: INTEGER, at: isTime, bundle: HEX64, key_id: LABEL, policy_id: PROVENANCE.policy_id, policy_params_hash: HEX64,
   tenant: LABEL, type: (v) => v === type, version: /^gkl\/1$/ });
@@ -378,7 +396,7 @@ const KINDS = new Map([
   ...SCHEMAS.map(({ schema, policy, policyType }, i) => ["slice/v" + (i + 1), { schema, policy, policyType, counts: ["edges", "turns"],
     more: { redacted: new ArrayOf({ turn: UUID, why: /^(erased|withheld)$/ }) } }]),
   ["facts/v1", { schema: "gkf/2", policy: FACT_POLICY, policyType: "fact_policy_v1", counts: ["aliases", "evidence", "facts", "reached"], more: {} }],
-  ["context/v1", { schema: "gkc/1", policy: CONTEXT_POLICY, policyType: "context_policy_v1", counts: ["candidates", "facts", "turns"], more: {} }],
+  ["context/v1", { schema: "gkc/1", policy: CONTEXT_POLICY, policyType: "context_policy_v1", counts: ["beliefs", "candidates", "facts", "turns"], more: {} }],
 ].map(([type, kind]) => ["https://github.com/graphkernel/graphkernel/attestation/" + type, kind]));
 const PREDICATE = ({ schema, policy, counts, more }) => ({ anchorTurnId: UUID, asOf: INTEGER, graphSnapshotHash: HEX64, issuedAt: isTime,
   ledger: { index: INTEGER, origin: new RegExp(`^${NAME}$`) }, policy, policyId: POLICY_ID, policyParamsHash: HEX64,
@@ -989,7 +1007,7 @@ function pathsHold({ policy, question, facts, aliases, reached, cut }, statement
 
 // ---- Context (C) ------------------------------------------------------------------------------------------------
 
-const [CONTEXT_BEGIN, CONTEXT_SECOND] = [utf8('{"as_of":'), utf8(',"candidates":')];
+const [CONTEXT_BEGIN, CONTEXT_SECOND] = [utf8('{"as_of":'), utf8(',"beliefs":')];
 
 function isContext(data) {
   let at = CONTEXT_BEGIN.length;
@@ -1003,9 +1021,28 @@ async function readContext(data) {
   need((v.statistics === undefined) === (v.request.task === ""), "statistics are there if and only if there is a task");
   need(v.overlaps.every(([i, j, share]) => Math.max(i, j) < v.candidates.length && share <= 1e6), "an overlap of candidates that there are not, or above 1");
   if (v.statistics) checkStatistics(v.statistics);
-  const counts = { candidates: v.candidates.length, facts: v.facts.length, turns: v.turns.length };
-  const text = `${v.turns.length} turns and ${v.facts.length} facts of ${v.candidates.length} candidates`;
+  for (const belief of v.beliefs) await readBelief(belief);
+  const counts = { beliefs: v.beliefs.length, candidates: v.candidates.length, facts: v.facts.length, turns: v.turns.length };
+  const text = `${v.turns.length} turns, ${v.facts.length} facts and ${v.beliefs.length} beliefs of ${v.candidates.length} candidates`;
   return { v, context: v, text, statements: await readStatements(v.facts), turns: [], turnCount: 0, counts, bundle: hex(await sha256(data)), isDisclosure: false };
+}
+
+// B: what no form says of a revision. Its two halves belong together.
+async function readBelief({ private: says, public: of }) {
+  need(hex(await sha256(canonical(says))) === of.digest, "a belief whose digest is not that of what it says");
+  need(says.statements.length === of.statements.length, "a belief with not as many ranks as statements");
+  need((of.supersedes ?? 0) < of.revision, "a belief that supersedes a later one");
+  const seen = says.statements.map(({ premises = [], valid_from: from, valid_until: until, ...literal }) => {
+    need(from !== FIRST_TIME && until !== LAST_TIME && (from ?? FIRST_TIME) < (until ?? LAST_TIME), "a belief that holds at no time, or is limited by what is no limit");
+    need(premises.every((p, i) => i === 0 || literalBefore(premises[i - 1], p)), "premises that do not ascend");
+    return write([from ?? "", literal, premises]);
+  });
+  need(new Set(seen).size === seen.length, "a belief that states something twice");
+}
+
+function literalBefore(a, b) {
+  for (const key of ["subject", "predicate", "object"]) if (a[key] !== b[key]) return ascending(byBytes([a[key], b[key]]));
+  return !a.not && b.not === true;
 }
 
 function checkStatistics({ terms, words, conversations, dates, likeness }) {
@@ -1019,8 +1056,9 @@ function checkStatistics({ terms, words, conversations, dates, likeness }) {
 async function readContextDisclosure(data) {
   const v = readJSON(data, "disclosure", CONTEXT_DISCLOSURE, [[["version"], "gkd/4"], ...CONTEXT_VERSIONS]);
   const of = shownAs(v);
-  const part = { ...v, turns: of("turn"), facts: of("fact"), candidates: of("candidate") };
-  const leaves = v.counts.turns + v.counts.facts + v.counts.candidates + 4;
+  const part = { ...v, turns: of("turn"), facts: of("fact"), beliefs: of("belief"), candidates: of("candidate") };
+  for (const belief of part.beliefs) await readBelief(belief);
+  const leaves = v.counts.turns + v.counts.facts + v.counts.beliefs + v.counts.candidates + 4;
   const text = `${v.shown.length} of ${leaves} leaves`;
   return { v, context: part, part, requests: of("request"), text, statements: await readStatements(part.facts), turns: [], turnCount: 0, leaves, counts: v.counts, bundle: v.bundle, isDisclosure: true };
 }
@@ -1035,8 +1073,9 @@ const contextPolicyHash = async (policy) => hex(await sha256(canonical(contextPo
 const CONTEXT_LEAF = {
   turn: turnLeaf,
   fact: FACT_LEAF.fact,
+  belief: (belief) => canonical(belief.public),
   candidate: (candidate) => canonical({ ...candidate, type: "candidate" }),
-  request: async ({ as_of, request }) => canonical({ ...pick(request, ["anchor", "budget", "format"]), as_of, task: await saltedHMAC(request, "task", request.task), type: "request" }),
+  request: async ({ as_of, request }) => canonical({ ...pick(request, ["anchor", "budget", "format", "spaces"]), as_of, task: await saltedHMAC(request, "task", request.task), type: "request" }),
   prompt: (prompt) => canonical({ ...prompt, type: "prompt" }),
   overlaps: (overlaps) => canonical({ overlaps, type: "overlaps" }),
   statistics: async ({ request, statistics }) => canonical({ hmac: await saltedHMAC(request, "statistics", statistics ? write(statistics) : ""), type: "statistics" }),
@@ -1045,12 +1084,13 @@ const contextAnchor = async (shown) => uuid5("context", await CONTEXT_LEAF.reque
 
 // Each check, and whether it holds.
 async function* checkContext({ v, statements }) {
-  const { policy, provenance: p, request, candidates, turns, facts, overlaps } = v;
+  const { policy, provenance: p, request, candidates, turns, facts, beliefs, overlaps } = v;
   yield ["canonical_order", partsAscend(v, statements) && overlaps.every(([i, j]) => i < j) && ascending(overlaps.map(([i, j]) => i * candidates.length + j))];
   yield ["candidates", candidatesHold(v)];
   yield ["texts", (await bodiesHold(turns)) && (await textsHold(v, statements))];
-  const chosen = new Set([...turns.map(({ id }) => "turn" + id), ...statements.map((id) => "fact" + id)]);
-  const again = request.budget <= policy.budget ? choose(contextPolicy(policy), request.budget, candidates, overlaps) : null;
+  const chosen = new Set([...turns.map(({ id }) => "turn" + id), ...statements.map((id) => "fact" + id), ...beliefs.map((b) => "belief" + address(b))]);
+  const owed = candidates.filter(mandatory).reduce((sum, { cost }) => sum + cost, 0);
+  const again = request.budget <= policy.budget && owed <= request.budget ? choose(contextPolicy(policy), request.budget, candidates, overlaps) : null;
   yield ["selection", again !== null && again.length === chosen.size && again.every((i) => chosen.has(nameOfCandidate(candidates[i])))];
   const prompt = render(v);
   yield ["prompt", tokens(prompt) === v.prompt.cost && (await saltedHMAC(request, "prompt", prompt)) === v.prompt.hmac];
@@ -1058,21 +1098,22 @@ async function* checkContext({ v, statements }) {
   yield ["request", anchor === p.anchor_turn_id];
   const policy_params_hash = await contextPolicyHash(policy);
   yield ["policy_hash", policy_params_hash === p.policy_params_hash];
-  const leaves = await Promise.all([...turns.map(CONTEXT_LEAF.turn), ...facts.map(CONTEXT_LEAF.fact), ...candidates.map(CONTEXT_LEAF.candidate), CONTEXT_LEAF.overlaps(overlaps),
+  const leaves = await Promise.all([...turns.map(CONTEXT_LEAF.turn), ...facts.map(CONTEXT_LEAF.fact), ...beliefs.map(CONTEXT_LEAF.belief), ...candidates.map(CONTEXT_LEAF.candidate), CONTEXT_LEAF.overlaps(overlaps),
     CONTEXT_LEAF.request(v), CONTEXT_LEAF.prompt(v.prompt), CONTEXT_LEAF.statistics(v)]);
   yield ["snapshot", hex(await treeRoot(await Promise.all(leaves.map(leafHash)))) === p.graph_snapshot_hash];
   const { policy_id, schema_version } = p;
-  const text = { anchor, facts: statements, policy_id, policy_params_hash, schema_version, turns: turns.map(({ id }) => id) };
+  const text = { anchor, beliefs: beliefs.map(address), facts: statements, policy_id, policy_params_hash, schema_version, turns: turns.map(({ id }) => id) };
   yield ["slice_id", xxhash64(canonical(text)) === p.slice_id];
 }
 
 // E 7: as above, of a part; null is a check of something that it does not show.
 async function* checkContextDisclosure({ v, part, requests, statements, leaves }) {
-  const { counts: { turns, facts, candidates }, shown, provenance: p } = v;
-  const sort = (i) => (i < turns ? "turn" : i < turns + facts ? "fact" : i < turns + facts + candidates ? "candidate" : ["", "request", "prompt"][i - turns - facts - candidates]);
+  const { counts: { turns, facts, beliefs, candidates }, shown, provenance: p } = v;
+  const runs = [["turn", turns], ["fact", facts], ["belief", beliefs], ["candidate", candidates], ["", 1], ["request", 1], ["prompt", 1]];
+  const sort = (i) => runs.find(([, n]) => (i -= n) < 0)?.[0];
   yield ["canonical_order", ascending(shown.map(({ index }) => index)) && shown.every((item) => leafMember(item, CONTEXT_LEAVES) === sort(item.index)) && partsAscend(part, statements)];
   yield ["candidates", part.candidates.length ? candidatesHold(part) : null];
-  const texts = part.turns.length + part.facts.length;
+  const texts = part.turns.length + part.facts.length + part.beliefs.length;
   yield ["texts", texts ? (await bodiesHold(part.turns)) && (!part.candidates.length || (await textsHold(part, statements))) : null];
   yield ["selection", null];
   yield ["prompt", null];
@@ -1084,22 +1125,25 @@ async function* checkContextDisclosure({ v, part, requests, statements, leaves }
 }
 
 const nameOfCandidate = ({ kind, id }) => kind + id;
-const partsAscend = ({ candidates, turns }, statements) => ascending(candidates.map(nameOfCandidate)) && ascending(turns.map(({ id }) => id)) && ascending(statements);
+const address = ({ public: { item, revision } }) => `${item}?r=${revision}`;
+const mandatory = ({ from }) => from.includes("constraints");
+const partsAscend = ({ candidates, turns, beliefs }, statements) => ascending(candidates.map(({ kind, id }) => kind + " " + id)) && ascending(turns.map(({ id }) => id))
+  && ascending(beliefs.map(address)) && ascending(statements);
 const tokens = (text) => Math.ceil(utf8(text).length / 4);
 
 function candidatesHold({ as_of, candidates, policy }) {
-  const OF_FACTS = ["confidence", "evidence", "task"];
+  const GIVEN = { belief: ["beliefs", "constraints", "facts"], fact: ["facts"], turn: ["prompts", "recent", "search", "slice"] };
+  const HAS = { belief: ["confidence", "contested", "evidence", "task"], fact: ["confidence", "evidence", "task"], turn: ["prompt", "recency", "recent", "salience", "slice", "task"] };
   const agrees = ({ kind, seq, from, features }) => {
-    const [fact, has] = [kind === "fact", Object.keys(features)];
-    return seq >= 1 && seq <= as_of && from.length > 0 && from.every((source) => (source === "facts") === fact)
-      && has.every((name) => (fact ? OF_FACTS.includes(name) : name !== "confidence" && name !== "evidence"))
+    const has = Object.keys(features);
+    return seq >= 1 && seq <= as_of && from.length > 0 && from.every((source) => GIVEN[kind].includes(source)) && has.every((name) => HAS[kind].includes(name))
       && [["prompt", "prompts"], ["recent", "recent"], ["slice", "slice"]].every(([name, source]) => !has.includes(name) || from.includes(source));
   };
   return candidates.every(agrees) && SOURCES.every((source) => candidates.filter(({ from }) => from.includes(source)).length <= policy.quotas[source]);
 }
 
 // Whether what was chosen is a candidate, with its leaf, cost and features. The texts themselves are bodiesHold's.
-async function textsHold({ candidates, turns, facts }, statements) {
+async function textsHold({ candidates, turns, facts, beliefs }, statements) {
   const known = new Map(candidates.map((c) => [nameOfCandidate(c), c]));
   const agrees = async (c, leaf, text) => c !== undefined && c.cost === tokens(text) && c.leaf === hex(await leafHash(await leaf));
   for (const t of turns) {
@@ -1109,6 +1153,10 @@ async function textsHold({ candidates, turns, facts }, statements) {
   for (const [i, fact] of facts.entries()) {
     const c = known.get("fact" + statements[i]);
     if (!(await agrees(c, FACT_LEAF.fact(fact), factText(fact))) || (c.features.confidence ?? 0) !== ppm(fact.confidence)) return false;
+  }
+  for (const b of beliefs) {
+    const c = known.get("belief" + address(b));
+    if (!(await agrees(c, CONTEXT_LEAF.belief(b), beliefText(b))) || (c.features.confidence ?? 0) !== b.private.confidence_ppm) return false;
   }
   return true;
 }
@@ -1123,22 +1171,25 @@ function choose(policy, budget, candidates, overlaps) {
   const alike = candidates.map(() => 0);
   const score = (i) => {
     const { features, cost } = candidates[i];
-    const speaks = Object.entries(features).reduce((sum, [name, share]) => sum + policy.weights[name + "_ppm"] * share, 0);
+    const speaks = Object.entries(features).reduce((sum, [name, share]) => sum + (name === "contested" ? -policy.penalties.contested_ppm : policy.weights[name + "_ppm"]) * share, 0);
     const penalty = alike[i] >= policy.alike_ppm ? policy.penalties.overlap_ppm * alike[i] : 0;
     return speaks + policy.novelty_ppm * (1e6 - alike[i]) - penalty - policy.penalties.cost_ppm * Math.min(Math.floor((cost * 1e6) / budget), 1e6);
   };
   const queue = new Queue((a, b) => a.score > b.score || (a.score === b.score && a.i < b.i));
-  for (const i of candidates.keys()) queue.push({ i, score: score(i) });
   const chosen = [];
-  for (let left = budget, next; (next = queue.pop()); ) {
+  let left = budget;
+  const take = (i) => {
+    left -= candidates[i].cost;
+    chosen.push(i);
+    for (const [j, share] of near[i]) alike[j] = Math.max(alike[j], share);
+  };
+  for (const [i, c] of candidates.entries()) if (mandatory(c)) take(i);
+  for (const [i, c] of candidates.entries()) if (!mandatory(c)) queue.push({ i, score: score(i) });
+  for (let next; (next = queue.pop()); ) {
     const now = score(next.i);
     if (now !== next.score) queue.push({ i: next.i, score: now }); // it fell
     else if (now <= 0) break;
-    else if (candidates[next.i].cost <= left) {
-      left -= candidates[next.i].cost;
-      chosen.push(next.i);
-      for (const [j, share] of near[next.i]) alike[j] = Math.max(alike[j], share);
-    }
+    else if (candidates[next.i].cost <= left) take(next.i);
   }
   return chosen;
 }
@@ -1175,6 +1226,11 @@ const ACTS = /[\0-\x08\x0b-\x1f\x7f-\x9f\xad\u0600-\u0605\u061c\u06dd\u070f\u089
 const asSigns = (text) => text.replaceAll("\r\n", "\n").replace(ACTS, (c) => (c < " " ? String.fromCharCode(0x2400 + c.charCodeAt(0)) : c === "\x7f" ? "\u2421" : "\ufffd"));
 const EMPTY_TEXT = "text:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 const factText = (fact) => ["subject", "predicate", "object"].map((key) => write(fact.written?.[key] ?? (fact[key] === EMPTY_TEXT ? "" : fact[key]))).join(" ");
+const tripleText = (s) => (s.not ? "not " : "") + ["subject", "predicate", "object"].map((key) => write(s[key])).join(" ");
+const statedText = ({ premises = [], valid_from: from, valid_until: until, ...s }) => tripleText(s) + premises.map((p, i) => (i ? " and " : " if ") + tripleText(p)).join("")
+  + (from ? ` from ${from}` : "") + (until ? ` until ${until}` : "");
+const beliefText = ({ private: { title, summary, statements }, public: { withheld } }) =>
+  [...(title && !withheld ? [title] : []), ...statements.map(statedText), ...(summary && !withheld ? [summary] : [])].join("\n");
 const short = (id) => id.slice(0, 8);
 const day = ({ created_at: at }) => at.slice(0, 10);
 const clock = ({ created_at: at }) => at.slice(11, 16);
@@ -1182,7 +1238,11 @@ const untrusted = ({ role }) => role === "tool";
 const backticks = (text) => "`".repeat((text.match(/`+/g) ?? []).reduce((most, run) => Math.max(most, run.length), 0));
 
 // The prompt of a context, which follows from it alone.
-export function render({ policy: { rules }, request: { format }, candidates, facts, turns }) {
+export function render({ policy: { rules }, request: { format }, candidates, facts, beliefs, turns }) {
+  const of = new Map(candidates.filter(({ kind }) => kind === "belief").map((c) => [c.id, c]));
+  const shown = beliefs.map((b) => ({ ref: address(b), text: beliefText(b), inferred: b.public.statements.some((s) => s.class === 1), contested: of.get(address(b))?.features.contested > 0,
+    owed: of.has(address(b)) && mandatory(of.get(address(b))) }));
+  const blocks = [["Constraints", shown.filter(({ owed }) => owed)], ["Beliefs", shown.filter(({ owed }) => !owed)]].filter(([, list]) => list.length);
   const seq = new Map(candidates.filter(({ kind }) => kind === "turn").map(({ id, seq }) => [id, seq]));
   const number = ({ id }) => seq.get(id) ?? 0;
   const talks = new Map();
@@ -1190,7 +1250,7 @@ export function render({ policy: { rules }, request: { format }, candidates, fac
     if (!talks.has(t.conversation)) talks.set(t.conversation, []);
     talks.get(t.conversation).push(t);
   }
-  const s = { rules, facts: facts.map(factText), talks: [...talks] };
+  const s = { rules, blocks, facts: facts.map(factText), talks: [...talks] };
   const asUser = { content: renderXML({ ...s, rules: "" }), role: "user" };
   switch (format) {
     case "markdown": return renderMarkdown(s);
@@ -1200,10 +1260,13 @@ export function render({ policy: { rules }, request: { format }, candidates, fac
     case "anthropic": return write({ messages: [asUser], ...(rules ? { system: rules } : {}) });
   }
   const turn = (t) => ({ ...pick(t, ["author", "content", "conversation", "created_at", "id", "role"]), ...(untrusted(t) ? { untrusted: true } : {}) });
-  return write({ facts: s.facts, note: NOTE, ...(rules ? { rules } : {}), turns: s.talks.flatMap(([, list]) => list.map(turn)) });
+  const held = ({ ref, text, inferred, contested }) => ({ ref, text, ...(contested ? { contested } : {}), ...(inferred ? { inferred } : {}) });
+  return write({ ...Object.fromEntries(blocks.map(([title, list]) => [title.toLowerCase(), list.map(held)])), facts: s.facts, note: NOTE, ...(rules ? { rules } : {}), turns: s.talks.flatMap(([, list]) => list.map(turn)) });
 }
 
-function renderMarkdown({ rules, facts, talks }) {
+const marks = ({ contested, inferred }) => (contested ? " contested" : "") + (inferred ? " inferred" : "");
+
+function renderMarkdown({ rules, blocks, facts, talks }) {
   const fenced = (raw) => {
     const text = asSigns(raw);
     const fence = backticks(text).length < 3 ? "```" : backticks(text) + "`";
@@ -1215,21 +1278,24 @@ function renderMarkdown({ rules, facts, talks }) {
   };
   const turn = (t, i, list) => (i && day(list[i - 1]) === day(t) ? "" : `\n### ${day(t)}\n`)
     + `\n${t.role} ${span(t.author)} ${clock(t)} ${short(t.id)}${untrusted(t) ? " untrusted" : ""}\n` + fenced(t.content);
-  return `# Context\n\n${NOTE}\n` + (rules && "\n## Rules\n\n" + fenced(rules)) + (facts.length ? "\n## Knowledge\n\n" : "") + facts.map((text) => `- ${span(asSigns(text))}\n`).join("")
+  return `# Context\n\n${NOTE}\n` + (rules && "\n## Rules\n\n" + fenced(rules))
+    + blocks.map(([title, list]) => `\n## ${title}\n` + list.map((b) => `\n${span(b.ref)}${marks(b)}\n` + fenced(b.text)).join("")).join("") + (facts.length ? "\n## Knowledge\n\n" : "") + facts.map((text) => `- ${span(asSigns(text))}\n`).join("")
     + talks.map(([id, list]) => `\n## Conversation ${short(id)}\n` + list.map(turn).join("")).join("");
 }
 
-function renderText({ rules, facts, talks }) {
+function renderText({ rules, blocks, facts, talks }) {
   const marked = (text) => asSigns(text).replace(/\n$/, "").split("\n").map((line) => `| ${line}\n`).join("");
   const turn = (t) => `\n${day(t)} ${clock(t)} ${t.role} ${t.author} ${short(t.id)}${untrusted(t) ? " untrusted" : ""}\n` + marked(t.content);
-  return `CONTEXT\n${NOTE}\n` + (rules && "\nRULES\n" + marked(rules)) + (facts.length ? "\nKNOWLEDGE\n" : "") + facts.map(marked).join("")
+  return `CONTEXT\n${NOTE}\n` + (rules && "\nRULES\n" + marked(rules))
+    + blocks.map(([title, list]) => `\n${title.toUpperCase()}\n` + list.map((b) => `\n${b.ref}${marks(b)}\n` + marked(b.text)).join("")).join("") + (facts.length ? "\nKNOWLEDGE\n" : "") + facts.map(marked).join("")
     + talks.map(([id, list]) => `\nCONVERSATION ${short(id)}\n` + list.map(turn).join("")).join("");
 }
 
-function renderXML({ rules, facts, talks }) {
+function renderXML({ rules, blocks, facts, talks }) {
   const escaped = (text) => asSigns(text).replace(/[&<>"]/g, (c) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[c]);
   const turn = (t) => `<turn id="${short(t.id)}" at="${t.created_at.slice(0, 16)}" role="${t.role}" author="${escaped(t.author)}"${untrusted(t) ? ' trust="untrusted"' : ""}>${escaped(t.content)}</turn>\n`;
-  return `<context>\n<note>${NOTE}</note>\n` + (rules && `<rules>${escaped(rules)}</rules>\n`)
+  const held = (b) => `<belief ref="${b.ref}"${b.contested ? ' contested="true"' : ""}${b.inferred ? ' trust="inferred"' : ""}>${escaped(b.text)}</belief>\n`;
+  return `<context>\n<note>${NOTE}</note>\n` + (rules && `<rules>${escaped(rules)}</rules>\n`) + blocks.map(([title, list]) => `<${title.toLowerCase()}>\n${list.map(held).join("")}</${title.toLowerCase()}>\n`).join("")
     + (facts.length ? `<knowledge>\n${facts.map((text) => `<fact>${escaped(text)}</fact>\n`).join("")}</knowledge>\n` : "")
     + talks.map(([id, list]) => `<conversation id="${short(id)}">\n${list.map(turn).join("")}</conversation>\n`).join("") + "</context>\n";
 }

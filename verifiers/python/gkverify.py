@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """gkverify: checks evidence of a Graph Kernel, trusting nothing but this file and Python's standard library.
 
-Written from docs/protocol.md (GKP/1) and docs/evidence.md alone, and what is about contexts (gkc/1) from docs/contexts.md;
-"P n", "E n" and "C" below name their sections. Bundles of facts it does not know; facts in a context are checked by their
+Written from docs/protocol.md (GKP/1) and docs/evidence.md alone, and what is about contexts (gkc/1) from docs/contexts.md, and what
+is about beliefs from docs/belief.md; "P n", "E n", "C" and "B" below name their sections. Bundles of facts it does not know; facts in a context are checked by their
 hashes, and the normal form of their names is not. To be read from top to bottom: JSON, forms, hashes, Ed25519, notes,
 trust, bundle, context, prompt, attestation, verdict, command line.
 """
@@ -187,17 +187,27 @@ def with_some(form, some):
 
 # Of contexts (C).
 def each(names, form): return dict.fromkeys(names.split(), form)
-FEATURES, SOURCES = "confidence evidence prompt recency recent salience slice task", "facts prompts recent search slice"
+FEATURES, SOURCES = "confidence contested evidence prompt recency recent salience slice task", "beliefs constraints facts prompts recent search slice"
+WEIGHED = FEATURES.replace("contested ", "")
 CONTEXT_POLICY = {"type": "context_policy_v1", "alike": is_decimal, "budget": range(1, 10**6 + 1), "facts": POLICY_ID,
                   "half_life_hours": range(1, 10**5 + 1), "novelty": is_weight, "search": POLICY_ID, "slice": POLICY_ID,
-                  "penalties": each("cost overlap", is_weight), "quotas": each(SOURCES, range(2001)),
-                  "rules": is_plain(16384), "weights": each(FEATURES, is_weight)}
+                  "penalties": each("contested cost overlap", is_weight), "quotas": each(SOURCES, range(2001)),
+                  "rules": is_plain(16384), "weights": each(WEIGHED, is_weight)}
 def is_sources(v): return isinstance(v, list) and all(isinstance(x, str) and x in SOURCES.split() for x in v) and ascending(v)
+def is_item(v):
+    segment, kind = "[a-z0-9][a-z0-9._-]{0,63}", r"[^/]\.[a-z][a-z0-9_-]{0,31}\Z"
+    return isinstance(v, str) and bool(re.fullmatch(f"kref://({segment}/){{1,7}}{segment}", v) and re.search(kind, v))
+def is_revision(v):
+    item, _, number = v.partition("?r=") if isinstance(v, str) else ("", "", "")
+    return is_item(item) and bool(re.fullmatch("[1-9][0-9]{0,9}", number)) and int(number) < 2**31
+def is_spaces(v):
+    return isinstance(v, list) and 1 <= len(v) <= 16 and all(isinstance(s, str) and is_item(f"kref://{s}/x.x") for s in v) and ascending(v)
+ID_OF = {"belief": is_revision, "fact": HEX64}
 CANDIDATE = lambda v: {"cost": range(2**23 + 1), "features": with_some({}, each(FEATURES, range(1, 10**6 + 1))),  # noqa: E731
-                       "from": is_sources, "id": HEX64 if member(v, "kind") == "fact" else UUID, "kind": "fact|turn",
+                       "from": is_sources, "id": ID_OF.get(str(member(v, "kind")), UUID), "kind": "belief|fact|turn",
                        "leaf": HEX64, "seq": INTEGER}
 ASKED = with_some({"budget": range(1, 10**6 + 1), "format": "markdown|xml|text|openai|anthropic|json", "salt": HEX32,
-                   "task": is_plain(65536)}, {"anchor": UUID})
+                   "task": is_plain(65536)}, {"anchor": UUID, "spaces": is_spaces})
 REQUEST = lambda v: False if member(v, "task") == "" and "anchor" not in v else ASKED(v)  # noqa: E731
 COUNTS = {"length": range(2**52 + 1), "most": range(2**52 + 1), "turns": range(2**40 + 1), "with": array(range(2**40 + 1))}
 STATISTICS = with_some({"best": range(2**52 + 1), "conversations": COUNTS, "dates": COUNTS, "terms": array(is_string),
@@ -210,18 +220,30 @@ FACT = with_some({"confidence": is_decimal, "salt": HEX32, "source": "[!-~]{1,12
                   **each("object predicate subject", is_name)},
                  {"normalize": "normalize/2", "slice": HASH64, "supersedes": array(HEX64, 1), "turn": UUID,
                   "valid_from": is_time, "valid_until": is_time, "written": WRITTEN})
+# Of beliefs (B).
+def is_true(v): return v is True
+def is_some(most): return lambda v: is_text(v, most) and v != ""
+NAMES = each("object predicate subject", is_name)
+STATED = with_some(NAMES, {"not": is_true, "premises": array(with_some(NAMES, {"not": is_true}), 1, 16), "valid_from": is_time, "valid_until": is_time})
+WORDS, MARK = array(lambda v: is_text(v, 65536), 1, 64), range(1, 2**53)
+BELIEF = {"private": with_some({"confidence_ppm": range(10**6 + 1), "salt": HEX32, "statements": array(STATED, 0, 64),
+                                "source": "observation|manual|external|inference|cross_agent|llm:[!-~]{1,128}"},
+                               {"keywords": WORDS, "reason": is_some(4096), "summary": is_some(65536), "title": is_some(4096), "topics": WORDS}),
+          "public": with_some({"digest": HEX64, "item": is_item, "revision": range(1, 2**31), "type": "revision/1", "statements": array(
+              with_some({"class": range(1, 7)}, {"criterion": MARK, "event": MARK, "fact": MARK, "turns": array(UUID, 1, 256)}), 0, 64)},
+              {"by": is_string, "current": is_true, "key": HEX64, "supersedes": range(1, 2**31), "withheld": is_true})}
 CONTEXT_HEADER = {"as_of": INTEGER, "key_id": LABEL, "policy": CONTEXT_POLICY, "tenant": LABEL, "token": HEX32,
                   "provenance": {**PROVENANCE, "schema_version": "gkc/1"}}
-CONTEXT = with_some({**CONTEXT_HEADER, "candidates": array(CANDIDATE), "facts": array(FACT), "prompt": PROMPT,
+CONTEXT = with_some({**CONTEXT_HEADER, "beliefs": array(BELIEF), "candidates": array(CANDIDATE), "facts": array(FACT), "prompt": PROMPT,
                      "overlaps": array(array(INTEGER, 3, 3)), "request": REQUEST, "turns": array({**BARE_TURN, **BODY})},
                     {"statistics": STATISTICS})
 # What the leaves of a context are shown as in a disclosure; each has one of these members.
-CONTEXT_LEAVES = {"turn": {**BARE_TURN, **BODY}, "fact": FACT, "candidate": CANDIDATE,
+CONTEXT_LEAVES = {"turn": {**BARE_TURN, **BODY}, "fact": FACT, "belief": BELIEF, "candidate": CANDIDATE,
                   "request": {"as_of": INTEGER, "request": REQUEST}, "prompt": PROMPT}
 def sort_of(v): return next((key for key in CONTEXT_LEAVES if isinstance(v, dict) and key in v), "turn")
 CONTEXT_DISCLOSURE = {
-    **CONTEXT_HEADER, "anchor": UUID, "bundle": HEX64, "counts": each("candidates facts turns", range(10001)),
-    "shown": array(lambda v: {"index": range(30004), "path": array(HEX64, 0, 63), sort_of(v): CONTEXT_LEAVES[sort_of(v)]}, 1),
+    **CONTEXT_HEADER, "anchor": UUID, "bundle": HEX64, "counts": each("beliefs candidates facts turns", range(14001)),
+    "shown": array(lambda v: {"index": range(56004), "path": array(HEX64, 0, 63), sort_of(v): CONTEXT_LEAVES[sort_of(v)]}, 1),
     "type": "disclosure", "version": "gkd/4"}
 CONTEXT_VERSIONS = (("provenance", "schema_version", "gkc/1"), ("policy", "type", "context_policy_v1"))
 OTHER_LEAF = lambda v: {"as_of": INTEGER, "at": is_time, "bundle": HEX64, "key_id": LABEL, "policy_id": POLICY_ID,  # noqa: E731
@@ -229,7 +251,7 @@ OTHER_LEAF = lambda v: {"as_of": INTEGER, "at": is_time, "bundle": HEX64, "key_i
 PAYLOAD_TYPE, STATEMENT_TYPE = "application/vnd.in-toto+json", "https://in-toto.io/Statement/v1"
 ENVELOPE = {"payload": is_base64, "payloadType": lambda v: v == PAYLOAD_TYPE,
             "signatures": array({"keyid": lambda v: isinstance(v, str), "sig": is_base64}, 0, 16)}
-KINDS = (*SCHEMAS, Schema("gkc/1", CONTEXT_POLICY, None, "gkd/4", ATTESTATION + "context/v1", ("candidates", "facts", "turns")))
+KINDS = (*SCHEMAS, Schema("gkc/1", CONTEXT_POLICY, None, "gkd/4", ATTESTATION + "context/v1", ("beliefs", "candidates", "facts", "turns")))
 PREDICATE = lambda s: {"anchorTurnId": UUID, "asOf": INTEGER, "graphSnapshotHash": HEX64, "issuedAt": is_time,
              "ledger": {"index": INTEGER, "origin": NAME}, "policy": s.policy, "policyId": POLICY_ID, "policyParamsHash": HEX64,
              **({"redacted": array({"turn": UUID, "why": "erased|withheld"})} if s in SCHEMAS else {}),
@@ -487,7 +509,7 @@ def known_lines(c, keys):
 Slice = namedtuple("Slice", "v turns turn_count counts bundle is_disclosure context", defaults=(None,))
 
 def read_bundle(data):
-    if re.match(rb'{"as_of":[0-9]*,"candidates":', data): return read_context(data)
+    if re.match(rb'{"as_of":[0-9]*,"beliefs":', data): return read_context(data)
     s = schema_by("version", member(parse(data)[0], "provenance", "schema_version"))
     v = read_json(data, "bundle", BUNDLE(s), VERSIONS(s))
     return Slice(v, v["turns"], len(v["turns"]), {key: len(v[key]) for key in s.counts}, sha256(data).hex(), False)
@@ -646,14 +668,34 @@ def read_context(data):
         need(ascending(terms), "the terms do not ascend")  # as the bytes of their UTF-8 do
         need(all(len(c["with"]) == len(terms) for c in counts[:2]), "not as many counts as terms")
         need(all(n <= c["turns"] for c in counts for n in c["with"]), "more have a term than there are")
-    counts = {key: len(v[key]) for key in ("candidates", "facts", "turns")}
+    read_beliefs(v["beliefs"])
+    counts = {key: len(v[key]) for key in ("beliefs", "candidates", "facts", "turns")}
     return Slice(v, [], 0, counts, sha256(data).hex(), False, {**v, "statements": read_facts(v["facts"])})
 
 def read_context_disclosure(data):
     v = read_json(data, "disclosure", CONTEXT_DISCLOSURE, (("version", "gkd/4"),) + CONTEXT_VERSIONS)
     of = lambda sort: [shown[sort] for shown in v["shown"] if sort in shown]  # noqa: E731
-    part = {**v, "turns": of("turn"), "facts": of("fact"), "candidates": of("candidate"), "requests": of("request")}
+    part = {**v, "turns": of("turn"), "facts": of("fact"), "beliefs": of("belief"), "candidates": of("candidate"), "requests": of("request")}
+    read_beliefs(part["beliefs"])
     return Slice(v, [], 0, v["counts"], v["bundle"], True, {**part, "statements": read_facts(part["facts"])})
+
+def read_beliefs(beliefs):
+    """B: checks what no form says of revisions. The two halves of one belong together."""
+    for belief in beliefs:
+        says, of, seen = belief["private"], belief["public"], []
+        need(sha256(canonical(says)).hex() == of["digest"], "a belief whose digest is not that of what it says")
+        need(len(says["statements"]) == len(of["statements"]), "a belief with not as many ranks as statements")
+        need(of.get("supersedes", 0) < of["revision"] and of.get("by") != "", "a belief that supersedes a later one, or of nobody")
+        for s in says["statements"]:
+            since, until, premises = s.get("valid_from"), s.get("valid_until"), s.get("premises", [])
+            need(since != FIRST_TIME and until != LAST_TIME and (since or FIRST_TIME) < (until or LAST_TIME),
+                 "a belief that holds at no time, or is limited by what is no limit")
+            order = [[p[key].encode() for key in ("subject", "predicate", "object")] + ["not" in p] for p in premises]
+            need(ascending(order), "premises that do not ascend")
+            seen.append(canonical({key: s[key] for key in s if key != "valid_until"}))
+        need(len(set(seen)) == len(seen), "a belief that states something twice")
+
+def address(belief): return f"{belief['public']['item']}?r={belief['public']['revision']}"
 
 def read_facts(facts):
     """Checks what no form says of facts; returns the ids of their statements."""
@@ -685,7 +727,7 @@ def fact_leaf(fact):
 
 def request_leaf(shown):
     request = shown["request"]
-    public = {key: request[key] for key in ("anchor", "budget", "format") if key in request}
+    public = {key: request[key] for key in ("anchor", "budget", "format", "spaces") if key in request}
     return canonical({**public, "as_of": shown["as_of"], "task": salted(request, "task", request["task"]), "type": "request"})
 
 def context_anchor(shown):
@@ -695,7 +737,7 @@ def context_anchor(shown):
     return re.sub("(.{8})(.{4})(.{4})(.{4})(.*)", r"\1-\2-\3-\4-\5", id_.hex())
 
 # Of each leaf that can be shown, its bytes.
-CONTEXT_LEAF = {"turn": lambda t: turn_leaf(t), "fact": fact_leaf, "candidate": lambda c: canonical({**c, "type": "candidate"}),
+CONTEXT_LEAF = {"turn": lambda t: turn_leaf(t), "fact": fact_leaf, "belief": lambda b: canonical(b["public"]), "candidate": lambda c: canonical({**c, "type": "candidate"}),
                 "request": request_leaf, "prompt": lambda p: canonical({**p, "type": "prompt"})}
 
 def tokens(text): return (len(text.encode()) + 3) // 4
@@ -703,16 +745,19 @@ def named(c): return c["kind"], c["id"]
 
 def parts_ascend(v):
     return (ascending(list(map(named, v["candidates"]))) and ascending([t["id"] for t in v["turns"]])
-            and ascending(v["statements"]))
+            and ascending(list(map(address, v["beliefs"]))) and ascending(v["statements"]))
 
 def candidates_hold(v):
     given = {source: 0 for source in SOURCES.split()}
+    gives = {"belief": {"beliefs", "constraints", "facts"}, "fact": {"facts"}, "turn": {"prompts", "recent", "search", "slice"}}
+    can = {"belief": {"confidence", "contested", "evidence", "task"}, "fact": {"confidence", "evidence", "task"},
+           "turn": {"prompt", "recency", "recent", "salience", "slice", "task"}}
     for c in v["candidates"]:
-        fact, has, origin = c["kind"] == "fact", set(c["features"]), c["from"]
+        has, origin = set(c["features"]), c["from"]
         for source in origin:
             given[source] += 1
-        if not 1 <= c["seq"] <= v["as_of"] or not origin or any((source == "facts") != fact for source in origin): return False
-        if (has - {"confidence", "evidence", "task"} if fact else has & {"confidence", "evidence"}): return False
+        if not 1 <= c["seq"] <= v["as_of"] or not origin or set(origin) - gives[c["kind"]]: return False
+        if has - can[c["kind"]]: return False
         if any(f in has and s not in origin for f, s in (("prompt", "prompts"), ("recent", "recent"), ("slice", "slice"))):
             return False
     return all(given[source] <= v["policy"]["quotas"][source] for source in given)
@@ -727,8 +772,14 @@ def texts_hold(v):
         c = known.get(("turn", t["id"]))
         if not agrees(c, turn_leaf(t), t["content"], "salience", t["salience"]): return False
         if "prompt" in c["features"] and t["role"] != "user": return False
+    for b in v["beliefs"]:
+        c = known.get(("belief", address(b)))
+        if not agrees(c, canonical(b["public"]), belief_text(b), "salience", 0): return False
+        if c["features"].get("confidence", 0) != b["private"]["confidence_ppm"]: return False
     return all(agrees(known.get(("fact", id_)), fact_leaf(fact), fact_text(fact), "confidence", fact["confidence"])
                for fact, id_ in zip(v["facts"], v["statements"]))
+
+def mandatory(c): return "constraints" in c["from"]
 
 def choose(policy, budget, candidates, overlaps):
     """The places of the candidates that are chosen; the policy is in ppm."""
@@ -738,12 +789,21 @@ def choose(policy, budget, candidates, overlaps):
         near[j].append((i, share))
     def score(i):
         c, penalties = candidates[i], policy["penalties"]
-        total = sum(policy["weights"][name + "_ppm"] * share for name, share in c["features"].items())
+        total = sum(policy["weights"].get(name + "_ppm", 0) * share for name, share in c["features"].items())
+        total -= penalties["contested_ppm"] * c["features"].get("contested", 0)
         total += policy["novelty_ppm"] * (10**6 - alike[i])
         if alike[i] >= policy["alike_ppm"]:
             total -= penalties["overlap_ppm"] * alike[i]
         return total - penalties["cost_ppm"] * min(c["cost"] * 10**6 // budget, 10**6)
-    queue = [(-score(i), i) for i in range(len(candidates))]
+    def take(i):
+        nonlocal left
+        left -= candidates[i]["cost"]
+        chosen.append(i)
+        for j, share in near[i]:
+            alike[j] = max(alike[j], share)
+    for i, c in enumerate(candidates):
+        if mandatory(c): take(i)
+    queue = [(-score(i), i) for i, c in enumerate(candidates) if not mandatory(c)]
     heapq.heapify(queue)
     while queue:
         was, i = heapq.heappop(queue)
@@ -753,10 +813,7 @@ def choose(policy, budget, candidates, overlaps):
         elif now <= 0:
             break
         elif candidates[i]["cost"] <= left:
-            left -= candidates[i]["cost"]
-            chosen.append(i)
-            for j, share in near[i]:
-                alike[j] = max(alike[j], share)
+            take(i)
     return chosen
 
 def check_context(v, p):
@@ -766,8 +823,9 @@ def check_context(v, p):
     yield "canonical_order", parts_ascend(v) and ascending(pairs) and all(i < j for i, j in pairs)
     yield "candidates", candidates_hold(v)
     yield "texts", all(body_digest(t) == t["body_digest"] for t in v["turns"]) and texts_hold(v)
-    chosen = {("turn", t["id"]) for t in v["turns"]} | {("fact", id_) for id_ in v["statements"]}
-    within = request["budget"] <= policy["budget"]
+    chosen = {("turn", t["id"]) for t in v["turns"]} | {("fact", id_) for id_ in v["statements"]} | {("belief", address(b)) for b in v["beliefs"]}
+    owed = sum(c["cost"] for c in candidates if mandatory(c))
+    within = request["budget"] <= policy["budget"] and owed <= request["budget"]
     again = [named(candidates[i]) for i in choose(policy, request["budget"], candidates, v["overlaps"])] if within else []
     yield "selection", within and set(again) == chosen and len(again) == len(chosen)
     prompt = render(v)
@@ -777,12 +835,12 @@ def check_context(v, p):
     policy_hash = sha256(canonical(policy)).hex()
     yield "policy_hash", policy_hash == p["policy_params_hash"]
     statistics = write(v["statistics"], 0) if "statistics" in v else ""
-    leaves = [CONTEXT_LEAF[sort](x) for sort in ("turn", "fact", "candidate") for x in v[sort + "s"]]
+    leaves = [CONTEXT_LEAF[sort](x) for sort in ("turn", "fact", "belief", "candidate") for x in v[sort + "s"]]
     leaves += [canonical({"overlaps": v["overlaps"], "type": "overlaps"}), request_leaf(v), CONTEXT_LEAF["prompt"](v["prompt"]),
                canonical({"hmac": salted(request, "statistics", statistics), "type": "statistics"})]
     yield "snapshot", tree_root(list(map(leaf_hash, leaves))).hex() == p["graph_snapshot_hash"]
     text = {"anchor": anchor, "facts": v["statements"], "policy_params_hash": policy_hash, "turns": [t["id"] for t in v["turns"]],
-            **{key: p[key] for key in ("policy_id", "schema_version")}}
+            "beliefs": list(map(address, v["beliefs"])), **{key: p[key] for key in ("policy_id", "schema_version")}}
     yield "slice_id", xxhash64(canonical(text)) == p["slice_id"]
 
 def context_size(v): return sum(v["counts"].values()) + 4
@@ -790,13 +848,13 @@ def context_size(v): return sum(v["counts"].values()) + 4
 def check_context_disclosure(v, p):
     """E 7: as above, of a part; None is a check of something that it does not show."""
     shown, size = v["shown"], context_size(v)
-    sorts = [sort for sort in ("turn", "fact", "candidate") for _ in range(v["counts"][sort + "s"])] + [None, "request", "prompt", None]
+    sorts = [sort for sort in ("turn", "fact", "belief", "candidate") for _ in range(v["counts"][sort + "s"])] + [None, "request", "prompt", None]
     placed = all(x["index"] < size and sorts[x["index"]] == sort_of(x) for x in shown)
     yield "canonical_order", ascending([x["index"] for x in shown]) and placed and parts_ascend(v)
     yield "candidates", candidates_hold(v) if v["candidates"] else None
     bound = all(body_digest(t) == t["body_digest"] for t in v["turns"])
     texts = bound and (not v["candidates"] or texts_hold(v))
-    yield "texts", texts if v["turns"] or v["facts"] else None
+    yield "texts", texts if v["turns"] or v["facts"] or v["beliefs"] else None
     yield "selection", None
     yield "prompt", None
     asked = all(r["as_of"] == v["as_of"] and context_anchor(r) == p["anchor_turn_id"] for r in v["requests"])
@@ -824,6 +882,17 @@ def fact_text(fact):
     spelled = {key: "" if fact[key] == EMPTY_TEXT else fact[key] for key in ("subject", "predicate", "object")}
     return " ".join(write(text, 0) for text in {**spelled, **fact.get("written", {})}.values())
 
+def triple_text(s):
+    return ("not " if "not" in s else "") + " ".join(write(s[key], 0) for key in ("subject", "predicate", "object"))
+
+def belief_text(belief):
+    says, lines = belief["private"], []
+    shown = {} if "withheld" in belief["public"] else says
+    for s in says["statements"]:
+        line = triple_text(s) + "".join((" and " if i else " if ") + triple_text(p) for i, p in enumerate(s.get("premises", [])))
+        lines.append(line + "".join(f" {word} {s[key]}" for word, key in (("from", "valid_from"), ("until", "valid_until")) if key in s))
+    return "\n".join([shown[key] for key in ("title",) if key in shown] + lines + [shown[key] for key in ("summary",) if key in shown])
+
 def untrusted(t): return t["role"] == "tool"
 def day(t): return t["created_at"][:10]
 def clock(t): return t["created_at"][11:16]
@@ -832,20 +901,30 @@ def backticks(text): return max(map(len, re.findall("`+", text)), default=0)
 def render(v):
     """The prompt of a context, which follows from it alone."""
     number = {c["id"]: c["seq"] for c in v["candidates"] if c["kind"] == "turn"}
-    talks, rules, facts = {}, v["policy"]["rules"], list(map(fact_text, v["facts"]))
+    talks, rules, facts, blocks = {}, v["policy"]["rules"], list(map(fact_text, v["facts"])), {"Constraints": [], "Beliefs": []}
+    of = {c["id"]: c for c in v["candidates"] if c["kind"] == "belief"}
+    for b in v["beliefs"]:
+        c = of.get(address(b), {"features": {}, "from": []})
+        marks = {"contested": "contested" in c["features"], "inferred": any(s["class"] == 1 for s in b["public"]["statements"])}
+        held = {"ref": address(b), "text": belief_text(b), **{mark: True for mark in marks if marks[mark]}}
+        blocks["Constraints" if mandatory(c) else "Beliefs"].append(held)
+    blocks = {title: held for title, held in blocks.items() if held}
     for t in sorted(v["turns"], key=lambda t: (number.get(t["id"], 0), t["id"])):
         talks.setdefault(t["conversation"], []).append(t)
     way = v["request"]["format"]
-    if way in ("markdown", "text", "xml"): return {"markdown": markdown, "text": plain, "xml": xml}[way](rules, facts, talks)
-    messages = [{"content": xml("", facts, talks), "role": "user"}]
+    if way in ("markdown", "text", "xml"): return {"markdown": markdown, "text": plain, "xml": xml}[way](rules, blocks, facts, talks)
+    messages = [{"content": xml("", blocks, facts, talks), "role": "user"}]
     if way == "openai":
         return write({"messages": [{"content": rules, "role": "system"}] * bool(rules) + messages}, 0)
     if way == "anthropic": return write({"messages": messages, **({"system": rules} if rules else {})}, 0)
     turns = [{**{key: t[key] for key in ("author", "content", "conversation", "created_at", "id", "role")},
               **({"untrusted": True} if untrusted(t) else {})} for talk in talks.values() for t in talk]
-    return write({"facts": facts, "note": NOTE, "turns": turns, **({"rules": rules} if rules else {})}, 0)
+    held = {title.lower(): held for title, held in blocks.items()}
+    return write({**held, "facts": facts, "note": NOTE, "turns": turns, **({"rules": rules} if rules else {})}, 0)
 
-def markdown(rules, facts, talks):
+def marks(held): return "".join(" " + mark for mark in ("contested", "inferred") if mark in held)
+
+def markdown(rules, blocks, facts, talks):
     def fenced(text):
         text = as_signs(text)
         fence = "`" * max(3, backticks(text) + 1)
@@ -853,7 +932,10 @@ def markdown(rules, facts, talks):
     def span(text):
         fence, room = "`" * (backticks(text) + 1), " " if "`" in text or text[:1] == " " or text[-1:] == " " else ""
         return fence + room + text + room + fence
-    out = [f"# Context\n\n{NOTE}\n"] + ["\n## Rules\n\n" + fenced(rules)] * bool(rules) + ["\n## Knowledge\n\n"] * bool(facts)
+    out = [f"# Context\n\n{NOTE}\n"] + ["\n## Rules\n\n" + fenced(rules)] * bool(rules)
+    for title, block in blocks.items():
+        out += [f"\n## {title}\n"] + [f"\n{span(held['ref'])}{marks(held)}\n" + fenced(held["text"]) for held in block]
+    out += ["\n## Knowledge\n\n"] * bool(facts)
     out += [f"- {span(as_signs(text))}\n" for text in facts]
     for id_, talk in talks.items():
         out.append(f"\n## Conversation {id_[:8]}\n")
@@ -864,11 +946,14 @@ def markdown(rules, facts, talks):
             out.append(f"\n{t['role']} {span(t['author'])} {clock(t)} {t['id'][:8]}{mark}\n" + fenced(t["content"]))
     return "".join(out)
 
-def plain(rules, facts, talks):
+def plain(rules, blocks, facts, talks):
     def marked(text):
         text = as_signs(text)
         return "".join(f"| {line}\n" for line in (text[:-1] if text.endswith("\n") else text).split("\n"))
-    out = [f"CONTEXT\n{NOTE}\n"] + ["\nRULES\n" + marked(rules)] * bool(rules) + ["\nKNOWLEDGE\n"] * bool(facts)
+    out = [f"CONTEXT\n{NOTE}\n"] + ["\nRULES\n" + marked(rules)] * bool(rules)
+    for title, block in blocks.items():
+        out += [f"\n{title.upper()}\n"] + [f"\n{held['ref']}{marks(held)}\n" + marked(held["text"]) for held in block]
+    out += ["\nKNOWLEDGE\n"] * bool(facts)
     out += map(marked, facts)
     for id_, talk in talks.items():
         out.append(f"\nCONVERSATION {id_[:8]}\n")
@@ -877,10 +962,16 @@ def plain(rules, facts, talks):
             out.append(f"\n{day(t)} {clock(t)} {t['role']} {t['author']} {t['id'][:8]}{mark}\n" + marked(t["content"]))
     return "".join(out)
 
-def xml(rules, facts, talks):
+def xml(rules, blocks, facts, talks):
     def escaped(text):
         return as_signs(text).translate({ord("&"): "&amp;", ord("<"): "&lt;", ord(">"): "&gt;", ord('"'): "&quot;"})
     out = [f"<context>\n<note>{NOTE}</note>\n"] + [f"<rules>{escaped(rules)}</rules>\n"] * bool(rules)
+    for title, block in blocks.items():
+        out.append(f"<{title.lower()}>\n")
+        for held in block:
+            mark = ' contested="true"' * ("contested" in held) + ' trust="inferred"' * ("inferred" in held)
+            out.append(f'<belief ref="{held["ref"]}"{mark}>{escaped(held["text"])}</belief>\n')
+        out.append(f"</{title.lower()}>\n")
     if facts:
         out += ["<knowledge>\n", *(f"<fact>{escaped(text)}</fact>\n" for text in facts), "</knowledge>\n"]
     for id_, talk in talks.items():

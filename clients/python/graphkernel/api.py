@@ -304,6 +304,7 @@ class Check(TypedDict):
 
 
 class ChosenBefore(TypedDict):
+    belief: NotRequired[str]
     cost: int
     """Tokens of its text."""
     fact: NotRequired[str]
@@ -383,11 +384,13 @@ class Conflicts(TypedDict):
 
 class Context(TypedDict):
     as_of: int
+    beliefs: list[str]
+    """The revisions that were chosen, ascending."""
     body: NotRequired[dict[str, Any]]
     """The prompt, in the formats openai and anthropic (members of a request to these APIs) and json."""
     bundle_sha256: str
     candidates: int
-    """How many turns and facts it was chosen from."""
+    """How many turns, facts and beliefs it was chosen from."""
     context_id: str
     cost: int
     """Tokens of the prompt, markup included."""
@@ -406,6 +409,7 @@ ContextExplanation = TypedDict(
     "ContextExplanation",
     {
         "beaten_by": "NotRequired[ChosenBefore]",
+        "belief": "NotRequired[str]",
         "candidates": "int",
         "chosen": "int",
         "context_id": "str",
@@ -413,11 +417,11 @@ ContextExplanation = TypedDict(
         "explanation": "str",
         "fact": "NotRequired[str]",
         "features": "NotRequired[list[Feature]]",
-        "from": "NotRequired[list[Literal['facts', 'prompts', 'recent', 'search', 'slice']]]",
+        "from": "NotRequired[list[Literal['beliefs', 'constraints', 'facts', 'prompts', 'recent', 'search', 'slice']]]",
         "left": "NotRequired[int]",
         "rank": "NotRequired[int]",
         "score": "NotRequired[int]",
-        "standing": "Literal['chosen', 'too_costly', 'worthless', 'no_candidate']",
+        "standing": "Literal['chosen', 'required', 'too_costly', 'worthless', 'no_candidate']",
         "turn": "NotRequired[str]",
     },
 )
@@ -453,6 +457,8 @@ class ContextRequest(TypedDict):
     """context@1 if left out."""
     prompt: NotRequired[Literal["markdown", "xml", "text", "openai", "anthropic", "json"]]
     """The format of the prompt that a bundle is evidence of; markdown if left out."""
+    spaces: NotRequired[list[str]]
+    """The spaces of beliefs that count, up to 16; all that there are if left out. What is believed in them of kinds that every context has, such as hard rules, is always in it."""
     task: NotRequired[str]
     """What the agent is about to do, in words. It may be absent if there is an anchor."""
 
@@ -728,7 +734,7 @@ class Facts(TypedDict):
 
 
 class Feature(TypedDict):
-    name: Literal["confidence", "evidence", "prompt", "recency", "recent", "salience", "slice", "task"]
+    name: Literal["confidence", "contested", "evidence", "prompt", "recency", "recent", "salience", "slice", "task"]
     value: int
     """In millionths."""
 

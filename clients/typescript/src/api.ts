@@ -289,6 +289,7 @@ export interface Check {
 }
 
 export interface ChosenBefore {
+  belief?: string;
   /** Tokens of its text. */
   cost: number;
   fact?: string;
@@ -368,10 +369,12 @@ export interface Conflicts {
 
 export interface Context {
   as_of: number;
+  /** The revisions that were chosen, ascending. */
+  beliefs: string[];
   /** The prompt, in the formats openai and anthropic (members of a request to these APIs) and json. */
   body?: Record<string, unknown>;
   bundle_sha256: string;
-  /** How many turns and facts it was chosen from. */
+  /** How many turns, facts and beliefs it was chosen from. */
   candidates: number;
   context_id: string;
   /** Tokens of the prompt, markup included. */
@@ -389,9 +392,10 @@ export interface Context {
 
 export interface ContextExplanation {
   beaten_by?: ChosenBefore;
+  belief?: string;
   /** From how many. */
   candidates: number;
-  /** How many turns and facts were chosen. */
+  /** How many turns, facts and beliefs were chosen. */
   chosen: number;
   context_id: string;
   /** Tokens of its text. */
@@ -401,14 +405,14 @@ export interface ContextExplanation {
   fact?: string;
   features?: Feature[];
   /** The sources that found it. */
-  from?: ("facts" | "prompts" | "recent" | "search" | "slice")[];
+  from?: ("beliefs" | "constraints" | "facts" | "prompts" | "recent" | "search" | "slice")[];
   /** Tokens of the budget that those before it had left. */
   left?: number;
   /** Its place in the order of the choice, from 1. */
   rank?: number;
   /** When it was chosen or passed over, in millionths. */
   score?: number;
-  standing: "chosen" | "too_costly" | "worthless" | "no_candidate";
+  standing: "chosen" | "required" | "too_costly" | "worthless" | "no_candidate";
   turn?: string;
 }
 
@@ -441,6 +445,8 @@ export interface ContextRequest {
   policy?: string;
   /** The format of the prompt that a bundle is evidence of; markdown if left out. */
   prompt?: "markdown" | "xml" | "text" | "openai" | "anthropic" | "json";
+  /** The spaces of beliefs that count, up to 16; all that there are if left out. What is believed in them of kinds that every context has, such as hard rules, is always in it. */
+  spaces?: string[];
   /** What the agent is about to do, in words. It may be absent if there is an anchor. */
   task?: string;
 }
@@ -711,7 +717,7 @@ export interface Facts {
 }
 
 export interface Feature {
-  name: "confidence" | "evidence" | "prompt" | "recency" | "recent" | "salience" | "slice" | "task";
+  name: "confidence" | "contested" | "evidence" | "prompt" | "recency" | "recent" | "salience" | "slice" | "task";
   /** In millionths. */
   value: number;
 }

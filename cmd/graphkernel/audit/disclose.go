@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/slice"
@@ -24,7 +25,7 @@ type discloseFlags struct {
 	issued string
 	out    string
 
-	facts, evidence            []string
+	facts, evidence, beliefs   []string
 	aliases, question, reached bool
 	candidates, prompt         bool
 }
@@ -33,7 +34,7 @@ type discloseFlags struct {
 var disclosable = map[string]struct{ showing, with []string }{
 	"a bundle of turns": {[]string{"turns", "drop"}, []string{"named", "issued"}},
 	"a bundle of facts": {[]string{"facts", "evidence", "aliases", "question", "reached"}, nil},
-	"a context":         {[]string{"turns", "facts", "candidates", "question", "prompt"}, nil},
+	"a context":         {[]string{"turns", "facts", "beliefs", "candidates", "question", "prompt"}, nil},
 }
 
 // fit refuses flags that say nothing about a kind of bundle, and none at all.
@@ -77,7 +78,7 @@ and leaf hash), the question, the aliases, and what was reached on which paths. 
 of the rest is left but hashes. A hash of a fact is salted, others are not: docs/evidence.md,
 section 7, says what a receiver who guesses can confirm.
 
-Of a context some turns and facts are shown, and if wished the request with its salt, all candidates
+Of a context some turns, facts and beliefs are shown, and if wished the request with its salt, all candidates
 without their texts, and the cost and the HMAC of the prompt. Nothing of the rest is left but hashes.
 
 With --output json and -o: {"file","slice_id","turns","shown","redacted","dropped"}, of a bundle
@@ -92,6 +93,7 @@ of facts or a context {"file","slice_id","leaves","shown","dropped"}`,
 	}
 	c.Flags().StringSliceVar(&flags.turns, "turns", nil, "the turns to show, with commas")
 	c.Flags().StringSliceVar(&flags.facts, "facts", nil, "of a bundle of facts or a context: the statements to show, with commas")
+	c.Flags().StringSliceVar(&flags.beliefs, "beliefs", nil, "of a context: the beliefs to show, by their addresses, with commas")
 	c.Flags().StringSliceVar(&flags.evidence, "evidence", nil, "of a bundle of facts: the turns of the evidence to show")
 	c.Flags().BoolVar(&flags.question, "question", false, "of a bundle of facts or a context: show what was asked")
 	c.Flags().BoolVar(&flags.aliases, "aliases", false, "of a bundle of facts: show the aliases")
@@ -102,7 +104,7 @@ of facts or a context {"file","slice_id","leaves","shown","dropped"}`,
 	c.Flags().StringSliceVar(&flags.named, "named", nil, "with --drop: turns to show without their text")
 	c.Flags().StringVar(&flags.issued, "issued", "", "with --drop: the SHA-256 of the bundle as it was issued, if texts were withheld from BUNDLE since (default: that of BUNDLE)")
 	c.Flags().StringVarP(&flags.out, "out", "o", "", "the file to write; standard output if absent")
-	cli.NoFiles(c, "turns", "named", "issued", "facts", "evidence")
+	cli.NoFiles(c, "turns", "named", "issued", "facts", "beliefs", "evidence")
 	return c
 }
 
@@ -231,6 +233,13 @@ func discloseContext(a *cli.App, c *cobra.Command, path string, data []byte, fla
 		return err
 	}
 	if show.Turns, err = idsOf("turn", turns, flags.turns); err != nil {
+		return err
+	}
+	beliefs := make([]belief.Address, len(whole.Beliefs))
+	for i := range whole.Beliefs {
+		beliefs[i] = whole.Beliefs[i].Address()
+	}
+	if show.Beliefs, err = idsOf("belief", beliefs, flags.beliefs); err != nil {
 		return err
 	}
 	d, err := whole.Disclose(sha256.Sum256(data), show)

@@ -44,7 +44,7 @@ number from which on the revision is believed.`,
 			}
 			return ask(a, c, view.GetBeliefBase, q, spaceHint(args[0], asOf), printBase)
 		},
-		ValidArgsFunction: completeSpaces(a),
+		ValidArgsFunction: a.Stores.CompleteSpaces(),
 	}
 	asOfFlag(c, &asOf)
 	c.Flags().StringVar(&validAt, "valid-at", "", "statements that hold at this date or time; whenever they hold if absent")
@@ -108,7 +108,7 @@ hard_rule, from the least on.`,
 			q := api.WhyQuery{Space: args[0], Subject: s.Subject, Predicate: s.Predicate, Object: s.Object, Not: not, AsOf: asOf}
 			return ask(a, c, view.ExplainBelief, q, spaceHint(args[0], asOf), printWhy)
 		},
-		ValidArgsFunction: completeSpaces(a),
+		ValidArgsFunction: a.Stores.CompleteSpaces(),
 	}
 	asOfFlag(c, &asOf)
 	c.Flags().BoolVar(&not, "not", false, "why it is denied")
@@ -168,7 +168,7 @@ The statements are as graphkernel belief base has them.`,
 			}
 			return ask(a, c, view.DiffBeliefs, q, spaceHint(args[0], q.To), printDiff)
 		},
-		ValidArgsFunction: completeSpaces(a),
+		ValidArgsFunction: a.Stores.CompleteSpaces(),
 	}
 }
 

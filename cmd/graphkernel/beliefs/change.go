@@ -103,7 +103,7 @@ review are revisions that depend on what gave way by a link and not by a rule.`,
 			return spaceOf(args[0])
 		},
 		RunE:              func(c *cobra.Command, args []string) error { return change(a, c, o, args, &f) },
-		ValidArgsFunction: completeSpaces(a),
+		ValidArgsFunction: a.Stores.CompleteSpaces(),
 	}
 	flags := c.Flags()
 	flags.BoolVar(&f.not, "not", false, "the statements are denied")

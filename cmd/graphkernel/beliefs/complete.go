@@ -14,19 +14,6 @@ import (
 // mostCompleted bounds what is offered to a shell.
 const mostCompleted = 100
 
-// completeSpaces completes the name of a space as the first argument.
-func completeSpaces(a *cli.App) cobra.CompletionFunc {
-	return a.Stores.Complete(func(ctx context.Context, s *cli.Session, begin string) (names []string, err error) {
-		all, err := cli.Do(ctx, s, view.ListSpaces, struct{}{})
-		for _, one := range all.Spaces {
-			if strings.HasPrefix(one.Space, begin) && len(names) < mostCompleted {
-				names = append(names, one.Space+"\tunder "+one.Policy)
-			}
-		}
-		return names, err
-	})
-}
-
 // completeItems completes the address of an item as the first argument, with the items of the spaces that what is there may begin.
 func completeItems(a *cli.App) cobra.CompletionFunc {
 	return a.Stores.Complete(func(ctx context.Context, s *cli.Session, begin string) (refs []string, err error) {

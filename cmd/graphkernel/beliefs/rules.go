@@ -56,7 +56,7 @@ with links promoted_to. What was promoted before is not promoted again. The resu
 				fmt.Fprintln(w, cli.Count(len(out.Promotions), "promotion"))
 			}, nil)
 		},
-		ValidArgsFunction: completeSpaces(a),
+		ValidArgsFunction: a.Stores.CompleteSpaces(),
 	}
 	c.Flags().StringVar(&in.Policy, "policy", "", "a policy of the type promotion_policy_v1 (default: promotion@1)")
 	c.Flags().BoolVar(&in.DryRun, "dry-run", false, "change nothing; show what would happen")
@@ -89,7 +89,7 @@ result, as JSON:
 				fmt.Fprintln(w, cli.Count(len(out.Lowered), "belief")+" lowered")
 			}, nil)
 		},
-		ValidArgsFunction: completeSpaces(a),
+		ValidArgsFunction: a.Stores.CompleteSpaces(),
 	}
 	c.Flags().BoolVar(&in.DryRun, "dry-run", false, "change nothing; show what would happen")
 	return c
@@ -125,7 +125,7 @@ result, as JSON, with the outcome of graphkernel belief revise:
 			return do(a, c, view.ResolveConflict, in, "; see: graphkernel belief conflicts "+args[0], func(w io.Writer, out *api.ResolvedConflict) { printResolved(w, &in, out) },
 				func(out *api.ResolvedConflict) bool { return out.Outcome != nil && out.Outcome.Outcome == "refused" })
 		},
-		ValidArgsFunction: completeSpaces(a),
+		ValidArgsFunction: a.Stores.CompleteSpaces(),
 	}
 	c.Flags().StringVar(&in.Reason, "reason", "", "why, for the record")
 	c.Flags().BoolVar(&in.DryRun, "dry-run", false, "change nothing; show what would happen")
@@ -172,7 +172,7 @@ the list. The result, as JSON, is that of graphkernel belief base.`,
 				fmt.Fprintf(w, "%s, as of %d, under %s\n", cli.Count(len(out.Statements), "rule"), out.AsOf, out.Policy)
 			})
 		},
-		ValidArgsFunction: completeSpaces(a),
+		ValidArgsFunction: a.Stores.CompleteSpaces(),
 	}
 	c.Flags().Uint64Var(&in.AsOf, "as-of", 0, "what were the rules as of this number (default: now)")
 	cli.NoFiles(c, "as-of")

@@ -86,7 +86,7 @@ seq is the number since which the space has this policy.`,
   graphkernel belief space acme/support --policy support-kinds@1`,
 		Args:              spaceAnd(""),
 		RunE:              func(c *cobra.Command, args []string) error { return setSpace(a, c, args[0], policy) },
-		ValidArgsFunction: completeSpaces(a),
+		ValidArgsFunction: a.Stores.CompleteSpaces(),
 	}
 	c.Flags().StringVar(&policy, "policy", "", "the policy of the space (default: the one that it has, or beliefs@1)")
 	_ = c.RegisterFlagCompletionFunc("policy", a.Stores.CompletePolicies(kinds.Type)) // the flag exists
@@ -153,7 +153,7 @@ Where there are more, next is the --after of the next page.`,
 				}
 			})
 		},
-		ValidArgsFunction: completeSpaces(a),
+		ValidArgsFunction: a.Stores.CompleteSpaces(),
 	}
 	asOfFlag(c, &asOf)
 	c.Flags().StringVar(&after, "after", "", "the next page: what next was of the page before")
@@ -183,7 +183,7 @@ with are the revisions that would have given way.`,
 				printConflicts(w, args[0], list.Conflicts)
 			})
 		},
-		ValidArgsFunction: completeSpaces(a),
+		ValidArgsFunction: a.Stores.CompleteSpaces(),
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/client"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/dag"
@@ -20,6 +21,7 @@ type contextFlags struct {
 	anchor, find, policy, format, out string
 	budget                            int
 	asOf                              uint64
+	spaces                            []string
 }
 
 func contextCommand(a *cli.App) *cobra.Command {
@@ -27,9 +29,12 @@ func contextCommand(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "context TASK...",
 		Short: "Assemble what an agent should know for a task",
-		Long: `Chooses turns and facts for a task, under a policy and a budget of tokens, and prints them as a
+		Long: `Chooses turns, facts and beliefs for a task, under a policy and a budget of tokens, and prints them as a
 prompt: turns that fit the words of the task, the slice around the anchor, what a person said and what was said last in
-its conversation, and what is known of the names in the task. The choice is signed, and recorded as shown.
+its conversation, what is known of the names in the task, and what is believed. The choice is signed, and recorded as shown.
+
+Hard rules, and whatever else is believed of kinds that every context has, come first and are never cut: a budget that is
+too small for them is an error that names them. --space says whose they are; without it all spaces count.
 
 The budget counts text, as UTF-8 bytes over four; headings and markup come on top.
 
@@ -39,7 +44,7 @@ choice, and the prompt byte for byte, without the store.
 
 With --output json and -o, standard output tells what was written:
 
-  {"context_id","file","format","turns","facts","candidates","cost","sufficiency_ppm","missing",
+  {"context_id","file","format","turns","facts","beliefs","candidates","cost","sufficiency_ppm","missing",
    "as_of","policy_id","key_id","bundle_sha256"}`,
 		Example: "  graphkernel context mend the migration that deleted the table\n" +
 			"  graphkernel context 'which flags does the export take' --anchor 079a02ab --budget 2000 --format bundle -o context.json",
@@ -64,9 +69,14 @@ With --output json and -o, standard output tells what was written:
 	flags.StringVar(&f.policy, "policy", string(contexts.DefaultID), "the policy to choose by")
 	flags.Uint64Var(&f.asOf, "as-of", 0, "choose from what was there at this sequence number; 0 is the anchor's own, or the present without an anchor")
 	flags.StringVar(&f.format, "format", string(contexts.Markdown), strings.Join(contextFormats(), ", "))
+	flags.StringSliceVar(&f.spaces, "space", nil, "a space of beliefs that counts; may be repeated (default: all)")
 	flags.StringVarP(&f.out, "out", "o", "", "the file to write; standard output if absent")
 	_ = c.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(contextFormats(), cobra.ShellCompDirectiveNoFileComp)) // the flag exists
 	_ = c.RegisterFlagCompletionFunc("policy", a.Stores.CompletePolicies(contexts.PolicyType))                               // the flag exists
+	spaces := a.Stores.CompleteSpaces()
+	_ = c.RegisterFlagCompletionFunc("space", func(c *cobra.Command, _ []string, begin string) ([]string, cobra.ShellCompDirective) { // the flag exists
+		return spaces(c, nil, begin)
+	})
 	cli.NoFiles(c, "anchor", "budget", "as-of")
 	return c
 }
@@ -88,6 +98,7 @@ type contextJSON struct {
 	Format      string   `json:"format"`
 	Turns       int      `json:"turns"`
 	Facts       int      `json:"facts"`
+	Beliefs     int      `json:"beliefs"`
 	Candidates  int      `json:"candidates"`
 	Cost        int      `json:"cost"`
 	Sufficiency int      `json:"sufficiency_ppm"`
@@ -108,6 +119,13 @@ func assemble(a *cli.App, c *cobra.Command, task string, f *contextFlags) error 
 		}
 	}
 	r := client.ContextRequest{Task: task, Budget: f.budget, Policy: policy.ID(f.policy), AsOf: dag.Seq(f.asOf)}
+	for _, name := range f.spaces {
+		space, err := belief.ParseSpace(name)
+		if err != nil {
+			return cli.Usage(fmt.Errorf("--space: %w", err))
+		}
+		r.Spaces = append(r.Spaces, space)
+	}
 	if f.format != formatBundle {
 		r.Format = contexts.Format(f.format)
 	}
@@ -136,7 +154,7 @@ func assemble(a *cli.App, c *cobra.Command, task string, f *contextFlags) error 
 	}
 	b := issued.Claim
 	p, enough := &b.Provenance, b.Sufficiency()
-	a.IO.Note("context %s: %s and %s of %s, %s, as of %d, key %s", p.SliceID, cli.Count(len(b.Turns), "turn"), cli.Count(len(b.Facts), "fact"), cli.Count(len(b.Candidates), "candidate"), cli.Count(b.Prompt.Cost, "token"), b.AsOf, b.Seal.KeyID)
+	a.IO.Note("context %s: %s, %s and %s of %s, %s, as of %d, key %s", p.SliceID, cli.Count(len(b.Turns), "turn"), cli.Count(len(b.Facts), "fact"), cli.Count(len(b.Beliefs), "belief"), cli.Count(len(b.Candidates), "candidate"), cli.Count(b.Prompt.Cost, "token"), b.AsOf, b.Seal.KeyID)
 	if len(enough.Missing) > 0 {
 		a.IO.Note("nothing was found for: %s", render.OneLine(render.Visible(strings.Join(enough.Missing, ", ")), 200))
 	}
@@ -144,7 +162,7 @@ func assemble(a *cli.App, c *cobra.Command, task string, f *contextFlags) error 
 		return nil
 	}
 	return a.IO.PrintJSON(contextJSON{
-		ContextID: string(p.SliceID), File: f.out, Format: f.format, Turns: len(b.Turns), Facts: len(b.Facts), Candidates: len(b.Candidates), Cost: b.Prompt.Cost,
+		ContextID: string(p.SliceID), File: f.out, Format: f.format, Turns: len(b.Turns), Facts: len(b.Facts), Beliefs: len(b.Beliefs), Candidates: len(b.Candidates), Cost: b.Prompt.Cost,
 		Sufficiency: int(enough.Share), Missing: append([]string{}, enough.Missing...), AsOf: uint64(b.AsOf), PolicyID: string(p.PolicyID), KeyID: b.Seal.KeyID, Bundle: fmt.Sprint(issued.SHA256),
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/graphkernel/graphkernel/api"
+	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/server/view"
@@ -87,6 +88,8 @@ func explainIssued(a *cli.App, c *cobra.Command, id slice.SliceID, of string) er
 		in := api.ExplainContextRequest{ContextID: string(id), Turn: of}
 		if digest, err := dag.AnyCase(dag.ParseDigest)(of); err == nil {
 			in.Turn, in.Fact = "", digest.String()
+		} else if address, err := belief.ParseAddress(of); err == nil {
+			in.Turn, in.Belief = "", address.String()
 		}
 		e, err := cli.Do(c.Context(), s, view.ExplainContext, in)
 		if err != nil {
@@ -118,13 +121,16 @@ func explainFile(a *cli.App, c *cobra.Command, path, of string) error {
 	return a.IO.Print(w, func(out io.Writer) { fmt.Fprintln(out, w.Explanation) })
 }
 
-// candidateOf finds a turn by its id or the beginning of it, or a fact by its statement.
+// candidateOf finds a turn by its id or the beginning of it, a fact by its statement, or a belief by its address.
 func candidateOf(b *contexts.Bundle, of string) (contexts.Kind, string, error) {
 	if digest, err := dag.AnyCase(dag.ParseDigest)(of); err == nil {
 		return contexts.KindFact, digest.String(), nil
 	}
 	if id, err := dag.AnyCase(dag.ParseTurnID)(of); err == nil {
 		return contexts.KindTurn, id.String(), nil
+	}
+	if address, err := belief.ParseAddress(of); err == nil {
+		return contexts.KindBelief, address.String(), nil
 	}
 	found, err := b.Named(of)
 	if errors.Is(err, contexts.ErrNoCandidate) {

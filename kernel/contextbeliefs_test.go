@@ -1,0 +1,193 @@
+package kernel_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/belief"
+	"github.com/graphkernel/graphkernel/belief/journal"
+	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/slice/contexts"
+	"github.com/graphkernel/graphkernel/store/fsck"
+	"github.com/graphkernel/graphkernel/token"
+)
+
+// heldIn lists the beliefs of a context, each with "!" if every context has it and "?" if it is contested.
+func heldIn(b *contexts.Bundle) (list []string) {
+	for i := range b.Candidates {
+		c := &b.Candidates[i]
+		if c.Kind != contexts.KindBelief || !slices.ContainsFunc(b.Beliefs, func(r journal.Revision) bool { return r.Address().String() == c.ID }) {
+			continue
+		}
+		marks := ""
+		if c.Mandatory() {
+			marks += "!"
+		}
+		if c.Features[contexts.FeatureContested] > 0 {
+			marks += "?"
+		}
+		list = append(list, strings.TrimPrefix(c.ID, "kref://acme/")+marks)
+	}
+	return list
+}
+
+// TestContextBeliefs follows what a context has of beliefs: hard rules whatever it is about and however small the budget, others by words and by
+// what their facts reach, none of another space, none that is over or deprecated, and what is in question is marked.
+func TestContextBeliefs(t *testing.T) {
+	for name := range stores {
+		t.Run(name, func(t *testing.T) {
+			ctx := t.Context()
+			s := open(t, name)
+			k := named(t, s, token.NewAuthority(ring(t, "k1")), somebody(t))
+			ids := talk(t, k, "one")
+			believing(t, k, "prefers")
+			must(k.Beliefs().SetSpace(ctx, tenant, "acme/other", "desk@1"))
+			hold := func(item, subject, predicate, object string, change func(*kernel.BeliefRequest)) {
+				t.Helper()
+				r := asking(journal.Revise, subject, predicate, object)
+				r.Item = belief.Item("kref://acme/" + item)
+				r.Space = r.Item.Space()
+				if change != nil {
+					change(&r)
+				}
+				must(k.Beliefs().Operate(ctx, tenant, r))
+			}
+			hold("desk/never-drop.hard_rule", "agent", "drops", "table", func(r *kernel.BeliefRequest) {
+				r.Statements[0].Not, r.Title, r.Summary = true, "Never drop a table", "Ask the owner first."
+			})
+			hold("other/own.hard_rule", "agent", "asks", "nobody", nil)
+			hold("desk/editor.preference", "anna", "prefers", "vim", nil)
+			hold("desk/orders.fact", "orders", "is-in", "postgres", nil)
+			hold("desk/backup.fact", "postgres", "has", "snapshots", nil)
+			hold("desk/past.fact", "orders", "was-in", "mysql", func(r *kernel.BeliefRequest) { r.Span.Until = 1_770_000_000_000_000 })
+			hold("other/orders.fact", "orders", "is-in", "oracle", nil)
+			agent := access.As(ctx, access.Identity{Subject: "agent", Role: access.Agent})
+			proposal := asking(journal.Propose, "anna", "prefers", "emacs")
+			if o := must(k.Beliefs().Operate(agent, tenant, proposal)); o.Result != journal.Refused {
+				t.Fatalf("the proposal was %s", o.Result)
+			}
+			ask := func(task string, change func(*kernel.ContextRequest)) (*kernel.IssuedContext, error) {
+				r := kernel.ContextRequest{Task: task, Spaces: []belief.Space{"acme/desk"}}
+				if change != nil {
+					change(&r)
+				}
+				i, err := k.Contexts().Assemble(ctx, tenant, r)
+				if err != nil {
+					return nil, err
+				}
+				if _, verdict := k.Contexts().VerifyFor(tenant, i.Bundle); verdict.Outcome != token.Verified {
+					t.Fatalf("%s: %+v", task, verdict)
+				}
+				if r := must(k.Slices().Replay(ctx, tenant, i.Bundle)); r.Outcome != kernel.Identical {
+					t.Errorf("%s: replay: %s, %s, %+v", task, r.Outcome, r.Reason, r.Difference)
+				}
+				return i, nil
+			}
+			for _, tc := range []struct {
+				task   string
+				change func(*kernel.ContextRequest)
+				want   string
+			}{
+				{"nothing that anybody said", nil, "desk/never-drop.hard_rule?r=1!"},
+				{"which editor does anna like", nil, "desk/editor.preference?r=1? desk/never-drop.hard_rule?r=1!"},
+				// by its words, over two edges, and not that it was in mysql
+				{"where are the orders", nil, "desk/backup.fact?r=1 desk/never-drop.hard_rule?r=1! desk/orders.fact?r=1"},
+				{"where are the orders", func(r *kernel.ContextRequest) { r.Spaces = []belief.Space{"acme/other"} }, "other/orders.fact?r=1 other/own.hard_rule?r=1!"},
+				{"where are the orders", func(r *kernel.ContextRequest) { r.Spaces = nil }, "desk/backup.fact?r=1 desk/never-drop.hard_rule?r=1! desk/orders.fact?r=1 other/orders.fact?r=1 other/own.hard_rule?r=1!"},
+				{"where are the orders", func(r *kernel.ContextRequest) { r.Budget = 23 }, "desk/never-drop.hard_rule?r=1!"},
+			} {
+				i := must(ask(tc.task, tc.change))
+				if got := strings.Join(heldIn(i.Context), " "); got != tc.want {
+					t.Errorf("%s: got %s\nwant %s", tc.task, got, tc.want)
+				}
+				if len(i.Context.Facts) > 0 {
+					t.Errorf("%s: a belief is there as a fact, too: %v", tc.task, i.Context.Facts)
+				}
+			}
+			_, err := ask("anything", func(r *kernel.ContextRequest) { r.Budget = 15 })
+			if !errors.Is(err, contexts.ErrRequest) || !strings.Contains(err.Error(), "never-drop.hard_rule?r=1 (") {
+				t.Errorf("a budget that is too small for what every context has: %v", err)
+			}
+			if _, err := ask("anything", func(r *kernel.ContextRequest) { r.Spaces = []belief.Space{"acme/none"} }); !errors.Is(err, journal.ErrSpace) {
+				t.Errorf("a space that there is not: %v", err)
+			}
+			if text := string(must(ask("which editor does anna like", nil)).Prompt); !strings.Contains(text, "Never drop a table\nnot \"agent\" \"drops\" \"table\"\nAsk the owner first.") || !strings.Contains(text, "editor.preference?r=1` contested\n") {
+				t.Errorf("the prompt is\n%s", text)
+			}
+
+			// what rests on a turn goes with it, and the record says so
+			hold("desk/why.fact", "orders", "was-dropped-by", "migration-042", func(r *kernel.BeliefRequest) { r.Turns = ids[2:3] })
+			before := must(ask("who dropped the orders", nil))
+			if !slices.Contains(before.Context.Shown(), ids[2]) {
+				t.Errorf("what a belief rests on is not said to be shown: %s", before.Context.Shown())
+			}
+			must(k.Turns().Erase(ctx, tenant, ids[2], "asked to"))
+			if r := must(k.Slices().Replay(ctx, tenant, before.Bundle)); r.Outcome != kernel.Erased {
+				t.Errorf("replay after an erasure: %s, %s, %+v", r.Outcome, r.Reason, r.Difference)
+			}
+			after, err := k.Contexts().Assemble(ctx, tenant, kernel.ContextRequest{Task: "who dropped the orders"})
+			if err != nil || strings.Contains(string(after.Bundle), "migration-042") {
+				t.Errorf("what rested on an erased turn is in a context (%v)", err)
+			}
+			if e, _, err := k.Contexts().Explain(ctx, tenant, after.Context.Provenance.SliceID, contexts.KindBelief, "kref://acme/desk/never-drop.hard_rule?r=1"); err != nil || e.Standing != contexts.Required {
+				t.Errorf("explained: %+v, %v", e, err)
+			}
+			if report := must(fsck.Store(ctx, s, fsck.Options{})); report.Err() != nil {
+				t.Error(report.Err())
+			}
+		})
+	}
+}
+
+// TestContextBeliefsAsOf lets beliefs and turns come at random and asks for contexts: each is, byte for byte, what it is as of the same number when much more is
+// known, and what a kernel that keeps nothing makes.
+func TestContextBeliefsAsOf(t *testing.T) {
+	s := open(t, "memory")
+	k := over(t, s, token.NewAuthority(ring(t, "k1")))
+	believing(t, k, "p0")
+	r := rand.New(rand.NewPCG(18, 1))
+	type given struct {
+		request kernel.ContextRequest
+		bundle  string
+	}
+	var all []given
+	held := 0
+	for round := range 40 {
+		if round%8 == 0 {
+			talk(t, k, fmt.Sprint("talk ", round))
+		}
+		request := asking([]journal.Operator{journal.Revise, journal.Revise, journal.Propose, journal.Contract}[r.IntN(4)], fmt.Sprintf("orders%d", r.IntN(4)), fmt.Sprintf("p%d", r.IntN(2)), fmt.Sprintf("table%d", r.IntN(3)))
+		if request.Operator != journal.Contract {
+			request.Kind = []string{"fact", "hard_rule", "preference"}[r.IntN(3)]
+		}
+		_, err := k.Beliefs().Operate(t.Context(), tenant, request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q := kernel.ContextRequest{Task: fmt.Sprintf("orders%d and table%d", r.IntN(4), r.IntN(3)), AsOf: must(k.Turns().Head(t.Context(), tenant)), Budget: 400}
+		i, err := k.Contexts().Assemble(t.Context(), tenant, q)
+		if errors.Is(err, contexts.ErrRequest) {
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		held += len(i.Context.Beliefs)
+		all = append(all, given{q, string(i.Bundle)})
+	}
+	if len(all) < 20 || held < 40 {
+		t.Fatalf("%d contexts with %d beliefs: too few to tell", len(all), held)
+	}
+	for _, k := range []*kernel.Kernel{k, over(t, s, token.NewAuthority(ring(t, "k1")))} {
+		for _, g := range all {
+			if again := must(k.Contexts().Assemble(t.Context(), tenant, g.request)); string(again.Bundle) != g.bundle {
+				t.Fatalf("as of %d: %s\nwas %s", g.request.AsOf, again.Bundle, g.bundle)
+			}
+		}
+	}
+}

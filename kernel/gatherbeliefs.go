@@ -1,0 +1,203 @@
+package kernel
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/graphkernel/graphkernel/belief"
+	"github.com/graphkernel/graphkernel/belief/journal"
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/knowledge"
+	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/retrieval/analysis"
+	"github.com/graphkernel/graphkernel/slice/contexts"
+)
+
+// A believing is what is believed in the spaces of a request, as far as a context can have it.
+type believing struct {
+	of        map[string]*journal.Revision // by address
+	chains    map[knowledge.ID]string      // the address of the revision that asserts a fact, by Fact.Chain
+	always    map[string]bool              // of a kind that every context has
+	contested map[belief.Item]bool
+	chosen    map[string]*contexts.Candidate
+	reached   int // of chosen, those that are of the source of facts
+}
+
+// believe reads what is believed as of the number of the view, without what was over at its time.
+func (g *gatherer) believe(ctx context.Context) error {
+	g.beliefs = believing{
+		of: map[string]*journal.Revision{}, chains: map[knowledge.ID]string{}, always: map[string]bool{}, contested: map[belief.Item]bool{}, chosen: map[string]*contexts.Candidate{},
+	}
+	j := journal.Base{History: g.c.store, Kept: (*keptRevisions)(g.c)}
+	all, err := j.Spaces(ctx, g.tenant, g.asOf)
+	if err != nil {
+		return err
+	}
+	spaces := slices.Sorted(maps.Keys(all))
+	if len(g.asked.Spaces) > 0 {
+		spaces = nil
+		for _, s := range g.asked.Spaces {
+			if _, ok := all[belief.Space(s)]; !ok {
+				return fmt.Errorf("%w: %s", journal.ErrSpace, s)
+			}
+			spaces = append(spaces, belief.Space(s))
+		}
+	}
+	for _, space := range spaces {
+		if err := g.believeIn(ctx, j, space, policy.ID(all[space])); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (g *gatherer) believeIn(ctx context.Context, j journal.Base, space belief.Space, id policy.ID) error {
+	p, err := g.c.k.kindPolicy(ctx, g.tenant, id)
+	if err != nil {
+		return err
+	}
+	held, err := j.Believed(ctx, g.tenant, space, g.asOf)
+	if err != nil {
+		return err
+	}
+	for i := range held {
+		r := held[i].Revision
+		if held[i].Stated().Span.Until <= g.reference {
+			continue
+		}
+		address := r.Address().String()
+		g.beliefs.of[address] = r
+		if k := p.Kind(r.Item.Kind()); k.Hard || k.Always {
+			g.beliefs.always[address] = true
+		}
+		if chain, ok := r.Chain(held[i].At); ok {
+			g.beliefs.chains[chain] = address
+		}
+	}
+	waiting, err := j.Conflicts(ctx, g.tenant, space, g.asOf)
+	for _, c := range waiting {
+		for _, with := range c.With {
+			g.beliefs.contested[with.Item] = true
+		}
+	}
+	return err
+}
+
+// fromBeliefs takes what every context has, and what has words in common with the task, the most first.
+func (g *gatherer) fromBeliefs(ctx context.Context) error {
+	if most := g.policy.Quotas[contexts.FromConstraints]; most > 0 && len(g.beliefs.always) > most {
+		return fmt.Errorf("%w: %d beliefs are of kinds that every context has, and the policy lets in %d; raise quotas.%s, or name the spaces that count",
+			contexts.ErrRequest, len(g.beliefs.always), most, contexts.FromConstraints)
+	}
+	if g.policy.Quotas[contexts.FromConstraints] > 0 {
+		for address := range g.beliefs.always {
+			g.belief(address).From[contexts.FromConstraints] = true
+		}
+	}
+	quota := g.policy.Quotas[contexts.FromBeliefs]
+	asked := slices.Compact(slices.Sorted(slices.Values(analysis.English.Terms(nil, g.asked.Task))))
+	if quota == 0 || len(asked) == 0 {
+		return nil
+	}
+	shares := make(map[string]dag.PPM, len(g.beliefs.of))
+	for address, r := range g.beliefs.of {
+		if share := g.c.share(g.tenant, r, asked); share > 0 {
+			shares[address] = share
+		}
+	}
+	found := slices.SortedFunc(maps.Keys(shares), func(a, b string) int {
+		return cmp.Or(cmp.Compare(shares[b], shares[a]), strings.Compare(a, b))
+	})
+	for _, address := range found[:min(quota, len(found))] {
+		c := g.belief(address)
+		c.From[contexts.FromBeliefs] = true
+	}
+	for address, c := range g.beliefs.chosen {
+		c.Features[contexts.FeatureTask] = max(c.Features[contexts.FeatureTask], shares[address])
+	}
+	return nil
+}
+
+// reach takes the belief that asserts a fact, if it is one of the spaces. It reports whether the fact is a belief's at all.
+func (g *gatherer) reach(f *knowledge.Fact, hops int) bool {
+	if !f.Held() {
+		return false
+	}
+	address, ok := g.beliefs.chains[f.Chain()]
+	if !ok {
+		return true
+	}
+	c := g.belief(address)
+	if !c.From[contexts.FromFacts] {
+		c.From[contexts.FromFacts] = true
+		g.beliefs.reached++
+	}
+	c.Features[contexts.FeatureTask] = max(c.Features[contexts.FeatureTask], dag.One/dag.PPM(hops))
+	return true
+}
+
+// belief returns the candidate of a revision.
+func (g *gatherer) belief(address string) *contexts.Candidate {
+	if c := g.beliefs.chosen[address]; c != nil {
+		return c
+	}
+	r := g.beliefs.of[address]
+	c := &contexts.Candidate{Kind: contexts.KindBelief, ID: address, Leaf: r.Leaf(), Seq: r.Seq, Cost: contexts.Tokens(contexts.BeliefText(r))}
+	c.Features[contexts.FeatureConfidence] = r.Confidence
+	c.Features[contexts.FeatureEvidence] = dag.One / 2
+	if len(r.RestsOn()) > 0 {
+		c.Features[contexts.FeatureEvidence] = dag.One
+	}
+	if g.beliefs.contested[r.Item] {
+		c.Features[contexts.FeatureContested] = dag.One
+	}
+	g.beliefs.chosen[address] = c
+	return c
+}
+
+// owed refuses a budget that is too small for what every context has: that is never cut.
+func (g *gatherer) owed(candidates []contexts.Candidate) error {
+	need := contexts.Owed(candidates)
+	if need <= g.asked.Budget {
+		return nil
+	}
+	const most = 8
+	var names []string
+	for i := range candidates {
+		if candidates[i].Mandatory() {
+			names = append(names, fmt.Sprintf("%s (%d)", candidates[i].ID, candidates[i].Cost))
+		}
+	}
+	rest := ""
+	if len(names) > most {
+		names, rest = names[:most], fmt.Sprintf(" and %d more", len(names)-most)
+	}
+	return fmt.Errorf("%w: what every context has takes %d tokens, and the budget is %d: %s%s; raise the budget, or name the spaces that count",
+		contexts.ErrRequest, need, g.asked.Budget, strings.Join(names, ", "), rest)
+}
+
+// share is how many of some terms, ascending, a belief has, in ppm.
+func (c *cache) share(tenant dag.Tenant, r *journal.Revision, asked []string) dag.PPM {
+	key := revisionKey{tenant, r.Seq}
+	terms, ok := c.beliefTerms.get(key)
+	if !ok {
+		text := strings.Join(slices.Concat([]string{contexts.BeliefText(r)}, r.Keywords, r.Topics), "\n")
+		terms = slices.Compact(slices.Sorted(slices.Values(analysis.English.Terms(nil, text))))
+		size := 64
+		for _, t := range terms {
+			size += 16 + len(t)
+		}
+		c.beliefTerms.put(key, terms, size)
+	}
+	has := 0
+	for _, t := range asked {
+		if _, there := slices.BinarySearch(terms, t); there {
+			has++
+		}
+	}
+	return dag.PPM(int64(has) * int64(dag.One) / int64(len(asked)))
+}
