@@ -15,6 +15,7 @@ var (
 	ProposeBeliefs  = declare[BeliefRequest, BeliefOutcome](Spec{ID: "proposeBeliefs", Method: "POST", Path: "/api/beliefs/propose", Tag: "beliefs", Tool: "remember", Sets: []string{"beliefs"}, May: access.Admit, Fails: []int{404, 409, 422}})
 	GetBeliefBase   = declare[BaseQuery, BeliefBase](Spec{ID: "getBeliefBase", Method: "GET", Path: "/api/beliefs/base", Tag: "beliefs", Tool: "base", Sets: []string{"beliefs"}, May: access.Recall, Fails: []int{404, 422}})
 	ExplainBelief   = declare[WhyQuery, Why](Spec{ID: "explainBelief", Method: "GET", Path: "/api/beliefs/why", Tag: "beliefs", Tool: "why", Sets: []string{"beliefs"}, May: access.Recall, Fails: []int{404, 422}})
+	ProveBelief     = declare[BeliefProofRequest, BeliefBundle](Spec{ID: "proveBelief", Method: "POST", Path: "/api/beliefs/evidence", Tag: "beliefs", May: access.Cut, Fails: []int{404, 422, 503}, Headers: sealed})
 	BeliefImpact    = declare[ImpactQuery, Impact](Spec{ID: "beliefImpact", Method: "GET", Path: "/api/beliefs/impact", Tag: "beliefs", Tool: "impact", Sets: []string{"beliefs"}, May: access.Recall, Fails: []int{404, 422}})
 	DiffBeliefs     = declare[BaseDiffQuery, BaseDiff](Spec{ID: "diffBeliefs", Method: "GET", Path: "/api/beliefs/diff", Tag: "beliefs", May: access.Recall, Fails: []int{404, 422}})
 	ListItems       = declare[ItemsQuery, Items](Spec{ID: "listItems", Method: "GET", Path: "/api/beliefs/items", Tag: "beliefs", May: access.Recall, Fails: []int{404, 422}})
@@ -132,6 +133,14 @@ type WhyQuery struct {
 	Object    string `json:"object" is:"Name" tool:"An entity or a value."`
 	Not       bool   `json:"not,omitempty" doc:"Its negation is meant." tool:"true for its negation."`
 	AsOf      uint64 `json:"as_of,omitempty" is:"Seq" doc:"0 is the present." tool:"-"`
+}
+
+// A BeliefProofRequest asks for evidence that a statement is believed.
+type BeliefProofRequest struct {
+	Space string `json:"space" is:"BeliefSpace"`
+	BeliefStatement
+	AsOf    uint64    `json:"as_of,omitempty" is:"Seq" doc:"0 is the present."`
+	ValidAt *dag.Time `json:"valid_at,omitempty" doc:"It must hold at this instant; whenever it held if left out."`
 }
 
 // A Support is an element by which a statement is believed.

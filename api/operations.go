@@ -12,10 +12,11 @@ type None struct{}
 
 // A Document is an answer whose bytes are canonical, or made elsewhere. Its name is that of its shape.
 type (
-	Bundle     json.RawMessage // of GKP/1
-	FactBundle json.RawMessage // of GKF/1
-	Keys       json.RawMessage // of package identity
-	JWKS       json.RawMessage
+	Bundle       json.RawMessage // of GKP/1
+	FactBundle   json.RawMessage // of GKF/2
+	BeliefBundle json.RawMessage // of gkb/1
+	Keys         json.RawMessage // of package identity
+	JWKS         json.RawMessage
 )
 
 // Bodies that are no JSON, by media type.

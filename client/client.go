@@ -98,6 +98,7 @@ type (
 	Policies struct{ *conn } // what slices of turns and of facts are cut under
 	Facts    struct{ *conn } // what is believed, and slices of it
 	Contexts struct{ *conn } // what agents are given for their tasks
+	Beliefs  struct{ *conn } // evidence of what is believed
 	Ledger   struct{ *conn } // evidence for third parties, and the log that it is in
 )
 
@@ -115,6 +116,9 @@ func (c *Client) Facts() Facts { return Facts{c.conn} }
 
 // Contexts returns the operations on contexts.
 func (c *Client) Contexts() Contexts { return Contexts{c.conn} }
+
+// Beliefs returns the operations that hand out and verify evidence of beliefs.
+func (c *Client) Beliefs() Beliefs { return Beliefs{c.conn} }
 
 // Ledger returns the operations on the ledger.
 func (c *Client) Ledger() Ledger { return Ledger{c.conn} }

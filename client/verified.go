@@ -5,6 +5,7 @@ import (
 
 	judge "github.com/graphkernel/graphkernel/evidence"
 	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/slice/beliefs"
 	"github.com/graphkernel/graphkernel/slice/contexts"
 	"github.com/graphkernel/graphkernel/slice/facts"
 )
@@ -14,6 +15,7 @@ type (
 	factEvidence = facts.Sealed
 
 	contextEvidence = contexts.Sealed
+	beliefEvidence  = beliefs.Sealed
 )
 
 // Verified is evidence that the service verified. Functions that act on evidence take this type,
@@ -38,6 +40,13 @@ type VerifiedFacts struct{ factEvidence }
 // Its methods are those of [contexts.Sealed]: OK, Provenance, Tenant, KeyID, AsOf, Turns, Prompt, Task and Bytes. They
 // return copies.
 type VerifiedContext struct{ contextEvidence }
+
+// VerifiedBelief is to evidence of a belief what Verified is to a slice of turns. Only
+// [Beliefs.Verify] returns one with evidence in it.
+//
+// Its methods are those of [beliefs.Sealed]: OK, Provenance, Tenant, KeyID, AsOf, Question, Revisions, Evidence and Bytes. They
+// return copies.
+type VerifiedBelief struct{ beliefEvidence }
 
 // Proven is evidence that convinces a program which trusts what a Trusted was given, and not the
 // service. Functions that act on evidence take this type, or Verified, so that nothing else can
@@ -90,6 +99,11 @@ func (v *VerifiedFacts) UnmarshalJSON([]byte) error   { return ErrDecode }
 func (v *VerifiedFacts) UnmarshalText([]byte) error   { return ErrDecode }
 func (v *VerifiedFacts) UnmarshalBinary([]byte) error { return ErrDecode }
 func (v *VerifiedFacts) GobDecode([]byte) error       { return ErrDecode }
+
+func (v *VerifiedBelief) UnmarshalJSON([]byte) error   { return ErrDecode }
+func (v *VerifiedBelief) UnmarshalText([]byte) error   { return ErrDecode }
+func (v *VerifiedBelief) UnmarshalBinary([]byte) error { return ErrDecode }
+func (v *VerifiedBelief) GobDecode([]byte) error       { return ErrDecode }
 
 func (v *VerifiedContext) UnmarshalJSON([]byte) error   { return ErrDecode }
 func (v *VerifiedContext) UnmarshalText([]byte) error   { return ErrDecode }

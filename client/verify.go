@@ -10,6 +10,7 @@ import (
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/slice/beliefs"
 	"github.com/graphkernel/graphkernel/slice/contexts"
 	"github.com/graphkernel/graphkernel/slice/facts"
 	"github.com/graphkernel/graphkernel/token"
@@ -51,6 +52,8 @@ func (c Slices) Verify(ctx context.Context, bundle []byte) (Verified, api.Bundle
 		return Verified{}, api.BundleVerdict{}, fmt.Errorf("client: %w: these bytes are a bundle of facts; Facts().Verify is for those", ErrKind)
 	case contexts.Is(bundle):
 		return Verified{}, api.BundleVerdict{}, fmt.Errorf("client: %w: these bytes are a context; Contexts().Verify is for those", ErrKind)
+	case beliefs.Is(bundle):
+		return Verified{}, api.BundleVerdict{}, fmt.Errorf("client: %w: these bytes are evidence of a belief; Beliefs().Verify is for those", ErrKind)
 	}
 	data := bytes.Clone(bundle)
 	v, err := call(ctx, c.conn, api.VerifyBundle, api.TheBundle{Bundle: data})

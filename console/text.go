@@ -33,7 +33,7 @@ var functions = template.FuncMap{
 type place struct{ Path, Name string }
 
 // kinds are what can be handed out, as the list of it is narrowed.
-var kinds = []place{{"", "Everything"}, {"slice", "Slices of turns"}, {"context", "Contexts"}, {"facts", "Slices of facts"}}
+var kinds = []place{{"", "Everything"}, {"slice", "Slices of turns"}, {"context", "Contexts"}, {"facts", "Slices of facts"}, {"belief", "Beliefs"}}
 
 // sections are what the navigation leads to: the pages that a role may open.
 func sections(role string) (list []place) {
@@ -76,6 +76,8 @@ func kindOf(schema string) string {
 		return "context"
 	case strings.HasPrefix(schema, "gkf/"):
 		return "facts"
+	case strings.HasPrefix(schema, "gkb/"):
+		return "belief"
 	}
 	return "slice"
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/graphkernel/graphkernel/ledger/attest"
 	"github.com/graphkernel/graphkernel/policy/registry"
 	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/slice/beliefs"
 	"github.com/graphkernel/graphkernel/slice/contexts"
 	"github.com/graphkernel/graphkernel/slice/facts"
 	"github.com/graphkernel/graphkernel/slice/issued"
@@ -149,6 +150,8 @@ func (c *court) read() bool {
 		c.subject, err = readFacts(c.files.Bundle)
 	case contexts.Is(c.files.Bundle):
 		c.subject, err = readContext(c.files.Bundle)
+	case beliefs.Is(c.files.Bundle):
+		c.subject, err = readBelief(c.files.Bundle)
 	case c.files.Bundle != nil:
 		c.subject, err = readBundle(c.files.Bundle)
 	default:
@@ -219,7 +222,7 @@ func (c *court) readLeaf() error {
 	if err != nil {
 		return err
 	}
-	if beside := c.files.Bundle != nil || c.files.Disclosure != nil; beside && kind != issued.LeafSlice && kind != issued.LeafFacts && kind != issued.LeafContext {
+	if beside := c.files.Bundle != nil || c.files.Disclosure != nil; beside && !slices.Contains([]ledger.Kind{issued.LeafSlice, issued.LeafFacts, issued.LeafContext, issued.LeafBelief}, kind) {
 		c.leaf = ledger.Foreign{Bytes: c.proof.Leaf}
 		return nil
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/ledger/attest"
 	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/slice/beliefs"
 	"github.com/graphkernel/graphkernel/slice/contexts"
 	"github.com/graphkernel/graphkernel/slice/facts"
 	"github.com/graphkernel/graphkernel/slice/issued"
@@ -91,12 +92,18 @@ func (s *subject) matchLeaf(leaf ledger.Leaf) (dag.Time, error) {
 		if p.SchemaVersion == slice.ContextVersion {
 			return asked(&l.FactsLeaf)
 		}
+	case *issued.BeliefLeaf:
+		if p.SchemaVersion == slice.BeliefVersion {
+			return asked(&l.FactsLeaf)
+		}
 	}
 	switch p.SchemaVersion {
 	case slice.FactsVersion:
 		return 0, errors.New("the proof is not of an issued slice of facts")
 	case slice.ContextVersion:
 		return 0, errors.New("the proof is not of an issued context")
+	case slice.BeliefVersion:
+		return 0, errors.New("the proof is not of evidence of a belief that was issued")
 	}
 	return 0, errors.New("the proof is not of an issued slice")
 }
@@ -131,6 +138,17 @@ func readContext(data []byte) (*subject, error) {
 		return nil, err
 	}
 	s := &subject{turns: len(b.Turns), facts: len(b.Facts), all: len(b.Turns), digest: digestOf(data)}
+	s.whole(b, b.Check())
+	return s, nil
+}
+
+// readBelief reads evidence of a belief.
+func readBelief(data []byte) (*subject, error) {
+	b, err := beliefs.Parse(data)
+	if err != nil {
+		return nil, err
+	}
+	s := &subject{digest: digestOf(data)}
 	s.whole(b, b.Check())
 	return s, nil
 }

@@ -340,12 +340,12 @@ func (c *cache) each(ctx context.Context, n int, fn func(i int) error) error {
 	return cmp.Or(errors.Join(errs...), ctx.Err())
 }
 
-// members finds what a record held. A slice of facts holds no turns, and is left as it is.
+// members finds what a record held. A slice of facts and evidence of a belief hold no turns, and are left as they are.
 func (c *cache) members(ctx context.Context, tenant dag.Tenant, g *gatheredAtlas, r *issued.Record, h *Handed) error {
 	var ids []dag.TurnID
 	var scores []uint32
 	switch {
-	case r.OfFacts():
+	case r.OfFacts() || r.OfBelief():
 		return nil
 	case r.OfContext():
 		ids = r.Shown.Unpack()

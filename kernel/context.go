@@ -218,5 +218,6 @@ func (k Contexts) VerifyFor(tenant dag.Tenant, bundle []byte) (token.AdmissibleC
 
 // Showing lists the contexts that showed a turn: what an agent that was given them has seen.
 func (k Contexts) Showing(ctx context.Context, tenant dag.Tenant, turn dag.TurnID) ([]issued.Record, error) {
-	return k.bundles().Showing(ctx, tenant, turn)
+	list, err := k.bundles().Showing(ctx, tenant, turn)
+	return slices.DeleteFunc(list, func(r issued.Record) bool { return !r.OfContext() }), err
 }

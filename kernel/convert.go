@@ -7,6 +7,7 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/ledger/attest"
 	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/slice/beliefs"
 	"github.com/graphkernel/graphkernel/slice/contexts"
 	"github.com/graphkernel/graphkernel/slice/facts"
 )
@@ -21,12 +22,12 @@ func (k Ledger) OpenLineage(ctx context.Context, tenant dag.Tenant, bundle []byt
 	return k.convert(ctx, tenant, bundle, attest.AppendOpenLineage)
 }
 
-// ErrNoExport is wrapped when a slice of facts or a context is to be converted to a format that has a form for slices of
+// ErrNoExport is wrapped when a slice of facts, a context or evidence of a belief is to be converted to a format that has a form for slices of
 // turns alone. There is an export to Sigstore of all kinds.
-var ErrNoExport = errors.New("slices of facts and contexts have no form in PROV and OpenLineage; attest the bundle, or convert it to sigstore")
+var ErrNoExport = errors.New("slices of facts, contexts and evidence of beliefs have no form in PROV and OpenLineage; attest the bundle, or convert it to sigstore")
 
 func (k *engine) convert(ctx context.Context, tenant dag.Tenant, bundle []byte, as func([]byte, *attest.Statement, *slice.Bundle) ([]byte, error)) ([]byte, error) {
-	if facts.Is(bundle) || contexts.Is(bundle) {
+	if facts.Is(bundle) || contexts.Is(bundle) || beliefs.Is(bundle) {
 		return nil, ErrNoExport
 	}
 	e, err := k.ledger().Attest(ctx, tenant, bundle)

@@ -74,6 +74,8 @@ func (k Slices) again(ctx context.Context, tenant dag.Tenant, id slice.SliceID, 
 		err = k.contexts().notIssued(ctx, tenant, i, err)
 	case i.OfFacts():
 		err = k.facts().notIssued(ctx, tenant, i, err)
+	case i.OfBelief():
+		err = k.beliefs().notIssued(ctx, tenant, i, err)
 	case err == nil:
 		err = notTheTurns(tenant, i, b, again)
 	}

@@ -74,7 +74,7 @@ func (k Facts) List(ctx context.Context, tenant dag.Tenant, q FactQuery) (_ *Fac
 			list = list[:q.Limit]
 			page.Next = list[q.Limit-1].Seq
 		}
-		evidence, err := c.store.knowledge().ActsIn(ctx, tenant, beliefs(list, v.asOf))
+		evidence, err := c.store.knowledge().ActsIn(ctx, tenant, spansOf(list, v.asOf))
 		if err != nil {
 			return nil, err
 		}
@@ -137,9 +137,9 @@ func (c *cache) find(ctx context.Context, tenant dag.Tenant, q *FactQuery) (f kn
 	return f, v, err
 }
 
-// beliefs returns of each version the acts that count for it as of a number: those since its
+// spansOf returns of each version the acts that count for it as of a number: those since its
 // statement is believed, which are all assertions.
-func beliefs(list []knowledge.Recorded, asOf dag.Seq) []knowledge.Span {
+func spansOf(list []knowledge.Recorded, asOf dag.Seq) []knowledge.Span {
 	spans := make([]knowledge.Span, len(list))
 	for i := range list {
 		spans[i] = knowledge.Span{Statement: list[i].Act.Fact.Chain(), After: list[i].Opened - 1, UpTo: asOf}

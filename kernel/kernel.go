@@ -156,6 +156,7 @@ func (k *engine) keys() Keys         { return Keys{k} }
 func (k *engine) facts() Facts       { return Facts{k} }
 func (k *engine) ledger() Ledger     { return Ledger{k} }
 func (k *engine) contexts() Contexts { return Contexts{k} }
+func (k *engine) beliefs() Beliefs   { return Beliefs{k} }
 func (k *engine) atlas() Atlas       { return Atlas{k} }
 
 // An engine is what the facets share.

@@ -137,7 +137,7 @@ func (k Slices) Holding(ctx context.Context, tenant dag.Tenant, turn dag.TurnID)
 	h.Looked, h.Older = len(newest), newest[len(newest)-1].Number-1
 	for i := range newest {
 		r := &newest[i]
-		if r.OfContext() || r.OfFacts() || r.AsOf < t.Seq {
+		if !r.OfTurns() || r.AsOf < t.Seq {
 			continue
 		}
 		s, err := k.Recorded(ctx, tenant, r)

@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/graphkernel/graphkernel/belief/journal"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/ledger/attest"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/slice/beliefs"
 	"github.com/graphkernel/graphkernel/slice/contexts"
 	"github.com/graphkernel/graphkernel/slice/facts"
 	"github.com/graphkernel/graphkernel/slice/issued"
@@ -63,6 +65,8 @@ func (k Slices) Replay(ctx context.Context, tenant dag.Tenant, bundle []byte) (_
 		return k.facts().replay(ctx, tenant, bundle)
 	case contexts.Is(bundle):
 		return k.contexts().replay(ctx, tenant, bundle)
+	case beliefs.Is(bundle):
+		return k.beliefs().replay(ctx, tenant, bundle)
 	}
 	b, err := slice.ParseBundle(bundle)
 	if err != nil {
@@ -159,6 +163,8 @@ func (k Slices) accountErased(ctx context.Context, tenant dag.Tenant, r *Replay,
 		return k.facts().account(ctx, tenant, r, i)
 	case i.OfContext():
 		return k.contexts().account(ctx, tenant, r, i)
+	case i.OfBelief():
+		return k.beliefs().account(ctx, tenant, r, i)
 	}
 	return nil
 }
@@ -202,7 +208,7 @@ func (k Slices) ReplayIssued(ctx context.Context, tenant dag.Tenant, id slice.Sl
 	case err != nil && !r.noCut(err):
 		return nil, err
 	case err != nil:
-	case i.OfFacts() || i.OfContext():
+	case !i.OfTurns():
 		r.compareAsked(&i, again.bundle)
 	default:
 		r.compareRecord(&i, again)
@@ -233,7 +239,14 @@ func (c *cache) cutRecorded(ctx context.Context, tenant dag.Tenant, i *issued.Re
 		}
 		again, err := c.assembleAgain(ctx, tenant, claimed{r, i.Provenance.PolicyID, i.AsOf, nil}, seal)
 		return &recut{bundle: again}, err
-	case !i.OfFacts():
+	case i.OfBelief():
+		q, err := beliefs.ParseQuestion(i.Question)
+		if err != nil {
+			return nil, fmt.Errorf("%w: the question of issued evidence %d: %w", ErrDamaged, i.Number, err)
+		}
+		again, err := c.proveAgain(ctx, tenant, q, i.AsOf, seal)
+		return &recut{bundle: again}, err
+	case i.OfTurns():
 		return c.cutAgain(ctx, tenant, &i.Provenance, i.AsOf, seal)
 	}
 	q, err := facts.ParseQuestion(i.Question)
@@ -270,7 +283,7 @@ func (c *cache) cutAgain(ctx context.Context, tenant dag.Tenant, claim *slice.Pr
 // reports whether it is one.
 func (r *Replay) noCut(err error) bool {
 	known := false
-	for _, is := range [...]error{slice.ErrAnchor, store.ErrNotFound, ErrBeyondHead, slice.ErrCost, policy.ErrUnknown, policy.ErrMismatch, contexts.ErrRequest, ErrDamaged} {
+	for _, is := range [...]error{slice.ErrAnchor, store.ErrNotFound, ErrBeyondHead, slice.ErrCost, policy.ErrUnknown, policy.ErrMismatch, contexts.ErrRequest, journal.ErrSpace, ErrDamaged} {
 		known = known || errors.Is(err, is)
 	}
 	if !known {
@@ -467,7 +480,7 @@ func (k *engine) checkIssued(ctx context.Context, tenant dag.Tenant, r *Replay, 
 	case c.Status == slice.StatusOK || len(asOf) == 0:
 	case slices.Contains(asOf, r.AsOf):
 		c.Detail = fmt.Sprintf("issued as of %d with other bytes: text was withheld since, or another key signed", r.AsOf)
-		if r.Provenance.SchemaVersion == slice.FactsVersion {
+		if r.Provenance.SchemaVersion == slice.FactsVersion || r.Provenance.SchemaVersion == slice.BeliefVersion {
 			c.Detail = fmt.Sprintf("issued as of %d with other bytes: they were changed, or another key signed", r.AsOf)
 		}
 	default:

@@ -11,6 +11,7 @@ import (
 	"github.com/graphkernel/graphkernel/retrieval"
 	"github.com/graphkernel/graphkernel/retrieval/analysis"
 	"github.com/graphkernel/graphkernel/retrieval/segments"
+	"github.com/graphkernel/graphkernel/slice/beliefs"
 	"github.com/graphkernel/graphkernel/slice/contexts"
 	"github.com/graphkernel/graphkernel/slice/facts"
 	"github.com/graphkernel/graphkernel/store"
@@ -47,6 +48,10 @@ func (k Slices) Boundary(tenant dag.Tenant, bundle []byte) (*token.Boundary, err
 	case contexts.Is(bundle):
 		var a token.AdmissibleContext
 		a, verdict = v.VerifyContextFor(tenant, bundle)
+		b = a.Boundary()
+	case beliefs.Is(bundle):
+		var a token.AdmissibleBelief
+		a, verdict = v.VerifyBeliefFor(tenant, bundle)
 		b = a.Boundary()
 	default:
 		var a token.Admissible

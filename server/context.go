@@ -16,15 +16,11 @@ func assembleContext(c *call) error {
 	if err != nil {
 		return err
 	}
-	c.slice, c.turns = string(issued.Context.Provenance.SliceID), len(issued.Context.Turns)
-	c.server.metrics.slices.Inc()
-	header := c.echo.Response().Header()
-	header["Slice-Id"] = []string{c.slice}
+	c.turns = len(issued.Context.Turns)
 	tag := issued.Record.Bundle.String()
-	if in.Format != view.FormatBundle {
-		header["Etag"] = []string{`"` + tag + "-" + string(issued.Context.Request.Format) + `"`}
-		return c.json(http.StatusOK, view.Context(issued))
+	if in.Format == view.FormatBundle {
+		return c.handOut(issued.Context.Provenance.SliceID, tag, issued.Bundle)
 	}
-	header["Etag"] = []string{`"` + tag + `"`}
-	return c.write(http.StatusOK, jsonType, issued.Bundle)
+	c.handedOut(issued.Context.Provenance.SliceID, tag+"-"+string(issued.Context.Request.Format))
+	return c.json(http.StatusOK, view.Context(issued))
 }

@@ -4,8 +4,11 @@ import (
 	"net/http"
 
 	"github.com/graphkernel/graphkernel/api"
+	"github.com/graphkernel/graphkernel/belief"
+	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/slice"
 )
 
 func cutFacts(c *call) error {
@@ -18,10 +21,39 @@ func cutFacts(c *call) error {
 	if err != nil {
 		return err
 	}
-	c.slice = string(issued.Facts.Provenance.SliceID)
+	return c.handOut(issued.Facts.Provenance.SliceID, issued.Record.Bundle.String(), issued.Bundle)
+}
+
+// proveBelief hands out evidence that something is believed.
+func proveBelief(c *call) error {
+	in, err := readIn[api.BeliefProofRequest](c)
+	if err != nil {
+		return err
+	}
+	space, err := belief.ParseSpace(in.Space)
+	if err != nil {
+		return err
+	}
+	issued, err := c.server.config.Kernel.Beliefs().Prove(c.ctx, c.tenant(), kernel.ProofRequest{
+		Space: space, Literal: belief.Literal{Subject: in.Subject, Predicate: in.Predicate, Object: in.Object, Not: in.Not}, ValidAt: in.ValidAt, AsOf: dag.Seq(in.AsOf),
+	})
+	if err != nil {
+		return err
+	}
+	return c.handOut(issued.Belief.Provenance.SliceID, issued.Record.Bundle.String(), issued.Bundle)
+}
+
+// handOut answers with a bundle that was issued.
+func (c *call) handOut(id slice.SliceID, tag string, bundle []byte) error {
+	c.handedOut(id, tag)
+	return c.write(http.StatusOK, jsonType, bundle)
+}
+
+// handedOut says in the header what the answer is of.
+func (c *call) handedOut(id slice.SliceID, tag string) {
+	c.slice = string(id)
 	c.server.metrics.slices.Inc()
 	header := c.echo.Response().Header()
 	header["Slice-Id"] = []string{c.slice}
-	header["Etag"] = []string{`"` + issued.Record.Bundle.String() + `"`}
-	return c.write(http.StatusOK, jsonType, issued.Bundle)
+	header["Etag"] = []string{`"` + tag + `"`}
 }

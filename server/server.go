@@ -190,6 +190,7 @@ var routes = answering(view.Operations(), []route{
 	on(api.LearnFact, learnFact),
 	as(api.LearnFacts, learnFacts),
 	as(api.CutFacts, cutFacts),
+	as(api.ProveBelief, proveBelief),
 	as(api.DrawKnowledge, drawKnowledge),
 	as(api.AddAliases, addAliases),
 	on(api.RemoveAlias, removeAlias),

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/graphkernel/graphkernel/dag"
@@ -507,8 +508,9 @@ func parseToken(s string) (string, error) {
 }
 
 func parseVersion(s string) (string, error) {
-	if s != SchemaVersion && s != SchemaVersionV2 && s != FactsVersion && s != ContextVersion {
-		return "", fmt.Errorf("%w: schema_version %.40q, want %q, %q, %q or %q", ErrVersion, s, SchemaVersion, SchemaVersionV2, FactsVersion, ContextVersion)
+	known := []string{SchemaVersion, SchemaVersionV2, FactsVersion, ContextVersion, BeliefVersion}
+	if !slices.Contains(known, s) {
+		return "", fmt.Errorf("%w: schema_version %.40q, want one of %s", ErrVersion, s, strings.Join(known, ", "))
 	}
 	return s, nil
 }

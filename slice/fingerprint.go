@@ -14,13 +14,14 @@ import (
 )
 
 // The schema versions. The type of its policy decides that of a bundle of turns. FactsVersion is that of
-// the bundles of package facts, and ContextVersion that of package contexts; their provenance has the
-// same six fields.
+// the bundles of package facts, ContextVersion that of package contexts, and BeliefVersion that of package beliefs; their
+// provenance has the same six fields.
 const (
 	SchemaVersion   = "gkp/1" // under slice_policy_v1
 	SchemaVersionV2 = "gkp/2" // under slice_policy_v2: the reasons hold the turns' marks, too
 	FactsVersion    = "gkf/2"
 	ContextVersion  = "gkc/1"
+	BeliefVersion   = "gkb/1"
 )
 
 // A Schema is a version of the bundles of turns, with the form of its policies.

@@ -2,6 +2,7 @@ package token
 
 import (
 	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/slice/beliefs"
 	"github.com/graphkernel/graphkernel/slice/contexts"
 	"github.com/graphkernel/graphkernel/slice/facts"
 )
@@ -11,6 +12,7 @@ type (
 	factEvidence = facts.Sealed
 
 	contextEvidence = contexts.Sealed
+	beliefEvidence  = beliefs.Sealed
 )
 
 // Admissible is evidence that was verified. Functions that act on evidence take this type, so that
@@ -35,6 +37,13 @@ type AdmissibleFacts struct{ factEvidence }
 // return copies.
 type AdmissibleContext struct{ contextEvidence }
 
+// AdmissibleBelief is to evidence of a belief what [Admissible] is to a slice of turns. Only [Verifier.VerifyBelief] returns one
+// with evidence in it.
+//
+// Its methods are those of [beliefs.Sealed]: OK, Provenance, Tenant, KeyID, AsOf, Question, Revisions, Evidence and Bytes. They
+// return copies.
+type AdmissibleBelief struct{ beliefEvidence }
+
 // ErrDecode is returned by every decoder and encoder of an Admissible.
 var ErrDecode = slice.ErrDecode
 
@@ -45,6 +54,11 @@ func (a *Admissible) UnmarshalJSON([]byte) error   { return ErrDecode }
 func (a *Admissible) UnmarshalText([]byte) error   { return ErrDecode }
 func (a *Admissible) UnmarshalBinary([]byte) error { return ErrDecode }
 func (a *Admissible) GobDecode([]byte) error       { return ErrDecode }
+
+func (a *AdmissibleBelief) UnmarshalJSON([]byte) error   { return ErrDecode }
+func (a *AdmissibleBelief) UnmarshalText([]byte) error   { return ErrDecode }
+func (a *AdmissibleBelief) UnmarshalBinary([]byte) error { return ErrDecode }
+func (a *AdmissibleBelief) GobDecode([]byte) error       { return ErrDecode }
 
 func (a *AdmissibleContext) UnmarshalJSON([]byte) error   { return ErrDecode }
 func (a *AdmissibleContext) UnmarshalText([]byte) error   { return ErrDecode }

@@ -9,8 +9,8 @@ import (
 )
 
 // A Boundary holds a question within admissible evidence: it sees the turns of the evidence and the facts that are in it or rest on
-// these turns, and nothing else. Only the Boundary methods of [Admissible], [AdmissibleFacts] and [AdmissibleContext] return one that
-// lets anything through; the zero value lets nothing through, and no question is answered within it.
+// these turns, and nothing else. Only the Boundary methods of [Admissible], [AdmissibleFacts], [AdmissibleContext] and [AdmissibleBelief] return one
+// that lets anything through; the zero value lets nothing through, and no question is answered within it.
 //
 // Source: Graph Kernel paper, SliceBoundaryGuard.
 type Boundary struct {
@@ -62,6 +62,15 @@ func (a AdmissibleContext) Boundary() Boundary {
 	}
 	for _, act := range a.Facts() {
 		b.facts[act.Fact.ID()] = true
+	}
+	return b
+}
+
+// Boundary lets the turns through that the belief rests on, and the facts that rest on them.
+func (a AdmissibleBelief) Boundary() Boundary {
+	b := boundary(a)
+	for _, t := range a.Evidence() {
+		b.turns[t.ID] = true
 	}
 	return b
 }

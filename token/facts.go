@@ -5,6 +5,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/slice/beliefs"
 	"github.com/graphkernel/graphkernel/slice/contexts"
 	"github.com/graphkernel/graphkernel/slice/facts"
 )
@@ -43,6 +44,30 @@ func (v *Verifier) verifyContext(data []byte, mayCheck func(slice.Seal) error) (
 		return AdmissibleContext{}, verdict
 	}
 	return AdmissibleContext{contexts.Seal(bundle, data)}, verdict
+}
+
+// VerifyBelief makes every check that it can on the bytes of evidence of a belief. The AdmissibleBelief holds evidence if and only
+// if the outcome is Verified. The bytes are copied.
+func (v *Verifier) VerifyBelief(data []byte) (AdmissibleBelief, Verdict) {
+	return v.verifyBelief(data, anyTenant)
+}
+
+// VerifyBeliefFor is VerifyBelief on behalf of a tenant, as VerifyFor is Verify.
+func (v *Verifier) VerifyBeliefFor(tenant dag.Tenant, data []byte) (AdmissibleBelief, Verdict) {
+	return v.verifyBelief(data, only(tenant))
+}
+
+func (v *Verifier) verifyBelief(data []byte, mayCheck func(slice.Seal) error) (AdmissibleBelief, Verdict) {
+	data = bytes.Clone(data)
+	bundle, err := beliefs.Parse(data)
+	if err != nil {
+		return AdmissibleBelief{}, unreadable(err, beliefs.Checks[:])
+	}
+	verdict := v.judge(bundle.Check(), Claim{Provenance: bundle.Provenance, Seal: bundle.Seal, AsOf: bundle.AsOf}, mayCheck)
+	if verdict.Outcome != Verified {
+		return AdmissibleBelief{}, verdict
+	}
+	return AdmissibleBelief{beliefs.Seal(bundle, data)}, verdict
 }
 
 func (v *Verifier) verifyFacts(data []byte, mayCheck func(slice.Seal) error) (AdmissibleFacts, Verdict) {

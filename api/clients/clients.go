@@ -82,7 +82,7 @@ type operation struct {
 }
 
 // refs are schemas whose bytes must not be touched.
-var untouched = []string{"Bundle", "FactBundle", "Rendering"}
+var untouched = []string{"Bundle", "FactBundle", "BeliefBundle", "Rendering"}
 
 // renamed are the types whose names mean something else to programs.
 var renamed = map[string]string{"Problem": "ProblemDocument", "Keys": "KernelKeys"}

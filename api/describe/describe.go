@@ -44,6 +44,7 @@ var shapeOf = map[reflect.Type]string{
 	reflect.TypeFor[api.Names]():           "Names",
 	reflect.TypeFor[api.Bundle]():          "Bundle",
 	reflect.TypeFor[api.FactBundle]():      "FactBundle",
+	reflect.TypeFor[api.BeliefBundle]():    "BeliefBundle",
 	reflect.TypeFor[api.Keys]():            "Keys",
 	reflect.TypeFor[api.JWKS]():            "JWKS",
 	reflect.TypeFor[api.TokenClaim]():      "TokenClaim",

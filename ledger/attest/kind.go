@@ -5,9 +5,11 @@ import (
 	"slices"
 	"strings"
 
+	beliefkinds "github.com/graphkernel/graphkernel/belief/kinds"
 	"github.com/graphkernel/graphkernel/internal/canon"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/slice/beliefs"
 	"github.com/graphkernel/graphkernel/slice/contexts"
 	"github.com/graphkernel/graphkernel/slice/facts"
 )
@@ -19,6 +21,7 @@ const (
 	PredicateTypeV2    = "https://github.com/graphkernel/graphkernel/attestation/slice/v2" // of one under slice_policy_v2
 	FactsPredicateType = "https://github.com/graphkernel/graphkernel/attestation/facts/v1" // of a slice of facts
 
+	BeliefPredicateType  = "https://github.com/graphkernel/graphkernel/attestation/belief/v1"  // of evidence of a belief
 	ContextPredicateType = "https://github.com/graphkernel/graphkernel/attestation/context/v1" // of a context
 )
 
@@ -38,6 +41,7 @@ var kinds = []kind{
 	{PredicateTypeV2, slice.SchemaVersionV2, policy.SliceFormV2, []string{"edges", "turns"}, true},
 	{FactsPredicateType, facts.SchemaVersion, facts.PolicyForm, []string{"aliases", "evidence", "facts", "reached"}, false},
 	{ContextPredicateType, contexts.SchemaVersion, contexts.PolicyForm, []string{"beliefs", "candidates", "facts", "turns"}, false},
+	{BeliefPredicateType, beliefs.SchemaVersion, beliefkinds.Form, []string{"evidence", "revisions", "steps"}, false},
 }
 
 // ParseBundle reads a bundle of any of the kinds.
@@ -47,6 +51,8 @@ func ParseBundle(data []byte) (slice.Body, error) {
 		return facts.Parse(data)
 	case contexts.Is(data):
 		return contexts.Parse(data)
+	case beliefs.Is(data):
+		return beliefs.Parse(data)
 	}
 	return slice.ParseBundle(data)
 }
@@ -70,7 +76,7 @@ func checkVersion(doc *canon.Value) (*kind, error) {
 	if said := stringAt(doc, "predicateType"); said != nil {
 		at := slices.IndexFunc(kinds, func(k kind) bool { return k.predicateType == *said })
 		if at < 0 {
-			return nil, unknown("predicateType", *said, PredicateType, PredicateTypeV2, FactsPredicateType, ContextPredicateType)
+			return nil, unknown("predicateType", *said, PredicateType, PredicateTypeV2, FactsPredicateType, ContextPredicateType, BeliefPredicateType)
 		}
 		k = &kinds[at]
 	}

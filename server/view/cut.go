@@ -137,6 +137,7 @@ const (
 	kindSlice   = "slice"
 	kindFacts   = "facts"
 	kindContext = "context"
+	kindBelief  = "belief"
 )
 
 func kindOf(r *issued.Record) string {
@@ -145,6 +146,8 @@ func kindOf(r *issued.Record) string {
 		return kindContext
 	case r.OfFacts():
 		return kindFacts
+	case r.OfBelief():
+		return kindBelief
 	}
 	return kindSlice
 }

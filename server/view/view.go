@@ -14,6 +14,7 @@ import (
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/render"
 	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/slice/beliefs"
 	"github.com/graphkernel/graphkernel/slice/contexts"
 	"github.com/graphkernel/graphkernel/slice/facts"
 	"github.com/graphkernel/graphkernel/slice/issued"
@@ -57,6 +58,9 @@ func Judge(k *kernel.Kernel, tenant dag.Tenant, bundle []byte) api.BundleVerdict
 		return bundleVerdict(bundle, evidence.OK(), &verdict)
 	case contexts.Is(bundle):
 		evidence, verdict := k.Contexts().VerifyFor(tenant, bundle)
+		return bundleVerdict(bundle, evidence.OK(), &verdict)
+	case beliefs.Is(bundle):
+		evidence, verdict := k.Beliefs().VerifyFor(tenant, bundle)
 		return bundleVerdict(bundle, evidence.OK(), &verdict)
 	}
 	evidence, verdict := k.Slices().VerifyFor(tenant, bundle)

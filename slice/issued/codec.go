@@ -22,7 +22,7 @@ func (r *Record) Check() error {
 		return err
 	}
 	if r.asked() != (r.Question != "") {
-		return fmt.Errorf("%w: issued slice %s of version %s, question %.80q; slices of facts and contexts have one, and no other", dag.ErrForm, r.Provenance.SliceID, r.Provenance.SchemaVersion, r.Question)
+		return fmt.Errorf("%w: issued slice %s of version %s, question %.80q; slices of facts, contexts and beliefs have one, and no other", dag.ErrForm, r.Provenance.SliceID, r.Provenance.SchemaVersion, r.Question)
 	}
 	return nil
 }
@@ -39,7 +39,7 @@ func (r *Record) check() error {
 		return fmt.Errorf("%w: issued slice %s, question %.80q, token %.80q, want UTF-8 without U+0000", dag.ErrForm, r.Provenance.SliceID, r.Question, r.Token)
 	case r.Facts != "" && (!r.OfFacts() || r.Facts.Unpack() == nil):
 		return fmt.Errorf("%w: issued slice %s, numbers of facts %x", dag.ErrForm, r.Provenance.SliceID, r.Facts)
-	case r.Shown != "" && (!r.OfContext() || r.Shown.Unpack() == nil):
+	case r.Shown != "" && (!r.shows() || r.Shown.Unpack() == nil):
 		return fmt.Errorf("%w: issued slice %s, turns %x", dag.ErrForm, r.Provenance.SliceID, r.Shown)
 	case r.AsOf > dag.MaxSeq || !r.At.Valid():
 		return fmt.Errorf("%w: issued slice %s, cut at %d, issued at %d", dag.ErrForm, r.Provenance.SliceID, r.AsOf, r.At)
@@ -63,6 +63,8 @@ func Leaf(tenant dag.Tenant, r *Record) []byte {
 		return l.Append(nil)
 	case r.OfContext():
 		return (&ContextLeaf{l}).Append(nil)
+	case r.OfBelief():
+		return (&BeliefLeaf{l}).Append(nil)
 	}
 	s := SliceLeaf{Tenant: tenant, Provenance: r.Provenance, AsOf: r.AsOf, KeyID: r.KeyID, Bundle: r.Bundle, At: r.At}
 	return s.Append(nil)
@@ -83,7 +85,7 @@ const (
 	detailAsked = detailTurns + 8 + len(dag.TurnID{}) + len(dag.Digest{})
 )
 
-// appendDetail appends the number, eight bytes, big-endian; of a slice of facts and of a context, whose leaf does
+// appendDetail appends the number, eight bytes, big-endian; of a slice of facts, of a context and of a belief, whose leaf does
 // not say them, the eight bytes of the slice's id, the anchor, the snapshot's hash, and Facts or Shown with the
 // count of its bytes, a uvarint, before it; the token; and By with a zero byte before it, if there is one.
 func appendDetail(dst []byte, r *Record) []byte {
@@ -135,6 +137,8 @@ func read(e *history.Entry) (r Record, of dag.Tenant, _ error) {
 		asked(l, slice.FactsVersion)
 	case *ContextLeaf:
 		asked(&l.FactsLeaf, slice.ContextVersion)
+	case *BeliefLeaf:
+		asked(&l.FactsLeaf, slice.BeliefVersion)
 	default:
 		return r, of, errors.New("its leaf is not of a bundle that was handed out")
 	}
@@ -197,7 +201,7 @@ func (r *Record) terms(dst []history.Term) []history.Term {
 	for _, turn := range r.Shown.Unpack() {
 		dst = append(dst, history.Term{Index: indexShown, Key: turn[:], Since: since, Until: history.Forever})
 	}
-	if r.OfContext() {
+	if r.shows() {
 		return dst
 	}
 	return startTerms(dst, r.Question, since)
@@ -224,6 +228,8 @@ func (Codec) AsOf(e *history.Entry) dag.Seq {
 	case *FactsLeaf:
 		return l.AsOf
 	case *ContextLeaf:
+		return l.AsOf
+	case *BeliefLeaf:
 		return l.AsOf
 	}
 	return 0

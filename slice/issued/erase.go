@@ -9,8 +9,8 @@ import (
 	"github.com/graphkernel/graphkernel/slice/facts"
 )
 
-// A Forgetting is the part of an erasure that is about questions: those that start from a lost name, and requests for
-// contexts that showed the turn, lose their private halves. The rest of the records stays.
+// A Forgetting is the part of an erasure that is about questions: those that start from a lost name, those about beliefs that rest on the turn, and requests for
+// contexts that showed it, lose their private halves. The rest of the records stays.
 type Forgetting struct {
 	Turn dag.TurnID
 	Lost func() []knowledge.NameKey // when all is known that the parts before this one ask for

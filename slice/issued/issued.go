@@ -1,7 +1,7 @@
-// Package issued owns the record of bundles that were handed out, of turns, of facts or of contexts: their
+// Package issued owns the record of bundles that were handed out, of turns, of facts, of contexts or of beliefs: their
 // entries, and reading and writing them in a history. The public half of an entry is the leaf of
 // the ledger; the detail is what the leaf does not say, see appendDetail; the private half is the
-// question of a slice of facts, which has names in it, or the request for a context, which has the task in it.
+// question of a slice of facts or of a belief, which has names in it, or the request for a context, which has the task in it.
 // No text of a turn is in any of them.
 package issued
 
@@ -45,9 +45,9 @@ type Record struct {
 	Number     uint64 // the tenant's first is 1; set by Put
 	Leaf       uint64 // the index of its leaf in the tenant's ledger; set by Put
 	Provenance slice.Provenance
-	Question   string  // of a slice of facts or of a context, in canonical form; "" of a slice of turns, or if it was erased
+	Question   string  // of a slice of facts, of a context or of a belief, in canonical form; "" of a slice of turns, or if it was erased
 	Facts      Numbers // of a slice of facts
-	Shown      Turns   // of a context
+	Shown      Turns   // of a context; of a belief the turns that it rests on
 	AsOf       dag.Seq
 	KeyID      string
 	Token      string
@@ -116,8 +116,17 @@ func (t Turns) Unpack() (ids []dag.TurnID) {
 // OfContext reports whether the bundle is a context.
 func (r *Record) OfContext() bool { return r.Provenance.SchemaVersion == slice.ContextVersion }
 
+// OfBelief reports whether the bundle is evidence of a belief.
+func (r *Record) OfBelief() bool { return r.Provenance.SchemaVersion == slice.BeliefVersion }
+
+// OfTurns reports whether the bundle is a slice of turns.
+func (r *Record) OfTurns() bool { return !r.asked() }
+
 // asked reports whether the bundle answers a question that its anchor does not say.
-func (r *Record) asked() bool { return r.OfFacts() || r.OfContext() }
+func (r *Record) asked() bool { return r.OfFacts() || r.OfContext() || r.OfBelief() }
+
+// shows reports whether the record says which turns the bundle shows, or rests on.
+func (r *Record) shows() bool { return r.OfContext() || r.OfBelief() }
 
 // OfFacts reports whether the bundle is a slice of facts.
 func (r *Record) OfFacts() bool { return r.Provenance.SchemaVersion == slice.FactsVersion }

@@ -13,9 +13,10 @@ const (
 	LeafSlice   ledger.Kind = "slice"
 	LeafFacts   ledger.Kind = "facts"
 	LeafContext ledger.Kind = "context"
+	LeafBelief  ledger.Kind = "belief"
 )
 
-// Forms are the forms of the leaves: *SliceLeaf, *FactsLeaf and *ContextLeaf.
+// Forms are the forms of the leaves: *SliceLeaf, *FactsLeaf, *ContextLeaf and *BeliefLeaf.
 func Forms() []ledger.Form {
 	return []ledger.Form{
 		{Kind: LeafSlice, Read: readSlice, Version: func(doc *canon.Value) error {
@@ -23,6 +24,7 @@ func Forms() []ledger.Form {
 		}},
 		{Kind: LeafFacts, Read: func(c *canon.Cursor) ledger.Leaf { return readFacts(c) }},
 		{Kind: LeafContext, Read: func(c *canon.Cursor) ledger.Leaf { return &ContextLeaf{*readFacts(c)} }},
+		{Kind: LeafBelief, Read: func(c *canon.Cursor) ledger.Leaf { return &BeliefLeaf{*readFacts(c)} }},
 	}
 }
 
@@ -71,6 +73,12 @@ type FactsLeaf struct {
 // A ContextLeaf says that a context was handed out. It has what a FactsLeaf has, and for the same reason nothing of the
 // task and of the turns that were shown.
 type ContextLeaf struct{ FactsLeaf }
+
+// A BeliefLeaf says that evidence of a belief was handed out. It has what a FactsLeaf has, and for the same reason nothing of what is believed.
+type BeliefLeaf struct{ FactsLeaf }
+
+// Append appends the leaf's canonical form.
+func (l *BeliefLeaf) Append(dst []byte) []byte { return l.append(dst, LeafBelief) }
 
 // Append appends the leaf's canonical form.
 func (l *FactsLeaf) Append(dst []byte) []byte { return l.append(dst, LeafFacts) }

@@ -99,8 +99,8 @@ func registeredFor(c *checker, page []issued.Record, registry policy.Registry) (
 	return again, nil
 }
 
-// checkShown looks for the turns that a context showed. It is not assembled again: that takes an index of all texts, and
-// replay does it.
+// checkShown looks for the turns that a context showed, or that a belief rests on. They are not made again: that takes an index of all texts, or
+// the closure of a space, and replay does it.
 func checkShown(c *checker, where string, i *issued.Record) {
 	for _, id := range i.Shown.Unpack() {
 		if at, ok := c.lookup(id); !ok || c.turn(at).seq > i.AsOf {
@@ -119,7 +119,7 @@ func recut(c *checker, page []issued.Record, registry policy.Registry) error {
 			c.saw(i.AsOf, where)
 			continue
 		}
-		if i.OfContext() {
+		if i.OfContext() || i.OfBelief() {
 			checkShown(c, where, i)
 			continue
 		}

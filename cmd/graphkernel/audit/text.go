@@ -11,6 +11,7 @@ import (
 	"github.com/graphkernel/graphkernel/evidence"
 	"github.com/graphkernel/graphkernel/render"
 	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/slice/beliefs"
 	"github.com/graphkernel/graphkernel/slice/contexts"
 	"github.com/graphkernel/graphkernel/slice/facts"
 )
@@ -76,6 +77,14 @@ func textOf(f *evidence.Files) (string, error) {
 			return "", err
 		}
 		return string(render.EscapeJSON(b.Render())), nil
+	case beliefs.Is(f.Bundle):
+		b, err := beliefs.Parse(f.Bundle)
+		if err != nil {
+			return "", err
+		}
+		for i := range b.Revisions {
+			fmt.Fprintf(&out, "%s\n%s\n", b.Revisions[i].Address(), render.Visible(contexts.BeliefText(&b.Revisions[i])))
+		}
 	case f.Bundle != nil:
 		b, err := slice.ParseBundle(f.Bundle)
 		if err != nil {

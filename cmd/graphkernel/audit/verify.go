@@ -408,9 +408,13 @@ func (v *verdictJSON) nameFile(path string) {
 func printVerdict(w io.Writer, v *verdictJSON) {
 	fmt.Fprint(w, cli.Verdict(v.Verdict).Paint(w, strings.ToUpper(strings.ReplaceAll(v.Verdict, "_", " "))))
 	if v.Provenance != nil {
-		if fmt.Fprintf(w, "  slice %s, ", v.Provenance.SliceID); v.Provenance.SchemaVersion == slice.FactsVersion {
+		fmt.Fprintf(w, "  slice %s, ", v.Provenance.SliceID)
+		switch v.Provenance.SchemaVersion {
+		case slice.FactsVersion:
 			fmt.Fprint(w, cli.Count(v.Facts, "fact"))
-		} else {
+		case slice.BeliefVersion:
+			fmt.Fprint(w, "evidence of a belief")
+		default:
 			fmt.Fprint(w, cli.Count(v.Turns, "turn"))
 		}
 		if len(v.Redacted) > 0 {

@@ -53,7 +53,7 @@ as JSON:
 	}
 	c.AddCommand(spaceCommand(a), itemsCommand(a), conflictsCommand(a))
 	c.AddCommand(operatorCommands(a)...)
-	c.AddCommand(baseCommand(a), whyCommand(a), diffCommand(a))
+	c.AddCommand(baseCommand(a), whyCommand(a), proveCommand(a), diffCommand(a))
 	c.AddCommand(showCommand(a), impactCommand(a), tagCommand(a), deprecateCommand(a), restoreCommand(a), linkCommand(a))
 	c.AddCommand(promoteCommand(a), cascadeCommand(a), resolveCommand(a), rulesCommand(a), usedCommand(a))
 	return c

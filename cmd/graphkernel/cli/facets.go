@@ -29,6 +29,7 @@ type Session struct {
 	Policies Policies
 	Facts    Facts
 	Contexts Contexts
+	Beliefs  Beliefs
 	Ledger   Ledger
 
 	Kernel  *kernel.Kernel // nil of a service
@@ -111,6 +112,11 @@ type Facts interface {
 // Contexts is the part of contexts.
 type Contexts interface {
 	Assemble(ctx context.Context, r client.ContextRequest) (client.Context, error)
+}
+
+// Beliefs is the part of beliefs that hands out evidence.
+type Beliefs interface {
+	Prove(ctx context.Context, r client.ProofRequest) (client.BeliefProof, error)
 }
 
 // Ledger is the part of evidence for third parties.

@@ -23,6 +23,7 @@ const (
 	KindSlice   = "slice"
 	KindFacts   = "facts"
 	KindContext = "context"
+	KindBelief  = "belief"
 )
 
 // KindOf returns the kind of what was handed out.
@@ -32,6 +33,8 @@ func KindOf(i *api.Issued) string {
 		return KindFacts
 	case slice.ContextVersion:
 		return KindContext
+	case slice.BeliefVersion:
+		return KindBelief
 	}
 	return KindSlice
 }

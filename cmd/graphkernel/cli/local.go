@@ -30,7 +30,7 @@ type local struct {
 func SessionOf(k *kernel.Kernel, tenant dag.Tenant) *Session {
 	l := local{k, tenant}
 	return &Session{
-		Tenant: tenant, Kernel: k, Turns: localTurns{l}, Slices: localSlices{l}, Policies: localPolicies{l}, Facts: localFacts{l}, Contexts: localContexts{l}, Ledger: localLedger{l},
+		Tenant: tenant, Kernel: k, Turns: localTurns{l}, Slices: localSlices{l}, Policies: localPolicies{l}, Facts: localFacts{l}, Contexts: localContexts{l}, Beliefs: localBeliefs{l}, Ledger: localLedger{l},
 		head: func(ctx context.Context) (dag.Seq, error) { return k.Turns().Head(ctx, tenant) },
 	}
 }
@@ -41,6 +41,7 @@ type (
 	localPolicies struct{ local }
 	localFacts    struct{ local }
 	localContexts struct{ local }
+	localBeliefs  struct{ local }
 	localLedger   struct{ local }
 )
 
@@ -104,6 +105,14 @@ func (l localFacts) Slice(ctx context.Context, r client.FactRequest) (client.Fac
 	}
 	claim, err := facts.Parse(issued.Bundle)
 	return client.FactBundle{Bytes: issued.Bundle, SHA256: issued.Record.Bundle, Claim: claim}, err
+}
+
+func (l localBeliefs) Prove(ctx context.Context, r client.ProofRequest) (client.BeliefProof, error) {
+	issued, err := l.local.Beliefs().Prove(ctx, l.tenant, kernel.ProofRequest(r))
+	if err != nil {
+		return client.BeliefProof{}, err
+	}
+	return client.BeliefProof{Bytes: issued.Bundle, SHA256: issued.Record.Bundle, Claim: issued.Belief}, nil
 }
 
 func (l localContexts) Assemble(ctx context.Context, r client.ContextRequest) (client.Context, error) {

@@ -30,7 +30,7 @@ func remoteSession(ctx context.Context, c *client.Client, named dag.Tenant) (*Se
 		return nil, Usagef("the API key is of tenant %s, and tenant %s is named", who.Tenant, named)
 	}
 	s := &Session{
-		Tenant: dag.Tenant(who.Tenant), Slices: remoteSlices{c.Slices()}, Policies: remotePolicies{c.Policies()}, Facts: remoteFacts{c.Facts(), c}, Contexts: remoteContexts{c.Contexts()},
+		Tenant: dag.Tenant(who.Tenant), Slices: remoteSlices{c.Slices()}, Policies: remotePolicies{c.Policies()}, Facts: remoteFacts{c.Facts(), c}, Contexts: remoteContexts{c.Contexts()}, Beliefs: remoteBeliefs{c.Beliefs()},
 		Ledger: remoteLedger{c.Ledger()}, service: c,
 		head: func(ctx context.Context) (dag.Seq, error) {
 			who, err := told(c.Caller(ctx))
@@ -122,6 +122,12 @@ func (r remotePolicies) Get(ctx context.Context, id policy.ID) (policy.Registere
 func (r remotePolicies) Register(ctx context.Context, p policy.Registered) error {
 	_, err := told(struct{}{}, r.Policies.Register(ctx, p))
 	return err
+}
+
+type remoteBeliefs struct{ client.Beliefs }
+
+func (r remoteBeliefs) Prove(ctx context.Context, q client.ProofRequest) (client.BeliefProof, error) {
+	return told(r.Beliefs.Prove(ctx, q))
 }
 
 type remoteContexts struct{ client.Contexts }

@@ -1,0 +1,101 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"fmt"
+
+	"github.com/graphkernel/graphkernel/api"
+	"github.com/graphkernel/graphkernel/belief"
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/slice/beliefs"
+)
+
+// A ProofRequest asks for evidence that something is believed. Names may have any spelling.
+type ProofRequest struct {
+	Space   belief.Space
+	Literal belief.Literal
+	ValidAt *dag.Time // nil: whenever it held
+	AsOf    dag.Seq   // 0 is the present
+}
+
+// A BeliefProof is evidence of a belief as it was handed out. It agrees with itself. It is no evidence yet: who signed it, only
+// verification tells.
+type BeliefProof struct {
+	Bytes  []byte          // to be passed on and verified exactly as they are
+	SHA256 dag.Digest      // of Bytes
+	Claim  *beliefs.Bundle // what Bytes say
+}
+
+// Prove has evidence made and signed. The same question as of the same number gives the same bytes. What is not believed is an
+// error with the code not_found.
+func (c Beliefs) Prove(ctx context.Context, r ProofRequest) (BeliefProof, error) {
+	l := r.Literal
+	q, err := asking(&api.ProveBelief.Spec, api.BeliefProofRequest{
+		Space: string(r.Space), BeliefStatement: api.BeliefStatement{Subject: l.Subject, Predicate: l.Predicate, Object: l.Object, Not: l.Not}, AsOf: uint64(r.AsOf), ValidAt: r.ValidAt,
+	})
+	if err != nil {
+		return BeliefProof{}, err
+	}
+	return handed(ctx, c.conn, q, r.bundle)
+}
+
+// bundle makes every check that needs no key on what came for a request. Under which names the statement is believed, aliases say.
+func (r *ProofRequest) bundle(data []byte, digest, id string) (BeliefProof, error) {
+	b := BeliefProof{Bytes: data, SHA256: sha256.Sum256(data)}
+	if digest != b.SHA256.String() {
+		return BeliefProof{}, fmt.Errorf("it was announced as %.80q, and its SHA-256 is %s", digest, b.SHA256)
+	}
+	var err error
+	if b.Claim, err = consistentBelief(data); err != nil {
+		return BeliefProof{}, err
+	}
+	asked := &b.Claim.Question
+	switch {
+	case id != string(b.Claim.Provenance.SliceID):
+		return BeliefProof{}, fmt.Errorf("it was announced as %.80q, and is %s", id, b.Claim.Provenance.SliceID)
+	case asked.Space != r.Space || asked.Literal.Not != r.Literal.Not || instant(asked.ValidAt) != instant(r.ValidAt):
+		return BeliefProof{}, fmt.Errorf("it is of another space, sign or time than was asked for")
+	case r.AsOf != 0 && b.Claim.AsOf != r.AsOf:
+		return BeliefProof{}, fmt.Errorf("it is as of %d, and %d was asked for", b.Claim.AsOf, r.AsOf)
+	}
+	return b, nil
+}
+
+// consistentBelief reads evidence of a belief and recomputes what its header claims of its body.
+func consistentBelief(data []byte) (*beliefs.Bundle, error) {
+	b, err := beliefs.Parse(data)
+	if err != nil {
+		return nil, err
+	}
+	return b, agree(b.Check())
+}
+
+// Verify is Slices.Verify for evidence of a belief.
+func (c Beliefs) Verify(ctx context.Context, bundle []byte) (VerifiedBelief, api.BundleVerdict, error) {
+	if !beliefs.Is(bundle) {
+		return VerifiedBelief{}, api.BundleVerdict{}, fmt.Errorf("client: %w: these bytes are no evidence of a belief", ErrKind)
+	}
+	data := bytes.Clone(bundle)
+	v, err := call(ctx, c.conn, api.VerifyBundle, api.TheBundle{Bundle: data})
+	if err != nil {
+		return VerifiedBelief{}, api.BundleVerdict{}, err
+	}
+	var b *beliefs.Bundle
+	admissible, err := judged(data, &v, func() (*slice.Provenance, *slice.Seal, error) {
+		var err error
+		if b, err = consistentBelief(data); err != nil {
+			return nil, nil, err
+		}
+		return &b.Provenance, &b.Seal, nil
+	})
+	if err != nil {
+		return VerifiedBelief{}, api.BundleVerdict{}, fmt.Errorf("client: %w: %w", ErrAnswer, err)
+	}
+	if !admissible {
+		return VerifiedBelief{}, v, nil
+	}
+	return VerifiedBelief{beliefs.Seal(b, data)}, v, nil
+}

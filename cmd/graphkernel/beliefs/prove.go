@@ -1,0 +1,91 @@
+package beliefs
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/graphkernel/graphkernel/belief"
+	"github.com/graphkernel/graphkernel/client"
+	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
+	"github.com/graphkernel/graphkernel/dag"
+)
+
+// A proofJSON tells what went into a file.
+type proofJSON struct {
+	SliceID   string `json:"slice_id"`
+	File      string `json:"file"`
+	Revisions int    `json:"revisions"`
+	Steps     int    `json:"steps"`
+	Turns     int    `json:"turns"`
+	AsOf      uint64 `json:"as_of"`
+	PolicyID  string `json:"policy_id"`
+	KeyID     string `json:"key_id"`
+	Token     string `json:"token"`
+	Bundle    string `json:"bundle_sha256"`
+}
+
+func proveCommand(a *cli.App) *cobra.Command {
+	var asOf uint64
+	var not bool
+	var validAt, out string
+	c := &cobra.Command{
+		Use:   "prove SPACE SUBJECT PREDICATE OBJECT",
+		Short: "Hand out signed evidence that a statement is believed",
+		Long: `Writes a bundle, canonical JSON, with the revisions from which the statement follows, none of which can be
+left out, the steps in which it does, and the leaf hashes of the turns that they rest on. It is signed and
+recorded. Anybody can check it with graphkernel verify, without the store, and graphkernel replay makes it
+again as of then. docs/belief.md has its form.
+
+With --output json and -o, standard output tells what was written:
+
+  {"slice_id","file","revisions","steps","turns","as_of","policy_id","key_id","token","bundle_sha256"}`,
+		Example: `  graphkernel belief prove acme/support customer-7 prefers e-mail -o belief.json && graphkernel verify belief.json
+  graphkernel belief prove acme/support customer-7 prefers e-mail --as-of 120 --valid-at 2026-03-14`,
+		Args: spaceAnd("SUBJECT PREDICATE OBJECT"),
+		RunE: func(c *cobra.Command, args []string) error {
+			s, err := statementOf("", args[1:], not)
+			if err != nil {
+				return err
+			}
+			r := client.ProofRequest{Space: belief.Space(args[0]), Literal: belief.Literal{Subject: s.Subject, Predicate: s.Predicate, Object: s.Object, Not: not}, AsOf: dag.Seq(asOf)}
+			if r.ValidAt, err = timeOf("valid-at", validAt); err != nil {
+				return err
+			}
+			return prove(a, c, r, out)
+		},
+		ValidArgsFunction: a.Stores.CompleteSpaces(),
+	}
+	asOfFlag(c, &asOf)
+	c.Flags().BoolVar(&not, "not", false, "that it is denied")
+	c.Flags().StringVar(&validAt, "valid-at", "", "that it holds at this date or time; whenever it held if absent")
+	c.Flags().StringVarP(&out, "out", "o", "", "the file to write; standard output if absent")
+	cli.NoFiles(c, "valid-at")
+	return c
+}
+
+func prove(a *cli.App, c *cobra.Command, r client.ProofRequest, out string) error {
+	if err := a.IO.ForPrograms(out, "a bundle"); err != nil {
+		return err
+	}
+	var issued client.BeliefProof
+	err := a.Issue(c.Context(), out, func(s *cli.Session) (_ []byte, err error) {
+		if issued, err = s.Beliefs.Prove(c.Context(), r); err != nil {
+			return nil, hinted(err, fmt.Sprintf("; graphkernel belief base %s lists what is believed there", r.Space))
+		}
+		return issued.Bytes, nil
+	})
+	if err != nil {
+		return err
+	}
+	b := issued.Claim
+	p := &b.Provenance
+	a.IO.Note("slice %s: %s, %s, %s of evidence, as of %d, key %s", p.SliceID, cli.Count(len(b.Revisions), "revision"), cli.Count(len(b.Steps), "step"), cli.Count(len(b.Evidence), "turn"), b.AsOf, b.Seal.KeyID)
+	if a.IO.Output != "json" || cli.ToStdout(out) {
+		return nil
+	}
+	return a.IO.PrintJSON(proofJSON{
+		SliceID: string(p.SliceID), File: out, Revisions: len(b.Revisions), Steps: len(b.Steps), Turns: len(b.Evidence),
+		AsOf: uint64(b.AsOf), PolicyID: string(p.PolicyID), KeyID: b.Seal.KeyID, Token: b.Seal.Token, Bundle: issued.SHA256.String(),
+	})
+}

@@ -1,0 +1,220 @@
+package kernel
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+
+	"github.com/graphkernel/graphkernel/belief"
+	"github.com/graphkernel/graphkernel/belief/journal"
+	"github.com/graphkernel/graphkernel/belief/kinds"
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/history/erasures"
+	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/slice/beliefs"
+	"github.com/graphkernel/graphkernel/slice/issued"
+	"github.com/graphkernel/graphkernel/store"
+	"github.com/graphkernel/graphkernel/token"
+)
+
+// A ProofRequest asks for evidence that something is believed. Names are as they are written.
+type ProofRequest struct {
+	Space   belief.Space
+	Literal belief.Literal
+	ValidAt *dag.Time // nil: whenever it held
+	AsOf    dag.Seq   // 0 is the present
+}
+
+// An IssuedBelief is what a request for evidence of a belief is answered with.
+type IssuedBelief struct {
+	Belief *beliefs.Bundle
+	Bundle []byte // canonical bytes, the evidence to hand on
+	Record issued.Record
+}
+
+// ErrNotBelieved is wrapped if evidence is asked for of what is not believed. It wraps store.ErrNotFound.
+var ErrNotBelieved = fmt.Errorf("%w: it is not believed", store.ErrNotFound)
+
+// Prove hands out evidence that a literal is believed in a space: the revisions from which it follows, in which steps, and the leaves of the turns that
+// they rest on, signed and recorded. The same question as of the same number has the same bytes as long as the signing key does and nothing that it holds was erased.
+func (k Beliefs) Prove(ctx context.Context, tenant dag.Tenant, r ProofRequest) (_ *IssuedBelief, err error) {
+	ctx, observed := k.observe(ctx, "prove")
+	defer func() { observed(err) }()
+	if err := k.screen(ctx, tenant, func() []Text {
+		return []Text{{In: "subject", Text: r.Literal.Subject}, {In: "predicate", Text: r.Literal.Predicate}, {In: "object", Text: r.Literal.Object}}
+	}); err != nil {
+		return nil, err
+	}
+	aliases, err := k.facts().Aliases(ctx, tenant, 0)
+	if err != nil {
+		return nil, err
+	}
+	named, err := k.literals(aliases, "statement", []belief.Literal{r.Literal})
+	if err != nil {
+		return nil, err
+	}
+	asOf, err := k.asOfHead(ctx, tenant, r.AsOf)
+	if err != nil {
+		return nil, err
+	}
+	q := beliefs.Question{Space: r.Space, Literal: named[0], ValidAt: r.ValidAt}
+	return steady(k.engine, func(c *cache) (*IssuedBelief, error) {
+		if err := k.mayIssue(tenant); err != nil {
+			return nil, err
+		}
+		b, p, err := c.prove(ctx, tenant, q, asOf)
+		if err != nil {
+			return nil, err
+		}
+		return c.issueBelief(ctx, tenant, b, p)
+	})
+}
+
+// issueBelief seals and records evidence.
+func (c *cache) issueBelief(ctx context.Context, tenant dag.Tenant, b *beliefs.Bundle, p policy.Registered) (*IssuedBelief, error) {
+	i := &IssuedBelief{Belief: b}
+	err := c.k.turnstile.pass(ctx, func() (err error) {
+		if b.Seal, err = c.k.authority.SealProvenance(tenant, &b.Provenance); err == nil {
+			i.Bundle = b.Append(nil)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	handed := handout{keyID: b.Seal.KeyID, token: b.Seal.Token, asOf: b.AsOf}
+	i.Record, err = c.recordAs(ctx, tenant, handed, p, func(at dag.Time) issued.Record {
+		return issued.Record{
+			Provenance: b.Provenance, Question: b.Question.Text(), Shown: issued.PackTurns(b.Turns()), AsOf: b.AsOf, KeyID: b.Seal.KeyID, Token: b.Seal.Token,
+			Bundle: sha256.Sum256(i.Bundle), At: at,
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return i, nil
+}
+
+// prove finds from what a question's literal follows as of a number. Names are those of then: the question has them.
+func (c *cache) prove(ctx context.Context, tenant dag.Tenant, q beliefs.Question, asOf dag.Seq) (*beliefs.Bundle, policy.Registered, error) {
+	var none policy.Registered
+	j := journal.Base{History: c.store, Kept: (*keptRevisions)(c)}
+	id, err := j.Space(ctx, tenant, q.Space, asOf)
+	if err != nil {
+		return nil, none, err
+	}
+	registered, err := c.policies.get(ctx, tenant, policy.ID(id))
+	if err != nil {
+		return nil, none, err
+	}
+	p, err := kinds.Of(registered)
+	if err != nil {
+		return nil, none, err
+	}
+	held, err := j.Believed(ctx, tenant, q.Space, asOf)
+	if err != nil {
+		return nil, none, err
+	}
+	in := belief.Always
+	if q.ValidAt != nil {
+		in = belief.Span{From: *q.ValidAt, Until: *q.ValidAt + 1}
+	}
+	elements := make(belief.Base, len(held))
+	for i := range held {
+		elements[i] = held[i].Element()
+	}
+	var support []journal.Part
+	var rests store.IDs
+	for _, i := range belief.Support(p.Constraints(), elements, q.Literal, in) {
+		support = append(support, held[i].Part)
+		rests = append(rests, held[i].Stated().Turns...)
+	}
+	if len(support) == 0 {
+		return nil, none, fmt.Errorf("%q in the space %s of tenant %s, as of %d: %w", q.Literal, q.Space, tenant, asOf, ErrNotBelieved)
+	}
+	leaves := map[dag.TurnID]dag.Digest{}
+	if err := c.leavesOf(tenant)(ctx, rests, func(t dag.TurnID, leaf dag.Digest) { leaves[t] = leaf }); err != nil {
+		return nil, none, err
+	}
+	b, err := beliefs.New(q, registered, asOf, support, leaves)
+	if err != nil {
+		return nil, none, fmt.Errorf("%w: %w", ErrDamaged, err) // what follows has a derivation, and a belief rests on turns that are there
+	}
+	return b, registered, nil
+}
+
+// proveAgain makes the bundle that a claim leads to.
+func (c *cache) proveAgain(ctx context.Context, tenant dag.Tenant, q beliefs.Question, asOf dag.Seq, seal slice.Seal) ([]byte, error) {
+	if asOf == 0 {
+		return nil, fmt.Errorf("%w: as_of is 0, before anything was known", ErrBeyondHead)
+	}
+	if _, err := c.asOfNumber(ctx, tenant, asOf); err != nil {
+		return nil, err
+	}
+	b, _, err := c.prove(ctx, tenant, q, asOf)
+	if err != nil {
+		return nil, err
+	}
+	b.Seal = seal
+	return b.Append(nil), nil
+}
+
+// replay is Replay for evidence of a belief. It is erased if it is on record and a turn that it rests on was erased since.
+func (k Beliefs) replay(ctx context.Context, tenant dag.Tenant, bundle []byte) (*Replay, error) {
+	b, err := beliefs.Parse(bundle)
+	if err != nil {
+		return nil, err
+	}
+	return k.slices().replayAsked(ctx, tenant, b, bundle, func(c *cache) ([]byte, error) {
+		return c.proveAgain(ctx, tenant, b.Question, b.AsOf, b.Seal)
+	})
+}
+
+// account says of recorded evidence that could not be made again which turns that it rests on were erased since.
+func (k Beliefs) account(ctx context.Context, tenant dag.Tenant, r *Replay, i *issued.Record) error {
+	gone, err := k.restsGone(ctx, tenant, i)
+	if err != nil || len(gone) == 0 {
+		return err
+	}
+	r.Erased = gone
+	r.judgeAnew()
+	r.agree(Erased, fmt.Sprintf("%d of the turns that it rests on were erased since, so the bytes cannot be compared", len(gone)))
+	return nil
+}
+
+// restsGone lists the turns that recorded evidence rests on and that were erased since.
+func (k Beliefs) restsGone(ctx context.Context, tenant dag.Tenant, i *issued.Record) (gone []dag.TurnID, _ error) {
+	turns := i.Shown.Unpack()
+	erased, err := erasures.Base{History: k.store}.Among(ctx, tenant, turns)
+	for _, t := range turns {
+		if erased[t] != 0 {
+			gone = append(gone, t)
+		}
+	}
+	return gone, err
+}
+
+// notIssued says why evidence cannot be made again, or is not what was issued.
+func (k Beliefs) notIssued(ctx context.Context, tenant dag.Tenant, i *issued.Record, err error) error {
+	gone, wrong := k.restsGone(ctx, tenant, i)
+	switch {
+	case wrong != nil:
+		return wrong
+	case len(gone) > 0:
+		return erasedSince(tenant, i)
+	case err != nil:
+		return err
+	}
+	return notIssued(tenant, i)
+}
+
+// Verify judges the bytes of evidence of a belief, as Slices.Verify does those of a slice.
+func (k Beliefs) Verify(bundle []byte) (token.AdmissibleBelief, token.Verdict) {
+	return k.verifier.VerifyBelief(bundle)
+}
+
+// VerifyFor is Verify on behalf of a tenant.
+func (k Beliefs) VerifyFor(tenant dag.Tenant, bundle []byte) (token.AdmissibleBelief, token.Verdict) {
+	return k.verifier.VerifyBeliefFor(tenant, bundle)
+}

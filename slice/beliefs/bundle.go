@@ -1,0 +1,272 @@
+package beliefs
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+
+	"github.com/graphkernel/graphkernel/belief"
+	"github.com/graphkernel/graphkernel/belief/journal"
+	"github.com/graphkernel/graphkernel/belief/kinds"
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/internal/canon"
+	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/slice"
+)
+
+// SchemaVersion is the version of the bundles of this package.
+const SchemaVersion = slice.BeliefVersion
+
+// A Question asks why something is believed.
+type Question struct {
+	Space   belief.Space
+	Literal belief.Literal
+	ValidAt *dag.Time // nil: whenever it held
+}
+
+// A Bundle is evidence of a belief. One that was read is what somebody claims; only package token says whether it is admissible.
+type Bundle struct {
+	AsOf       dag.Seq
+	Provenance slice.Provenance
+	Seal       slice.Seal
+	Policy     kinds.Policy // of the space
+	Question   Question
+	Revisions  []journal.Revision // by ascending address
+	Steps      []Step             // in the order in which they follow
+	Evidence   []Turn             // by ascending id
+}
+
+// A Step takes a statement of a revision.
+type Step struct{ Revision, Statement int }
+
+// A Turn is what a statement rests on.
+type Turn struct {
+	ID   dag.TurnID
+	Leaf dag.Digest // slice.TurnLeaf
+}
+
+// begins are what the bytes of every bundle begin with, before and after the number of the view. Those of no bundle of another kind do.
+var begins = func() [2][]byte {
+	w := canon.NewWriter(nil)
+	w.BeginObject()
+	w.Key("as_of")
+	before := len(w.Bytes)
+	w.Uint(0)
+	after := len(w.Bytes)
+	w.Key("evidence")
+	return [2][]byte{w.Bytes[:before], w.Bytes[after:]}
+}()
+
+// Is reports whether bytes claim to be evidence of a belief, by how they begin.
+func Is(data []byte) bool {
+	rest, ok := bytes.CutPrefix(data, begins[0])
+	return ok && bytes.HasPrefix(bytes.TrimLeft(rest, "0123456789"), begins[1])
+}
+
+// Append appends the bundle's canonical bytes. For a bundle that Parse read, they are the bytes it was read from.
+func (b *Bundle) Append(dst []byte) []byte {
+	w := canon.NewWriter(dst)
+	w.Object([]canon.Field{
+		{Key: "as_of", Write: func(w *canon.Writer) { w.Uint(uint64(b.AsOf)) }},
+		{Key: "evidence", Write: func(w *canon.Writer) {
+			w.BeginArray()
+			for i := range b.Evidence {
+				b.Evidence[i].write(w, "")
+			}
+			w.EndArray()
+		}},
+		{Key: "key_id", Write: func(w *canon.Writer) { w.String(b.Seal.KeyID) }},
+		{Key: "policy", Write: b.Policy.AppendWire},
+		{Key: "provenance", Write: b.Provenance.AppendWire},
+		{Key: "question", Write: func(w *canon.Writer) { b.Question.write(w, "") }},
+		{Key: "revisions", Write: func(w *canon.Writer) {
+			w.BeginArray()
+			for i := range b.Revisions {
+				b.Revisions[i].WriteEvidence(w)
+			}
+			w.EndArray()
+		}},
+		{Key: "steps", Write: func(w *canon.Writer) { writeSteps(w, b.Steps) }},
+		{Key: "tenant", Write: func(w *canon.Writer) { w.String(string(b.Seal.Tenant)) }},
+		{Key: "token", Write: func(w *canon.Writer) { w.String(b.Seal.Token) }},
+	})
+	return w.Bytes
+}
+
+func writeSteps(w *canon.Writer, steps []Step) {
+	w.BeginArray()
+	for _, s := range steps {
+		w.BeginArray()
+		w.Uint(uint64(s.Revision))
+		w.Uint(uint64(s.Statement))
+		w.EndArray()
+	}
+	w.EndArray()
+}
+
+// write writes a turn of the evidence; with a type it is a leaf.
+func (t *Turn) write(w *canon.Writer, leafType string) {
+	w.BeginObject()
+	w.Key("leaf")
+	w.Hex(t.Leaf[:])
+	w.Key("turn")
+	w.String(t.ID.String())
+	writeType(w, leafType)
+	w.EndObject()
+}
+
+// write writes a question; with a type it is a leaf.
+func (q *Question) write(w *canon.Writer, leafType string) {
+	w.BeginObject()
+	if q.Literal.Not {
+		w.Key("not")
+		w.Bool(true)
+	}
+	w.Key("object")
+	w.String(q.Literal.Object)
+	w.Key("predicate")
+	w.String(q.Literal.Predicate)
+	w.Key("space")
+	w.String(string(q.Space))
+	w.Key("subject")
+	w.String(q.Literal.Subject)
+	writeType(w, leafType)
+	if q.ValidAt != nil {
+		w.Key("valid_at")
+		w.String(q.ValidAt.String())
+	}
+	w.EndObject()
+}
+
+func writeType(w *canon.Writer, leafType string) {
+	if leafType != "" {
+		w.Key("type")
+		w.String(leafType)
+	}
+}
+
+// Text returns the question as it is in a bundle.
+func (q *Question) Text() string {
+	w := canon.NewWriter(nil)
+	q.write(w, "")
+	return string(w.Bytes)
+}
+
+// ParseQuestion reads a question as [Question.Text] gives it.
+func ParseQuestion(text string) (q Question, err error) {
+	doc, err := canon.Parse([]byte(text))
+	if err == nil {
+		c := canon.Open(doc)
+		q, err = readQuestion(c), c.Err()
+	}
+	if err == nil && q.Text() != text {
+		err = errors.New("not the canonical spelling")
+	}
+	if err != nil {
+		return Question{}, fmt.Errorf("%w evidence of a belief: question: %w", slice.ErrMalformed, err)
+	}
+	return q, nil
+}
+
+// Parse reads a bundle's canonical bytes and nothing else: another spelling of the same values is slice.ErrMalformed. It checks the form of every
+// field, and nothing that needs computing; that is Bundle.Check.
+func Parse(data []byte) (*Bundle, error) {
+	return slice.ReadStrict("evidence of a belief", data, slice.BytesOfValue, versions, read, nil)
+}
+
+func versions(*canon.Value) []slice.KnownVersion {
+	return []slice.KnownVersion{{In: "provenance", Key: "schema_version", Version: SchemaVersion}, {In: "policy", Key: "type", Version: kinds.Type}}
+}
+
+func read(c *canon.Cursor) *Bundle {
+	b := &Bundle{
+		AsOf:       dag.Seq(c.Field("as_of").Uint(uint64(dag.MaxSeq))),
+		Provenance: slice.ReadProvenance(c.Field("provenance")),
+		Seal:       slice.ReadSeal(c),
+		Question:   readQuestion(c.Field("question")),
+	}
+	b.Policy, _ = kinds.Form.Read(c.Field("policy"), policy.Wire).(kinds.Policy)
+	for _, f := range c.Field("revisions").Items() {
+		b.Revisions = append(b.Revisions, *journal.ReadEvidence(f))
+	}
+	for _, f := range c.Field("evidence").Items() {
+		b.Evidence = append(b.Evidence, Turn{canon.Parsed(f.Field("turn"), dag.ParseTurnID), canon.Parsed(f.Field("leaf"), dag.ParseDigest)})
+		f.Close()
+	}
+	for _, f := range c.Field("steps").Items() {
+		b.Steps = append(b.Steps, b.readStep(f))
+	}
+	c.Close()
+	return b
+}
+
+// readStep reads a step, which is of a statement that there is.
+func (b *Bundle) readStep(c *canon.Cursor) (s Step) {
+	items := c.Items()
+	if len(items) != 2 || len(b.Revisions) == 0 {
+		c.Failf("want the place of a revision and that of one of its statements")
+		return s
+	}
+	s.Revision = int(items[0].Uint(uint64(len(b.Revisions) - 1)))
+	of := b.Revisions[s.Revision].Statements
+	if len(of) == 0 {
+		c.Failf("the revision states nothing")
+		return s
+	}
+	s.Statement = int(items[1].Uint(uint64(len(of) - 1)))
+	return s
+}
+
+func readQuestion(c *canon.Cursor) Question {
+	q := Question{
+		Space:   canon.Parsed(c.Field("space"), belief.ParseSpace),
+		Literal: belief.Literal{Subject: c.Field("subject").String(), Predicate: c.Field("predicate").String(), Object: c.Field("object").String()},
+	}
+	if f := c.Optional("not"); f != nil {
+		if q.Literal.Not = f.Bool(); !q.Literal.Not {
+			f.Failf("want true, or no member")
+		}
+	}
+	if f := c.Optional("valid_at"); f != nil {
+		at := canon.Parsed(f, dag.ParseTime)
+		q.ValidAt = &at
+	}
+	c.Close()
+	if err := q.Literal.Check(); err != nil && c.Err() == nil {
+		c.Fail(err)
+	}
+	return q
+}
+
+func (q *Question) leaf() []byte {
+	return slice.LeafBytes(func(w *canon.Writer) { q.write(w, "question") })
+}
+
+// anchor is the anchor of the evidence that answers the question.
+func (q *Question) anchor() dag.TurnID { return dag.ExternalTurnID("belief", string(q.leaf()[1:])) }
+
+// fingerprint computes the six fields from the body, except for the policy's id.
+func (b *Bundle) fingerprint() slice.Provenance {
+	var leaves []dag.Digest
+	refs := []string{}
+	for i := range b.Revisions {
+		leaves = append(leaves, b.Revisions[i].Leaf())
+		refs = append(refs, b.Revisions[i].Address().String())
+	}
+	for i := range b.Evidence {
+		leaves = append(leaves, slice.HashLeaf(func(w *canon.Writer) { b.Evidence[i].write(w, "evidence") }))
+	}
+	leaves = append(leaves, sha256.Sum256(b.Question.leaf()), slice.HashLeaf(func(w *canon.Writer) {
+		w.BeginObject()
+		w.Key("steps")
+		writeSteps(w, b.Steps)
+		writeType(w, "steps")
+		w.EndObject()
+	}))
+	p := slice.Provenance{
+		Anchor: b.Question.anchor(), PolicyID: b.Provenance.PolicyID, PolicyParamsHash: b.Policy.Hash(), GraphSnapshotHash: slice.TreeHash(leaves), SchemaVersion: SchemaVersion,
+	}
+	p.SliceID = slice.NameOf(&p, map[string][]string{"beliefs": refs})
+	return p
+}
