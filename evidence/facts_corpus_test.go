@@ -159,7 +159,7 @@ func makeFactsCorpus(t testing.TB) []corpusCase {
 	for i := range c.cases {
 		c.cases[i].namesFails(t)
 	}
-	return c.cases
+	return append(c.cases, beliefCases(t)...)
 }
 
 // namesFails writes down which checks of a tampered bundle and its token fail. A case that was
@@ -415,6 +415,13 @@ func (c *corpus) factVersions(issued *kernel.IssuedFacts) {
 }
 
 // loggedFacts are bundles of facts beside what third parties go by.
+// onlyLeaf is the proof of a leaf in a log that has no other.
+func (c *corpus) onlyLeaf(leaf []byte) []byte {
+	signer, _, err := c.id.Log(tenant)
+	note := must(ledger.Checkpoint{Origin: origin, Root: ledger.Root{Size: 1, Hash: ledger.LeafHash(leaf)}}.Sign(must(signer, err)))
+	return (&ledger.Proof{Leaf: leaf, Checkpoint: note}).Append(nil)
+}
+
 func (c *corpus) loggedFacts(issued, second *kernel.IssuedFacts) {
 	b := issued.Bundle
 	proof := c.proofOf(issued, 0, 1)
@@ -431,9 +438,7 @@ func (c *corpus) loggedFacts(issued, second *kernel.IssuedFacts) {
 	c.add("log_turns_fail", evidence.NotInLog, "A bundle of turns with the proof of a slice of facts.", with(files, bundleFile, turns.Bundle), c.trustLog(), "")
 	c.add("log_as_of_fail", evidence.NotInLog, "as_of is outside the token, not outside the leaf.", with(files, bundleFile, c.forged(b, func(b *facts.Bundle) { b.AsOf++ })), c.trustLog(), c.secret)
 	alone := once(must(ledger.ParseProof(proof)).Leaf, `"type":"facts"`, `"type":"other"`)
-	signer, _, err := c.id.Log(tenant)
-	note := must(ledger.Checkpoint{Origin: origin, Root: ledger.Root{Size: 1, Hash: ledger.LeafHash(alone)}}.Sign(must(signer, err)))
-	c.add("log_other_type_fail", evidence.NotInLog, "A leaf of a type that nobody knows, with all that a leaf of facts has.", with(files, proofFile, (&ledger.Proof{Leaf: alone, Checkpoint: note}).Append(nil)), c.trustLog(), "")
+	c.add("log_other_type_fail", evidence.NotInLog, "A leaf of a type that nobody knows, with all that a leaf of facts has.", with(files, proofFile, c.onlyLeaf(alone)), c.trustLog(), "")
 	leaf := func(name, why, old, next string) {
 		c.add("malformed_leaf_"+name+"_fail", evidence.Malformed, why, with(files, proofFile, proofWith(proof, func(p *ledger.Proof) { p.Leaf = once(p.Leaf, old, next) })), c.trustLog(), "")
 	}

@@ -24,14 +24,14 @@ import (
 // permitted is the matrix, written out: the operations that each role may use.
 var permitted = map[access.Role]string{
 	access.Verifier: "getCheckpoint getTile getConsistency getLogKeys verifyToken verifyBundle attestBundle convertBundle getCaller",
-	access.Agent: "convertBundle getCaller resolveTurn getCheckpoint getTile getConsistency getLogKeys admitTurns cutSlice cutSlices cutFacts verifyToken verifyBundle attestBundle listPolicies getPolicy " +
+	access.Agent: "convertBundle getCaller resolveTurn getCheckpoint getTile getConsistency getLogKeys admitTurns cutSlice cutSlices cutFacts proveBelief verifyToken verifyBundle attestBundle listPolicies getPolicy " +
 		"learnFact learnFacts retractFacts addAliases removeAlias listFacts factHistory traverseKnowledge findPaths knowledgeChanges knowledgeStats drawKnowledge listAliases searchTurns enrichHits assembleContext listSpaces proposeBeliefs getBeliefBase explainBelief beliefImpact diffBeliefs listItems beliefConflicts resolveKref tagKref linkKref beliefRules useBelief",
 	access.Auditor: "convertBundle getCaller resolveTurn listTurns lookUpTurns previewSlice explainCut explainContext attestBundle getBundle getEvidence getCheckpoint getTile getEntries getProof getConsistency getLogKeys getTurn listConversations getConversation listSlices listErasures turnHolding atlasSnapshot atlasOverlap atlasInfluence atlasCommunities atlasManifest blameTurn getSlice replaySlice explainTurn streamEvents " +
 		"verifyToken verifyBundle listPolicies getPolicy " +
 		"listFacts factHistory traverseKnowledge findPaths knowledgeChanges knowledgeStats drawKnowledge listAliases searchTurns enrichHits assembleContext listSpaces getBeliefBase explainBelief beliefImpact diffBeliefs listItems beliefConflicts resolveKref beliefRules",
 	access.Admin: "convertBundle getCaller resolveTurn listTurns lookUpTurns previewSlice explainCut explainContext listKeys createKey revokeKey attestBundle getBundle getEvidence getCheckpoint getTile getEntries getProof getConsistency getLogKeys admitTurns getTurn eraseTurn eraseTask listConversations getConversation cutSlice cutSlices verifyToken verifyBundle " +
 		"listSlices listErasures turnHolding atlasSnapshot atlasOverlap atlasInfluence atlasCommunities atlasManifest blameTurn getSlice replaySlice explainTurn listPolicies registerPolicy getPolicy streamEvents " +
-		"learnFact learnFacts retractFacts addAliases removeAlias listFacts factHistory traverseKnowledge findPaths knowledgeChanges knowledgeStats drawKnowledge listAliases searchTurns enrichHits assembleContext cutFacts " +
+		"learnFact learnFacts retractFacts addAliases removeAlias listFacts factHistory traverseKnowledge findPaths knowledgeChanges knowledgeStats drawKnowledge listAliases searchTurns enrichHits assembleContext cutFacts proveBelief " +
 		"setSpace listSpaces reviseBeliefs contractBeliefs expandBeliefs proposeBeliefs getBeliefBase explainBelief beliefImpact diffBeliefs listItems beliefConflicts resolveKref tagKref deprecateItem restoreItem linkKref promoteBeliefs cascadeBeliefs resolveConflict beliefRules useBelief",
 }
 
@@ -63,6 +63,7 @@ func (s *service) questions(slice string, bundle []byte) map[string]question {
 		"proposeBeliefs":    {body: api.BeliefRequest{Space: "acme/s", Item: item, Statements: said}},
 		"getBeliefBase":     {query: values("space", "acme/s")},
 		"explainBelief":     {query: url.Values{"space": {"acme/s"}, "subject": {"a"}, "predicate": {"is"}, "object": {"b"}}},
+		"proveBelief":       {body: map[string]any{"space": "acme/s", "subject": "a", "predicate": "is", "object": "b"}},
 		"beliefImpact":      {query: values("ref", item)},
 		"diffBeliefs":       {query: url.Values{"space": {"acme/s"}, "from": {"1"}}},
 		"listItems":         {query: values("space", "acme/s")},
@@ -198,7 +199,7 @@ func TestRoles(t *testing.T) {
 		}
 		_ = r.Body.Close()
 	}
-	if allowed != 9+45+56+84 || refused != 4*84-allowed {
+	if allowed != 9+46+56+85 || refused != 4*85-allowed {
 		t.Errorf("%d allowed, %d refused", allowed, refused)
 	}
 }

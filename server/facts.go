@@ -4,10 +4,9 @@ import (
 	"net/http"
 
 	"github.com/graphkernel/graphkernel/api"
-	"github.com/graphkernel/graphkernel/belief"
-	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/server/view"
 	"github.com/graphkernel/graphkernel/slice"
 )
 
@@ -30,13 +29,7 @@ func proveBelief(c *call) error {
 	if err != nil {
 		return err
 	}
-	space, err := belief.ParseSpace(in.Space)
-	if err != nil {
-		return err
-	}
-	issued, err := c.server.config.Kernel.Beliefs().Prove(c.ctx, c.tenant(), kernel.ProofRequest{
-		Space: space, Literal: belief.Literal{Subject: in.Subject, Predicate: in.Predicate, Object: in.Object, Not: in.Not}, ValidAt: in.ValidAt, AsOf: dag.Seq(in.AsOf),
-	})
+	issued, err := view.Prove(c.ctx, c.server.config.Kernel, c.tenant(), in)
 	if err != nil {
 		return err
 	}

@@ -30,7 +30,7 @@ const (
 	MaxTurns      = 256     // that one statement rests on
 	MaxText       = 4 << 10 // bytes of a title or a reason
 	MaxSummary    = 64 << 10
-	MaxWords      = 64 // keywords, and topics
+	MaxWords      = 64        // keywords, and topics
 	MaxRevisions  = 1<<31 - 1 // of an item
 )
 

@@ -15,7 +15,7 @@ func TestStandard(t *testing.T) {
 	if err != nil || len(r.All()) != 15 {
 		t.Fatalf("%d policies, %v", len(r.All()), err)
 	}
-	if got := r.Fingerprint(); got != "30c3176e22b2efdd" {
+	if got := r.Fingerprint(); got != "ea1dcd0fa8befa1f" {
 		t.Errorf("fingerprint %s", got)
 	}
 	for _, p := range r.All() {

@@ -1,0 +1,154 @@
+package kernel_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/graphkernel/graphkernel/belief"
+	"github.com/graphkernel/graphkernel/belief/journal"
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/evidence"
+	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/store/fsck"
+	"github.com/graphkernel/graphkernel/token"
+)
+
+// TestBeliefEvidence hands out evidence of beliefs while they change at random. Each verifies for its tenant alone, says what Why says, and is, byte for byte, what another kernel
+// makes as of the same number later; what is not believed has none.
+func TestBeliefEvidence(t *testing.T) {
+	for name := range stores {
+		t.Run(name, func(t *testing.T) {
+			ctx := t.Context()
+			s := open(t, name)
+			k := named(t, s, token.NewAuthority(ring(t, "k1")), somebody(t))
+			turns := chain(t, k, 6)
+			believing(t, k, "p0")
+			r := rand.New(rand.NewPCG(18, 2))
+			var all []*kernel.IssuedBelief
+			asked, derived := 0, 0
+			for range 50 {
+				q := asking([]journal.Operator{journal.Revise, journal.Revise, journal.Revise, journal.Contract}[r.IntN(4)], fmt.Sprintf("e%d", r.IntN(2)), fmt.Sprintf("p%d", r.IntN(2)), fmt.Sprintf("v%d", r.IntN(2)))
+				if q.Operator == journal.Revise {
+					q.Turns = turns[r.IntN(3):][:r.IntN(3)]
+					if r.IntN(3) == 0 {
+						q.Premises = []belief.Literal{{Subject: fmt.Sprintf("e%d", r.IntN(2)), Predicate: "p0", Object: fmt.Sprintf("v%d", r.IntN(2)), Not: r.IntN(2) == 0}}
+					}
+				}
+				if _, err := k.Beliefs().Operate(ctx, tenant, q); err != nil {
+					t.Fatal(err)
+				}
+				of := belief.Literal{Subject: fmt.Sprintf("E%d", r.IntN(2)), Predicate: fmt.Sprintf("p%d", r.IntN(2)), Object: fmt.Sprintf("v%d", r.IntN(2)), Not: r.IntN(4) == 0}
+				why := must(k.Beliefs().Why(ctx, tenant, beliefSpace, of, 0))
+				i, err := k.Beliefs().Prove(ctx, tenant, kernel.ProofRequest{Space: beliefSpace, Literal: of})
+				asked++
+				if (err == nil) != (why.Support != nil) || err != nil && !errors.Is(err, kernel.ErrNotBelieved) {
+					t.Fatalf("%s: %d elements support it, and %v", of, len(why.Support), err)
+				}
+				if err != nil {
+					continue
+				}
+				if len(i.Belief.Steps) != len(why.Support) {
+					t.Errorf("%s: %d steps of %d elements", of, len(i.Belief.Steps), len(why.Support))
+				}
+				if len(i.Belief.Steps) > 1 {
+					derived++
+				}
+				admissible, verdict := k.Beliefs().VerifyFor(tenant, i.Bundle)
+				if !admissible.OK() || verdict.Outcome != token.Verified || !bytes.Equal(admissible.Bytes(), i.Bundle) {
+					t.Fatalf("%s\n%+v", i.Bundle, verdict)
+				}
+				if _, verdict := k.Beliefs().VerifyFor("other", i.Bundle); verdict.Outcome == token.Verified {
+					t.Error("it is evidence for another tenant")
+				}
+				all = append(all, i)
+			}
+			if len(all) < 5 || len(all) == asked || derived == 0 {
+				t.Fatalf("%d of %d are believed, %d by rules: too few to tell", len(all), asked, derived)
+			}
+			fresh := named(t, s, token.NewAuthority(ring(t, "k1")), somebody(t))
+			for _, i := range all {
+				id := i.Belief.Provenance.SliceID
+				for what, replay := range map[string]*kernel.Replay{"bundle": must(fresh.Slices().Replay(ctx, tenant, i.Bundle)), "record": must(k.Slices().ReplayIssued(ctx, tenant, id))} {
+					if replay.Outcome != kernel.Identical || replay.Token != nil {
+						t.Errorf("replay by %s: %s, %s, %+v", what, replay.Outcome, replay.Reason, replay.Difference)
+					}
+				}
+				again := must(fresh.Beliefs().Prove(ctx, tenant, kernel.ProofRequest{Space: beliefSpace, Literal: i.Belief.Question.Literal, AsOf: i.Belief.AsOf}))
+				if !bytes.Equal(again.Bundle, i.Bundle) || again.Record.Number != i.Record.Number {
+					t.Errorf("the same question has other bytes:\n%s\n%s", again.Bundle, i.Bundle)
+				}
+			}
+			last := all[len(all)-1]
+			e := must(k.Ledger().Attest(ctx, tenant, last.Bundle))
+			judge := trusting(t, somebody(t))
+			if v := judge.Judge(evidence.Files{Bundle: last.Bundle, Attestation: e.Envelope, Proof: e.Proof}); v.Outcome != evidence.Verified || v.Inclusion == nil {
+				t.Errorf("%+v", v)
+			}
+			if v := judge.Judge(evidence.Files{Bundle: all[0].Bundle, Attestation: e.Envelope, Proof: e.Proof}); len(all) > 1 && v.Outcome == evidence.Verified {
+				t.Error("the attestation of another belief counts")
+			}
+			changed := bytes.Replace(last.Bundle, []byte(`"as_of":`), []byte(`"as_of":1`), 1)
+			if r := must(k.Slices().Replay(ctx, tenant, changed)); r.Outcome != kernel.Different {
+				t.Errorf("as of another number: %+v", r)
+			}
+			if _, err := k.Slices().Replay(ctx, "other", last.Bundle); !errors.Is(err, kernel.ErrTenant) {
+				t.Errorf("another tenant's: %v", err)
+			}
+			if report := must(fsck.Store(ctx, s, fsck.Options{})); report.Err() != nil {
+				t.Error(report.Err())
+			}
+		})
+	}
+}
+
+// TestBeliefEvidenceErased erases a turn that a belief rests on: its evidence can be verified by who holds it, and its replay says what became of it; the question is gone
+// from the record. Evidence that another turn supports too is made again.
+func TestBeliefEvidenceErased(t *testing.T) {
+	for name := range stores {
+		t.Run(name, func(t *testing.T) {
+			ctx := t.Context()
+			s := open(t, name)
+			k := named(t, s, token.NewAuthority(ring(t, "k1")), somebody(t))
+			turns := chain(t, k, 3)
+			believing(t, k)
+			prove := func(object string, of ...dag.TurnID) *kernel.IssuedBelief {
+				q := asking(journal.Revise, "quillon", "prefers", object)
+				q.Turns = of
+				must(k.Beliefs().Operate(ctx, tenant, q))
+				return must(k.Beliefs().Prove(ctx, tenant, kernel.ProofRequest{Space: beliefSpace, Literal: q.Statements[0]}))
+			}
+			alone, both := prove("okapi", turns[1]), prove("zebra", turns[1], turns[2])
+			if list := must(k.Contexts().Showing(ctx, tenant, turns[1])); len(list) != 0 {
+				t.Errorf("evidence of a belief is said to be a context: %+v", list)
+			}
+			must(k.Turns().Erase(ctx, tenant, turns[1], "asked to"))
+			for what, r := range map[string]*kernel.Replay{
+				"bundle": must(k.Slices().Replay(ctx, tenant, alone.Bundle)), "record": must(k.Slices().ReplayIssued(ctx, tenant, alone.Belief.Provenance.SliceID)),
+			} {
+				if r.Outcome != kernel.Erased || len(r.Erased) != 1 || r.Erased[0] != turns[1] {
+					t.Errorf("replay by %s: %s, %s, %s", what, r.Outcome, r.Reason, r.Erased)
+				}
+			}
+			if r := must(k.Slices().Replay(ctx, tenant, both.Bundle)); r.Outcome != kernel.Identical {
+				t.Errorf("what another turn supports: %s, %s", r.Outcome, r.Reason)
+			}
+			if _, verdict := k.Beliefs().VerifyFor(tenant, alone.Bundle); verdict.Outcome != token.Verified {
+				t.Errorf("%+v", verdict)
+			}
+			for _, r := range must(k.Slices().Issued(ctx, tenant, alone.Belief.Provenance.SliceID)) {
+				if r.Question != "" {
+					t.Errorf("the question is still on record: %s", r.Question)
+				}
+			}
+			if _, err := k.Slices().Bundle(ctx, tenant, alone.Belief.Provenance.SliceID, nil); !errors.Is(err, kernel.ErrErasedSince) {
+				t.Errorf("the bundle: %v", err)
+			}
+			if report := must(fsck.Store(ctx, s, fsck.Options{})); report.Err() != nil {
+				t.Error(report.Err())
+			}
+		})
+	}
+}
