@@ -122,7 +122,7 @@ var mayImport = map[string][]string{
 		"github.com/jedib0t/go-pretty/v6", "github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term",
 	},
 	"cmd/graphkernel/overview": {"capture", "cmd/graphkernel/capture", "cmd/graphkernel/cli", "render", "token", "github.com/jedib0t/go-pretty/v6", "github.com/spf13/cobra"},
-	"cmd/graphkernel/turns": {"belief/kinds", "belief/rules", "guard", "retention", "ingest/secrets", "slice/contexts", "retrieval", "retrieval/analysis",
+	"cmd/graphkernel/turns": {"working", "belief/kinds", "belief/rules", "guard", "retention", "ingest/secrets", "slice/contexts", "retrieval", "retrieval/analysis",
 		"knowledge",
 		"server/view", "client", "api", "slice/facts", "policy/standard", "access", "cmd/graphkernel/cli", "cmd/graphkernel/facts", "dag", "ingest", "kernel", "policy", "render", "slice", "store", "token",
 		"github.com/jedib0t/go-pretty/v6", "github.com/spf13/cobra",
@@ -148,7 +148,7 @@ var mayImport = map[string][]string{
 		"github.com/spf13/cobra",
 	},
 	"cmd/graphkernel/service": {
-		"capture", "access", "cmd/graphkernel/cli", "console", "internal/secretfile", "ingest/secrets", "cmd/graphkernel/facts", "dag", "ingest", "kernel", "ledger", "ledger/identity", "ledger/witness", "server", "server/certs", "server/mcp", "server/oidc", "store", "store/observed", "token",
+		"working", "capture", "access", "cmd/graphkernel/cli", "console", "internal/secretfile", "ingest/secrets", "cmd/graphkernel/facts", "dag", "ingest", "kernel", "ledger", "ledger/identity", "ledger/witness", "server", "server/certs", "server/mcp", "server/oidc", "store", "store/observed", "token",
 		"github.com/jedib0t/go-pretty/v6", "github.com/knadh/koanf", "github.com/prometheus/client_golang/prometheus", "github.com/spf13/cobra", "go.opentelemetry.io/otel",
 	},
 	"cmd/graphkernel/demo": {

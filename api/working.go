@@ -16,15 +16,15 @@ var (
 
 // A WorkingPut puts messages into a session.
 type WorkingPut struct {
-	Session  string       `json:"session" is:"SessionName" doc:"A session of the caller. It is made with its first message."`
-	Messages []NewMessage `json:"messages" min:"1" max:"50"`
+	Session  string       `json:"session" is:"SessionName" doc:"A session of the caller. It is made with its first message." tool:"A name for the session that goes on, such as run-42."`
+	Messages []NewMessage `json:"messages" min:"1" max:"50" tool:"In the order in which they were said."`
 }
 
 // A NewMessage is what somebody said.
 type NewMessage struct {
-	Role    string `json:"role" is:"Role"`
+	Role    string `json:"role" is:"Role" tool:"Whose words they are."`
 	Author  string `json:"author" max:"128" doc:"Who said it, in printable ASCII." tool:"Who said it, such as human:ada or model:NAME."`
-	Content string `json:"content"`
+	Content string `json:"content" tool:"What was said."`
 	Key     string `json:"key,omitempty" max:"256" doc:"The same key in a session is the same message, so that repeating a request is safe." tool:"-"`
 }
 
@@ -62,7 +62,7 @@ type WorkingSession struct {
 
 // A WorkingQuery names a session.
 type WorkingQuery struct {
-	Session string `json:"session" is:"SessionName"`
+	Session string `json:"session" is:"SessionName" tool:"The session's name."`
 	Owner   string `json:"owner,omitempty" is:"Asker" doc:"Whose session it is, if not the caller's own. Reading it takes the permission to read, and clearing it that to erase." tool:"-"`
 }
 

@@ -136,6 +136,7 @@ var table = []row{
 	{is: access.ErrKey, code: api.CodeUnauthenticated},
 	{is: kernel.ErrKind, code: api.CodeNotFound},
 	{is: kernel.ErrTaskGone, code: api.CodeNotFound},
+	{is: kernel.ErrNoMessage, code: api.CodeNotFound},
 	{is: contexts.ErrNoCandidate, code: api.CodeNotFound},
 	{is: working.ErrDiffers, code: api.CodeConflict},
 	{is: working.ErrTooLarge, code: api.CodeTooLarge},
