@@ -65,7 +65,10 @@ func sessionArg(least, most int, takes string) cobra.PositionalArgs {
 		if len(args) < least || len(args) > most {
 			return cli.Usagef("%s takes %s, got %d arguments", c.CommandPath(), takes, len(args))
 		}
-		return cli.Usage((working.Name{Session: args[0]}).Check())
+		if err := (working.Name{Session: args[0]}).Check(); err != nil {
+			return cli.Usage(err)
+		}
+		return nil
 	}
 }
 
