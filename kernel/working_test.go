@@ -340,6 +340,44 @@ func said(t *testing.T, s store.Store) (list []string) {
 	return list
 }
 
+// A racing store lets somebody else act before its next admission.
+type racing struct {
+	store.Store
+	before func()
+}
+
+func (s *racing) Append(ctx context.Context, tenant dag.Tenant, b []store.Batch) (store.Receipt, error) {
+	if act := s.before; act != nil {
+		s.before = nil
+		act()
+	}
+	return s.Store.Append(ctx, tenant, b)
+}
+
+// TestWorkingOvertaken lets another process consolidate all messages while one of them is about to be admitted without the one before it. That
+// message is a turn then, with the parent that the other gave it, and both calls name it.
+func TestWorkingOvertaken(t *testing.T) {
+	for name, open := range stores {
+		t.Run(name, func(t *testing.T) {
+			s := &racing{Store: open(t)}
+			b := &bench{s: s, now: standing()}
+			k, other := b.kernel(t, 1), b.kernel(t, 2)
+			ctx := by(t.Context(), access.Agent, agentOne)
+			put := must(k.Working().Put(ctx, tenant, "run", []kernel.Saying{saying("first"), saying("second")}))
+			first, second := put.Messages[0].ID, put.Messages[1].ID
+			var all *kernel.Consolidated
+			s.before = func() { all = must(other.Working().Consolidate(ctx, tenant, kernel.Consolidation{Session: "run"})) }
+			one := must(k.Working().Consolidate(ctx, tenant, kernel.Consolidation{Session: "run", Messages: []dag.TurnID{second}}))
+			if !slices.Equal(one.Turns, []dag.TurnID{second}) || one.Receipt.Admitted != 0 || one.Receipt.Existing != 1 || all.Receipt.Admitted != 2 {
+				t.Errorf("%+v, and all: %+v", one, all)
+			}
+			if r := must(k.Turns().Get(ctx, tenant, second)); len(r.Parents) != 1 || r.Parents[0].ID != first {
+				t.Errorf("%+v", r)
+			}
+		})
+	}
+}
+
 // A failing store fails some of its writes, before or after they are done.
 type failing struct {
 	store.Store

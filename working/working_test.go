@@ -299,3 +299,24 @@ type damage []history.Snapshot
 
 func (d damage) Needs(*history.State) history.Needs         { return history.Needs{} }
 func (d damage) Plan(*history.State) (*history.Plan, error) { return &history.Plan{Snapshots: d}, nil }
+
+// TestHolding finds the session of each message, among more sessions than are read at once.
+func TestHolding(t *testing.T) {
+	l := working.Limits{}.Filled()
+	for name, k := range keepers() {
+		for i := range 30 {
+			if err := put(k, l, tenant, working.Name{Owner: "o", Session: fmt.Sprint("s", i)}, 1, "x"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for i := range 30 {
+			want := working.Name{Owner: "o", Session: fmt.Sprint("s", i)}
+			if n, ok, err := working.Holding(t.Context(), k, tenant, want.ID("x")); n != want || !ok || err != nil {
+				t.Errorf("%s: %+v, %v, %v, want %+v", name, n, ok, err, want)
+			}
+		}
+		if n, ok, err := working.Holding(t.Context(), k, tenant, dag.TurnID{1}); ok || err != nil {
+			t.Errorf("%s: %+v, %v", name, n, err)
+		}
+	}
+}
