@@ -74,7 +74,8 @@ var mayImport = map[string][]string{
 	"store/postgres":      {"dag", "history", "ledger", "store", "store/packed", "github.com/jackc/pgx/v5"},
 	"store/sqlite":        {"dag", "history", "ledger", "store", "store/packed", "modernc.org/sqlite"},
 	"atlas":               {"dag"},
-	"kernel":              {"slice/beliefs", "atlas", "belief", "belief/journal", "belief/kinds", "belief/rules", "retrieval/enrich", "retrieval/segments", "ingest/marks", "slice/contexts", "retrieval", "retrieval/analysis", "retrieval/embed", "retrieval/embed/static", "store/kinds", "access/apikeys", "history/erasures", "history/follow", "policy/standard", "access", "history", "ledger/attest", "dag", "slice/facts", "slice/issued", "ledger/identity", "ledger", "ledger/witness", "policy", "policy/registry", "slice", "token", "ingest", "store", "github.com/hashicorp/golang-lru/v2", "knowledge", "normalize"},
+	"kernel":              {"working", "slice/beliefs", "atlas", "belief", "belief/journal", "belief/kinds", "belief/rules", "retrieval/enrich", "retrieval/segments", "ingest/marks", "slice/contexts", "retrieval", "retrieval/analysis", "retrieval/embed", "retrieval/embed/static", "store/kinds", "access/apikeys", "history/erasures", "history/follow", "policy/standard", "access", "history", "ledger/attest", "dag", "slice/facts", "slice/issued", "ledger/identity", "ledger", "ledger/witness", "policy", "policy/registry", "slice", "token", "ingest", "store", "github.com/hashicorp/golang-lru/v2", "knowledge", "normalize"},
+	"working":             {"dag", "history"},
 	"retrieval/analysis":  {"github.com/clipperhouse/uax29/v2", "github.com/kljensen/snowball", "golang.org/x/text/unicode/norm"},
 	"retrieval/enrich":    {"dag"},
 	"retrieval/segments":  {"dag", "history", "retrieval", "slice", "store"},
@@ -87,9 +88,9 @@ var mayImport = map[string][]string{
 	"ledger/monitor":      {"ledger", "golang.org/x/mod/sumdb/tlog"},
 	"ledger/witness":      {"dag", "history", "ledger"},
 	"client":              {"belief", "slice/beliefs", "slice/contexts", "slice/issued", "policy/standard", "ledger/attest", "dag", "evidence", "slice/facts", "normalize", "ledger", "ledger/monitor", "policy", "slice", "token", "internal/canon", "api"},
-	"server/view":         {"slice/beliefs", "atlas", "belief", "belief/journal", "slice/contexts", "api/fault", "access", "access/apikeys", "api", "dag", "history/erasures", "internal/canon", "kernel", "knowledge", "ledger/attest", "ledger/identity", "normalize", "policy", "render", "retrieval", "slice", "slice/facts", "slice/issued", "store", "token"},
+	"server/view":         {"working", "slice/beliefs", "atlas", "belief", "belief/journal", "slice/contexts", "api/fault", "access", "access/apikeys", "api", "dag", "history/erasures", "internal/canon", "kernel", "knowledge", "ledger/attest", "ledger/identity", "normalize", "policy", "render", "retrieval", "slice", "slice/facts", "slice/issued", "store", "token"},
 	"api":                 {"access", "dag", "internal/canon", "knowledge", "normalize", "policy", "slice"},
-	"api/fault":           {"belief", "belief/journal", "slice/contexts", "access", "api", "dag", "ingest", "internal/canon", "kernel", "knowledge", "ledger", "ledger/attest", "ledger/identity", "ledger/witness", "normalize", "policy", "slice", "store", "store/transfer", "token"},
+	"api/fault":           {"working", "belief", "belief/journal", "slice/contexts", "access", "api", "dag", "ingest", "internal/canon", "kernel", "knowledge", "ledger", "ledger/attest", "ledger/identity", "ledger/witness", "normalize", "policy", "slice", "store", "store/transfer", "token"},
 	"api/clients":         {"api"},
 	"api/describe":        {"api", "dag", "internal/canon", "knowledge", "policy", "retrieval", "slice/contexts"},
 	"examples/guard":      {"access", "dag", "store/inmem", "token", "kernel", "server", "client"},
@@ -122,7 +123,7 @@ var mayImport = map[string][]string{
 		"github.com/jedib0t/go-pretty/v6", "github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term",
 	},
 	"cmd/graphkernel/overview": {"capture", "cmd/graphkernel/capture", "cmd/graphkernel/cli", "render", "token", "github.com/jedib0t/go-pretty/v6", "github.com/spf13/cobra"},
-	"cmd/graphkernel/turns": {"belief", "belief/kinds", "belief/rules", "guard", "retention", "ingest/secrets", "slice/contexts", "retrieval", "retrieval/analysis",
+	"cmd/graphkernel/turns": {"working", "belief", "belief/kinds", "belief/rules", "guard", "retention", "ingest/secrets", "slice/contexts", "retrieval", "retrieval/analysis",
 		"knowledge",
 		"server/view", "client", "api", "slice/facts", "policy/standard", "access", "cmd/graphkernel/cli", "cmd/graphkernel/facts", "dag", "ingest", "kernel", "policy", "render", "slice", "store", "token",
 		"github.com/jedib0t/go-pretty/v6", "github.com/spf13/cobra",
@@ -148,7 +149,7 @@ var mayImport = map[string][]string{
 		"github.com/spf13/cobra",
 	},
 	"cmd/graphkernel/service": {
-		"capture", "access", "cmd/graphkernel/cli", "console", "internal/secretfile", "ingest/secrets", "cmd/graphkernel/facts", "dag", "ingest", "kernel", "ledger", "ledger/identity", "ledger/witness", "server", "server/certs", "server/mcp", "server/oidc", "store", "store/observed", "token",
+		"working", "capture", "access", "cmd/graphkernel/cli", "console", "internal/secretfile", "ingest/secrets", "cmd/graphkernel/facts", "dag", "ingest", "kernel", "ledger", "ledger/identity", "ledger/witness", "server", "server/certs", "server/mcp", "server/oidc", "store", "store/observed", "token",
 		"github.com/jedib0t/go-pretty/v6", "github.com/knadh/koanf", "github.com/prometheus/client_golang/prometheus", "github.com/spf13/cobra", "go.opentelemetry.io/otel",
 	},
 	"cmd/graphkernel/demo": {
@@ -163,7 +164,7 @@ var mayImport = map[string][]string{
 }
 
 // pure packages do no I/O and read no clock.
-var pure = []string{"access", "atlas", "belief", "belief/journal", "belief/kinds", "belief/rules", "ingest/secrets", "guard", "retention", "ledger/attest", "dag", "evidence", "history", "history/erasures", "history/follow", "slice/facts", "slice/issued", "internal/canon", "knowledge", "ledger", "policy", "policy/registry", "render", "slice", "normalize", "retrieval/trajectory", "api", "api/describe"}
+var pure = []string{"access", "atlas", "belief", "belief/journal", "belief/kinds", "belief/rules", "ingest/secrets", "guard", "retention", "working", "ledger/attest", "dag", "evidence", "history", "history/erasures", "history/follow", "slice/facts", "slice/issued", "internal/canon", "knowledge", "ledger", "policy", "policy/registry", "render", "slice", "normalize", "retrieval/trajectory", "api", "api/describe"}
 
 // effects are what a pure package cannot import.
 var effects = []string{"os", "net", "net/http", "database/sql", "math/rand", "math/rand/v2", "crypto/rand", "os/exec", "io/fs", "log", "log/slog"}

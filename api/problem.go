@@ -51,6 +51,7 @@ const (
 	CodeEvidence        Code = "unknown_evidence"
 	CodeAlias           Code = "alias_conflict"
 	CodeForked          Code = "ledger_forked"
+	CodeWorkingFull     Code = "working_full"
 	CodeNotContinued    Code = "not_continued"
 	CodeInternal        Code = "internal"
 )
@@ -140,6 +141,7 @@ var Kinds = map[Code]Kind{
 	CodeNotBelieved:     {Status: 409, Title: "The statement is not believed", Exit: ExitInternal, Advice: "; nothing was changed; knowledge_find says what is believed now"},
 	CodeEvidence:        {Status: 422, Title: "The evidence of a fact is not known", Exit: ExitInternal, Advice: "; nothing was changed"},
 	CodeBelief:          {Status: 409, Title: "It contradicts what is believed", Exit: ExitInternal, Advice: "; nothing was changed; base says what is believed now"},
+	CodeWorkingFull:     {Status: 422, Title: "Working memory is full", Exit: ExitInternal, Advice: "; consolidate or clear a session"},
 	CodeAlias:           {Status: 409, Title: "The aliases contradict each other", Exit: ExitInternal},
 	CodeInternal:        {Status: 500, Title: "Internal error", Exit: ExitInternal, Withheld: true},
 

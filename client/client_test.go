@@ -528,6 +528,34 @@ func TestEveryOperation(t *testing.T) {
 			t.Errorf("got %+v", r)
 		}
 	})
+	t.Run("working", func(t *testing.T) {
+		q := api.WorkingQuery{Session: "run-1"}
+		put := must(client.Do(ctx, c, api.PutWorking, api.WorkingPut{Session: q.Session, Messages: []api.NewMessage{
+			{Role: "user", Author: "human:ada", Content: "keep this", Key: "k"}, {Role: "tool", Author: "tool:ci", Content: "and not this"},
+		}}))
+		if put.Held != 2 || put.Dropped != 0 || len(put.Messages) != 2 {
+			t.Errorf("got %+v", put)
+		}
+		if list := must(client.Do(ctx, c, api.ListWorking, struct{}{})); len(list.Sessions) != 1 || list.Sessions[0].Messages != 2 {
+			t.Errorf("got %+v", list)
+		}
+		id, err := dag.ParseTurnID(put.Messages[0].ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, admitted := range []int{1, 0} {
+			made := must(client.Do(ctx, c, api.ConsolidateWorking, api.Consolidating{Session: q.Session, Messages: []dag.TurnID{id}}))
+			if made.Admitted != admitted || made.Existing != 1-admitted || made.Held != 1 || !slices.Equal(made.Turns, []string{id.String()}) {
+				t.Errorf("got %+v", made)
+			}
+		}
+		if got := must(client.Do(ctx, c, api.GetWorking, q)); len(got.Messages) != 1 || got.Messages[0].Content != "and not this" {
+			t.Errorf("got %+v", got)
+		}
+		if cleared := must(client.Do(ctx, c, api.ClearWorking, q)); cleared.Cleared != 1 {
+			t.Errorf("got %+v", cleared)
+		}
+	})
 	t.Run("events", func(t *testing.T) {
 		turns, erasures, issued, acts, beliefs := 0, 0, 0, 0, 0
 		until, cancel := context.WithCancel(ctx)
@@ -553,7 +581,7 @@ func TestEveryOperation(t *testing.T) {
 				break
 			}
 		}
-		if turns != 1504 || erasures != 1 || acts != 12 || beliefs != 11 {
+		if turns != 1505 || erasures != 1 || acts != 12 || beliefs != 11 {
 			t.Errorf("%d turns, %d erasures, %d acts and %d events of beliefs", turns, erasures, acts, beliefs)
 		}
 	})

@@ -26,11 +26,13 @@ type Needs struct {
 	Records []dag.Seq    // those of the record
 	Size    bool         // the newest number of the record
 	Turns   []dag.TurnID // what is known of turns
+
+	Snapshots []string // those of names
 }
 
 // None reports whether nothing is needed.
 func (n *Needs) None() bool {
-	return len(n.Newest)+len(n.Ranges)+len(n.Entries)+len(n.Records)+len(n.Turns) == 0 && !n.Size
+	return len(n.Newest)+len(n.Ranges)+len(n.Entries)+len(n.Records)+len(n.Turns)+len(n.Snapshots) == 0 && !n.Size
 }
 
 // State is what was read for a change, at one moment.
@@ -45,6 +47,8 @@ type State struct {
 	Size    dag.Seq           // the newest number of the record, if it was asked for
 
 	Turns map[dag.TurnID]Admitted // of Needs.Turns, those that there are
+
+	Snapshots map[string][]byte // the values of Needs.Snapshots, of those that there are
 }
 
 // Admitted is what a change can know of a turn.
@@ -57,7 +61,7 @@ type Admitted struct {
 // Know reads until a change needs nothing more. What a reader is asked for it adds with the
 // methods of State.
 func Know(c Change, tenant dag.Tenant, head dag.Seq, read func(n *Needs, k *State) error) (*State, error) {
-	k := &State{Tenant: tenant, Head: head, Newest: map[Key]Term{}, Entries: map[dag.Seq]Entry{}, Records: map[dag.Seq]Entry{}, Turns: map[dag.TurnID]Admitted{}}
+	k := &State{Tenant: tenant, Head: head, Newest: map[Key]Term{}, Entries: map[dag.Seq]Entry{}, Records: map[dag.Seq]Entry{}, Turns: map[dag.TurnID]Admitted{}, Snapshots: map[string][]byte{}}
 	for {
 		n := c.Needs(k)
 		if n.None() {

@@ -54,7 +54,7 @@ func (c *joined) Needs(k *State) (n Needs) {
 		c.spans[i] = append(c.spans[i], span{len(k.Ranges) + len(n.Ranges), len(more.Ranges)})
 		n.Newest, n.Ranges, n.Size = append(n.Newest, more.Newest...), append(n.Ranges, more.Ranges...), n.Size || more.Size
 		n.Entries, n.Records = append(n.Entries, more.Entries...), append(n.Records, more.Records...)
-		n.Turns = append(n.Turns, more.Turns...)
+		n.Turns, n.Snapshots = append(n.Turns, more.Turns...), append(n.Snapshots, more.Snapshots...)
 	}
 	return n
 }

@@ -40,6 +40,9 @@ func (k Turns) Erase(ctx context.Context, tenant dag.Tenant, turn dag.TurnID, re
 	if err != nil {
 		return erasures.Erasure{}, err
 	}
+	if err := k.working().forget(ctx, tenant, turn, now); err != nil {
+		return erasures.Erasure{}, err
+	}
 	e, err := k.erasures().Erase(ctx, tenant, erasures.Erasure{Turn: turn, Reason: reason, At: now, By: access.CallerIn(ctx)}, kinds.Erasing(turn, now)...)
 	c := k.kept.Load()
 	kept := c.tenants.of(tenant)

@@ -37,6 +37,7 @@ import (
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/token"
+	"github.com/graphkernel/graphkernel/working"
 )
 
 // A Config says what a kernel works with.
@@ -70,6 +71,11 @@ type Config struct {
 	// ScreenTexts is shown what is kept beside turns before it is recorded: the names, texts and reasons of each Learn, the names that a slice of facts starts
 	// from, and the task of a context. Its error refuses all of it. Nil: nobody looks.
 	ScreenTexts func(ctx context.Context, tenant dag.Tenant, texts []Text) error
+
+	// Working bounds working memory; the zero value of each limit is its default. WorkingInProcess keeps it in the memory of this process;
+	// nil: it is kept in the store, where other processes see it.
+	Working          working.Limits
+	WorkingInProcess *working.Memory
 
 	// Parallel bounds how many slices are computed at once; others wait in the order of
 	// arrival. Selecting, hashing and encoding are nothing but computing: more at once than
@@ -227,6 +233,10 @@ func Open(c Config) (*Kernel, error) {
 	}
 	if c.Observe == nil {
 		c.Observe = unobserved
+	}
+	c.Working = c.Working.Filled()
+	if err := c.Working.Check(); err != nil {
+		return nil, fmt.Errorf("kernel: Config.Working: %w", err)
 	}
 	apiKeys, err := newKeys()
 	if err != nil {

@@ -196,6 +196,7 @@ var routes = answering(view.Operations(), []route{
 	on(api.RemoveAlias, removeAlias),
 	on(api.GetCaller, getCaller),
 	on(api.CreateKey, createKey),
+	on(api.ConsolidateWorking, consolidateWorking),
 	as(api.Live, live),
 	as(api.Ready, ready),
 	as(api.Startup, startup),

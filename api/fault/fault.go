@@ -26,6 +26,7 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/store/transfer"
 	"github.com/graphkernel/graphkernel/token"
+	"github.com/graphkernel/graphkernel/working"
 )
 
 // A Report is what a caller is told of an error. The error itself is for the log.
@@ -136,7 +137,11 @@ var table = []row{
 	{is: kernel.ErrKind, code: api.CodeNotFound},
 	{is: kernel.ErrNotBelieved, code: api.CodeNotFound},
 	{is: kernel.ErrTaskGone, code: api.CodeNotFound},
+	{is: kernel.ErrNoMessage, code: api.CodeNotFound},
 	{is: contexts.ErrNoCandidate, code: api.CodeNotFound},
+	{is: working.ErrDiffers, code: api.CodeConflict},
+	{is: working.ErrTooLarge, code: api.CodeTooLarge},
+	{is: working.ErrFull, code: api.CodeWorkingFull},
 	{is: store.ErrNotFound, code: api.CodeNotFound},
 	{is: policy.ErrConflict, code: api.CodePolicyConflict},
 	{is: policy.ErrUnknown, code: api.CodePolicyUnknown},

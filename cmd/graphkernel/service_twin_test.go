@@ -98,6 +98,15 @@ atlas replay DIR/atlas.json
 ~atlas --as-of 999
 atlas blame d93a7abe --as-of 26 --issued 1
 ~atlas influence --by nothing
+working
+@working put run-1 something --author human:ada --key k
+~working put run-1 other --author human:ada --key k
+@working put run-1 more --author tool:ci --role tool
+@working list run-1
+@--output json working
+~working consolidate run-1 0b5e0000-0000-4000-8000-00000000ffff
+working clear run-1
+~working put run-1 text
 search table deleted
 --output json search why was the table deleted --explain --as-of 22
 search --role user -n 2 backup

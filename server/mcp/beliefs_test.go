@@ -23,8 +23,10 @@ func believed(t *testing.T, k *kernel.Kernel) map[string]map[string]any {
 		}
 	}
 	return map[string]map[string]any{
-		"remember": {"space": "acme/s", "statements": []any{map[string]any{"subject": "a", "predicate": "is", "object": "b"}}},
-		"base":     {"space": "acme/s"}, "impact": {"ref": "kref://acme/s/thing-1.fact"},
+		"remember":     {"space": "acme/s", "statements": []any{map[string]any{"subject": "a", "predicate": "is", "object": "b"}}},
+		"keep_in_mind": {"session": "run-1", "messages": []any{map[string]any{"role": "user", "author": "human:ada", "content": "a thing", "key": "k"}}},
+		"in_mind":      {"session": "run-1"},
+		"base":         {"space": "acme/s"}, "impact": {"ref": "kref://acme/s/thing-1.fact"},
 		"why": {"space": "acme/s", "subject": "thing 1", "predicate": "is", "object": "there"},
 	}
 }

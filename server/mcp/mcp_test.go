@@ -186,9 +186,9 @@ func TestRoles(t *testing.T) {
 		arguments[name] = in
 	}
 	learns := []string{
-		"add_observations", "create_entities", "create_relations", "delete_entities", "delete_observations", "delete_relations", "knowledge_assert", "knowledge_retract", "remember",
+		"add_observations", "create_entities", "create_relations", "delete_entities", "delete_observations", "delete_relations", "knowledge_assert", "knowledge_retract", "remember", "keep_in_mind",
 	}
-	asks := []string{"base", "why", "impact", "find", "recall", "knowledge_find", "knowledge_history", "knowledge_path", "knowledge_traverse", "open_nodes", "read_graph", "search_nodes"}
+	asks := []string{"in_mind", "base", "why", "impact", "find", "recall", "knowledge_find", "knowledge_history", "knowledge_path", "knowledge_traverse", "open_nodes", "read_graph", "search_nodes"}
 	want := map[access.Role][]string{
 		access.Verifier: {"verify_bundle"},
 		access.Agent:    slices.Concat([]string{"admit_turns", "cut_slice", "knowledge_slice", "list_policies", "verify_bundle"}, learns, asks),

@@ -42,6 +42,7 @@ var Sets = operatedSets([]Set{
 		"verify_bundle", "replay_slice", "explain_turn", "show_turn", "list_policies", "knowledge_find", "knowledge_history",
 	}},
 	{"beliefs", "what is held to be true: propose it, see it, ask why, and what rests on it", nil},
+	{"working", "messages of the session that goes on, kept for a while and in no history", nil},
 	{MemorySet, "the nine tools of the public memory server", []string{
 		"create_entities", "create_relations", "add_observations", "delete_entities", "delete_observations", "delete_relations",
 		"read_graph", "search_nodes", "open_nodes",

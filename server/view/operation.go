@@ -84,6 +84,12 @@ var (
 	ResolveConflict   = answered(api.ResolveConflict, resolveConflict)
 	BeliefRules       = answered(api.BeliefRules, beliefRules)
 	UseBelief         = answered(api.UseBelief, useBelief)
+
+	PutWorking         = answered(api.PutWorking, putWorking)
+	ListWorking        = answered(api.ListWorking, listWorking)
+	GetWorking         = answered(api.GetWorking, getWorking)
+	ConsolidateWorking = answered(api.ConsolidateWorking, consolidateWorking)
+	ClearWorking       = answered(api.ClearWorking, clearWorking)
 )
 
 // Operations lists them. The service has a route for each, and agents have a tool for each that
@@ -97,6 +103,7 @@ func Operations() []Answered {
 		AtlasSnapshot, AtlasOverlap, AtlasInfluence, AtlasCommunities, AtlasManifest, BlameTurn,
 		SetSpace, ListSpaces, ReviseBeliefs, ContractBeliefs, ExpandBeliefs, ProposeBeliefs, GetBeliefBase, ExplainBelief, BeliefImpact, DiffBeliefs, ListItems, BeliefConflicts,
 		ResolveKref, TagKref, DeprecateItem, RestoreItem, LinkKref, PromoteBeliefs, CascadeBeliefs, ResolveConflict, BeliefRules, UseBelief,
+		PutWorking, ListWorking, GetWorking, ConsolidateWorking, ClearWorking,
 	}
 }
 

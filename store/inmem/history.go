@@ -85,6 +85,11 @@ func (t *tenant) answer(n *history.Needs, k *history.State) error {
 			k.Turns[id] = history.Admitted{Seq: r.Seq, Body: r.Body != nil, Withheld: r.Withheld}
 		}
 	}
+	for _, name := range n.Snapshots {
+		if value, ok := t.snapshots[name]; ok {
+			k.Snapshots[name] = bytes.Clone(value)
+		}
+	}
 	return nil
 }
 

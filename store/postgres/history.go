@@ -239,6 +239,15 @@ func (t *tx) answer(n *history.Needs, k *history.State, tree *ledger.Tree) error
 			return eachFound(rows, func(id dag.TurnID, _ [16]byte, a history.Admitted) { k.Turns[id] = a })
 		})
 	}
+	if len(n.Snapshots) > 0 {
+		b.Queue(querySnapshotsOf, string(t.name), n.Snapshots).Query(func(rows pgx.Rows) error {
+			list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[history.Snapshot])
+			for _, s := range list {
+				k.Snapshots[s.Name] = s.Value
+			}
+			return err
+		})
+	}
 	for some := range slices.Chunk(n.Newest, lookupIDs) {
 		indexes, names := make([]int16, len(some)), make([][]byte, len(some))
 		for i := range some {

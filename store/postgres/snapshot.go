@@ -13,6 +13,8 @@ import (
 const (
 	querySnapshots = `SELECT name, value FROM snapshots WHERE tenant = $1 AND name > $2 AND name >= $3 AND name < $4 ORDER BY name LIMIT $5`
 
+	querySnapshotsOf = `SELECT name, value FROM snapshots WHERE tenant = $1 AND name = ANY($2)`
+
 	queryDropSnapshot = `DELETE FROM snapshots WHERE tenant = $1 AND name = $2`
 
 	queryPutSnapshot = `INSERT INTO snapshots (tenant, name, value) VALUES ($1, $2, $3) ON CONFLICT (tenant, name) DO UPDATE SET value = excluded.value`

@@ -216,6 +216,9 @@ func (t *tx) answer(n *history.Needs, k *history.State, tree *ledger.Tree) (err 
 	if err := t.admitted(n.Turns, k); err != nil {
 		return err
 	}
+	if err := t.snapshots(n.Snapshots, k); err != nil {
+		return err
+	}
 	if err := t.readNewest(n.Newest, k.AddNewest); err != nil {
 		return err
 	}

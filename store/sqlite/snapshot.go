@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"database/sql"
+	"errors"
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
@@ -11,6 +12,8 @@ import (
 
 const (
 	querySnapshots = `SELECT name, value FROM snapshots WHERE tenant = ? AND name > ? AND name >= ? AND name < ? ORDER BY name LIMIT ? + 0`
+
+	querySnapshot = `SELECT value FROM snapshots WHERE tenant = ? AND name = ?`
 
 	queryDropSnapshot = `UPDATE snapshots SET name = NULL, value = x'' WHERE tenant = ? AND name = ?`
 
@@ -35,6 +38,20 @@ func (s *Store) Snapshots(ctx context.Context, tenant dag.Tenant, p history.Snap
 		return nil, err
 	}
 	return list, nil
+}
+
+// snapshots answers what a change must know of snapshots.
+func (t *tx) snapshots(names []string, k *history.State) error {
+	for _, name := range names {
+		var value []byte
+		switch err := t.snapshot.QueryRowContext(t.ctx, t.tenant, name).Scan(&value); {
+		case err == nil:
+			k.Snapshots[name] = value
+		case !errors.Is(err, sql.ErrNoRows):
+			return err
+		}
+	}
+	return nil
 }
 
 // snap is a step that replaces snapshots. A row is never made larger, since SQLite would move it.

@@ -55,6 +55,7 @@ type writer struct {
 	edge, putEdge                  *sql.Stmt
 	records, logHashes             inserts
 	cell, putCell, dropCell        *sql.Stmt
+	snapshot                       *sql.Stmt
 	putSnapshot, dropSnapshot      *sql.Stmt
 	newest, termsIn, termsLast     *sql.Stmt
 	entriesAt, recordsAt           *sql.Stmt
@@ -143,6 +144,7 @@ func (w *writer) prepare(ctx context.Context) (err error) {
 	w.terms = insert(`terms (tenant, indx, key, since, until, value)`, 6)
 	w.putCell = prepare(`INSERT INTO cells (tenant, name, value) VALUES (?, ?, ?) ON CONFLICT (tenant, name) DO UPDATE SET value = excluded.value`)
 	w.dropCell = prepare(`DELETE FROM cells WHERE tenant = ? AND name = ?`)
+	w.snapshot = prepare(querySnapshot)
 	w.putSnapshot = prepare(queryPutSnapshot)
 	w.dropSnapshot = prepare(queryDropSnapshot)
 	return err

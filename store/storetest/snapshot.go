@@ -33,6 +33,27 @@ func snapshotPage(all map[string][]byte, p history.SnapshotPage) (list []history
 	return list
 }
 
+// knowing needs snapshots, compares them with a model, and plans nothing.
+func knowing(t *testing.T, names []string, model map[string][]byte) history.Change {
+	return rawChange{
+		needs: func(k *history.State) (n history.Needs) {
+			if k.Round == 0 {
+				n.Snapshots = names
+			}
+			return n
+		},
+		plan: func(k *history.State) (*history.Plan, error) {
+			if !maps.EqualFunc(k.Snapshots, model, bytes.Equal) {
+				t.Errorf("a change knows %d snapshots, and not the %d that there are", len(k.Snapshots), len(model))
+			}
+			for _, value := range k.Snapshots { // the store's own are others
+				clear(value)
+			}
+			return &history.Plan{}, nil
+		},
+	}
+}
+
 // testSnapshots replaces and drops snapshots at random beside a model of them.
 func testSnapshots(t *testing.T, h Harness) {
 	ctx := context.Background()
@@ -74,6 +95,9 @@ func testSnapshots(t *testing.T, h Harness) {
 			t.Fatalf("%+v: %d snapshots, %v, want %d", p, len(got), err, len(want))
 		}
 		found += len(got)
+		if err := s.Write(ctx, rawTenant, knowing(t, names, model)); err != nil {
+			t.Fatal(err)
+		}
 		for i := range got { // the store's own are others
 			clear(got[i].Value)
 		}

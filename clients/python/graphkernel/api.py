@@ -35,6 +35,7 @@ Code = Literal[
     "unknown_evidence",  # The evidence of a fact is not known
     "unknown_parent",  # A parent is not known
     "unknown_version",  # The bundle is of an unknown version
+    "working_full",  # Working memory is full
     "rate_limited",  # Too many requests
     "client_gone",  # The client is gone
     "internal",  # Internal error
@@ -196,20 +197,6 @@ class BeliefOutcome(TypedDict):
     revision: NotRequired[int]
     seq: NotRequired[int]
     """Absent if nothing was recorded."""
-
-
-BeliefProofRequest = TypedDict(
-    "BeliefProofRequest",
-    {
-        "as_of": "NotRequired[int]",
-        "not": "NotRequired[bool]",
-        "object": "str",
-        "predicate": "str",
-        "space": "str",
-        "subject": "str",
-        "valid_at": "NotRequired[str]",
-    },
-)
 
 
 class BeliefRequest(TypedDict):
@@ -394,6 +381,21 @@ class ConflictResolution(TypedDict):
 
 class Conflicts(TypedDict):
     conflicts: list[Conflict]
+
+
+class Consolidated(TypedDict):
+    admitted: int
+    """Turns that are new."""
+    conversation: str
+    existing: int
+    """Turns that were there already."""
+    head: int
+    """The newest sequence number of the tenant."""
+    held: int
+    """Messages that are still in the session."""
+    session: str
+    turns: list[str]
+    """In the order of the session."""
 
 
 class Context(TypedDict):
@@ -1145,6 +1147,15 @@ NewLink = TypedDict(
 )
 
 
+class NewMessage(TypedDict):
+    author: str
+    """Who said it, in printable ASCII."""
+    content: str
+    key: NotRequired[str]
+    """The same key in a session is the same message, so that repeating a request is safe."""
+    role: Literal["user", "assistant", "system", "tool"]
+
+
 class NewSpace(TypedDict):
     policy: NotRequired[str]
     """A registered policy of the type kind_policy_v1. Without it a space keeps its policy, and a new one is under beliefs@1."""
@@ -1287,6 +1298,17 @@ class Provenance(TypedDict):
     policy_params_hash: str
     schema_version: str
     slice_id: str
+
+
+class PutMessage(TypedDict):
+    existing: NotRequired[bool]
+    """Its key was there already, and it stays as it was."""
+    expires_at: NotRequired[str]
+    """Absent if it is a turn already."""
+    id: str
+    """Of the message, and of the turn that it may become."""
+    turn: NotRequired[bool]
+    """It was consolidated before, and was not put again."""
 
 
 Reached = TypedDict(
@@ -1730,6 +1752,57 @@ class Why(TypedDict):
     """A set of elements from which it follows."""
 
 
+class WorkingCleared(TypedDict):
+    cleared: int
+    owner: NotRequired[str]
+    session: str
+
+
+class WorkingMessage(TypedDict):
+    at: str
+    """When it was put."""
+    author: str
+    content: str
+    expires_at: str
+    id: str
+    role: Literal["user", "assistant", "system", "tool"]
+
+
+class WorkingMessages(TypedDict):
+    messages: list[WorkingMessage]
+    owner: NotRequired[str]
+    session: str
+
+
+class WorkingOutcome(TypedDict):
+    bytes: int
+    """What they count against the limit of bytes."""
+    dropped: int
+    """The oldest messages, which dropped out for these."""
+    expired: int
+    """Messages that had expired since the session changed last."""
+    held: int
+    """Messages of the session now."""
+    messages: list[PutMessage]
+    """In the order of the request."""
+    session: str
+
+
+class WorkingSession(TypedDict):
+    bytes: int
+    expires_at: str
+    """When the last of it expires."""
+    messages: int
+    """Some of them may have expired since."""
+    owner: NotRequired[str]
+    """Whose it is."""
+    session: str
+
+
+class WorkingSessions(TypedDict):
+    sessions: list[WorkingSession]
+
+
 class Written(TypedDict):
     """How names were spelled, where that is not the canonical name."""
 
@@ -1898,6 +1971,21 @@ class Operations:
         is one change with the reasons, and nothing is deleted. What is published keeps its confidence.
         """
         return self._transport.json("POST", "/api/beliefs/cascade", body=body, media="application/json")
+
+    def clear_working(self, session: str, *, owner: str | None = None) -> WorkingCleared:
+        """Take away the messages of a session.
+
+        Nothing is recorded of it, and nothing of the text is left in the files of the store.
+        """
+        return self._transport.json("DELETE", f"/api/working/{self._transport.segment(session)}", query={"owner": owner})
+
+    def consolidate_working(self, session: str, body: dict[str, Any]) -> Consolidated:
+        """Make turns of messages.
+
+        The messages are admitted as one batch, as by admitTurns, each a reply to the one before it, and then leave the session. If anything fails, the session is what it
+        was. Repeating the request is safe: what is a turn already is not admitted again.
+        """
+        return self._transport.json("POST", f"/api/working/{self._transport.segment(session)}/consolidate", body=body, media="application/json")
 
     def contract_beliefs(self, body: BeliefRequest) -> BeliefOutcome:
         """Give up statements.
@@ -2179,6 +2267,10 @@ class Operations:
         """Read one turn."""
         return self._transport.json("GET", f"/api/turns/{self._transport.segment(id)}")
 
+    def get_working(self, session: str, *, owner: str | None = None) -> WorkingMessages:
+        """Read the messages of a session."""
+        return self._transport.json("GET", f"/api/working/{self._transport.segment(session)}", query={"owner": owner})
+
     def knowledge_changes(self, *, after: str | None = None, limit: int | None = None) -> KnowledgeChanges:
         """Read what changed.
 
@@ -2377,6 +2469,13 @@ class Operations:
             if not after or after == last:
                 return
 
+    def list_working(self) -> WorkingSessions:
+        """List sessions.
+
+        An agent sees its own; whoever may read sees those of every caller.
+        """
+        return self._transport.json("GET", "/api/working")
+
     def live(self) -> Health:
         """Is the process alive?."""
         return self._transport.json("GET", "/health/live", keyless=True)
@@ -2418,12 +2517,14 @@ class Operations:
         """
         return self._transport.json("POST", "/api/beliefs/propose", body=body, media="application/json")
 
-    def prove_belief(self, body: BeliefProofRequest) -> bytes:
-        """Hand out signed evidence that a statement is believed.
+    def put_working(self, session: str, body: dict[str, Any]) -> WorkingOutcome:
+        """Put messages into a session.
 
-        The revisions from which it follows, the steps in which it does, and the leaf hashes of the turns that they rest on. It is recorded, and can be verified without the store and replayed.
+        A session keeps at most 50 messages of 256 KiB, unless the service is set up otherwise. The oldest drop out for new ones, and the answer counts
+        them. A message expires an hour after it was put. It is screened and checked as the turn that it may become, under the scope of the key; if one message
+        is refused none is put. More at once than a session holds is `too_large`, and more sessions than a tenant may have `working_full`.
         """
-        return self._transport.raw("POST", "/api/beliefs/evidence", body=body, media="application/json")
+        return self._transport.json("POST", f"/api/working/{self._transport.segment(session)}", body=body, media="application/json")
 
     def ready(self) -> Health:
         """Can it take requests?."""

@@ -30,6 +30,7 @@ export type Code =
   | "unknown_evidence" // The evidence of a fact is not known
   | "unknown_parent" // A parent is not known
   | "unknown_version" // The bundle is of an unknown version
+  | "working_full" // Working memory is full
   | "rate_limited" // Too many requests
   | "client_gone" // The client is gone
   | "internal" // Internal error
@@ -184,19 +185,6 @@ export interface BeliefOutcome {
   revision?: number;
   /** Absent if nothing was recorded. */
   seq?: number;
-}
-
-export interface BeliefProofRequest {
-  /** 0 is the present. */
-  as_of?: number;
-  /** It is denied. */
-  not?: boolean;
-  object: string;
-  predicate: string;
-  space: string;
-  subject: string;
-  /** It must hold at this instant; whenever it held if left out. */
-  valid_at?: string;
 }
 
 export interface BeliefRequest {
@@ -378,6 +366,21 @@ export interface ConflictResolution {
 
 export interface Conflicts {
   conflicts: Conflict[];
+}
+
+export interface Consolidated {
+  /** Turns that are new. */
+  admitted: number;
+  conversation: string;
+  /** Turns that were there already. */
+  existing: number;
+  /** The newest sequence number of the tenant. */
+  head: number;
+  /** Messages that are still in the session. */
+  held: number;
+  session: string;
+  /** In the order of the session. */
+  turns: string[];
 }
 
 export interface Context {
@@ -1118,6 +1121,15 @@ export interface NewLink {
   type: string;
 }
 
+export interface NewMessage {
+  /** Who said it, in printable ASCII. */
+  author: string;
+  content: string;
+  /** The same key in a session is the same message, so that repeating a request is safe. */
+  key?: string;
+  role: "user" | "assistant" | "system" | "tool";
+}
+
 export interface NewSpace {
   /** A registered policy of the type kind_policy_v1. Without it a space keeps its policy, and a new one is under beliefs@1. */
   policy?: string;
@@ -1259,6 +1271,17 @@ export interface Provenance {
   policy_params_hash: string;
   schema_version: string;
   slice_id: string;
+}
+
+export interface PutMessage {
+  /** Its key was there already, and it stays as it was. */
+  existing?: boolean;
+  /** Absent if it is a turn already. */
+  expires_at?: string;
+  /** Of the message, and of the turn that it may become. */
+  id: string;
+  /** It was consolidated before, and was not put again. */
+  turn?: boolean;
 }
 
 export interface Reached {
@@ -1685,6 +1708,57 @@ export interface Why {
   support: Support[];
 }
 
+export interface WorkingCleared {
+  cleared: number;
+  owner?: string;
+  session: string;
+}
+
+export interface WorkingMessage {
+  /** When it was put. */
+  at: string;
+  author: string;
+  content: string;
+  expires_at: string;
+  id: string;
+  role: "user" | "assistant" | "system" | "tool";
+}
+
+export interface WorkingMessages {
+  messages: WorkingMessage[];
+  owner?: string;
+  session: string;
+}
+
+export interface WorkingOutcome {
+  /** What they count against the limit of bytes. */
+  bytes: number;
+  /** The oldest messages, which dropped out for these. */
+  dropped: number;
+  /** Messages that had expired since the session changed last. */
+  expired: number;
+  /** Messages of the session now. */
+  held: number;
+  /** In the order of the request. */
+  messages: PutMessage[];
+  session: string;
+}
+
+export interface WorkingSession {
+  bytes: number;
+  /** When the last of it expires. */
+  expires_at: string;
+  /** Some of them may have expired since. */
+  messages: number;
+  /** Whose it is. */
+  owner?: string;
+  session: string;
+}
+
+export interface WorkingSessions {
+  sessions: WorkingSession[];
+}
+
 /** How names were spelled, where that is not the canonical name. */
 export interface Written {
   object?: string;
@@ -1879,6 +1953,25 @@ export class Operations {
    */
   cascadeBeliefs(body: CascadeRequest): Promise<Cascade> {
     return this.transport.json("POST", `/api/beliefs/cascade`, { body, media: "application/json" });
+  }
+
+  /**
+   * Take away the messages of a session.
+   *
+   * Nothing is recorded of it, and nothing of the text is left in the files of the store.
+   */
+  clearWorking(session: string, query: { "owner"?: string } = {}): Promise<WorkingCleared> {
+    return this.transport.json("DELETE", `/api/working/${this.transport.segment(session)}`, { query });
+  }
+
+  /**
+   * Make turns of messages.
+   *
+   * The messages are admitted as one batch, as by admitTurns, each a reply to the one before it, and then leave the session. If anything fails, the session is what it
+   * was. Repeating the request is safe: what is a turn already is not admitted again.
+   */
+  consolidateWorking(session: string, body: Record<string, unknown>): Promise<Consolidated> {
+    return this.transport.json("POST", `/api/working/${this.transport.segment(session)}/consolidate`, { body, media: "application/json" });
   }
 
   /**
@@ -2223,6 +2316,11 @@ export class Operations {
     return this.transport.json("GET", `/api/turns/${this.transport.segment(id)}`, {  });
   }
 
+  /** Read the messages of a session. */
+  getWorking(session: string, query: { "owner"?: string } = {}): Promise<WorkingMessages> {
+    return this.transport.json("GET", `/api/working/${this.transport.segment(session)}`, { query });
+  }
+
   /**
    * Read what changed.
    *
@@ -2454,6 +2552,15 @@ export class Operations {
     }
   }
 
+  /**
+   * List sessions.
+   *
+   * An agent sees its own; whoever may read sees those of every caller.
+   */
+  listWorking(): Promise<WorkingSessions> {
+    return this.transport.json("GET", `/api/working`, {  });
+  }
+
   /** Is the process alive?. */
   live(): Promise<Health> {
     return this.transport.json("GET", `/health/live`, { keyless: true });
@@ -2507,12 +2614,14 @@ export class Operations {
   }
 
   /**
-   * Hand out signed evidence that a statement is believed.
+   * Put messages into a session.
    *
-   * The revisions from which it follows, the steps in which it does, and the leaf hashes of the turns that they rest on. It is recorded, and can be verified without the store and replayed.
+   * A session keeps at most 50 messages of 256 KiB, unless the service is set up otherwise. The oldest drop out for new ones, and the answer counts
+   * them. A message expires an hour after it was put. It is screened and checked as the turn that it may become, under the scope of the key; if one message
+   * is refused none is put. More at once than a session holds is `too_large`, and more sessions than a tenant may have `working_full`.
    */
-  proveBelief(body: BeliefProofRequest): Promise<Uint8Array> {
-    return this.transport.raw("POST", `/api/beliefs/evidence`, { body, media: "application/json" });
+  putWorking(session: string, body: Record<string, unknown>): Promise<WorkingOutcome> {
+    return this.transport.json("POST", `/api/working/${this.transport.segment(session)}`, { body, media: "application/json" });
   }
 
   /** Can it take requests?. */

@@ -85,6 +85,7 @@ type Service struct {
 	ledger   ledgerSettings
 	secrets  secrets.Policy // of transcripts
 	admitted secrets.Policy // of what comes over HTTP and MCP
+	working  workingMemory
 }
 
 // caches are the bounds of what the kernel keeps, in bytes.
@@ -99,6 +100,7 @@ func (r *reading) service() (*Service, error) {
 	s.ledger = r.ledger()
 	s.secrets = readAs(r, "secrets", fmt.Sprintf("one of %q", secrets.Policies), secrets.ParsePolicy)
 	s.admitted = readAs(r, "admitted_secrets", "report, refuse or off", cli.ParseAdmitted)
+	s.working = r.workingMemory()
 	r.addr("addr")
 	s.tools = r.tools("mcp_tools")
 	s.level = readAs(r, "log.level", "debug, info, warn or error", func(text string) (l slog.Level, err error) {
@@ -222,6 +224,7 @@ func serve(a *cli.App, ctx context.Context, r *reading) (err error) {
 		Embedders: r.models.Embedders, Rerankers: r.models.Rerankers,
 		Identity: id, History: a.Signing.History(id), Fleeting: a.Settings.Dev, Witnesses: asker, CheckpointEvery: settings.ledger.every,
 	}
+	settings.working.apply(&engine, a.Settings.StoreName())
 	cli.NewAdmitted(settings.admitted, logKept(log)).Apply(&engine)
 	k, err := kernel.Open(engine)
 	if err != nil {
@@ -264,6 +267,7 @@ func serve(a *cli.App, ctx context.Context, r *reading) (err error) {
 	}
 	remindOfKeys(a, ctx, r, k, tenant)
 	watchFiles(a, ctx, k, authority, log)
+	go sweepWorking(ctx, k, log)
 	if spool, err := a.Settings.Spool(); err == nil { // without a home folder nothing is captured
 		go takeCaptured(ctx, spool, cli.SessionOf(k, tenant), a.Stores.Screen(settings.secrets, tenant, false), a.Clock, log)
 	}

@@ -11,5 +11,5 @@ import (
 
 // turnsCommands makes the commands of this package.
 func Commands(a *cli.App) []*cobra.Command {
-	return []*cobra.Command{importCommand(a), exportCommand(a), showCommand(a), searchCommand(a), contextCommand(a), sliceCommand(a), slicesOf.command(a), contextsOf.command(a), explainCommand(a), eraseCommand(a), policyCommand(a)}
+	return []*cobra.Command{importCommand(a), exportCommand(a), showCommand(a), searchCommand(a), contextCommand(a), sliceCommand(a), slicesOf.command(a), contextsOf.command(a), explainCommand(a), eraseCommand(a), policyCommand(a), workingCommand(a)}
 }

@@ -1,0 +1,140 @@
+package kernel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/store"
+	"github.com/graphkernel/graphkernel/working"
+)
+
+// A Consolidation says which messages of the caller's own session are to become turns.
+type Consolidation struct {
+	Session      string
+	Messages     []dag.TurnID        // nil: all
+	Conversation *dag.ConversationID // of the turns; nil: the session's own
+}
+
+// A Consolidated says what became of them.
+type Consolidated struct {
+	Conversation dag.ConversationID
+	Turns        []dag.TurnID // in the order of the session
+	Receipt      store.Receipt
+	Held         int // messages that are still in the session
+}
+
+// Consolidate makes turns of messages, as one admission with all that this checks, and then takes the messages out of the session. If
+// anything fails the session is what it was, and repeating the call is safe: a message that is a turn already is not admitted
+// again. Each turn is a reply to the one before it, and the first to the one that was consolidated last from the session.
+func (k Working) Consolidate(ctx context.Context, tenant dag.Tenant, c Consolidation) (_ *Consolidated, err error) {
+	ctx, observed := k.observe(ctx, "consolidate")
+	defer func() { observed(err) }()
+	n := own(ctx, c.Session)
+	if err := n.Check(); err != nil {
+		return nil, err
+	}
+	out := &Consolidated{Conversation: n.Conversation()}
+	if c.Conversation != nil {
+		out.Conversation = *c.Conversation
+	}
+	const most = 3 // another call may consolidate the same messages in another order
+	for tries := 1; ; tries++ {
+		err = k.consolidate(ctx, tenant, n, c.Messages, out)
+		var conflict *store.ConflictError
+		if !errors.As(err, &conflict) || tries == most {
+			break
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	now, err := k.now()
+	if err != nil {
+		return nil, err
+	}
+	u, err := k.change(ctx, tenant, n, now, false, func(b *working.Buffer) error {
+		if b.Take(out.Turns) > 0 {
+			last := out.Turns[len(out.Turns)-1]
+			b.Remember(k.config.Working, now, last)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	out.Held = len(u.Buffer.Messages)
+	return out, nil
+}
+
+// consolidate admits the chosen messages that are no turns yet.
+func (k Working) consolidate(ctx context.Context, tenant dag.Tenant, n working.Name, ids []dag.TurnID, out *Consolidated) error {
+	now, err := k.now()
+	if err != nil {
+		return err
+	}
+	b, err := working.Read(ctx, k.keeper(), tenant, n)
+	if err != nil {
+		return err
+	}
+	b.Expire(now)
+	chosen := slices.DeleteFunc(slices.Clone(b.Messages), func(m working.Message) bool { return ids != nil && !slices.Contains(ids, m.ID) })
+	asked := slices.Clone(ids)
+	for i := range chosen {
+		asked = append(asked, chosen[i].ID)
+	}
+	if b.Last != nil {
+		asked = append(asked, *b.Last)
+	}
+	done, err := k.turned(ctx, tenant, asked)
+	if err != nil {
+		return err
+	}
+	out.Turns = nil
+	for i, id := range ids { // those that an earlier call consolidated
+		held := slices.ContainsFunc(chosen, func(m working.Message) bool { return m.ID == id })
+		switch {
+		case held:
+		case done[id] == nil:
+			return fmt.Errorf("messages[%d]: %w: %s is not in session %q; it was cleared, dropped out or expired, or never was there", i, ErrNoMessage, id, n.Session)
+		case !slices.Contains(out.Turns, id):
+			out.Turns = append(out.Turns, id)
+		}
+	}
+	var drafts []dag.Draft
+	var parent *dag.TurnID
+	if b.Last != nil && done[*b.Last] != nil && done[*b.Last].Turn.Conversation == out.Conversation {
+		parent = b.Last
+	}
+	for i := range chosen {
+		m := &chosen[i]
+		out.Turns = append(out.Turns, m.ID)
+		if r := done[m.ID]; r != nil {
+			if err := says(r, m); err != nil {
+				return fmt.Errorf("message %s: %w", m.ID, err)
+			}
+		} else {
+			d := draftOf(m, out.Conversation)
+			if parent != nil {
+				d.Parents = []dag.Parent{{ID: *parent, Kind: dag.Reply}}
+			}
+			drafts = append(drafts, d)
+		}
+		parent = &m.ID
+	}
+	out.Receipt = store.Receipt{Existing: len(out.Turns) - len(drafts)}
+	if len(drafts) == 0 {
+		out.Receipt.Head, err = k.store.Head(ctx, tenant)
+		return err
+	}
+	if err := k.mayAdmit(ctx, drafts); err != nil {
+		return err
+	}
+	r, err := k.turns().AdmitWith(ctx, tenant, access.Asking(ctx).Credential(), drafts)
+	r.Existing += out.Receipt.Existing
+	out.Receipt = r
+	return err
+}

@@ -1,0 +1,17 @@
+package server
+
+import (
+	"github.com/graphkernel/graphkernel/api"
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/server/view"
+	"github.com/graphkernel/graphkernel/store"
+)
+
+// consolidateWorking counts the turns that it admits.
+func consolidateWorking(c *call, in api.Consolidating) (api.Consolidated, error) {
+	out, err := view.ConsolidateWorking.Answer(c.ctx, c.server.config.Kernel, c.tenant(), in)
+	if err == nil {
+		countTurns(c, store.Receipt{Admitted: out.Admitted, Existing: out.Existing, Head: dag.Seq(out.Head)})
+	}
+	return out, err
+}

@@ -1,0 +1,224 @@
+package working
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/graphkernel/graphkernel/dag"
+)
+
+// Errors that callers branch on.
+var (
+	ErrDiffers  = errors.New("the key was given with another message") // nothing was put
+	ErrTooLarge = errors.New("more than a session holds")              // nothing was put
+	ErrFull     = errors.New("working memory is full")                 // nothing was put
+)
+
+// Limits bound what is kept. A limit that is zero has its default.
+type Limits struct {
+	Messages    int           // of one session; 50
+	Bytes       int           // of one session; 256 KiB
+	Expires     time.Duration // how long after it was put a message expires; an hour
+	Sessions    int           // of one tenant; 200
+	TenantBytes int           // of one tenant; 8 MiB
+}
+
+// Bounds of the limits themselves.
+const (
+	MaxMessages = 1000
+	MaxBytes    = 8 << 20
+	MaxSessions = 10_000
+)
+
+// Filled returns the limits with nothing left to its default.
+func (l Limits) Filled() Limits {
+	for _, f := range []struct {
+		to       *int
+		standard int
+	}{{&l.Messages, 50}, {&l.Bytes, 256 << 10}, {&l.Sessions, 200}, {&l.TenantBytes, 8 << 20}} {
+		if *f.to == 0 {
+			*f.to = f.standard
+		}
+	}
+	if l.Expires == 0 {
+		l.Expires = time.Hour
+	}
+	return l
+}
+
+// Check reports the first limit that is out of bounds. The limits are filled.
+func (l Limits) Check() error {
+	for _, f := range []struct {
+		what      string
+		have, max int
+	}{{"messages of a session", l.Messages, MaxMessages}, {"bytes of a session", l.Bytes, MaxBytes}, {"sessions of a tenant", l.Sessions, MaxSessions}, {"bytes of a tenant", l.TenantBytes, 1 << 40}} {
+		if f.have < 1 || f.have > f.max {
+			return fmt.Errorf("%w: working memory of %d %s, want 1 to %d", dag.ErrForm, f.have, f.what, f.max)
+		}
+	}
+	if l.Expires < time.Millisecond || l.Expires > 30*24*time.Hour {
+		return fmt.Errorf("%w: messages that expire after %s, want 1ms to 720h", dag.ErrForm, l.Expires)
+	}
+	return nil
+}
+
+// until is when what is put now expires.
+func (l Limits) until(now dag.Time) dag.Time {
+	return min(now+dag.Time(l.Expires/time.Microsecond), dag.MaxTime)
+}
+
+// MaxSession bounds the bytes of a session's name.
+const MaxSession = 128
+
+// A Name names a session. Sessions of two owners have nothing to do with each other.
+type Name struct {
+	Owner   string // who puts, as access.CallerIn has it; "" if nobody said so
+	Session string
+}
+
+// Check reports a session's name that is not of its form: 1 to 128 letters, digits and the characters . _ : -
+func (n Name) Check() error {
+	ok := n.Session != "" && len(n.Session) <= MaxSession && n.Session != "." && n.Session != ".."
+	for i := 0; i < len(n.Session) && ok; i++ {
+		c := n.Session[i]
+		ok = c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '.' || c == '_' || c == ':' || c == '-'
+	}
+	if !ok {
+		return fmt.Errorf("%w: a session named %.140q, want 1 to %d letters, digits and the characters . _ : -", dag.ErrForm, n.Session, MaxSession)
+	}
+	return nil
+}
+
+// digest names a session where its name does not fit, and where nobody is to read it.
+func (n Name) digest() string {
+	sum := sha256.Sum256([]byte(n.Owner + "\x00" + n.Session))
+	return hex.EncodeToString(sum[:16])
+}
+
+// ID returns the id of the message that is put with a key: the same key always has the same.
+func (n Name) ID(key string) dag.TurnID { return dag.ExternalTurnID("working", n.digest()+"/"+key) }
+
+// Conversation returns the conversation that a session becomes unless another is named.
+func (n Name) Conversation() dag.ConversationID {
+	return dag.ExternalConversationID("working", n.digest())
+}
+
+// A Message is what somebody said in a session. Its ID is that of the turn that it may become.
+type Message struct {
+	ID      dag.TurnID `json:"id"`
+	Role    dag.Role   `json:"role"`
+	Author  string     `json:"author"`
+	Content string     `json:"content"`
+	At      dag.Time   `json:"at"`    // when it was put
+	Until   dag.Time   `json:"until"` // when it expires
+}
+
+// overhead is what a message counts beside its texts.
+const overhead = 64
+
+// Size is what a message counts against limits of bytes.
+func (m *Message) Size() int { return overhead + len(m.Author) + len(m.Content) }
+
+// same reports whether two messages say the same.
+func (m *Message) same(o *Message) bool {
+	return m.Role == o.Role && m.Author == o.Author && m.Content == o.Content
+}
+
+// A Buffer holds the messages of a session, in the order in which they were put.
+type Buffer struct {
+	Owner    string    `json:"owner"`
+	Session  string    `json:"session"`
+	Messages []Message `json:"messages,omitempty"`
+
+	// Last is the turn that was consolidated last, which the next one continues. It is forgotten at Until.
+	Last  *dag.TurnID `json:"last,omitempty"`
+	Until dag.Time    `json:"until,omitempty"`
+}
+
+// Size is what the buffer counts against limits of bytes.
+func (b *Buffer) Size() (n int) {
+	for i := range b.Messages {
+		n += b.Messages[i].Size()
+	}
+	return n
+}
+
+// ends is when nothing of the buffer is left.
+func (b *Buffer) ends() dag.Time {
+	end := b.Until
+	for i := range b.Messages {
+		end = max(end, b.Messages[i].Until)
+	}
+	return end
+}
+
+// Live returns the messages that have not expired.
+func (b *Buffer) Live(now dag.Time) (list []Message) {
+	for i := range b.Messages {
+		if b.Messages[i].Until > now {
+			list = append(list, b.Messages[i])
+		}
+	}
+	return list
+}
+
+// Expire takes away what has expired, and returns how many messages that were.
+func (b *Buffer) Expire(now dag.Time) int {
+	before := len(b.Messages)
+	b.Messages = b.Live(now)
+	if b.Until <= now {
+		b.Last, b.Until = nil, 0
+	}
+	return before - len(b.Messages)
+}
+
+// A Placed message is one that was put.
+type Placed struct {
+	Message
+	Existing bool // it was there already, and stays as it was
+}
+
+// Put appends messages, and lets as many of the oldest drop out as there are too many, or as take too many bytes. It
+// returns the messages as they are kept, and how many dropped out. If there is an error nothing was put. The times of the messages are set;
+// what has expired must have been taken away.
+func (b *Buffer) Put(l Limits, now dag.Time, list []Message) (put []Placed, dropped int, _ error) {
+	all, fresh, size := slices.Clone(b.Messages), 0, 0
+	for i := range list {
+		m := list[i]
+		if at := slices.IndexFunc(all, func(o Message) bool { return o.ID == m.ID }); at >= 0 {
+			if !all[at].same(&m) {
+				return nil, 0, fmt.Errorf("messages[%d]: %w, which is kept", i, ErrDiffers)
+			}
+			put = append(put, Placed{all[at], true})
+			continue
+		}
+		m.At, m.Until = now, l.until(now)
+		all, put = append(all, m), append(put, Placed{Message: m})
+		fresh, size = fresh+1, size+m.Size()
+	}
+	if fresh > l.Messages || size > l.Bytes {
+		return nil, 0, fmt.Errorf("%w: %d messages of %d bytes at once, at most %d of %d bytes in all", ErrTooLarge, fresh, size, l.Messages, l.Bytes)
+	}
+	before := len(all)
+	b.Messages = all
+	for left := b.Size(); len(b.Messages) > l.Messages || left > l.Bytes; b.Messages = b.Messages[1:] {
+		left -= b.Messages[0].Size()
+	}
+	return put, before - len(b.Messages), nil
+}
+
+// Remember notes the turn that was consolidated last, for as long as a message would stay.
+func (b *Buffer) Remember(l Limits, now dag.Time, turn dag.TurnID) {
+	b.Last, b.Until = &turn, l.until(now)
+}
+
+// Take takes messages away, those of them that are there, and returns how many that were.
+func (b *Buffer) Take(ids []dag.TurnID) int {
+	before := len(b.Messages)
+	b.Messages = slices.DeleteFunc(slices.Clone(b.Messages), func(m Message) bool { return slices.Contains(ids, m.ID) })
+	return before - len(b.Messages)
+}
