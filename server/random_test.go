@@ -183,7 +183,10 @@ func TestRandom(t *testing.T) {
 	known := context()
 	s.expect(200, question{op: "setSpace", key: s.admin(), body: api.NewSpace{Space: "acme/s"}})
 	s.expect(200, question{op: "reviseBeliefs", key: s.admin(), body: api.BeliefRequest{Space: "acme/s", Item: "kref://acme/s/made.fact", Statements: []api.BeliefStatement{{Subject: "ada", Predicate: "knew", Object: "babbage"}}}})
-	believed := uint64(must(s.kernel.Turns().Head(t.Context(), tenantA)))
+	head, err := s.kernel.Turns().Head(t.Context(), tenantA)
+	if err != nil {
+		t.Fatal(err)
+	}
 	rests := api.BeliefRequest{Space: "acme/s", Turns: []dag.TurnID{mustTurn(t, 1)}, Statements: []api.BeliefStatement{{Subject: "pump", Predicate: "is", Object: "on"}}}
 	s.expect(200, question{op: "reviseBeliefs", key: s.admin(), body: rests})
 	rests.Turns, rests.Statements[0].Not = nil, true
@@ -250,7 +253,7 @@ func TestRandom(t *testing.T) {
 			q.body = api.ConflictResolution{Space: "acme/s", Conflict: waits.Seq, How: oneOf(g, "taken", "dropped", "deferred"), DryRun: true}
 		}
 		if q.op == "proveBelief" && g.IntN(3) == 0 { // as of when it was believed, whatever gave way since
-			q.body = api.BeliefProofRequest{Space: "acme/s", BeliefStatement: api.BeliefStatement{Subject: "ada", Predicate: "knew", Object: "babbage"}, AsOf: believed}
+			q.body = api.BeliefProofRequest{Space: "acme/s", BeliefStatement: api.BeliefStatement{Subject: "ada", Predicate: "knew", Object: "babbage"}, AsOf: uint64(head)}
 		}
 		if q.op == "explainContext" && g.IntN(3) == 0 { // an erasure may have come since the one that is known
 			q.path["context_id"] = context()

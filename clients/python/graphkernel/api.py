@@ -199,6 +199,20 @@ class BeliefOutcome(TypedDict):
     """Absent if nothing was recorded."""
 
 
+BeliefProofRequest = TypedDict(
+    "BeliefProofRequest",
+    {
+        "as_of": "NotRequired[int]",
+        "not": "NotRequired[bool]",
+        "object": "str",
+        "predicate": "str",
+        "space": "str",
+        "subject": "str",
+        "valid_at": "NotRequired[str]",
+    },
+)
+
+
 class BeliefRequest(TypedDict):
     confidence: NotRequired[float]
     """1 if left out."""
@@ -2516,6 +2530,13 @@ class Operations:
         recorded for somebody to decide.
         """
         return self._transport.json("POST", "/api/beliefs/propose", body=body, media="application/json")
+
+    def prove_belief(self, body: BeliefProofRequest) -> bytes:
+        """Hand out signed evidence that a statement is believed.
+
+        The revisions from which it follows, the steps in which it does, and the leaf hashes of the turns that they rest on. It is recorded, and can be verified without the store and replayed.
+        """
+        return self._transport.raw("POST", "/api/beliefs/evidence", body=body, media="application/json")
 
     def put_working(self, session: str, body: dict[str, Any]) -> WorkingOutcome:
         """Put messages into a session.

@@ -187,6 +187,19 @@ export interface BeliefOutcome {
   seq?: number;
 }
 
+export interface BeliefProofRequest {
+  /** 0 is the present. */
+  as_of?: number;
+  /** It is denied. */
+  not?: boolean;
+  object: string;
+  predicate: string;
+  space: string;
+  subject: string;
+  /** It must hold at this instant; whenever it held if left out. */
+  valid_at?: string;
+}
+
 export interface BeliefRequest {
   /** 1 if left out. */
   confidence?: number;
@@ -2611,6 +2624,15 @@ export class Operations {
    */
   proposeBeliefs(body: BeliefRequest): Promise<BeliefOutcome> {
     return this.transport.json("POST", `/api/beliefs/propose`, { body, media: "application/json" });
+  }
+
+  /**
+   * Hand out signed evidence that a statement is believed.
+   *
+   * The revisions from which it follows, the steps in which it does, and the leaf hashes of the turns that they rest on. It is recorded, and can be verified without the store and replayed.
+   */
+  proveBelief(body: BeliefProofRequest): Promise<Uint8Array> {
+    return this.transport.raw("POST", `/api/beliefs/evidence`, { body, media: "application/json" });
   }
 
   /**
