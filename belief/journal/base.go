@@ -59,7 +59,7 @@ func (p *planned) Plan(k *history.State) (plan *history.Plan, err error) {
 
 // Operate decides a request with what is believed at the commit, and records it.
 func (b Base) Operate(ctx context.Context, tenant dag.Tenant, r Request) (*Outcome, error) {
-	if err := r.check(); err != nil {
+	if err := r.Check(); err != nil {
 		return nil, err
 	}
 	o := &operation{Request: r}
@@ -69,7 +69,8 @@ func (b Base) Operate(ctx context.Context, tenant dag.Tenant, r Request) (*Outco
 	return o.outcome, nil
 }
 
-func (r *Request) check() error {
+// Check refuses a request that is not in its form, whatever is believed.
+func (r *Request) Check() error {
 	switch {
 	case len(r.Statements) == 0 || len(r.Statements) > MaxStatements:
 		return fmt.Errorf("%w: %d statements, want 1 to %d", belief.ErrForm, len(r.Statements), MaxStatements)

@@ -175,7 +175,7 @@ func (b Base) Resolve(ctx context.Context, tenant dag.Tenant, r Resolution, requ
 	}
 	var o *operation
 	if request != nil {
-		if err := request.check(); err != nil {
+		if err := request.Check(); err != nil {
 			return nil, nil, err
 		}
 		o = &operation{Request: *request}
@@ -405,7 +405,7 @@ func (f *folding) lower(k *history.State, l *Lowering, by string, at dag.Time, s
 
 // Promote decides a request, which must name its item, and links what it was promoted from to the revision in the same change.
 func (b Base) Promote(ctx context.Context, tenant dag.Tenant, request Request, from []belief.Address) (*Outcome, error) {
-	if err := request.check(); err != nil {
+	if err := request.Check(); err != nil {
 		return nil, err
 	}
 	o := &operation{Request: request}
