@@ -10,6 +10,8 @@ import (
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/belief/journal"
+	"github.com/graphkernel/graphkernel/belief/persona"
+	"github.com/graphkernel/graphkernel/belief/rules"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/ingest"
 	"github.com/graphkernel/graphkernel/internal/canon"
@@ -123,6 +125,11 @@ var table = []row{
 	{is: kernel.ErrDamaged, code: api.CodeInternal},
 
 	// What was asked, or given.
+	{is: kernel.ErrPersona, code: api.CodePersona},
+	{is: persona.ErrTooLarge, code: api.CodeTooLarge},
+	{is: persona.ErrVersion, code: api.CodeEvidenceVersion},
+	{is: persona.ErrForm, code: api.CodeMalformed},
+	{is: rules.ErrAlias, code: api.CodeInvalid},
 	{is: contexts.ErrRequest, code: api.CodeInvalid},
 	{is: kernel.ErrNoWords, code: api.CodeInvalid},
 	{is: kernel.ErrEmbedder, code: api.CodeInvalid},

@@ -56,23 +56,13 @@ func read(c *canon.Cursor) *Document {
 		if !belief.IsTag(l.Type) {
 			at.Failf("type: %.40q, want [a-z][a-z0-9_-]{0,31}", l.Type)
 		}
-		if i > 0 && !d.Links[i-1].before(l) {
+		if i > 0 && d.Links[i-1].compare(l) >= 0 {
 			at.Failf("links must ascend by from, type and to, each once")
 		}
 		d.Links = append(d.Links, l)
 	}
 	c.Close()
 	return d
-}
-
-func (l Link) before(o Link) bool {
-	if l.From != o.From {
-		return l.From < o.From
-	}
-	if l.Type != o.Type {
-		return l.Type < o.Type
-	}
-	return l.To < o.To
 }
 
 func bounded(c *canon.Cursor, most int) []*canon.Cursor {

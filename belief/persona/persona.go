@@ -11,8 +11,11 @@
 package persona
 
 import (
+	"cmp"
 	"errors"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/dag"
@@ -206,4 +209,14 @@ func writeNames(w *canon.Writer, l belief.Literal, between func()) {
 	between()
 	w.Key("subject")
 	w.String(l.Subject)
+}
+
+// Sort brings the links into their order, each once.
+func (d *Document) Sort() {
+	slices.SortFunc(d.Links, Link.compare)
+	d.Links = slices.Compact(d.Links)
+}
+
+func (l Link) compare(o Link) int {
+	return cmp.Or(cmp.Compare(l.From, o.From), strings.Compare(l.Type, o.Type), cmp.Compare(l.To, o.To))
 }

@@ -84,6 +84,8 @@ var (
 	ResolveConflict   = answered(api.ResolveConflict, resolveConflict)
 	BeliefRules       = answered(api.BeliefRules, beliefRules)
 	UseBelief         = answered(api.UseBelief, useBelief)
+	ExportPersona     = answered(api.ExportPersona, exportPersona)
+	ImportPersona     = answered(api.ImportPersona, importPersona)
 )
 
 // Operations lists them. The service has a route for each, and agents have a tool for each that
@@ -97,6 +99,7 @@ func Operations() []Answered {
 		AtlasSnapshot, AtlasOverlap, AtlasInfluence, AtlasCommunities, AtlasManifest, BlameTurn,
 		SetSpace, ListSpaces, ReviseBeliefs, ContractBeliefs, ExpandBeliefs, ProposeBeliefs, GetBeliefBase, ExplainBelief, BeliefImpact, DiffBeliefs, ListItems, BeliefConflicts,
 		ResolveKref, TagKref, DeprecateItem, RestoreItem, LinkKref, PromoteBeliefs, CascadeBeliefs, ResolveConflict, BeliefRules, UseBelief,
+		ExportPersona, ImportPersona,
 	}
 }
 

@@ -31,6 +31,7 @@ Code = Literal[
     "cycle",  # Turns are each other's ancestors
     "malformed_bundle",  # The bytes are no bundle
     "not_continued",  # The log does not continue what was signed
+    "persona_refused",  # The persona is not taken
     "slice_too_large",  # The slice is too large
     "unknown_evidence",  # The evidence of a fact is not known
     "unknown_parent",  # A parent is not known
@@ -846,6 +847,22 @@ class Impact(TypedDict):
     ref: str
 
 
+class ImportedItem(TypedDict):
+    id: str
+    """In the persona."""
+    outcomes: list[BeliefOutcome]
+    """One for its statements of each time, and for each rule."""
+
+
+class ImportedPersona(TypedDict):
+    items: list[ImportedItem]
+    links: int
+    """Between items that were taken."""
+    origin: PersonaOrigin
+    sha256: str
+    """Of the document."""
+
+
 class Influence(TypedDict):
     as_of: int
     bridges: int
@@ -1173,6 +1190,61 @@ class OverlapPair(TypedDict):
 class Parent(TypedDict):
     id: str
     kind: Literal["reply", "spawn", "merge", "reference"]
+
+
+class Persona(TypedDict):
+    envelope: dict[str, Any]
+    """A DSSE envelope around a document gkpersona/1, signed by the attestation key. The bytes given here are canonical."""
+    items: int
+    left: list[PersonaLeft]
+    """What did not leave, and names that left."""
+    links: int
+    sha256: str
+    """Of the document."""
+
+
+class PersonaAlias(TypedDict):
+    alias: str
+    """It must not hold a name that is replaced."""
+    name: str
+
+
+class PersonaImport(TypedDict):
+    dry_run: NotRequired[bool]
+    """Say of each item by itself what would happen, and record nothing."""
+    envelope: dict[str, Any]
+    """As an export gave it."""
+    revise: NotRequired[bool]
+    """Revise with the authority of the caller. Without it everything is proposed."""
+    signers: list[str]
+    """The keys whose signatures count, as a trust file has them. The one that signed must be of the kernel that the persona says it is from."""
+    space: str
+
+
+class PersonaLeft(TypedDict):
+    item: str
+    name: NotRequired[str]
+    """That could not be replaced. Absent: the item may not leave."""
+    reason: str
+    taken: NotRequired[bool]
+    """The item left, with the name in it."""
+
+
+class PersonaOrigin(TypedDict):
+    as_of: int
+    at: str
+    kernel: str
+    """The name that its key signs as."""
+    space: str
+    tenant: str
+
+
+class PersonaRequest(TypedDict):
+    aliases: NotRequired[list[PersonaAlias]]
+    """What names of people are replaced by, in statements and texts, however they are spelled."""
+    people: NotRequired[list[str]]
+    """Names of people beside those that the space knows as such. Those without an alias are listed."""
+    space: str
 
 
 class PhaseWeights(TypedDict):
@@ -2022,6 +2094,13 @@ class Operations:
         """
         return self._transport.json("POST", f"/api/slices/{self._transport.segment(slice_id)}/explain", body=body, media="application/json")
 
+    def export_persona(self, body: PersonaRequest) -> Persona:
+        """Sign what of a space may leave it.
+
+        Makes a persona: what is believed in the space, without episodes, models of users and relationships, and observations that are not shared. Names of people are replaced by aliases. What did not leave is listed, and so are names that could not be replaced.
+        """
+        return self._transport.json("POST", "/api/beliefs/persona/export", body=body, media="application/json")
+
     def fact_history(self, statement: str, *, after: str | None = None, limit: int | None = None) -> FactHistory:
         """Read all that was said of a statement.
 
@@ -2164,6 +2243,13 @@ class Operations:
     def get_turn(self, id: str) -> StoredTurn:
         """Read one turn."""
         return self._transport.json("GET", f"/api/turns/{self._transport.segment(id)}")
+
+    def import_persona(self, body: PersonaImport) -> ImportedPersona:
+        """Take a persona into a space.
+
+        Takes each item under a new name, with where it is from as the reason. Everything is proposed, unless the caller may revise and asks for it. The signature is checked first, and then all items; if anything is wrong, nothing is recorded. Importing the same persona again changes nothing.
+        """
+        return self._transport.json("POST", "/api/beliefs/persona/import", body=body, media="application/json")
 
     def knowledge_changes(self, *, after: str | None = None, limit: int | None = None) -> KnowledgeChanges:
         """Read what changed.

@@ -26,6 +26,7 @@ export type Code =
   | "cycle" // Turns are each other's ancestors
   | "malformed_bundle" // The bytes are no bundle
   | "not_continued" // The log does not continue what was signed
+  | "persona_refused" // The persona is not taken
   | "slice_too_large" // The slice is too large
   | "unknown_evidence" // The evidence of a fact is not known
   | "unknown_parent" // A parent is not known
@@ -829,6 +830,22 @@ export interface Impact {
   ref: string;
 }
 
+export interface ImportedItem {
+  /** In the persona. */
+  id: string;
+  /** One for its statements of each time, and for each rule. */
+  outcomes: BeliefOutcome[];
+}
+
+export interface ImportedPersona {
+  items: ImportedItem[];
+  /** Between items that were taken. */
+  links: number;
+  origin: PersonaOrigin;
+  /** Of the document. */
+  sha256: string;
+}
+
 export interface Influence {
   as_of: number;
   /** Edges of that kind. */
@@ -1147,6 +1164,61 @@ export interface OverlapPair {
 export interface Parent {
   id: string;
   kind: "reply" | "spawn" | "merge" | "reference";
+}
+
+export interface Persona {
+  /** A DSSE envelope around a document gkpersona/1, signed by the attestation key. The bytes given here are canonical. */
+  envelope: Record<string, unknown>;
+  items: number;
+  /** What did not leave, and names that left. */
+  left: PersonaLeft[];
+  links: number;
+  /** Of the document. */
+  sha256: string;
+}
+
+export interface PersonaAlias {
+  /** It must not hold a name that is replaced. */
+  alias: string;
+  name: string;
+}
+
+export interface PersonaImport {
+  /** Say of each item by itself what would happen, and record nothing. */
+  dry_run?: boolean;
+  /** As an export gave it. */
+  envelope: Record<string, unknown>;
+  /** Revise with the authority of the caller. Without it everything is proposed. */
+  revise?: boolean;
+  /** The keys whose signatures count, as a trust file has them. The one that signed must be of the kernel that the persona says it is from. */
+  signers: string[];
+  space: string;
+}
+
+export interface PersonaLeft {
+  item: string;
+  /** That could not be replaced. Absent: the item may not leave. */
+  name?: string;
+  reason: string;
+  /** The item left, with the name in it. */
+  taken?: boolean;
+}
+
+export interface PersonaOrigin {
+  as_of: number;
+  at: string;
+  /** The name that its key signs as. */
+  kernel: string;
+  space: string;
+  tenant: string;
+}
+
+export interface PersonaRequest {
+  /** What names of people are replaced by, in statements and texts, however they are spelled. */
+  aliases?: PersonaAlias[];
+  /** Names of people beside those that the space knows as such. Those without an alias are listed. */
+  people?: string[];
+  space: string;
 }
 
 export interface PhaseWeights {
@@ -2036,6 +2108,15 @@ export class Operations {
   }
 
   /**
+   * Sign what of a space may leave it.
+   *
+   * Makes a persona: what is believed in the space, without episodes, models of users and relationships, and observations that are not shared. Names of people are replaced by aliases. What did not leave is listed, and so are names that could not be replaced.
+   */
+  exportPersona(body: PersonaRequest): Promise<Persona> {
+    return this.transport.json("POST", `/api/beliefs/persona/export`, { body, media: "application/json" });
+  }
+
+  /**
    * Read all that was said of a statement.
    *
    * Assertions and retractions by ascending number. An assertion that has
@@ -2208,6 +2289,15 @@ export class Operations {
   /** Read one turn. */
   getTurn(id: string): Promise<StoredTurn> {
     return this.transport.json("GET", `/api/turns/${this.transport.segment(id)}`, {  });
+  }
+
+  /**
+   * Take a persona into a space.
+   *
+   * Takes each item under a new name, with where it is from as the reason. Everything is proposed, unless the caller may revise and asks for it. The signature is checked first, and then all items; if anything is wrong, nothing is recorded. Importing the same persona again changes nothing.
+   */
+  importPersona(body: PersonaImport): Promise<ImportedPersona> {
+    return this.transport.json("POST", `/api/beliefs/persona/import`, { body, media: "application/json" });
   }
 
   /**
