@@ -95,11 +95,11 @@ func (k Beliefs) cascade(ctx context.Context, tenant dag.Tenant, w *web, nodes [
 			}
 			asked[l.ID] = true
 			r := w.revisions[at]
-			record, err := k.journal().Item(ctx, tenant, r.Item, w.asOf)
+			published, err := k.published(ctx, tenant, r, w.asOf)
 			if err != nil {
 				return nil, err
 			}
-			if published := record.Tagged(journal.Published); published != nil && published.Number == r.Number {
+			if published {
 				nodes[at].Kept, again = true, true // the nodes of revisions come first
 			}
 		}
@@ -138,9 +138,9 @@ func (k Beliefs) graph(ctx context.Context, tenant dag.Tenant, w *web, now dag.T
 			}
 			node.Fell = len(records) == 0 || records[0].Body == nil && !records[0].Withheld
 		} else if a, err := belief.ParseAddress(to); err == nil {
-			if _, ok := w.at[to]; ok {
-				seen[to] = to
-				return to, nil
+			if at, ok := w.at[to]; ok {
+				seen[to] = addressOf(w.revisions[at])
+				return seen[to], nil
 			}
 			record, err := k.journal().Item(ctx, tenant, a.Item, w.asOf)
 			if err != nil {

@@ -226,6 +226,11 @@ func (k Beliefs) ImportPersona(ctx context.Context, tenant dag.Tenant, in Person
 	if _, _, err := k.kindsOf(ctx, tenant, in.Space, history.Forever-1); err != nil {
 		return nil, err
 	}
+	for i, l := range d.Links {
+		if l.Type == rules.DecayedFrom {
+			return nil, fmt.Errorf("%w: links[%d].type: %s leads from an item to itself alone", ErrPersona, i, l.Type)
+		}
+	}
 	out := &BeliefImport{SHA256: digest, Origin: d.Origin}
 	var all [][]personaRequest // before any is done, so that what is wrong with one leaves nothing behind
 	for i := range d.Items {

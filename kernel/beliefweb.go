@@ -7,6 +7,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/belief/journal"
+	"github.com/graphkernel/graphkernel/belief/rules"
 	"github.com/graphkernel/graphkernel/dag"
 )
 
@@ -23,6 +24,7 @@ type web struct {
 	at        map[string]int      // in revisions, by address
 	of        map[belief.Item]int
 	out, in   [][]*journal.Link
+	origins   []*journal.Revision // from which decay made what is believed; nil: it did not make it
 }
 
 func (k Beliefs) web(ctx context.Context, tenant dag.Tenant, space belief.Space) (*web, error) {
@@ -52,8 +54,56 @@ func (k Beliefs) web(ctx context.Context, tenant dag.Tenant, space belief.Space)
 	if w.out, err = k.journal().Links(ctx, tenant, addresses, false, asOf); err != nil {
 		return nil, err
 	}
-	w.in, err = k.journal().Links(ctx, tenant, addresses, true, asOf)
-	return w, err
+	if w.in, err = k.journal().Links(ctx, tenant, addresses, true, asOf); err != nil {
+		return nil, err
+	}
+	return w, k.origins(ctx, tenant, w)
+}
+
+// origins finds what decay made. Such a revision says what the one before it does, so the links of all of them, back to the one that decay did not make, are its own.
+func (k Beliefs) origins(ctx context.Context, tenant dag.Tenant, w *web) error {
+	w.origins = make([]*journal.Revision, len(w.revisions))
+	var addresses []string
+	var of []int
+	for i, r := range w.revisions {
+		number := decayedFrom(r, w.out[i])
+		if number == 0 {
+			continue
+		}
+		record, err := k.journal().Item(ctx, tenant, r.Item, w.asOf)
+		if err != nil {
+			return err
+		}
+		for before := record.Numbered(r.Supersedes); before != nil && before.Number >= number; before = record.Numbered(before.Supersedes) {
+			w.at[addressOf(before)] = i
+			addresses, of = append(addresses, addressOf(before)), append(of, i)
+			if before.Number == number && !before.Erased {
+				w.origins[i] = before
+			}
+		}
+	}
+	out, err := k.journal().Links(ctx, tenant, addresses, false, w.asOf)
+	if err != nil {
+		return err
+	}
+	in, err := k.journal().Links(ctx, tenant, addresses, true, w.asOf)
+	if err != nil {
+		return err
+	}
+	for n, i := range of {
+		w.out[i], w.in[i] = append(w.out[i], out[n]...), append(w.in[i], in[n]...)
+	}
+	return nil
+}
+
+// decayedFrom returns the number of the revision from which decay made one, 0 if it did not.
+func decayedFrom(r *journal.Revision, out []*journal.Link) int {
+	for _, l := range out {
+		if to, err := belief.ParseAddress(l.To); err == nil && l.Type == rules.DecayedFrom && to.Item == r.Item && to.Revision < r.Number {
+			return to.Revision
+		}
+	}
+	return 0
 }
 
 func addressOf(r *journal.Revision) string {
