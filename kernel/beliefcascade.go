@@ -115,11 +115,8 @@ type piece struct{ node, to string }
 // graph is what is believed of a space, and what it rests on. A revision that was superseded is as good as the one in its place, if that still states what it did.
 func (k Beliefs) graph(ctx context.Context, tenant dag.Tenant, w *web, now dag.Time) (nodes []rules.Node, rests []rules.Rest, links map[string][]piece, _ error) {
 	links = map[string][]piece{}
-	ended := func(r *journal.Revision) bool {
-		return !slices.ContainsFunc(r.Statements, func(s journal.Stated) bool { return s.Span.Until > now })
-	}
 	for _, r := range w.revisions {
-		nodes = append(nodes, rules.Node{ID: addressOf(r), Confidence: r.Confidence, Fell: ended(r)})
+		nodes = append(nodes, rules.Node{ID: addressOf(r), Confidence: r.Confidence, Fell: ended(r, now)})
 	}
 	seen := map[string]string{} // a node, by where a link leads
 	find := func(to string) (string, error) {
@@ -150,7 +147,7 @@ func (k Beliefs) graph(ctx context.Context, tenant dag.Tenant, w *web, now dag.T
 			if old != nil {
 				node.Confidence = old.Confidence
 			}
-			node.Fell = old == nil || old.Erased || current == nil || current.Erased || record.Deprecated || ended(current) || similar(old, current) == 0
+			node.Fell = old == nil || old.Erased || current == nil || current.Erased || record.Deprecated || ended(current, now) || similar(old, current) == 0
 			if at, ok := w.of[a.Item]; ok && !node.Fell {
 				seen[to] = addressOf(w.revisions[at])
 				return seen[to], nil

@@ -420,6 +420,18 @@ func (b Base) Conflicts(ctx context.Context, tenant dag.Tenant, s belief.Space, 
 
 // Upto returns the greatest number of what is recorded of an item that was recorded at a time or before, 0 if there is none.
 func (b Base) Upto(ctx context.Context, tenant dag.Tenant, r *ItemRecord, at dag.Time) (dag.Seq, error) {
+	entries, err := b.entriesAt(ctx, tenant, r.moments())
+	last := dag.Seq(0)
+	for seq, e := range entries {
+		if e.At <= at {
+			last = max(last, seq)
+		}
+	}
+	return last, err
+}
+
+// moments are the numbers of the entries that are about the item, except for uses and links, ascending.
+func (r *ItemRecord) moments() []dag.Seq {
 	numbers := slices.Clone(r.lapses)
 	for _, revision := range r.Revisions {
 		numbers = append(numbers, revision.Seq)
@@ -430,12 +442,6 @@ func (b Base) Upto(ctx context.Context, tenant dag.Tenant, r *ItemRecord, at dag
 			numbers = append(numbers, t.Until)
 		}
 	}
-	entries, err := b.entriesAt(ctx, tenant, numbers)
-	last := dag.Seq(0)
-	for seq, e := range entries {
-		if e.At <= at {
-			last = max(last, seq)
-		}
-	}
-	return last, err
+	slices.Sort(numbers)
+	return slices.Compact(numbers)
 }
