@@ -133,7 +133,7 @@ func (w *web) lineage(i int) (list []string) {
 			}
 		}
 		for _, l := range w.in[n] {
-			if l.Type == journal.PromotedTo {
+			if l.Type == journal.PromotedTo || l.Type == rules.AbstractedTo {
 				visit(l.From.Item)
 			}
 		}
