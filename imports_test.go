@@ -132,7 +132,7 @@ var mayImport = map[string][]string{
 		"github.com/jedib0t/go-pretty/v6", "github.com/spf13/cobra",
 	},
 	"cmd/graphkernel/beliefs": {
-		"api", "belief", "belief/kinds", "belief/persona", "cmd/graphkernel/cli", "dag", "internal/canon", "knowledge", "ledger", "ledger/attest", "normalize", "render", "server/view", "token",
+		"api", "belief", "belief/journal", "belief/kinds", "belief/persona", "cmd/graphkernel/cli", "dag", "internal/canon", "internal/secretfile", "knowledge", "ledger", "ledger/attest", "normalize", "render", "server/view", "token",
 		"github.com/jedib0t/go-pretty/v6", "github.com/spf13/cobra",
 	},
 	"cmd/graphkernel/audit": {"slice/contexts", "internal/userdir", "server/view",

@@ -182,6 +182,8 @@ var table = []row{
 	{is: journal.ErrSpace, code: api.CodeNotFound},
 	{is: journal.ErrNoItem, code: api.CodeNotFound},
 	{is: journal.ErrNoConflict, code: api.CodeNotFound},
+	{is: kernel.ErrArchive, code: api.CodeBelief},
+	{is: journal.ErrArchive, code: api.CodeMalformed},
 	{is: journal.ErrChanged, code: api.CodeInternal},
 	{is: journal.ErrDeprecated, code: api.CodeBelief},
 	{is: journal.ErrTooWide, code: api.CodeInvalid},

@@ -86,6 +86,10 @@ var (
 	UseBelief         = answered(api.UseBelief, useBelief)
 	ExportPersona     = answered(api.ExportPersona, exportPersona)
 	ImportPersona     = answered(api.ImportPersona, importPersona)
+	DecayBeliefs      = answered(api.DecayBeliefs, decayBeliefs)
+	AbstractBeliefs   = answered(api.AbstractBeliefs, abstractBeliefs)
+	ArchiveBeliefs    = answered(api.ArchiveBeliefs, archiveBeliefs)
+	UnarchiveBeliefs  = answered(api.UnarchiveBeliefs, unarchiveBeliefs)
 )
 
 // Operations lists them. The service has a route for each, and agents have a tool for each that
@@ -99,7 +103,7 @@ func Operations() []Answered {
 		AtlasSnapshot, AtlasOverlap, AtlasInfluence, AtlasCommunities, AtlasManifest, BlameTurn,
 		SetSpace, ListSpaces, ReviseBeliefs, ContractBeliefs, ExpandBeliefs, ProposeBeliefs, GetBeliefBase, ExplainBelief, BeliefImpact, DiffBeliefs, ListItems, BeliefConflicts,
 		ResolveKref, TagKref, DeprecateItem, RestoreItem, LinkKref, PromoteBeliefs, CascadeBeliefs, ResolveConflict, BeliefRules, UseBelief,
-		ExportPersona, ImportPersona,
+		ExportPersona, ImportPersona, DecayBeliefs, AbstractBeliefs, ArchiveBeliefs, UnarchiveBeliefs,
 	}
 }
 

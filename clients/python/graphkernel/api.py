@@ -67,6 +67,35 @@ class APIKeys(TypedDict):
     tenant: str
 
 
+Abstraction = TypedDict(
+    "Abstraction",
+    {
+        "from": "list[str]",
+        "kept": "bool",
+        "outcome": "BeliefOutcome",
+    },
+)
+
+
+AbstractionRequest = TypedDict(
+    "AbstractionRequest",
+    {
+        "confidence": "NotRequired[float]",
+        "dry_run": "NotRequired[bool]",
+        "from": "list[str]",
+        "item": "NotRequired[str]",
+        "key": "NotRequired[str]",
+        "kind": "NotRequired[str]",
+        "reason": "NotRequired[str]",
+        "space": "str",
+        "specificity": "float",
+        "statements": "list[BeliefStatement]",
+        "summary": "NotRequired[str]",
+        "title": "NotRequired[str]",
+    },
+)
+
+
 Admission = TypedDict(
     "Admission",
     {
@@ -121,6 +150,32 @@ class AliasesAdded(TypedDict):
     list: NotRequired[AliasList]
     outcomes: NotRequired[list[KnowledgeOutcome]]
     """In the order of the aliases; not of a list."""
+
+
+class Archive(TypedDict):
+    document: NotRequired[str]
+    """The file: lines of canonical JSON, gkarchive/1. Absent once it is saved."""
+    items: list[ArchivedItem]
+    left: int
+    """Items for which this file has no room: archive them next."""
+    sha256: str
+
+
+class ArchiveRequest(TypedDict):
+    sha256: NotRequired[str]
+    """Of the document, which the caller has saved. Without it nothing is recorded."""
+    space: str
+
+
+class ArchivedItem(TypedDict):
+    confidence: float
+    item: str
+    last_used: str
+    revisions: int
+    seq: NotRequired[int]
+    """Of its deprecation; absent if nothing was recorded."""
+    sha256: str
+    """Of its line, which its deprecation keeps."""
 
 
 class Attributes(TypedDict):
@@ -516,6 +571,31 @@ class D3Link(TypedDict):
 class D3Node(TypedDict):
     hops: int
     id: str
+
+
+class Decay(TypedDict):
+    excepted: list[str]
+    """Revisions that are published, and keep their confidence."""
+    lowered: list[DecayedBelief]
+    seq: NotRequired[int]
+    """Of the first entry; absent if nothing was recorded."""
+
+
+class DecayRequest(TypedDict):
+    dry_run: NotRequired[bool]
+    """Say what would happen, and record nothing."""
+    least: NotRequired[float]
+    """What would lose less than this waits. 0.01 if left out."""
+    space: str
+
+
+class DecayedBelief(TypedDict):
+    after: float
+    before: float
+    origin: str
+    """The last revision that decay did not make, from whose confidence and time the new confidence follows."""
+    reason: str
+    ref: str
 
 
 class DenyRule(TypedDict):
@@ -1769,6 +1849,28 @@ class Turns(TypedDict):
     turns: list[Turn]
 
 
+class UnarchiveRequest(TypedDict):
+    document: str
+    """The file."""
+    dry_run: NotRequired[bool]
+    """Say which items are archived with this file, and record nothing."""
+
+
+class Unarchived(TypedDict):
+    items: list[UnarchivedItem]
+
+
+class UnarchivedItem(TypedDict):
+    conflict: NotRequired[list[BeliefStatement]]
+    """What it would contradict itself by."""
+    item: str
+    outcome: Literal["changed", "unchanged", "refused"]
+    reason: NotRequired[str]
+    """Why it was refused, or has not changed."""
+    seq: NotRequired[int]
+    """Absent if nothing was recorded."""
+
+
 class UseRecord(TypedDict):
     rate: float
     """Successes in uses, rounded down."""
@@ -1801,6 +1903,13 @@ class Operations:
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
+
+    def abstract_beliefs(self, body: AbstractionRequest) -> Abstraction:
+        """State something more general of what is believed.
+
+        Proposes statements that are more general than those of some items, with links `abstracted_to` from these. It rests on their turns. If it is specific enough to take their place, they are deprecated in the same change. What contradicts an original is refused.
+        """
+        return self._transport.json("POST", "/api/beliefs/abstract", body=body, media="application/json")
 
     def add_aliases(self, body: NewAliases) -> AliasesAdded:
         """Add aliases, or a CSV list of them.
@@ -1869,6 +1978,13 @@ class Operations:
         The body is application/x-ndjson, unchanged.
         """
         return self._transport.json("POST", "/api/turns", body=body, media="application/x-ndjson")
+
+    def archive_beliefs(self, body: ArchiveRequest) -> Archive:
+        """Archive what nobody believes or uses any more.
+
+        Writes a file with the revisions of items that nothing is believed of any more, or that others supersede, if they are unused for 90 days and their confidence is below 0.3. Save the file, and ask again with its digest: then each item is deprecated, and its deprecation keeps the digest of its line. If it is another file by then, nothing is recorded.
+        """
+        return self._transport.json("POST", "/api/beliefs/archive", body=body, media="application/json")
 
     def assemble_context(self, body: ContextRequest) -> Union[Context, dict[str, Any]]:
         """Assemble a context for a task.
@@ -2009,6 +2125,13 @@ class Operations:
         What passes 64 MiB of answer in all is `too_large`: ask for it alone.
         """
         return self._transport.json("POST", "/api/slice/batch", body=body, media="application/json")
+
+    def decay_beliefs(self, body: DecayRequest) -> Decay:
+        """Lower the confidence of what is old.
+
+        Lowers the confidence of what is believed by the half-lives of its kinds. Nothing ends, and nothing is deleted. The confidence follows from the last revision that decay did not make, so it is the same however often this is asked for. What is published keeps its confidence.
+        """
+        return self._transport.json("POST", "/api/beliefs/decay", body=body, media="application/json")
 
     def deprecate_item(self, body: Deprecation) -> KrefChange:
         """Take an item out of what is believed.
@@ -2640,6 +2763,13 @@ class Operations:
         1 000 records that can hold it are cut again, and the answer says how many older ones were not looked at.
         """
         return self._transport.json("GET", f"/api/turns/{self._transport.segment(id)}/holding")
+
+    def unarchive_beliefs(self, body: UnarchiveRequest) -> Unarchived:
+        """Restore what was archived.
+
+        Compares every revision in the file with the one that is recorded, and restores the items that were archived with it. What would contradict what is believed now is refused, item by item.
+        """
+        return self._transport.json("POST", "/api/beliefs/unarchive", body=body, media="application/json")
 
     def use_belief(self, body: BeliefUse) -> UseRecord:
         """Record that a belief was used.

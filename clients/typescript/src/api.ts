@@ -61,6 +61,35 @@ export interface APIKeys {
   tenant: string;
 }
 
+export interface Abstraction {
+  from: string[];
+  /** The originals are believed beside it. Else they are deprecated. */
+  kept: boolean;
+  outcome: BeliefOutcome;
+}
+
+export interface AbstractionRequest {
+  /** The least of the originals' if left out. */
+  confidence?: number;
+  /** Say what would happen, and record nothing. */
+  dry_run?: boolean;
+  /** The originals: items, or the revisions that are believed of them. */
+  from: string[];
+  /** The item whose revision this becomes. Without it, the item that holds an equal statement, else a new one. */
+  item?: string;
+  /** Names the request: one that has been answered is not done again. */
+  key?: string;
+  /** Of a new item. */
+  kind?: string;
+  reason?: string;
+  space: string;
+  /** How much of what the originals say it says. From 0.7 on it takes their place. */
+  specificity: number;
+  statements: BeliefStatement[];
+  summary?: string;
+  title?: string;
+}
+
 export interface Admission {
   /** Under slice_policy_v2, in tokens of bytes/4@1. */
   cost?: number;
@@ -114,6 +143,32 @@ export interface AliasesAdded {
   list?: AliasList;
   /** In the order of the aliases; not of a list. */
   outcomes?: KnowledgeOutcome[];
+}
+
+export interface Archive {
+  /** The file: lines of canonical JSON, gkarchive/1. Absent once it is saved. */
+  document?: string;
+  items: ArchivedItem[];
+  /** Items for which this file has no room: archive them next. */
+  left: number;
+  sha256: string;
+}
+
+export interface ArchiveRequest {
+  /** Of the document, which the caller has saved. Without it nothing is recorded. */
+  sha256?: string;
+  space: string;
+}
+
+export interface ArchivedItem {
+  confidence: number;
+  item: string;
+  last_used: string;
+  revisions: number;
+  /** Of its deprecation; absent if nothing was recorded. */
+  seq?: number;
+  /** Of its line, which its deprecation keeps. */
+  sha256: string;
 }
 
 export interface Attributes {
@@ -504,6 +559,31 @@ export interface D3Link {
 export interface D3Node {
   hops: number;
   id: string;
+}
+
+export interface Decay {
+  /** Revisions that are published, and keep their confidence. */
+  excepted: string[];
+  lowered: DecayedBelief[];
+  /** Of the first entry; absent if nothing was recorded. */
+  seq?: number;
+}
+
+export interface DecayRequest {
+  /** Say what would happen, and record nothing. */
+  dry_run?: boolean;
+  /** What would lose less than this waits. 0.01 if left out. */
+  least?: number;
+  space: string;
+}
+
+export interface DecayedBelief {
+  after: number;
+  before: number;
+  /** The last revision that decay did not make, from whose confidence and time the new confidence follows. */
+  origin: string;
+  reason: string;
+  ref: string;
 }
 
 export interface DenyRule {
@@ -1725,6 +1805,28 @@ export interface Turns {
   turns: Turn[];
 }
 
+export interface UnarchiveRequest {
+  /** The file. */
+  document: string;
+  /** Say which items are archived with this file, and record nothing. */
+  dry_run?: boolean;
+}
+
+export interface Unarchived {
+  items: UnarchivedItem[];
+}
+
+export interface UnarchivedItem {
+  /** What it would contradict itself by. */
+  conflict?: BeliefStatement[];
+  item: string;
+  outcome: "changed" | "unchanged" | "refused";
+  /** Why it was refused, or has not changed. */
+  reason?: string;
+  /** Absent if nothing was recorded. */
+  seq?: number;
+}
+
 export interface UseRecord {
   /** Successes in uses, rounded down. */
   rate: number;
@@ -1754,6 +1856,15 @@ export interface Written {
 /** One method for each operation. */
 export class Operations {
   constructor(protected readonly transport: Transport) {}
+
+  /**
+   * State something more general of what is believed.
+   *
+   * Proposes statements that are more general than those of some items, with links `abstracted_to` from these. It rests on their turns. If it is specific enough to take their place, they are deprecated in the same change. What contradicts an original is refused.
+   */
+  abstractBeliefs(body: AbstractionRequest): Promise<Abstraction> {
+    return this.transport.json("POST", `/api/beliefs/abstract`, { body, media: "application/json" });
+  }
 
   /**
    * Add aliases, or a CSV list of them.
@@ -1829,6 +1940,15 @@ export class Operations {
    */
   admitTurnsLines(body: Uint8Array): Promise<Receipt> {
     return this.transport.json("POST", `/api/turns`, { body, media: "application/x-ndjson" });
+  }
+
+  /**
+   * Archive what nobody believes or uses any more.
+   *
+   * Writes a file with the revisions of items that nothing is believed of any more, or that others supersede, if they are unused for 90 days and their confidence is below 0.3. Save the file, and ask again with its digest: then each item is deprecated, and its deprecation keeps the digest of its line. If it is another file by then, nothing is recorded.
+   */
+  archiveBeliefs(body: ArchiveRequest): Promise<Archive> {
+    return this.transport.json("POST", `/api/beliefs/archive`, { body, media: "application/json" });
   }
 
   /**
@@ -2002,6 +2122,15 @@ export class Operations {
    */
   cutSlices(body: SliceRequests): Promise<BatchResults> {
     return this.transport.json("POST", `/api/slice/batch`, { body, media: "application/json" });
+  }
+
+  /**
+   * Lower the confidence of what is old.
+   *
+   * Lowers the confidence of what is believed by the half-lives of its kinds. Nothing ends, and nothing is deleted. The confidence follows from the last revision that decay did not make, so it is the same however often this is asked for. What is published keeps its confidence.
+   */
+  decayBeliefs(body: DecayRequest): Promise<Decay> {
+    return this.transport.json("POST", `/api/beliefs/decay`, { body, media: "application/json" });
   }
 
   /**
@@ -2765,6 +2894,15 @@ export class Operations {
    */
   turnHolding(id: string): Promise<Holding> {
     return this.transport.json("GET", `/api/turns/${this.transport.segment(id)}/holding`, {  });
+  }
+
+  /**
+   * Restore what was archived.
+   *
+   * Compares every revision in the file with the one that is recorded, and restores the items that were archived with it. What would contradict what is believed now is refused, item by item.
+   */
+  unarchiveBeliefs(body: UnarchiveRequest): Promise<Unarchived> {
+    return this.transport.json("POST", `/api/beliefs/unarchive`, { body, media: "application/json" });
   }
 
   /**
