@@ -259,8 +259,8 @@ func printImported(w io.Writer, in *api.PersonaImport, out *api.ImportedPersona)
 			}
 		}
 	}
-	fmt.Fprintf(w, "%s of %s, space %s as of %d: %d taken, %d refused, %d answered before, %s\n", cli.Count(len(out.Items), "item"), oneLine(out.Origin.Kernel, widestText), oneLine(out.Origin.Space, widestText),
-		out.Origin.AsOf, taken, refused, before, cli.Count(out.Links, "link"))
+	fmt.Fprintf(w, "%s of %s, space %s as of %d: %d %s, %d refused, %d answered before%s\n", cli.Count(len(out.Items), "item"), oneLine(out.Origin.Kernel, widestText), oneLine(out.Origin.Space, widestText), out.Origin.AsOf,
+		taken, would(in.DryRun, "taken", "would be taken"), refused, before, would(in.DryRun, ", "+cli.Count(out.Links, "link"), ""))
 }
 
 // waits says where a proposal that was refused waits.
