@@ -64,7 +64,11 @@ func (k Beliefs) Abstract(ctx context.Context, tenant dag.Tenant, in BeliefAbstr
 	if r.Confidence == 0 {
 		r.Confidence = least
 	}
-	said := fmt.Sprintf("abstracted from %d items with the specificity %s", len(out.From), in.Specificity)
+	items := "items"
+	if len(out.From) == 1 {
+		items = "item"
+	}
+	said := fmt.Sprintf("abstracted from %d %s with the specificity %s", len(out.From), items, in.Specificity)
 	if r.Reason != "" {
 		said += ": " + r.Reason
 	}
