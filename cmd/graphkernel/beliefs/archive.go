@@ -56,7 +56,7 @@ left counts items for which the file has no room: run it again for them, with an
 				return a.IO.Print(said, func(w io.Writer) { printArchived(w, file, dry, &out) })
 			})
 		},
-		ValidArgsFunction: completeSpaces(a),
+		ValidArgsFunction: a.Stores.CompleteSpaces(),
 	}
 	c.Flags().StringVar(&file, "file", "", "the file to write")
 	c.Flags().BoolVar(&dry, "dry-run", false, "write nothing; show what would be archived")

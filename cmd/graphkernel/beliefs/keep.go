@@ -42,7 +42,7 @@ confidence. The result, as JSON:
 				fmt.Fprintf(w, "%s %s\n", cli.Count(len(out.Lowered), "belief"), would(in.DryRun, "lowered", "would be lowered"))
 			}, nil)
 		},
-		ValidArgsFunction: completeSpaces(a),
+		ValidArgsFunction: a.Stores.CompleteSpaces(),
 	}
 	c.Flags().StringVar(&least, "least", "", "what would lose less than this waits (default: 0.01)")
 	c.Flags().BoolVar(&in.DryRun, "dry-run", false, "change nothing; show what would happen")
@@ -114,7 +114,7 @@ belief propose:
 			return do(a, c, view.AbstractBeliefs, in, "", func(w io.Writer, out *api.Abstraction) { printAbstraction(w, &in, out) },
 				func(out *api.Abstraction) bool { return out.Outcome.Outcome == "refused" })
 		},
-		ValidArgsFunction: completeSpaces(a),
+		ValidArgsFunction: a.Stores.CompleteSpaces(),
 	}
 	flags := c.Flags()
 	flags.BoolVar(&not, "not", false, "the statements are denied")

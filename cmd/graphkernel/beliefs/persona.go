@@ -72,7 +72,7 @@ Without -o the envelope is printed, and the list goes to standard error.`,
 				return writePersona(a, out, &p)
 			})
 		},
-		ValidArgsFunction: completeSpaces(a),
+		ValidArgsFunction: a.Stores.CompleteSpaces(),
 	}
 	flags := c.Flags()
 	flags.StringVarP(&out, "out", "o", "", "the file to write; standard output if absent")
@@ -203,7 +203,7 @@ graphkernel belief propose:
 			in.Space, in.Envelope = args[0], data
 			return do(a, c, view.ImportPersona, in, spaceHint(args[0], 0), func(w io.Writer, out *api.ImportedPersona) { printImported(w, &in, out) }, anyRefused)
 		},
-		ValidArgsFunction: completeSpaces(a),
+		ValidArgsFunction: a.Stores.CompleteSpaces(),
 	}
 	c.Flags().StringVar(&trust, "trust", "", "the trust file: whose signatures count")
 	c.Flags().BoolVar(&in.Revise, "revise", false, "revise with it, instead of proposing it")
