@@ -59,6 +59,7 @@ var mayImport = map[string][]string{
 	"belief":              {"dag", "normalize"},
 	"belief/journal":      {"belief", "dag", "history", "internal/canon", "knowledge", "normalize"},
 	"belief/kinds":        {"belief", "dag", "internal/canon", "normalize", "policy"},
+	"belief/persona":      {"belief", "belief/journal", "dag", "internal/canon", "ledger", "ledger/attest"},
 	"belief/rules":        {"belief", "belief/kinds", "dag", "internal/canon", "normalize", "policy", "retrieval"},
 	"knowledge":           {"dag", "history", "normalize", "internal/canon"},
 	"slice/facts":         {"dag", "knowledge", "normalize", "policy", "slice", "internal/canon", "github.com/cespare/xxhash/v2"},
@@ -74,7 +75,7 @@ var mayImport = map[string][]string{
 	"store/postgres":      {"dag", "history", "ledger", "store", "store/packed", "github.com/jackc/pgx/v5"},
 	"store/sqlite":        {"dag", "history", "ledger", "store", "store/packed", "modernc.org/sqlite"},
 	"atlas":               {"dag"},
-	"kernel":              {"working", "slice/beliefs", "atlas", "belief", "belief/journal", "belief/kinds", "belief/rules", "retrieval/enrich", "retrieval/segments", "ingest/marks", "slice/contexts", "retrieval", "retrieval/analysis", "retrieval/embed", "retrieval/embed/static", "store/kinds", "access/apikeys", "history/erasures", "history/follow", "policy/standard", "access", "history", "ledger/attest", "dag", "slice/facts", "slice/issued", "ledger/identity", "ledger", "ledger/witness", "policy", "policy/registry", "slice", "token", "ingest", "store", "github.com/hashicorp/golang-lru/v2", "knowledge", "normalize"},
+	"kernel":              {"belief/persona", "working", "slice/beliefs", "atlas", "belief", "belief/journal", "belief/kinds", "belief/rules", "retrieval/enrich", "retrieval/segments", "ingest/marks", "slice/contexts", "retrieval", "retrieval/analysis", "retrieval/embed", "retrieval/embed/static", "store/kinds", "access/apikeys", "history/erasures", "history/follow", "policy/standard", "access", "history", "ledger/attest", "dag", "slice/facts", "slice/issued", "ledger/identity", "ledger", "ledger/witness", "policy", "policy/registry", "slice", "token", "ingest", "store", "github.com/hashicorp/golang-lru/v2", "knowledge", "normalize"},
 	"working":             {"dag", "history"},
 	"retrieval/analysis":  {"github.com/clipperhouse/uax29/v2", "github.com/kljensen/snowball", "golang.org/x/text/unicode/norm"},
 	"retrieval/enrich":    {"dag"},
@@ -88,9 +89,9 @@ var mayImport = map[string][]string{
 	"ledger/monitor":      {"ledger", "golang.org/x/mod/sumdb/tlog"},
 	"ledger/witness":      {"dag", "history", "ledger"},
 	"client":              {"belief", "slice/beliefs", "slice/contexts", "slice/issued", "policy/standard", "ledger/attest", "dag", "evidence", "slice/facts", "normalize", "ledger", "ledger/monitor", "policy", "slice", "token", "internal/canon", "api"},
-	"server/view":         {"working", "slice/beliefs", "atlas", "belief", "belief/journal", "slice/contexts", "api/fault", "access", "access/apikeys", "api", "dag", "history/erasures", "internal/canon", "kernel", "knowledge", "ledger/attest", "ledger/identity", "normalize", "policy", "render", "retrieval", "slice", "slice/facts", "slice/issued", "store", "token"},
+	"server/view":         {"belief/rules", "ledger", "working", "slice/beliefs", "atlas", "belief", "belief/journal", "slice/contexts", "api/fault", "access", "access/apikeys", "api", "dag", "history/erasures", "internal/canon", "kernel", "knowledge", "ledger/attest", "ledger/identity", "normalize", "policy", "render", "retrieval", "slice", "slice/facts", "slice/issued", "store", "token"},
 	"api":                 {"access", "dag", "internal/canon", "knowledge", "normalize", "policy", "slice"},
-	"api/fault":           {"working", "belief", "belief/journal", "slice/contexts", "access", "api", "dag", "ingest", "internal/canon", "kernel", "knowledge", "ledger", "ledger/attest", "ledger/identity", "ledger/witness", "normalize", "policy", "slice", "store", "store/transfer", "token"},
+	"api/fault":           {"belief/persona", "belief/rules", "working", "belief", "belief/journal", "slice/contexts", "access", "api", "dag", "ingest", "internal/canon", "kernel", "knowledge", "ledger", "ledger/attest", "ledger/identity", "ledger/witness", "normalize", "policy", "slice", "store", "store/transfer", "token"},
 	"api/clients":         {"api"},
 	"api/describe":        {"api", "dag", "internal/canon", "knowledge", "policy", "retrieval", "slice/contexts"},
 	"examples/guard":      {"access", "dag", "store/inmem", "token", "kernel", "server", "client"},
@@ -133,7 +134,7 @@ var mayImport = map[string][]string{
 		"github.com/jedib0t/go-pretty/v6", "github.com/spf13/cobra",
 	},
 	"cmd/graphkernel/beliefs": {
-		"client", "api", "belief", "belief/kinds", "cmd/graphkernel/cli", "dag", "knowledge", "normalize", "render", "server/view", "token",
+		"client api", "api", "belief", "belief/kinds", "cmd/graphkernel/cli", "dag", "knowledge", "normalize", "render", "server/view", "token",
 		"github.com/jedib0t/go-pretty/v6", "github.com/spf13/cobra",
 	},
 	"cmd/graphkernel/audit": {"belief", "slice/beliefs", "slice/contexts", "internal/userdir", "server/view",
@@ -164,7 +165,7 @@ var mayImport = map[string][]string{
 }
 
 // pure packages do no I/O and read no clock.
-var pure = []string{"access", "atlas", "belief", "belief/journal", "belief/kinds", "belief/rules", "ingest/secrets", "guard", "retention", "working", "ledger/attest", "dag", "evidence", "history", "history/erasures", "history/follow", "slice/facts", "slice/issued", "internal/canon", "knowledge", "ledger", "policy", "policy/registry", "render", "slice", "normalize", "retrieval/trajectory", "api", "api/describe"}
+var pure = []string{"belief/persona", "access", "atlas", "belief", "belief/journal", "belief/kinds", "belief/rules", "ingest/secrets", "guard", "retention", "working", "ledger/attest", "dag", "evidence", "history", "history/erasures", "history/follow", "slice/facts", "slice/issued", "internal/canon", "knowledge", "ledger", "policy", "policy/registry", "render", "slice", "normalize", "retrieval/trajectory", "api", "api/describe"}
 
 // effects are what a pure package cannot import.
 var effects = []string{"os", "net", "net/http", "database/sql", "math/rand", "math/rand/v2", "crypto/rand", "os/exec", "io/fs", "log", "log/slog"}

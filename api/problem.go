@@ -49,6 +49,7 @@ const (
 	CodeNotBelieved     Code = "not_believed"
 	CodeBelief          Code = "belief_conflict"
 	CodeEvidence        Code = "unknown_evidence"
+	CodePersona         Code = "persona_refused"
 	CodeAlias           Code = "alias_conflict"
 	CodeForked          Code = "ledger_forked"
 	CodeWorkingFull     Code = "working_full"
@@ -140,6 +141,7 @@ var Kinds = map[Code]Kind{
 	CodeErased:          {Status: 410, Title: "Text was erased since", Exit: ExitInternal},
 	CodeNotBelieved:     {Status: 409, Title: "The statement is not believed", Exit: ExitInternal, Advice: "; nothing was changed; knowledge_find says what is believed now"},
 	CodeEvidence:        {Status: 422, Title: "The evidence of a fact is not known", Exit: ExitInternal, Advice: "; nothing was changed"},
+	CodePersona:         {Status: 422, Title: "The persona is not taken", Exit: ExitMalformed, Advice: "; nothing was changed"},
 	CodeBelief:          {Status: 409, Title: "It contradicts what is believed", Exit: ExitInternal, Advice: "; nothing was changed; base says what is believed now"},
 	CodeWorkingFull:     {Status: 422, Title: "Working memory is full", Exit: ExitInternal, Advice: "; consolidate or clear a session"},
 	CodeAlias:           {Status: 409, Title: "The aliases contradict each other", Exit: ExitInternal},

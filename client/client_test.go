@@ -520,6 +520,26 @@ func TestEveryOperation(t *testing.T) {
 		if r := must(client.Do(ctx, c, api.ResolveConflict, api.ConflictResolution{Space: space, Conflict: waits.Seq, How: "dropped"})); waits.Outcome != "refused" || r.Seq == 0 || len(r.Advice) != 1 {
 			t.Errorf("got %+v, %+v", waits, r)
 		}
+		if d := must(client.Do(ctx, c, api.DecayBeliefs, api.DecayRequest{Space: space})); len(d.Lowered) != 0 {
+			t.Errorf("got %+v", d)
+		}
+		if a := must(client.Do(ctx, c, api.AbstractBeliefs, api.AbstractionRequest{Space: space, From: []string{item}, Statements: said("colours").Statements, Specificity: 400_000, DryRun: true})); !a.Kept || len(a.From) != 1 {
+			t.Errorf("got %+v", a)
+		}
+		archive := must(client.Do(ctx, c, api.ArchiveBeliefs, api.ArchiveRequest{Space: space}))
+		if again := must(client.Do(ctx, c, api.ArchiveBeliefs, api.ArchiveRequest{Space: space, SHA256: archive.SHA256})); len(again.Items) != 0 || again.Document != "" {
+			t.Errorf("got %+v", again)
+		}
+		if u := must(client.Do(ctx, c, api.UnarchiveBeliefs, api.UnarchiveRequest{Document: archive.Document})); len(u.Items) != 0 {
+			t.Errorf("got %+v", u)
+		}
+		persona := must(client.Do(ctx, c, api.ExportPersona, api.PersonaRequest{Space: space, Aliases: []api.PersonaAlias{{Name: "Ada", Alias: "somebody"}}}))
+		if persona.Items != 1 {
+			t.Errorf("got %+v", persona)
+		}
+		if p := must(client.Do(ctx, c, api.ImportPersona, api.PersonaImport{Space: space, Envelope: persona.Envelope, Signers: []string{s.trust(t, "default").Signers[0].Key.String()}, DryRun: true})); len(p.Items) != 1 || p.SHA256 != persona.SHA256 {
+			t.Errorf("got %+v", p)
+		}
 		must(client.Do(ctx, c, api.DeprecateItem, api.Deprecation{Ref: item}))
 		if r := must(client.Do(ctx, c, api.RestoreItem, api.Deprecation{Ref: item})); r.Outcome != "changed" {
 			t.Errorf("got %+v", r)

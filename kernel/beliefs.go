@@ -13,6 +13,7 @@ import (
 	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/belief/journal"
 	"github.com/graphkernel/graphkernel/belief/kinds"
+	"github.com/graphkernel/graphkernel/belief/rules"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/normalize"
@@ -381,6 +382,9 @@ func (k Beliefs) Link(ctx context.Context, tenant dag.Tenant, l journal.Link) (*
 		if _, err := k.slices().Issued(ctx, tenant, s); err != nil {
 			return nil, err
 		}
+	}
+	if l.Type == rules.DecayedFrom {
+		return nil, fmt.Errorf("%w: links of the type %s are made by decay alone", belief.ErrForm, l.Type)
 	}
 	l.By, l.At = access.CallerIn(ctx), now
 	done, err := k.journal().AddLink(ctx, tenant, l)

@@ -25,14 +25,14 @@ import (
 var permitted = map[access.Role]string{
 	access.Verifier: "getCheckpoint getTile getConsistency getLogKeys verifyToken verifyBundle attestBundle convertBundle getCaller",
 	access.Agent: "convertBundle getCaller resolveTurn getCheckpoint getTile getConsistency getLogKeys admitTurns cutSlice cutSlices cutFacts proveBelief verifyToken verifyBundle attestBundle listPolicies getPolicy " +
-		"learnFact learnFacts retractFacts addAliases removeAlias listFacts factHistory traverseKnowledge findPaths knowledgeChanges knowledgeStats drawKnowledge listAliases searchTurns enrichHits assembleContext listSpaces proposeBeliefs getBeliefBase explainBelief beliefImpact diffBeliefs listItems beliefConflicts resolveKref tagKref linkKref beliefRules useBelief putWorking listWorking getWorking consolidateWorking clearWorking",
+		"learnFact learnFacts retractFacts addAliases removeAlias listFacts factHistory traverseKnowledge findPaths knowledgeChanges knowledgeStats drawKnowledge listAliases searchTurns enrichHits assembleContext listSpaces proposeBeliefs getBeliefBase explainBelief beliefImpact diffBeliefs listItems beliefConflicts resolveKref tagKref linkKref beliefRules useBelief putWorking listWorking getWorking consolidateWorking clearWorking importPersona",
 	access.Auditor: "convertBundle getCaller resolveTurn listTurns lookUpTurns previewSlice explainCut explainContext attestBundle getBundle getEvidence getCheckpoint getTile getEntries getProof getConsistency getLogKeys getTurn listConversations getConversation listSlices listErasures turnHolding atlasSnapshot atlasOverlap atlasInfluence atlasCommunities atlasManifest blameTurn getSlice replaySlice explainTurn streamEvents " +
 		"verifyToken verifyBundle listPolicies getPolicy " +
 		"listFacts factHistory traverseKnowledge findPaths knowledgeChanges knowledgeStats drawKnowledge listAliases searchTurns enrichHits assembleContext listSpaces getBeliefBase explainBelief beliefImpact diffBeliefs listItems beliefConflicts resolveKref beliefRules listWorking getWorking",
 	access.Admin: "convertBundle getCaller resolveTurn listTurns lookUpTurns previewSlice explainCut explainContext listKeys createKey revokeKey attestBundle getBundle getEvidence getCheckpoint getTile getEntries getProof getConsistency getLogKeys admitTurns getTurn eraseTurn eraseTask listConversations getConversation cutSlice cutSlices verifyToken verifyBundle " +
 		"listSlices listErasures turnHolding atlasSnapshot atlasOverlap atlasInfluence atlasCommunities atlasManifest blameTurn getSlice replaySlice explainTurn listPolicies registerPolicy getPolicy streamEvents " +
 		"learnFact learnFacts retractFacts addAliases removeAlias listFacts factHistory traverseKnowledge findPaths knowledgeChanges knowledgeStats drawKnowledge listAliases searchTurns enrichHits assembleContext cutFacts proveBelief " +
-		"setSpace listSpaces reviseBeliefs contractBeliefs expandBeliefs proposeBeliefs getBeliefBase explainBelief beliefImpact diffBeliefs listItems beliefConflicts resolveKref tagKref deprecateItem restoreItem linkKref promoteBeliefs cascadeBeliefs resolveConflict beliefRules useBelief putWorking listWorking getWorking consolidateWorking clearWorking",
+		"setSpace listSpaces reviseBeliefs contractBeliefs expandBeliefs proposeBeliefs getBeliefBase explainBelief beliefImpact diffBeliefs listItems beliefConflicts resolveKref tagKref deprecateItem restoreItem linkKref promoteBeliefs cascadeBeliefs resolveConflict beliefRules useBelief putWorking listWorking getWorking consolidateWorking clearWorking exportPersona importPersona decayBeliefs abstractBeliefs archiveBeliefs unarchiveBeliefs",
 }
 
 // questions returns a good request for every operation that needs a key.
@@ -53,6 +53,10 @@ func (s *service) questions(slice string, bundle []byte) map[string]question {
 		turns  []dag.TurnID
 	}{{"reviseBeliefs", "e", []dag.TurnID{mustTurn(s.t, 1)}}, {"proposeBeliefs", "f", nil}} {
 		s.expect(200, question{op: o.op, key: s.admin(), body: api.BeliefRequest{Space: "acme/s", Turns: o.turns, Statements: []api.BeliefStatement{{Subject: "e", Predicate: "is", Object: "e", Not: o.object == "f"}}}}).decode(s.t, &conflict)
+	}
+	var persona api.Persona
+	if a := s.ask(question{op: "exportPersona", key: s.admin(), body: api.PersonaRequest{Space: "acme/s"}}); a.status == 200 { // without an identity there is none
+		a.decode(s.t, &persona)
 	}
 	return map[string]question{
 		"setSpace":           {body: api.NewSpace{Space: "acme/s"}},
@@ -145,6 +149,12 @@ func (s *service) questions(slice string, bundle []byte) map[string]question {
 		"getWorking":         {path: map[string]string{"session": "run-1"}},
 		"consolidateWorking": {path: map[string]string{"session": "run-2"}, body: "{}"},
 		"clearWorking":       {path: map[string]string{"session": "run-1"}},
+		"exportPersona":      {body: api.PersonaRequest{Space: "acme/s"}},
+		"importPersona":      {body: api.PersonaImport{Space: "acme/s", Envelope: persona.Envelope, Signers: []string{s.identity.Attestations(tenantA)[0].Key.String()}, DryRun: true}},
+		"decayBeliefs":       {body: api.DecayRequest{Space: "acme/s"}},
+		"abstractBeliefs":    {body: api.AbstractionRequest{Space: "acme/s", From: []string{item}, Statements: []api.BeliefStatement{{Subject: "all", Predicate: "are", Object: "b"}}, DryRun: true}},
+		"archiveBeliefs":     {body: api.ArchiveRequest{Space: "acme/s"}},
+		"unarchiveBeliefs":   {body: api.UnarchiveRequest{Document: `{"form":"gkarchive/1","space":"acme/s","tenant":"` + string(tenantA) + `"}` + "\n"}},
 	}
 }
 
@@ -204,7 +214,7 @@ func TestRoles(t *testing.T) {
 		}
 		_ = r.Body.Close()
 	}
-	if allowed != 9+51+58+90 || refused != 4*90-allowed {
+	if allowed != 9+52+58+96 || refused != 4*96-allowed {
 		t.Errorf("%d allowed, %d refused", allowed, refused)
 	}
 }

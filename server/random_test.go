@@ -214,7 +214,7 @@ func TestRandom(t *testing.T) {
 		"Source":      {"user", "api", "llm:m"},
 		"BeliefSpace": {"acme/s", "acme/s", "acme/other"}, "ItemAddress": {"kref://acme/s/made.fact", "kref://acme/s/other.fact"}, "ItemKind": {"fact", "hard_rule"},
 		"Kref": {"kref://acme/s/made.fact", "kref://acme/s/made.fact?r=1", "kref://acme/s/made.fact?t=mine"}, "TagName": {"mine", "current", "depends_on"},
-		"BeliefSource": {"manual", "llm:m"}, "LinkTarget": {"kref://acme/s/made.fact?r=1", "turn:" + turnID(1)},
+		"VKey": {s.identity.Attestations(tenantA)[0].Key.String()}, "BeliefSource": {"manual", "llm:m"}, "LinkTarget": {"kref://acme/s/made.fact?r=1", "turn:" + turnID(1)},
 		"Digest": {statement}, "AnyDigest": {statement, strings.ToUpper(statement)},
 	}}
 	type described struct {
@@ -230,6 +230,13 @@ func TestRandom(t *testing.T) {
 				all = append(all, described{op, item})
 			}
 		}
+	}
+	var persona api.Persona
+	s.expect(200, question{op: "exportPersona", key: s.admin(), body: api.PersonaRequest{Space: "acme/s"}}).decode(t, &persona)
+	whole := map[string]any{ // of which hardly anything can be drawn member by member
+		"importPersona":    api.PersonaImport{Space: "acme/s", Envelope: persona.Envelope, Signers: []string{s.identity.Attestations(tenantA)[0].Key.String()}},
+		"unarchiveBeliefs": api.UnarchiveRequest{Document: `{"form":"gkarchive/1","space":"acme/s","tenant":"` + string(tenantA) + `"}` + "\n"},
+		"abstractBeliefs":  api.AbstractionRequest{Space: "acme/s", From: []string{"kref://acme/s/made.fact"}, Statements: []api.BeliefStatement{{Subject: "people", Predicate: "know", Object: "people"}}, Specificity: 400_000},
 	}
 	statuses := map[string]map[int]int{}
 	tried := func(op *openapi3.Operation) bool { // and not always refused for the same
@@ -254,6 +261,9 @@ func TestRandom(t *testing.T) {
 		}
 		if q.op == "proveBelief" && g.IntN(3) == 0 { // as of when it was believed, whatever gave way since
 			q.body = api.BeliefProofRequest{Space: "acme/s", BeliefStatement: api.BeliefStatement{Subject: "ada", Predicate: "knew", Object: "babbage"}, AsOf: uint64(head)}
+		}
+		if good, ok := whole[q.op]; ok && g.IntN(3) == 0 {
+			q.body = good
 		}
 		if q.op == "explainContext" && g.IntN(3) == 0 { // an erasure may have come since the one that is known
 			q.path["context_id"] = context()

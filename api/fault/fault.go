@@ -10,6 +10,8 @@ import (
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/belief/journal"
+	"github.com/graphkernel/graphkernel/belief/persona"
+	"github.com/graphkernel/graphkernel/belief/rules"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/ingest"
 	"github.com/graphkernel/graphkernel/internal/canon"
@@ -124,6 +126,11 @@ var table = []row{
 	{is: kernel.ErrDamaged, code: api.CodeInternal},
 
 	// What was asked, or given.
+	{is: kernel.ErrPersona, code: api.CodePersona},
+	{is: persona.ErrTooLarge, code: api.CodeTooLarge},
+	{is: persona.ErrVersion, code: api.CodeEvidenceVersion},
+	{is: persona.ErrForm, code: api.CodeMalformed},
+	{is: rules.ErrAlias, code: api.CodeInvalid},
 	{is: contexts.ErrRequest, code: api.CodeInvalid},
 	{is: kernel.ErrNoWords, code: api.CodeInvalid},
 	{is: kernel.ErrEmbedder, code: api.CodeInvalid},
@@ -181,6 +188,8 @@ var table = []row{
 	{is: journal.ErrSpace, code: api.CodeNotFound},
 	{is: journal.ErrNoItem, code: api.CodeNotFound},
 	{is: journal.ErrNoConflict, code: api.CodeNotFound},
+	{is: kernel.ErrArchive, code: api.CodeBelief},
+	{is: journal.ErrArchive, code: api.CodeMalformed},
 	{is: journal.ErrChanged, code: api.CodeInternal},
 	{is: journal.ErrDeprecated, code: api.CodeBelief},
 	{is: journal.ErrTooWide, code: api.CodeInvalid},

@@ -18,6 +18,7 @@ type Act struct {
 	Tag         string // that moves; "": the item is deprecated, or restored
 	Number      int    // of the revision that the tag points to; 0: the tag goes
 	Deprecates  bool
+	Newest      int // the number of the item's newest revision, else it is ErrChanged; 0: whatever it is
 	By, Reason  string
 	At          dag.Time
 	Salt        dag.Salt // from which those of assertions are made
@@ -125,6 +126,9 @@ func (c *acting) Plan(k *history.State) (*history.Plan, error) {
 	to := c.target(k)
 	if s.newest == 0 || c.Number != 0 && to == nil {
 		return nil, fmt.Errorf("%w: %s", ErrNoItem, belief.Address{Item: c.Item, Revision: c.Number})
+	}
+	if c.Newest != 0 && s.newest != c.Newest {
+		return nil, fmt.Errorf("%w: %s has %d revisions, and %d were read", ErrChanged, c.Item, s.newest, c.Newest)
 	}
 	lapsed := s.lapsed != nil && s.lapsed.Until == history.Forever
 	if c.Tag == "" {

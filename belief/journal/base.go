@@ -59,7 +59,7 @@ func (p *planned) Plan(k *history.State) (plan *history.Plan, err error) {
 
 // Operate decides a request with what is believed at the commit, and records it.
 func (b Base) Operate(ctx context.Context, tenant dag.Tenant, r Request) (*Outcome, error) {
-	if err := r.check(); err != nil {
+	if err := r.Check(); err != nil {
 		return nil, err
 	}
 	o := &operation{Request: r}
@@ -69,7 +69,8 @@ func (b Base) Operate(ctx context.Context, tenant dag.Tenant, r Request) (*Outco
 	return o.outcome, nil
 }
 
-func (r *Request) check() error {
+// Check refuses a request that is not in its form, whatever is believed.
+func (r *Request) Check() error {
 	switch {
 	case len(r.Statements) == 0 || len(r.Statements) > MaxStatements:
 		return fmt.Errorf("%w: %d statements, want 1 to %d", belief.ErrForm, len(r.Statements), MaxStatements)
@@ -419,6 +420,18 @@ func (b Base) Conflicts(ctx context.Context, tenant dag.Tenant, s belief.Space, 
 
 // Upto returns the greatest number of what is recorded of an item that was recorded at a time or before, 0 if there is none.
 func (b Base) Upto(ctx context.Context, tenant dag.Tenant, r *ItemRecord, at dag.Time) (dag.Seq, error) {
+	entries, err := b.entriesAt(ctx, tenant, r.moments())
+	last := dag.Seq(0)
+	for seq, e := range entries {
+		if e.At <= at {
+			last = max(last, seq)
+		}
+	}
+	return last, err
+}
+
+// moments are the numbers of the entries that are about the item, except for uses and links, ascending.
+func (r *ItemRecord) moments() []dag.Seq {
 	numbers := slices.Clone(r.lapses)
 	for _, revision := range r.Revisions {
 		numbers = append(numbers, revision.Seq)
@@ -429,12 +442,6 @@ func (b Base) Upto(ctx context.Context, tenant dag.Tenant, r *ItemRecord, at dag
 			numbers = append(numbers, t.Until)
 		}
 	}
-	entries, err := b.entriesAt(ctx, tenant, numbers)
-	last := dag.Seq(0)
-	for seq, e := range entries {
-		if e.At <= at {
-			last = max(last, seq)
-		}
-	}
-	return last, err
+	slices.Sort(numbers)
+	return slices.Compact(numbers)
 }

@@ -243,6 +243,7 @@ func (f *folding) fold(k *history.State, before []record, r record) error {
 	case *Use:
 		f.begin(indexUses, keyBytes(r.Of.Item.Key()), r.Seq, useValue(r))
 	case *Conflict:
+		f.request(r.Key, r.Seq)
 		space := r.Space.Key()
 		f.begin(indexConflicts, space[:], r.Seq, nil)
 		for _, t := range r.Turns {

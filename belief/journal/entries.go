@@ -144,6 +144,7 @@ type Conflict struct {
 	Confidence dag.PPM
 	Reason     string
 	Salt       dag.Salt
+	Key        dag.Digest // of the request; zero: it had none
 
 	Seq    dag.Seq
 	At     dag.Time
@@ -396,7 +397,7 @@ func (c *Conflict) entry() history.Entry {
 	s := conflictPrivate{Confidence: uint64(c.Confidence), Premises: literalsOf(c.Premises), Reason: c.Reason, Salt: c.Salt.String(), Statements: literalsOf(c.Statements)}
 	s.From, s.Until = wireSpan(c.Span)
 	private := canonical(s)
-	p := conflictPublic{By: c.By, Digest: sha256.Sum256(private), Item: string(c.Item), Kind: c.Kind, Space: string(c.Space), Turns: c.Turns, Type: string(KindConflict), With: []string{}}
+	p := conflictPublic{By: c.By, Digest: sha256.Sum256(private), Item: string(c.Item), Key: keyText(c.Key), Kind: c.Kind, Space: string(c.Space), Turns: c.Turns, Type: string(KindConflict), With: []string{}}
 	for _, a := range c.With {
 		p.With = append(p.With, a.String())
 	}
@@ -412,6 +413,9 @@ func ReadConflict(e *history.Entry) (*Conflict, error) {
 	c := &Conflict{Kind: p.Kind, By: p.By, Turns: p.Turns, Seq: e.Seq, At: e.At, Erased: e.Private == nil}
 	var err error
 	if c.Space, err = belief.ParseSpace(p.Space); err != nil {
+		return nil, err
+	}
+	if c.Key, err = readKey(p.Key); err != nil {
 		return nil, err
 	}
 	if p.Item != "" {

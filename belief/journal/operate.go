@@ -225,6 +225,8 @@ func (o *operation) again(k *history.State, seq dag.Seq) error {
 		o.outcome.Item, o.outcome.Revision = r.Item, r.Number
 	case *Tag:
 		o.outcome.Item = r.Item
+	case *Conflict:
+		o.outcome.Result, o.outcome.Item = Refused, r.Item
 	}
 	return nil
 }

@@ -175,7 +175,7 @@ func (b Base) Resolve(ctx context.Context, tenant dag.Tenant, r Resolution, requ
 	}
 	var o *operation
 	if request != nil {
-		if err := request.check(); err != nil {
+		if err := request.Check(); err != nil {
 			return nil, nil, err
 		}
 		o = &operation{Request: *request}
@@ -402,34 +402,6 @@ func (f *folding) lower(k *history.State, l *Lowering, by string, at dag.Time, s
 	}
 	return nil
 }
-
-// Promote decides a request, which must name its item, and links what it was promoted from to the revision in the same change.
-func (b Base) Promote(ctx context.Context, tenant dag.Tenant, request Request, from []belief.Address) (*Outcome, error) {
-	if err := request.check(); err != nil {
-		return nil, err
-	}
-	o := &operation{Request: request}
-	s := &step{before: o, add: func(k *history.State, f *folding) error {
-		if o.outcome.Result != Changed || o.outcome.Revision == 0 {
-			return nil
-		}
-		to := belief.Address{Item: o.outcome.Item, Revision: o.outcome.Revision}
-		for _, source := range from {
-			l := &Link{From: source, Type: PromotedTo, To: to.String(), By: request.By, Seq: f.plan.Head(k.Head) + 1, At: request.At}
-			if err := f.put(k, l, l.entry()); err != nil {
-				return err
-			}
-		}
-		return nil
-	}}
-	if err := b.write(ctx, tenant, s); err != nil {
-		return nil, err
-	}
-	return o.outcome, nil
-}
-
-// PromotedTo is the type of the link from what was promoted to what it became.
-const PromotedTo = "promoted_to"
 
 // useValue is what the term of a use holds: the number of the revision.
 func useValue(u *Use) []byte { return binary.BigEndian.AppendUint32(nil, uint32(u.Of.Revision)) }

@@ -111,6 +111,7 @@ type conflictPublic struct {
 	By     string       `json:"by,omitempty"`
 	Digest dag.Digest   `json:"digest"`
 	Item   string       `json:"item,omitempty"`
+	Key    string       `json:"key,omitempty"`
 	Kind   string       `json:"kind"`
 	Space  string       `json:"space"`
 	Turns  []dag.TurnID `json:"turns,omitempty"`

@@ -61,7 +61,7 @@ func (w *writing) refuse(b *base, err *belief.ConflictError) (*history.Plan, err
 	}
 	c := &Conflict{
 		Space: w.Space, Item: w.Item, Kind: w.Kind, By: w.By, Turns: w.Turns, Statements: w.Statements, Premises: w.Premises, Span: w.Span, Confidence: w.Revision.Confidence, Reason: w.Revision.Reason,
-		Salt: w.salt(), Seq: w.head + 1, At: w.At,
+		Salt: w.salt(), Key: w.Key, Seq: w.head + 1, At: w.At,
 	}
 	for _, l := range w.outcome.GaveWay {
 		a := belief.Address{Item: l.Revision.Item, Revision: l.Revision.Number}

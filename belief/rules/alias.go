@@ -223,3 +223,58 @@ func (a alias) names(text string) string {
 	}
 	return ""
 }
+
+// suspects are words in the texts of an item that may be names: words with a capital within a sentence, and two or more in a row anywhere. Words of aliases and of persons
+// that are listed anyway are none, and neither are words in capitals throughout. Each is named once, ascending.
+func (item *PersonaItem) suspects(aliases, persons aliasTable) (list []string) {
+	known := map[string]bool{}
+	for _, a := range aliases {
+		for _, w := range wordsIn(a.to) {
+			known[w.folded] = true
+		}
+	}
+	for _, a := range persons {
+		for _, w := range a.words {
+			known[w] = true
+		}
+	}
+	for _, text := range item.Texts {
+		list = append(list, capitals(text, known)...)
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// capitals returns runs of words with a capital, as they are written, except for a single one that begins a sentence.
+func capitals(text string, known map[string]bool) (runs []string) {
+	words := wordsIn(text)
+	for i := 0; i < len(words); i++ {
+		if known[words[i].folded] || !capital(text[words[i].from:words[i].to]) {
+			continue
+		}
+		last := i
+		for last+1 < len(words) && text[words[last].to:words[last+1].from] == " " && !known[words[last+1].folded] && capital(text[words[last+1].from:words[last+1].to]) {
+			last++
+		}
+		if last > i || !begins(text[:words[i].from]) {
+			runs = append(runs, text[words[i].from:words[last].to])
+		}
+		i = last
+	}
+	return runs
+}
+
+// capital reports whether a word begins with a capital and goes on with a letter that is none.
+func capital(word string) bool {
+	first, n := utf8.DecodeRuneInString(word)
+	return (unicode.IsUpper(first) || unicode.IsTitle(first)) && strings.ContainsFunc(word[n:], unicode.IsLower)
+}
+
+// begins reports whether a sentence begins after a text.
+func begins(before string) bool {
+	before = strings.TrimRightFunc(before, func(c rune) bool {
+		return c == ' ' || c == '\t' || unicode.Is(unicode.Ps, c) || unicode.Is(unicode.Quotation_Mark, c)
+	})
+	last, _ := utf8.DecodeLastRuneInString(before)
+	return before == "" || strings.ContainsRune(".!?:\n\r…", last)
+}

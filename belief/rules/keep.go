@@ -12,6 +12,10 @@ const AbstractedTo = "abstracted_to"
 // deleted.
 func KeepsOriginal(specificity dag.PPM) bool { return specificity < Specific }
 
+// DecayedFrom is the type of the link from a revision that decay made to the one from whose confidence and time it is computed: the last one that something else than decay made. So
+// how often decay runs is no matter.
+const DecayedFrom = "decayed_from"
+
 // A Record is how often a procedure was used.
 type Record struct {
 	Uses, Successes int

@@ -20,7 +20,7 @@ type PersonaItem struct {
 	Kind       string
 	Shared     bool // it has the tag shared
 	Statements []PersonaStatement
-	Texts      []string // title, summary, keywords, topics and source
+	Texts      []string // title, summary, source, keywords and topics: an export has as many, in the same order
 }
 
 // A PersonaStatement is a literal with its premises.
@@ -57,7 +57,8 @@ var (
 
 // Export returns what a persona takes: items of kinds that the policy lets leave, observations that are shared, no episodes and no models of users and relationships.
 // Names are replaced by aliases, in statements and in texts, wherever they are words of their own and however they are spelled. An item with a name of the table inside of a longer
-// word is left out. people are names of persons: those that the table lacks stay, and are listed. Links lead from an item that is taken to another.
+// word is left out. people are names of persons: those that the table lacks stay, and are listed, and so are words of texts that look like names. Links lead from an item that is
+// taken to another.
 func Export(p kinds.Policy, items []PersonaItem, links []PersonaLink, aliases map[string]string, people []string) (*Persona, error) {
 	t, err := newAliases(aliases)
 	if err != nil {
@@ -92,6 +93,9 @@ func Export(p kinds.Policy, items []PersonaItem, links []PersonaLink, aliases ma
 				out.Left = append(out.Left, LeftOut{item.ID, a.key, "it has no alias; add one to the table", true})
 			}
 		}
+		for _, name := range taken.suspects(t, persons) {
+			out.Left = append(out.Left, LeftOut{item.ID, name, "it may be a name; if it is, add an alias to the table", true})
+		}
 		taken.ID = fmt.Sprintf("item-%d", len(out.Items)+1)
 		ids[item.ID], out.From[taken.ID] = taken.ID, item.ID
 		out.Items = append(out.Items, taken)
@@ -107,6 +111,23 @@ func Export(p kinds.Policy, items []PersonaItem, links []PersonaLink, aliases ma
 	})
 	return out, nil
 }
+
+// Covered returns the first name of a table of aliases that some texts hold, as words or inside of one; "" if they hold none.
+func Covered(aliases map[string]string, texts ...string) (string, error) {
+	t, err := newAliases(aliases)
+	if err != nil {
+		return "", err
+	}
+	for _, text := range texts {
+		if name := t.within(text); name != "" {
+			return name, nil
+		}
+	}
+	return "", nil
+}
+
+// Unshared reports whether items of a kind leave only with the tag Shared.
+func Unshared(kind string) bool { return slices.Contains(unshared, kind) }
 
 // stays says why an item may not leave; "" if it may.
 func stays(p kinds.Policy, item *PersonaItem) string {

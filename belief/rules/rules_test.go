@@ -593,3 +593,42 @@ func TestAliases(t *testing.T) {
 		t.Errorf("%q, %v", got, err)
 	}
 }
+
+// TestSuspects: words that look like names are listed with the item that leaves; what the table or the list of people has is not listed as well.
+func TestSuspects(t *testing.T) {
+	for text, want := range map[string]string{
+		"Ask before it is shut. Then shut it.": "",
+		"Ask Bob before it is shut":            "Ask Bob",
+		"Bob Stone says so":                    "Bob Stone",
+		"we asked Mary  and Jo":                "Jo|Mary",
+		"the API of NASA, (Maybe) O'Neil's":    "Maybe|Neil",
+		"a list:\n\u201cSome thing":            "",
+		"İpek asked Şule":                      "Şule",
+		"by Grace and Zed, for Person-1":       "",
+	} {
+		got, err := Export(kinds.Default(), []PersonaItem{{ID: "kref://a/b/1.fact", Kind: "fact", Texts: []string{text}}}, nil, map[string]string{"Grace": "Person-1"}, []string{"Zed"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var list []string
+		for _, l := range got.Left {
+			if l.Name != "zed" {
+				list = append(list, l.Name)
+			}
+			if !l.Taken || l.ID != "kref://a/b/1.fact" {
+				t.Errorf("%q: %+v", text, l)
+			}
+		}
+		if strings.Join(list, "|") != want {
+			t.Errorf("%q: %q, want %q", text, list, want)
+		}
+	}
+	for text, want := range map[string]string{"acme/support": "", "acme/ada-desk": "ada", "ADA": "ada"} {
+		if got, err := Covered(map[string]string{"Ada": "p1"}, "fine", text); err != nil || got != want {
+			t.Errorf("%q: %q, %v", text, got, err)
+		}
+	}
+	if _, err := Covered(map[string]string{"ada": "ada"}); err == nil {
+		t.Error("a table that cannot be used is taken")
+	}
+}

@@ -314,6 +314,26 @@ belief used kref://acme/support/ada.fact
 ~belief used kref://acme/support/none.fact
 ~belief resolve acme/support 999 dropped
 ~belief resolve acme/support x dropped
+belief decay acme/support
+--output json belief decay acme/support --dry-run --least 0.5
+~belief decay acme/support --least x
+~belief decay acme/absent
+belief abstract acme/support poets 'live in' towns --from kref://acme/support/ada.fact --specificity 0.4 --dry-run
+--output json belief abstract acme/support poets 'live in' towns --from kref://acme/support/ada.fact --specificity 0.9 --dry-run
+~belief abstract acme/support poets 'live in' towns --from kref://acme/support/absent.fact --specificity 0.4
+~belief abstract acme/support 'Ada Lovelace' 'lives in' Ockham --from kref://acme/support/ada.fact --specificity 0.4
+belief archive acme/support --dry-run
+--output json belief archive acme/support --file DIR/none.archive
+~belief archive acme/absent --dry-run
+~belief unarchive --file DIR/trust
+--output json belief persona export acme/support --alias 'ada lovelace=poet' -o DIR/persona
+belief persona export acme/support --alias 'ada lovelace=poet' --person Zed -o DIR/persona
+~belief persona export acme/absent
+~belief persona export acme/support --alias support=help
+belief persona import acme/support DIR/persona --trust DIR/trust --dry-run
+--output json belief persona import acme/support DIR/persona --trust DIR/trust --dry-run
+~belief persona import acme/absent DIR/persona --trust DIR/trust
+~belief persona import acme/support DIR/trust --trust DIR/trust
 belief base acme/support
 --output json belief base acme/support --as-of 32 --subject 'ada lovelace'
 belief base acme/support --valid-at 2026-06-01

@@ -11,8 +11,11 @@ import (
 	"github.com/graphkernel/graphkernel/ledger"
 )
 
-// PayloadType is the type of the one payload that envelopes hold here.
-const PayloadType = "application/vnd.in-toto+json"
+// The types of payloads that envelopes hold here. A signature covers the type, so that no payload can be taken for one of another type.
+const (
+	PayloadType = "application/vnd.in-toto+json"             // a statement
+	PersonaType = "application/vnd.graphkernel.persona+json" // a persona, as package belief/persona has it
+)
 
 // MaxEnvelope bounds the bytes of an envelope, and MaxSignatures the signatures in it. A
 // statement has some hundred bytes for each redacted turn, of which there are at
@@ -32,6 +35,7 @@ type Signature struct {
 // An Envelope is a payload with signatures, as it was read. Nothing in it is believed yet:
 // Verify gives the payload.
 type Envelope struct {
+	of         string // the payload's type
 	payload    []byte
 	signatures []Signature
 }
@@ -54,8 +58,13 @@ func PAE(payloadType string, payload []byte) []byte {
 // Seal signs a payload of PayloadType and returns the envelope's canonical bytes, its
 // signatures in the order of the signers. What it returns ParseEnvelope reads.
 func Seal(payload []byte, signers ...Signer) ([]byte, error) {
-	e := Envelope{payload: payload}
-	message := PAE(PayloadType, payload)
+	return SealAs(PayloadType, payload, signers...)
+}
+
+// SealAs is Seal for a payload of another type, which ParseEnvelopeOf reads.
+func SealAs(payloadType string, payload []byte, signers ...Signer) ([]byte, error) {
+	e := Envelope{of: payloadType, payload: payload}
+	message := PAE(payloadType, payload)
 	for _, s := range signers {
 		sig, err := s.Sign(message)
 		if err != nil {
@@ -86,7 +95,7 @@ func (e *Envelope) write(w *canon.Writer) {
 	w.Key("payload")
 	writeBase64(w, e.payload)
 	w.Key("payloadType")
-	w.String(PayloadType)
+	w.String(e.of)
 	w.Key("signatures")
 	w.BeginArray()
 	for _, s := range e.signatures {
@@ -105,7 +114,10 @@ func writeBase64(w *canon.Writer, b []byte) { w.String(base64.StdEncoding.Encode
 
 // ParseEnvelope reads an envelope's canonical bytes; anything else, another spelling of
 // its base64 included, is ErrForm.
-func ParseEnvelope(data []byte) (*Envelope, error) {
+func ParseEnvelope(data []byte) (*Envelope, error) { return ParseEnvelopeOf(PayloadType, data) }
+
+// ParseEnvelopeOf is ParseEnvelope for a payload of another type.
+func ParseEnvelopeOf(payloadType string, data []byte) (*Envelope, error) {
 	if len(data) > MaxEnvelope {
 		return nil, fmt.Errorf("%w: an envelope of %d bytes, at most %d", ErrForm, len(data), MaxEnvelope)
 	}
@@ -114,9 +126,9 @@ func ParseEnvelope(data []byte) (*Envelope, error) {
 		return nil, fmt.Errorf("%w: envelope: %w", ErrForm, err)
 	}
 	c := canon.Open(doc)
-	e := &Envelope{payload: readBase64(c.Field("payload"))}
-	if t := c.Field("payloadType"); t.String() != PayloadType {
-		t.Failf("want %q", PayloadType)
+	e := &Envelope{of: payloadType, payload: readBase64(c.Field("payload"))}
+	if t := c.Field("payloadType"); t.String() != payloadType {
+		t.Failf("want %q", payloadType)
 	}
 	list := c.Field("signatures")
 	items := list.Items()
@@ -159,7 +171,7 @@ func (e *Envelope) Signatures() []Signature { return slices.Clone(e.signatures) 
 // a trusted key that does not verify is ledger.ErrSignature, whatever the others are. The
 // payload is the one place to read the statement from: it is what was verified.
 func (e *Envelope) Verify(trusted func(keyID string) (ledger.Key, bool)) (payload []byte, keyIDs []string, err error) {
-	message := PAE(PayloadType, e.payload)
+	message := PAE(e.of, e.payload)
 	for _, s := range e.signatures {
 		key, ok := trusted(s.KeyID)
 		if !ok {

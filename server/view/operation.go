@@ -84,6 +84,12 @@ var (
 	ResolveConflict   = answered(api.ResolveConflict, resolveConflict)
 	BeliefRules       = answered(api.BeliefRules, beliefRules)
 	UseBelief         = answered(api.UseBelief, useBelief)
+	ExportPersona     = answered(api.ExportPersona, exportPersona)
+	ImportPersona     = answered(api.ImportPersona, importPersona)
+	DecayBeliefs      = answered(api.DecayBeliefs, decayBeliefs)
+	AbstractBeliefs   = answered(api.AbstractBeliefs, abstractBeliefs)
+	ArchiveBeliefs    = answered(api.ArchiveBeliefs, archiveBeliefs)
+	UnarchiveBeliefs  = answered(api.UnarchiveBeliefs, unarchiveBeliefs)
 
 	PutWorking         = answered(api.PutWorking, putWorking)
 	ListWorking        = answered(api.ListWorking, listWorking)
@@ -103,6 +109,7 @@ func Operations() []Answered {
 		AtlasSnapshot, AtlasOverlap, AtlasInfluence, AtlasCommunities, AtlasManifest, BlameTurn,
 		SetSpace, ListSpaces, ReviseBeliefs, ContractBeliefs, ExpandBeliefs, ProposeBeliefs, GetBeliefBase, ExplainBelief, BeliefImpact, DiffBeliefs, ListItems, BeliefConflicts,
 		ResolveKref, TagKref, DeprecateItem, RestoreItem, LinkKref, PromoteBeliefs, CascadeBeliefs, ResolveConflict, BeliefRules, UseBelief,
+		ExportPersona, ImportPersona, DecayBeliefs, AbstractBeliefs, ArchiveBeliefs, UnarchiveBeliefs,
 		PutWorking, ListWorking, GetWorking, ConsolidateWorking, ClearWorking,
 	}
 }

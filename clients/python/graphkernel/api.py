@@ -31,6 +31,7 @@ Code = Literal[
     "cycle",  # Turns are each other's ancestors
     "malformed_bundle",  # The bytes are no bundle
     "not_continued",  # The log does not continue what was signed
+    "persona_refused",  # The persona is not taken
     "slice_too_large",  # The slice is too large
     "unknown_evidence",  # The evidence of a fact is not known
     "unknown_parent",  # A parent is not known
@@ -65,6 +66,35 @@ class APIKey(TypedDict):
 class APIKeys(TypedDict):
     keys: list[APIKey]
     tenant: str
+
+
+Abstraction = TypedDict(
+    "Abstraction",
+    {
+        "from": "list[str]",
+        "kept": "bool",
+        "outcome": "BeliefOutcome",
+    },
+)
+
+
+AbstractionRequest = TypedDict(
+    "AbstractionRequest",
+    {
+        "confidence": "NotRequired[float]",
+        "dry_run": "NotRequired[bool]",
+        "from": "list[str]",
+        "item": "NotRequired[str]",
+        "key": "NotRequired[str]",
+        "kind": "NotRequired[str]",
+        "reason": "NotRequired[str]",
+        "space": "str",
+        "specificity": "float",
+        "statements": "list[BeliefStatement]",
+        "summary": "NotRequired[str]",
+        "title": "NotRequired[str]",
+    },
+)
 
 
 Admission = TypedDict(
@@ -121,6 +151,32 @@ class AliasesAdded(TypedDict):
     list: NotRequired[AliasList]
     outcomes: NotRequired[list[KnowledgeOutcome]]
     """In the order of the aliases; not of a list."""
+
+
+class Archive(TypedDict):
+    document: NotRequired[str]
+    """The file: lines of canonical JSON, gkarchive/1. Absent once it is saved."""
+    items: list[ArchivedItem]
+    left: int
+    """Items for which this file has no room: archive them next."""
+    sha256: str
+
+
+class ArchiveRequest(TypedDict):
+    sha256: NotRequired[str]
+    """Of the document, which the caller has saved. Without it nothing is recorded."""
+    space: str
+
+
+class ArchivedItem(TypedDict):
+    confidence: float
+    item: str
+    last_used: str
+    revisions: int
+    seq: NotRequired[int]
+    """Of its deprecation; absent if nothing was recorded."""
+    sha256: str
+    """Of its line, which its deprecation keeps."""
 
 
 class Attributes(TypedDict):
@@ -547,6 +603,31 @@ class D3Node(TypedDict):
     id: str
 
 
+class Decay(TypedDict):
+    excepted: list[str]
+    """Revisions that are published, and keep their confidence."""
+    lowered: list[DecayedBelief]
+    seq: NotRequired[int]
+    """Of the first entry; absent if nothing was recorded."""
+
+
+class DecayRequest(TypedDict):
+    dry_run: NotRequired[bool]
+    """Say what would happen, and record nothing."""
+    least: NotRequired[float]
+    """What would lose less than this waits. 0.01 if left out."""
+    space: str
+
+
+class DecayedBelief(TypedDict):
+    after: float
+    before: float
+    origin: str
+    """The last revision that decay did not make, from whose confidence and time the new confidence follows."""
+    reason: str
+    ref: str
+
+
 class DenyRule(TypedDict):
     argument: NotRequired[str]
     """Matches a part of any text, number or name in the arguments; every call of the tool if left out."""
@@ -874,6 +955,22 @@ class Impact(TypedDict):
     links: list[Dependent]
     """Revisions that link to it, over any number of links."""
     ref: str
+
+
+class ImportedItem(TypedDict):
+    id: str
+    """In the persona."""
+    outcomes: list[BeliefOutcome]
+    """One for its statements of each time, and for each rule."""
+
+
+class ImportedPersona(TypedDict):
+    items: list[ImportedItem]
+    links: int
+    """Between items that were taken."""
+    origin: PersonaOrigin
+    sha256: str
+    """Of the document."""
 
 
 class Influence(TypedDict):
@@ -1212,6 +1309,61 @@ class OverlapPair(TypedDict):
 class Parent(TypedDict):
     id: str
     kind: Literal["reply", "spawn", "merge", "reference"]
+
+
+class Persona(TypedDict):
+    envelope: dict[str, Any]
+    """A DSSE envelope around a document gkpersona/1, signed by the attestation key. The bytes given here are canonical."""
+    items: int
+    left: list[PersonaLeft]
+    """What did not leave, and names that left."""
+    links: int
+    sha256: str
+    """Of the document."""
+
+
+class PersonaAlias(TypedDict):
+    alias: str
+    """It must not hold a name that is replaced."""
+    name: str
+
+
+class PersonaImport(TypedDict):
+    dry_run: NotRequired[bool]
+    """Say of each item by itself what would happen, and record nothing."""
+    envelope: dict[str, Any]
+    """As an export gave it."""
+    revise: NotRequired[bool]
+    """Revise with the authority of the caller. Without it everything is proposed."""
+    signers: list[str]
+    """The keys whose signatures count, as a trust file has them. The one that signed must be of the kernel that the persona says it is from."""
+    space: str
+
+
+class PersonaLeft(TypedDict):
+    item: str
+    name: NotRequired[str]
+    """That could not be replaced. Absent: the item may not leave."""
+    reason: str
+    taken: NotRequired[bool]
+    """The item left, with the name in it."""
+
+
+class PersonaOrigin(TypedDict):
+    as_of: int
+    at: str
+    kernel: str
+    """The name that its key signs as."""
+    space: str
+    tenant: str
+
+
+class PersonaRequest(TypedDict):
+    aliases: NotRequired[list[PersonaAlias]]
+    """What names of people are replaced by, in statements and texts, however they are spelled."""
+    people: NotRequired[list[str]]
+    """Names of people beside those that the space knows as such. Those without an alias are listed."""
+    space: str
 
 
 class PhaseWeights(TypedDict):
@@ -1747,6 +1899,28 @@ class Turns(TypedDict):
     turns: list[Turn]
 
 
+class UnarchiveRequest(TypedDict):
+    document: str
+    """The file."""
+    dry_run: NotRequired[bool]
+    """Say which items are archived with this file, and record nothing."""
+
+
+class Unarchived(TypedDict):
+    items: list[UnarchivedItem]
+
+
+class UnarchivedItem(TypedDict):
+    conflict: NotRequired[list[BeliefStatement]]
+    """What it would contradict itself by."""
+    item: str
+    outcome: Literal["changed", "unchanged", "refused"]
+    reason: NotRequired[str]
+    """Why it was refused, or has not changed."""
+    seq: NotRequired[int]
+    """Absent if nothing was recorded."""
+
+
 class UseRecord(TypedDict):
     rate: float
     """Successes in uses, rounded down."""
@@ -1831,6 +2005,13 @@ class Operations:
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
 
+    def abstract_beliefs(self, body: AbstractionRequest) -> Abstraction:
+        """State something more general of what is believed.
+
+        Proposes statements that are more general than those of some items, with links `abstracted_to` from these. It rests on their turns. If it is specific enough to take their place, they are deprecated in the same change. What contradicts an original is refused.
+        """
+        return self._transport.json("POST", "/api/beliefs/abstract", body=body, media="application/json")
+
     def add_aliases(self, body: NewAliases) -> AliasesAdded:
         """Add aliases, or a CSV list of them.
 
@@ -1898,6 +2079,13 @@ class Operations:
         The body is application/x-ndjson, unchanged.
         """
         return self._transport.json("POST", "/api/turns", body=body, media="application/x-ndjson")
+
+    def archive_beliefs(self, body: ArchiveRequest) -> Archive:
+        """Archive what nobody believes or uses any more.
+
+        Writes a file with the revisions of items that nothing is believed of any more, or that others supersede, if they are unused for 90 days and their confidence is below 0.3. Save the file, and ask again with its digest: then each item is deprecated, and its deprecation keeps the digest of its line. If it is another file by then, nothing is recorded.
+        """
+        return self._transport.json("POST", "/api/beliefs/archive", body=body, media="application/json")
 
     def assemble_context(self, body: ContextRequest) -> Union[Context, dict[str, Any]]:
         """Assemble a context for a task.
@@ -2054,6 +2242,13 @@ class Operations:
         """
         return self._transport.json("POST", "/api/slice/batch", body=body, media="application/json")
 
+    def decay_beliefs(self, body: DecayRequest) -> Decay:
+        """Lower the confidence of what is old.
+
+        Lowers the confidence of what is believed by the half-lives of its kinds. Nothing ends, and nothing is deleted. The confidence follows from the last revision that decay did not make, so it is the same however often this is asked for. What is published keeps its confidence.
+        """
+        return self._transport.json("POST", "/api/beliefs/decay", body=body, media="application/json")
+
     def deprecate_item(self, body: Deprecation) -> KrefChange:
         """Take an item out of what is believed.
 
@@ -2137,6 +2332,13 @@ class Operations:
         reason, or what stood in its way.
         """
         return self._transport.json("POST", f"/api/slices/{self._transport.segment(slice_id)}/explain", body=body, media="application/json")
+
+    def export_persona(self, body: PersonaRequest) -> Persona:
+        """Sign what of a space may leave it.
+
+        Makes a persona: what is believed in the space, without episodes, models of users and relationships, and observations that are not shared. Names of people are replaced by aliases. What did not leave is listed, and so are names that could not be replaced.
+        """
+        return self._transport.json("POST", "/api/beliefs/persona/export", body=body, media="application/json")
 
     def fact_history(self, statement: str, *, after: str | None = None, limit: int | None = None) -> FactHistory:
         """Read all that was said of a statement.
@@ -2284,6 +2486,13 @@ class Operations:
     def get_working(self, session: str, *, owner: str | None = None) -> WorkingMessages:
         """Read the messages of a session."""
         return self._transport.json("GET", f"/api/working/{self._transport.segment(session)}", query={"owner": owner})
+
+    def import_persona(self, body: PersonaImport) -> ImportedPersona:
+        """Take a persona into a space.
+
+        Takes each item under a new name, with where it is from as the reason. Everything is proposed, unless the caller may revise and asks for it. The signature is checked first, and then all items; if anything is wrong, nothing is recorded. Importing the same persona again changes nothing.
+        """
+        return self._transport.json("POST", "/api/beliefs/persona/import", body=body, media="application/json")
 
     def knowledge_changes(self, *, after: str | None = None, limit: int | None = None) -> KnowledgeChanges:
         """Read what changed.
@@ -2697,6 +2906,13 @@ class Operations:
         1 000 records that can hold it are cut again, and the answer says how many older ones were not looked at.
         """
         return self._transport.json("GET", f"/api/turns/{self._transport.segment(id)}/holding")
+
+    def unarchive_beliefs(self, body: UnarchiveRequest) -> Unarchived:
+        """Restore what was archived.
+
+        Compares every revision in the file with the one that is recorded, and restores the items that were archived with it. What would contradict what is believed now is refused, item by item.
+        """
+        return self._transport.json("POST", "/api/beliefs/unarchive", body=body, media="application/json")
 
     def use_belief(self, body: BeliefUse) -> UseRecord:
         """Record that a belief was used.

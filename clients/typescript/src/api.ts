@@ -26,6 +26,7 @@ export type Code =
   | "cycle" // Turns are each other's ancestors
   | "malformed_bundle" // The bytes are no bundle
   | "not_continued" // The log does not continue what was signed
+  | "persona_refused" // The persona is not taken
   | "slice_too_large" // The slice is too large
   | "unknown_evidence" // The evidence of a fact is not known
   | "unknown_parent" // A parent is not known
@@ -59,6 +60,35 @@ export interface APIKey {
 export interface APIKeys {
   keys: APIKey[];
   tenant: string;
+}
+
+export interface Abstraction {
+  from: string[];
+  /** The originals are believed beside it. Else they are deprecated. */
+  kept: boolean;
+  outcome: BeliefOutcome;
+}
+
+export interface AbstractionRequest {
+  /** The least of the originals' if left out. */
+  confidence?: number;
+  /** Say what would happen, and record nothing. */
+  dry_run?: boolean;
+  /** The originals: items, or the revisions that are believed of them. */
+  from: string[];
+  /** The item whose revision this becomes. Without it, the item that holds an equal statement, else a new one. */
+  item?: string;
+  /** Names the request: one that has been answered is not done again. */
+  key?: string;
+  /** Of a new item. */
+  kind?: string;
+  reason?: string;
+  space: string;
+  /** How much of what the originals say it says. From 0.7 on it takes their place. */
+  specificity: number;
+  statements: BeliefStatement[];
+  summary?: string;
+  title?: string;
 }
 
 export interface Admission {
@@ -114,6 +144,32 @@ export interface AliasesAdded {
   list?: AliasList;
   /** In the order of the aliases; not of a list. */
   outcomes?: KnowledgeOutcome[];
+}
+
+export interface Archive {
+  /** The file: lines of canonical JSON, gkarchive/1. Absent once it is saved. */
+  document?: string;
+  items: ArchivedItem[];
+  /** Items for which this file has no room: archive them next. */
+  left: number;
+  sha256: string;
+}
+
+export interface ArchiveRequest {
+  /** Of the document, which the caller has saved. Without it nothing is recorded. */
+  sha256?: string;
+  space: string;
+}
+
+export interface ArchivedItem {
+  confidence: number;
+  item: string;
+  last_used: string;
+  revisions: number;
+  /** Of its deprecation; absent if nothing was recorded. */
+  seq?: number;
+  /** Of its line, which its deprecation keeps. */
+  sha256: string;
 }
 
 export interface Attributes {
@@ -534,6 +590,31 @@ export interface D3Node {
   id: string;
 }
 
+export interface Decay {
+  /** Revisions that are published, and keep their confidence. */
+  excepted: string[];
+  lowered: DecayedBelief[];
+  /** Of the first entry; absent if nothing was recorded. */
+  seq?: number;
+}
+
+export interface DecayRequest {
+  /** Say what would happen, and record nothing. */
+  dry_run?: boolean;
+  /** What would lose less than this waits. 0.01 if left out. */
+  least?: number;
+  space: string;
+}
+
+export interface DecayedBelief {
+  after: number;
+  before: number;
+  /** The last revision that decay did not make, from whose confidence and time the new confidence follows. */
+  origin: string;
+  reason: string;
+  ref: string;
+}
+
 export interface DenyRule {
   /** Matches a part of any text, number or name in the arguments; every call of the tool if left out. */
   argument?: string;
@@ -856,6 +937,22 @@ export interface Impact {
   /** Revisions that link to it, over any number of links. */
   links: Dependent[];
   ref: string;
+}
+
+export interface ImportedItem {
+  /** In the persona. */
+  id: string;
+  /** One for its statements of each time, and for each rule. */
+  outcomes: BeliefOutcome[];
+}
+
+export interface ImportedPersona {
+  items: ImportedItem[];
+  /** Between items that were taken. */
+  links: number;
+  origin: PersonaOrigin;
+  /** Of the document. */
+  sha256: string;
 }
 
 export interface Influence {
@@ -1185,6 +1282,61 @@ export interface OverlapPair {
 export interface Parent {
   id: string;
   kind: "reply" | "spawn" | "merge" | "reference";
+}
+
+export interface Persona {
+  /** A DSSE envelope around a document gkpersona/1, signed by the attestation key. The bytes given here are canonical. */
+  envelope: Record<string, unknown>;
+  items: number;
+  /** What did not leave, and names that left. */
+  left: PersonaLeft[];
+  links: number;
+  /** Of the document. */
+  sha256: string;
+}
+
+export interface PersonaAlias {
+  /** It must not hold a name that is replaced. */
+  alias: string;
+  name: string;
+}
+
+export interface PersonaImport {
+  /** Say of each item by itself what would happen, and record nothing. */
+  dry_run?: boolean;
+  /** As an export gave it. */
+  envelope: Record<string, unknown>;
+  /** Revise with the authority of the caller. Without it everything is proposed. */
+  revise?: boolean;
+  /** The keys whose signatures count, as a trust file has them. The one that signed must be of the kernel that the persona says it is from. */
+  signers: string[];
+  space: string;
+}
+
+export interface PersonaLeft {
+  item: string;
+  /** That could not be replaced. Absent: the item may not leave. */
+  name?: string;
+  reason: string;
+  /** The item left, with the name in it. */
+  taken?: boolean;
+}
+
+export interface PersonaOrigin {
+  as_of: number;
+  at: string;
+  /** The name that its key signs as. */
+  kernel: string;
+  space: string;
+  tenant: string;
+}
+
+export interface PersonaRequest {
+  /** What names of people are replaced by, in statements and texts, however they are spelled. */
+  aliases?: PersonaAlias[];
+  /** Names of people beside those that the space knows as such. Those without an alias are listed. */
+  people?: string[];
+  space: string;
 }
 
 export interface PhaseWeights {
@@ -1702,6 +1854,28 @@ export interface Turns {
   turns: Turn[];
 }
 
+export interface UnarchiveRequest {
+  /** The file. */
+  document: string;
+  /** Say which items are archived with this file, and record nothing. */
+  dry_run?: boolean;
+}
+
+export interface Unarchived {
+  items: UnarchivedItem[];
+}
+
+export interface UnarchivedItem {
+  /** What it would contradict itself by. */
+  conflict?: BeliefStatement[];
+  item: string;
+  outcome: "changed" | "unchanged" | "refused";
+  /** Why it was refused, or has not changed. */
+  reason?: string;
+  /** Absent if nothing was recorded. */
+  seq?: number;
+}
+
 export interface UseRecord {
   /** Successes in uses, rounded down. */
   rate: number;
@@ -1784,6 +1958,15 @@ export class Operations {
   constructor(protected readonly transport: Transport) {}
 
   /**
+   * State something more general of what is believed.
+   *
+   * Proposes statements that are more general than those of some items, with links `abstracted_to` from these. It rests on their turns. If it is specific enough to take their place, they are deprecated in the same change. What contradicts an original is refused.
+   */
+  abstractBeliefs(body: AbstractionRequest): Promise<Abstraction> {
+    return this.transport.json("POST", `/api/beliefs/abstract`, { body, media: "application/json" });
+  }
+
+  /**
    * Add aliases, or a CSV list of them.
    *
    * From now on each stands for its canonical name, all of them or, on an error,
@@ -1857,6 +2040,15 @@ export class Operations {
    */
   admitTurnsLines(body: Uint8Array): Promise<Receipt> {
     return this.transport.json("POST", `/api/turns`, { body, media: "application/x-ndjson" });
+  }
+
+  /**
+   * Archive what nobody believes or uses any more.
+   *
+   * Writes a file with the revisions of items that nothing is believed of any more, or that others supersede, if they are unused for 90 days and their confidence is below 0.3. Save the file, and ask again with its digest: then each item is deprecated, and its deprecation keeps the digest of its line. If it is another file by then, nothing is recorded.
+   */
+  archiveBeliefs(body: ArchiveRequest): Promise<Archive> {
+    return this.transport.json("POST", `/api/beliefs/archive`, { body, media: "application/json" });
   }
 
   /**
@@ -2052,6 +2244,15 @@ export class Operations {
   }
 
   /**
+   * Lower the confidence of what is old.
+   *
+   * Lowers the confidence of what is believed by the half-lives of its kinds. Nothing ends, and nothing is deleted. The confidence follows from the last revision that decay did not make, so it is the same however often this is asked for. What is published keeps its confidence.
+   */
+  decayBeliefs(body: DecayRequest): Promise<Decay> {
+    return this.transport.json("POST", `/api/beliefs/decay`, { body, media: "application/json" });
+  }
+
+  /**
    * Take an item out of what is believed.
    *
    * Nothing is lost: its revisions and tags stay, and it can be restored.
@@ -2152,6 +2353,15 @@ export class Operations {
    */
   explainTurn(slice_id: string, body: Record<string, unknown>): Promise<Explanation> {
     return this.transport.json("POST", `/api/slices/${this.transport.segment(slice_id)}/explain`, { body, media: "application/json" });
+  }
+
+  /**
+   * Sign what of a space may leave it.
+   *
+   * Makes a persona: what is believed in the space, without episodes, models of users and relationships, and observations that are not shared. Names of people are replaced by aliases. What did not leave is listed, and so are names that could not be replaced.
+   */
+  exportPersona(body: PersonaRequest): Promise<Persona> {
+    return this.transport.json("POST", `/api/beliefs/persona/export`, { body, media: "application/json" });
   }
 
   /**
@@ -2332,6 +2542,15 @@ export class Operations {
   /** Read the messages of a session. */
   getWorking(session: string, query: { "owner"?: string } = {}): Promise<WorkingMessages> {
     return this.transport.json("GET", `/api/working/${this.transport.segment(session)}`, { query });
+  }
+
+  /**
+   * Take a persona into a space.
+   *
+   * Takes each item under a new name, with where it is from as the reason. Everything is proposed, unless the caller may revise and asks for it. The signature is checked first, and then all items; if anything is wrong, nothing is recorded. Importing the same persona again changes nothing.
+   */
+  importPersona(body: PersonaImport): Promise<ImportedPersona> {
+    return this.transport.json("POST", `/api/beliefs/persona/import`, { body, media: "application/json" });
   }
 
   /**
@@ -2828,6 +3047,15 @@ export class Operations {
    */
   turnHolding(id: string): Promise<Holding> {
     return this.transport.json("GET", `/api/turns/${this.transport.segment(id)}/holding`, {  });
+  }
+
+  /**
+   * Restore what was archived.
+   *
+   * Compares every revision in the file with the one that is recorded, and restores the items that were archived with it. What would contradict what is believed now is refused, item by item.
+   */
+  unarchiveBeliefs(body: UnarchiveRequest): Promise<Unarchived> {
+    return this.transport.json("POST", `/api/beliefs/unarchive`, { body, media: "application/json" });
   }
 
   /**

@@ -167,7 +167,7 @@ func verifyAtlas(a *cli.App, ctx context.Context, path, trust string) error {
 	}
 	var judge evidence.Judge
 	if trust != "" {
-		if judge.Trust, err = trustFile(a, ctx, trust); err != nil {
+		if judge.Trust, err = a.IO.ReadTrust(ctx, trust); err != nil {
 			return err
 		}
 	}

@@ -120,7 +120,7 @@ func fetch(a *cli.App, ctx context.Context, url, turn string, flags *fetchFlags)
 // expectation is what is taken as true, and where the checkpoint is kept.
 func expectation(a *cli.App, ctx context.Context, flags *fetchFlags) (*client.Expect, keptCheckpoint, error) {
 	var file keptCheckpoint
-	trust, err := trustFile(a, ctx, flags.trust)
+	trust, err := a.IO.ReadTrust(ctx, flags.trust)
 	if err != nil {
 		return nil, file, err
 	}

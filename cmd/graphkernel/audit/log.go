@@ -287,7 +287,7 @@ func monitorFolder(a *cli.App) string {
 }
 
 func runMonitor(a *cli.App, ctx context.Context, url string, flags *monitorFlags) error {
-	trust, err := trustFile(a, ctx, flags.trust)
+	trust, err := a.IO.ReadTrust(ctx, flags.trust)
 	if err != nil {
 		return err
 	}

@@ -251,7 +251,7 @@ func judge(a *cli.App, ctx context.Context, flags *verifyFlags) (evidence.Judge,
 	}
 	judge.Since = since(a, flags.maxAge)
 	if flags.trust != "" {
-		trust, err := trustFile(a, ctx, flags.trust)
+		trust, err := a.IO.ReadTrust(ctx, flags.trust)
 		if err != nil {
 			return judge, err
 		}
@@ -293,18 +293,6 @@ func namesKeys(a *cli.App) bool {
 
 // longestText bounds files of evidence that are no bundle.
 const longestText = 16 << 20
-
-func trustFile(a *cli.App, ctx context.Context, path string) (*ledger.Trust, error) {
-	data, err := a.IO.ReadFile(ctx, path, longestText)
-	if err != nil {
-		return nil, err
-	}
-	trust, err := ledger.ParseTrust(data)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return trust, nil
-}
 
 // readEvidence reads a file or a folder, and the files that flags name.
 func readEvidence(a *cli.App, ctx context.Context, path string, flags *verifyFlags) (f evidence.Files, err error) {

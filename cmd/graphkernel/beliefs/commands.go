@@ -56,6 +56,7 @@ as JSON:
 	c.AddCommand(baseCommand(a), whyCommand(a), proveCommand(a), diffCommand(a))
 	c.AddCommand(showCommand(a), impactCommand(a), tagCommand(a), deprecateCommand(a), restoreCommand(a), linkCommand(a))
 	c.AddCommand(promoteCommand(a), cascadeCommand(a), resolveCommand(a), rulesCommand(a), usedCommand(a))
+	c.AddCommand(decayCommand(a), abstractCommand(a), archiveCommand(a), unarchiveCommand(a), personaCommand(a))
 	return c
 }
 

@@ -1,0 +1,227 @@
+package journal
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/graphkernel/graphkernel/belief"
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/history"
+	"github.com/graphkernel/graphkernel/internal/canon"
+)
+
+// An archive is a file of lines in canonical JSON: the first says of which space it is, and each other one is an item with all of its revisions, as they are
+// recorded:
+//
+//	{"form":"gkarchive/1","space":"acme/support","tenant":"default"}
+//	{"item":"kref://acme/support/a.observation","revisions":[{"at":TIME,"private":{…},"public":{…},"seq":12},…]}
+//
+// The public half of a revision has the salted digest of the private one, which an erasure takes away. What stays of an item that was archived
+// is its deprecation, whose reason holds the digest of its line.
+
+// ArchiveForm is the version that archives name.
+const ArchiveForm = "gkarchive/1"
+
+// Bounds of an archive.
+const (
+	MaxArchive  = 16 << 20 // bytes
+	MaxArchived = 1000     // items
+)
+
+// ErrArchive is wrapped if bytes are no archive, or one of other revisions than those that are recorded.
+var ErrArchive = errors.New("not an archive of what is recorded here")
+
+// An Archive is items of a space.
+type Archive struct {
+	Tenant dag.Tenant
+	Space  belief.Space
+	Items  []Archived
+}
+
+// An Archived is an item with the entries of its revisions, ascending.
+type Archived struct {
+	Item    belief.Item
+	Entries []history.Entry
+}
+
+// Append appends the archive as a file.
+func (a *Archive) Append(dst []byte) []byte {
+	w := canon.NewWriter(dst)
+	w.BeginObject()
+	w.Key("form")
+	w.String(ArchiveForm)
+	w.Key("space")
+	w.String(string(a.Space))
+	w.Key("tenant")
+	w.String(string(a.Tenant))
+	w.EndObject()
+	dst = append(w.Bytes, '\n')
+	for i := range a.Items {
+		dst = append(a.Items[i].Append(dst), '\n')
+	}
+	return dst
+}
+
+// Append appends the line of an item.
+func (a *Archived) Append(dst []byte) []byte {
+	w := canon.NewWriter(dst)
+	w.BeginObject()
+	w.Key("item")
+	w.String(string(a.Item))
+	w.Key("revisions")
+	w.BeginArray()
+	for i := range a.Entries {
+		e := &a.Entries[i]
+		w.BeginObject()
+		w.Key("at")
+		w.String(e.At.String())
+		if e.Private != nil {
+			w.Key("private")
+			w.Raw(e.Private)
+		}
+		w.Key("public")
+		w.Raw(e.Public)
+		w.Key("seq")
+		w.Uint(uint64(e.Seq))
+		w.EndObject()
+	}
+	w.EndArray()
+	w.EndObject()
+	return w.Bytes
+}
+
+// Digest is the SHA-256 of the item's line.
+func (a *Archived) Digest() dag.Digest { return sha256.Sum256(a.Append(nil)) }
+
+// ArchivedReason is the reason of the deprecation of an item whose line has a digest.
+func ArchivedReason(digest dag.Digest) string { return "archived sha256:" + digest.String() }
+
+// ParseArchive reads what Append writes. Anything else is ErrArchive and names the line: a private half that has not the digest of its public one, too.
+func ParseArchive(data []byte) (*Archive, error) {
+	if len(data) > MaxArchive {
+		return nil, fmt.Errorf("%w: %d bytes, at most %d", ErrArchive, len(data), MaxArchive)
+	}
+	lines := strings.SplitAfter(string(data), "\n")
+	if n := len(lines) - 1; n < 1 || lines[n] != "" || n > 1+MaxArchived {
+		return nil, fmt.Errorf("%w: want a line of the space and up to %d of items, each with a line feed at its end", ErrArchive, MaxArchived)
+	}
+	a := &Archive{}
+	for i, line := range lines[:len(lines)-1] {
+		if err := a.line(i, []byte(strings.TrimSuffix(line, "\n"))); err != nil {
+			return nil, fmt.Errorf("%w: line %d: %w", ErrArchive, i+1, err)
+		}
+	}
+	if !bytes.Equal(a.Append(make([]byte, 0, len(data))), data) {
+		return nil, fmt.Errorf("%w: it is not in canonical form", ErrArchive)
+	}
+	return a, nil
+}
+
+func (a *Archive) line(at int, text []byte) error {
+	doc, err := canon.Parse(text)
+	if err != nil {
+		return err
+	}
+	c := canon.Open(doc)
+	if at == 0 {
+		if form := c.Field("form"); form.String() != ArchiveForm {
+			form.Failf("want %q", ArchiveForm)
+		}
+		a.Space, a.Tenant = canon.Parsed(c.Field("space"), belief.ParseSpace), canon.Parsed(c.Field("tenant"), dag.ParseTenant)
+		c.Close()
+		return c.Err()
+	}
+	item := Archived{Item: canon.Parsed(c.Field("item"), belief.ParseItem)}
+	for n, r := range c.Field("revisions").Items() {
+		e := history.Entry{Kind: KindRevision, At: canon.Parsed(r.Field("at"), dag.ParseTime), Seq: dag.Seq(r.Field("seq").Uint(uint64(dag.MaxSeq)))}
+		raw := func(c *canon.Cursor) []byte { return slices.Clone(text[c.Value().Offset:c.Value().End]) }
+		e.Public = raw(r.Field("public"))
+		if private := r.Optional("private"); private != nil {
+			e.Private = raw(private)
+		}
+		r.Close()
+		if c.Err() != nil {
+			return c.Err()
+		}
+		if err := isRevision(&e, item.Item, n+1); err != nil {
+			r.Fail(err)
+		}
+		item.Entries = append(item.Entries, e)
+	}
+	c.Close()
+	switch {
+	case c.Err() != nil:
+		return c.Err()
+	case len(item.Entries) == 0 || item.Item.Space() != a.Space:
+		return fmt.Errorf("%s has %d revisions, and is to be of %s", item.Item, len(item.Entries), a.Space)
+	case len(a.Items) > 0 && a.Items[len(a.Items)-1].Item >= item.Item:
+		return errors.New("items must ascend, each once")
+	}
+	a.Items = append(a.Items, item)
+	return nil
+}
+
+// isRevision refuses an entry that is not a revision of an item as it would be written.
+func isRevision(e *history.Entry, of belief.Item, number int) error {
+	read, err := check(e)
+	if err != nil {
+		return err
+	}
+	if r := read.(*Revision); r.Item != of || r.Number != number {
+		return fmt.Errorf("it is revision %d of %s, want %d of %s", r.Number, r.Item, number, of)
+	}
+	return nil
+}
+
+// RevisionEntries returns the entries of the revisions of an item as of a number, ascending. ErrNoItem if there is none.
+func (b Base) RevisionEntries(ctx context.Context, tenant dag.Tenant, item belief.Item, asOf dag.Seq) (list []history.Entry, _ error) {
+	lists, err := b.Terms(ctx, tenant, []history.Range{{Index: indexRevisions, Prefix: keyBytes(item.Key())}})
+	if err != nil {
+		return nil, err
+	}
+	var numbers []dag.Seq
+	for i := range lists[0] {
+		if t := &lists[0][i]; t.Since <= asOf {
+			numbers = append(numbers, t.Since)
+		}
+	}
+	if len(numbers) == 0 {
+		return nil, fmt.Errorf("%w: %s", ErrNoItem, item)
+	}
+	entries, err := b.entriesAt(ctx, tenant, numbers)
+	if err != nil {
+		return nil, err
+	}
+	for _, seq := range numbers {
+		list = append(list, entries[seq])
+	}
+	return list, nil
+}
+
+// Lapsed returns the deprecation of an item that is deprecated; nil: it is not.
+func (b Base) Lapsed(ctx context.Context, tenant dag.Tenant, r *ItemRecord) (*Deprecation, error) {
+	if !r.Deprecated {
+		return nil, nil
+	}
+	last := slices.Max(r.lapses)
+	entries, err := b.entriesAt(ctx, tenant, []dag.Seq{last})
+	if err != nil {
+		return nil, err
+	}
+	e := entries[last]
+	return ReadDeprecation(&e)
+}
+
+// Touched returns the time of the last entry that is about an item, its uses and some entries that do not count left out.
+func (b Base) Touched(ctx context.Context, tenant dag.Tenant, r *ItemRecord, uncounted map[dag.Seq]bool) (last dag.Time, _ error) {
+	entries, err := b.entriesAt(ctx, tenant, slices.DeleteFunc(r.moments(), func(seq dag.Seq) bool { return uncounted[seq] }))
+	for _, e := range entries {
+		last = max(last, e.At)
+	}
+	return last, err
+}

@@ -1,0 +1,157 @@
+package beliefs
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/graphkernel/graphkernel/api"
+	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/server/view"
+)
+
+func decayCommand(a *cli.App) *cobra.Command {
+	var in api.DecayRequest
+	var least string
+	c := &cobra.Command{
+		Use:   "decay SPACE",
+		Short: "Lower the confidence of what is old",
+		Long: `Lowers the confidence of what is believed by the half-lives of its kinds. Nothing ends, and nothing is
+deleted. The confidence follows from the last revision that decay did not make: it is the same however
+often this runs, and a second run at the same time changes nothing. What is published keeps its
+confidence. The result, as JSON:
+
+  {"seq","lowered":[{"ref","origin","before","after","reason"}],"excepted":[ADDRESS]}`,
+		Example: `  graphkernel belief decay acme/support --dry-run`,
+		Args:    spaceAnd(""),
+		RunE: func(c *cobra.Command, args []string) (err error) {
+			in.Space = args[0]
+			if in.Least, err = ppmOf("least", least); err != nil {
+				return err
+			}
+			return do(a, c, view.DecayBeliefs, in, spaceHint(args[0], 0), func(w io.Writer, out *api.Decay) {
+				for i := range out.Lowered {
+					l := &out.Lowered[i]
+					fmt.Fprintf(w, "%s  %s from %s to %s\n    %s\n", oneLine(l.Ref, len(l.Ref)), would(in.DryRun, "lowered", "would be lowered"), l.Before, l.After, oneLine(l.Reason, len(l.Reason)))
+				}
+				for _, ref := range out.Excepted {
+					fmt.Fprintf(w, "%s  published, so it keeps its confidence\n", oneLine(ref, len(ref)))
+				}
+				fmt.Fprintf(w, "%s %s\n", cli.Count(len(out.Lowered), "belief"), would(in.DryRun, "lowered", "would be lowered"))
+			}, nil)
+		},
+		ValidArgsFunction: a.Stores.CompleteSpaces(),
+	}
+	c.Flags().StringVar(&least, "least", "", "what would lose less than this waits (default: 0.01)")
+	c.Flags().BoolVar(&in.DryRun, "dry-run", false, "change nothing; show what would happen")
+	cli.NoFiles(c, "least")
+	return c
+}
+
+// ppmOf reads the number from 0 to 1 that a flag names; nil if it names none.
+func ppmOf(flag, text string) (*dag.PPM, error) {
+	if text == "" {
+		return nil, nil
+	}
+	n, err := dag.ParsePPM(text)
+	if err != nil {
+		return nil, cli.Usagef("--%s: %w", flag, err)
+	}
+	return &n, nil
+}
+
+func abstractCommand(a *cli.App) *cobra.Command {
+	var in api.AbstractionRequest
+	var specificity, confidence string
+	var not bool
+	c := &cobra.Command{
+		Use:   "abstract SPACE SUBJECT PREDICATE OBJECT…",
+		Short: "State something more general of what is believed",
+		Long: `Proposes statements that are more general than those of the items that --from names, with links
+abstracted_to from these. It rests on their turns, and is as certain as the least certain of them
+unless --confidence is given. With a specificity of 0.7 or more it takes their place: they are
+deprecated in the same change. What contradicts an original is refused; what contradicts something
+more entrenched waits as a conflict, and then the exit code is ` + fmt.Sprint(refusedExit) + `.
+
+` + namesHelp + ` Of more
+than three names, each three are a statement. The result, as JSON, with the outcome of graphkernel
+belief propose:
+
+  {"outcome":{…},"from":[ADDRESS],"kept"}
+
+` + refHelp,
+		Example: `  graphkernel belief abstract acme/support customers like answers --specificity 0.4 \
+    --from kref://acme/support/a.observation --from kref://acme/support/b.observation`,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return cli.Usagef("%s takes SPACE and statements, got no argument", c.CommandPath())
+			}
+			return spaceOf(args[0])
+		},
+		RunE: func(c *cobra.Command, args []string) (err error) {
+			in.Space = args[0]
+			if in.Statements, err = statementsOf(c, args[1:], not); err != nil {
+				return err
+			}
+			if len(in.From) == 0 || specificity == "" {
+				return cli.Usagef("name the originals with --from, and with --specificity how much of them it says, from 0 to 1")
+			}
+			for _, ref := range in.From {
+				if _, err := addressOf("--from", ref); err != nil {
+					return err
+				}
+			}
+			n, err := ppmOf("specificity", specificity)
+			if err != nil {
+				return err
+			}
+			in.Specificity = *n
+			if in.Confidence, err = ppmOf("confidence", confidence); err != nil {
+				return err
+			}
+			return do(a, c, view.AbstractBeliefs, in, "", func(w io.Writer, out *api.Abstraction) { printAbstraction(w, &in, out) },
+				func(out *api.Abstraction) bool { return out.Outcome.Outcome == "refused" })
+		},
+		ValidArgsFunction: a.Stores.CompleteSpaces(),
+	}
+	flags := c.Flags()
+	flags.BoolVar(&not, "not", false, "the statements are denied")
+	flags.StringArrayVar(&in.From, "from", nil, "the address of an original; may be repeated")
+	flags.StringVar(&specificity, "specificity", "", "how much of the originals it says, from 0 to 1")
+	flags.StringVar(&confidence, "confidence", "", "from 0 to 1 (default: the least of the originals')")
+	flags.StringVar(&in.Item, "item", "", "the item whose revision this becomes (default: the one that states the same, or a new one)")
+	flags.StringVar(&in.Kind, "kind", "fact", "the kind of a new item")
+	flags.StringVar(&in.Title, "title", "", "what the revision is called")
+	flags.StringVar(&in.Reason, "reason", "", "why, for the record")
+	flags.StringVar(&in.Key, "key", "", "names the request: one that was answered is not done again")
+	flags.BoolVar(&in.DryRun, "dry-run", false, "change nothing; show what would happen")
+	cli.NoFiles(c, "from", "specificity", "confidence", "item", "title", "reason", "key")
+	_ = c.RegisterFlagCompletionFunc("kind", cobra.FixedCompletions(usualKinds(), cobra.ShellCompDirectiveNoFileComp)) // the flag exists
+	return c
+}
+
+// proposing is the operator by which an abstraction is stated.
+func proposing() *operator {
+	for i := range operators {
+		if operators[i].name == "propose" {
+			return &operators[i]
+		}
+	}
+	panic("beliefs: no operator proposes")
+}
+
+func printAbstraction(w io.Writer, in *api.AbstractionRequest, out *api.Abstraction) {
+	printOutcome(w, proposing(), &api.BeliefRequest{Space: in.Space, Item: in.Item, DryRun: in.DryRun}, &out.Outcome)
+	if out.Outcome.Outcome != "changed" || out.Outcome.Repeated {
+		return
+	}
+	for _, ref := range out.From {
+		did := would(in.DryRun, "abstracted, and stays", "would stay")
+		if !out.Kept {
+			did = would(in.DryRun, "deprecated", "would be deprecated")
+		}
+		fmt.Fprintf(w, "  %-14s %s\n", did, oneLine(ref, len(ref)))
+	}
+}

@@ -1,0 +1,272 @@
+package beliefs
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/graphkernel/graphkernel/api"
+	"github.com/graphkernel/graphkernel/belief/persona"
+	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
+	"github.com/graphkernel/graphkernel/internal/canon"
+	"github.com/graphkernel/graphkernel/ledger"
+	"github.com/graphkernel/graphkernel/ledger/attest"
+	"github.com/graphkernel/graphkernel/server/view"
+	"github.com/graphkernel/graphkernel/token"
+)
+
+// longestAliases bounds the bytes of a file of aliases.
+const longestAliases = 8 << 20
+
+func personaCommand(a *cli.App) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "persona",
+		Short: "Let what is believed leave a space, signed, and take it into another",
+		Long: `A persona is what of a space may leave it: no episodes, no models of users and relationships, and
+observations only with the tag shared. It is one file, signed by the attestation key.`,
+		Args: cli.KnownCommand,
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	c.AddCommand(exportPersonaCommand(a), importPersonaCommand(a))
+	return c
+}
+
+func exportPersonaCommand(a *cli.App) *cobra.Command {
+	var out, file string
+	var pairs, people []string
+	c := &cobra.Command{
+		Use:   "export SPACE",
+		Short: "Write what of a space may leave it, signed",
+		Long: `Writes a persona: a DSSE envelope around a document gkpersona/1. Names of people are replaced by
+aliases, in statements and in texts, in any case and spelling. An item with such a name inside of a
+longer word is left out. What was left out is listed, and so are names that could not be replaced:
+those of people whom the space knows as such or --person names, and words of texts with a capital
+within a sentence. Look at that list before you give the file away. FILE with the aliases is a JSON
+object, {"NAME":"ALIAS"}. It needs an identity. The result with -o, as JSON:
+
+  {"file","sha256","items","links","left":[{"item","name","taken","reason"}]}
+
+Without -o the envelope is printed, and the list goes to standard error.`,
+		Example: `  graphkernel belief persona export acme/support --alias "Ada Lovelace=customer 7" -o persona.json`,
+		Args:    spaceAnd(""),
+		RunE: func(c *cobra.Command, args []string) error {
+			in := api.PersonaRequest{Space: args[0], People: people}
+			var err error
+			if in.Aliases, err = aliasesOf(a, c, pairs, file); err != nil {
+				return err
+			}
+			for _, name := range people {
+				if err := isName("--person", name); err != nil {
+					return err
+				}
+			}
+			return a.Stores.WithKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
+				p, err := cli.Do(c.Context(), s, view.ExportPersona, in)
+				if err != nil {
+					return hinted(err, spaceHint(args[0], 0))
+				}
+				return writePersona(a, out, &p)
+			})
+		},
+		ValidArgsFunction: a.Stores.CompleteSpaces(),
+	}
+	flags := c.Flags()
+	flags.StringVarP(&out, "out", "o", "", "the file to write; standard output if absent")
+	flags.StringArrayVar(&pairs, "alias", nil, "NAME=ALIAS, what a name is replaced by; may be repeated")
+	flags.StringVar(&file, "aliases", "", "a file with aliases")
+	flags.StringArrayVar(&people, "person", nil, "the name of a person, to be listed if it has no alias; may be repeated")
+	cli.NoFiles(c, "alias", "person")
+	return c
+}
+
+// aliasesOf reads the aliases of flags and of a file.
+func aliasesOf(a *cli.App, c *cobra.Command, pairs []string, file string) (list []api.PersonaAlias, _ error) {
+	add := func(where, name, to string) error {
+		if err := isName(where+": the name", name); err != nil {
+			return err
+		}
+		list = append(list, api.PersonaAlias{Name: name, Alias: to})
+		return isName(where+": the alias", to)
+	}
+	for _, pair := range pairs {
+		name, to, ok := strings.Cut(pair, "=")
+		if !ok {
+			return nil, cli.Usagef("--alias is %.200q, want NAME=ALIAS", pair)
+		}
+		if err := add("--alias", name, to); err != nil {
+			return nil, err
+		}
+	}
+	if file == "" {
+		return list, nil
+	}
+	data, err := a.IO.ReadText(c.Context(), file, longestAliases)
+	if err != nil {
+		return nil, err
+	}
+	doc, err := canon.Parse(data)
+	if err != nil {
+		return nil, cli.Usagef("%s: %w", file, err)
+	}
+	cursor := canon.Open(doc)
+	for _, m := range cursor.Members() {
+		to := m.String()
+		if cursor.Err() != nil {
+			break
+		}
+		if err := add(file, m.Key(), to); err != nil {
+			return nil, err
+		}
+	}
+	if err := cursor.Err(); err != nil {
+		return nil, cli.Usagef("%s: %w", file, err)
+	}
+	return list, nil
+}
+
+func writePersona(a *cli.App, out string, p *api.Persona) error {
+	text := append(slices.Clone([]byte(p.Envelope)), '\n')
+	write := func(w io.Writer) error { _, err := w.Write(text); return err }
+	if cli.ToStdout(out) {
+		for i := range p.Left {
+			a.IO.Warn("graphkernel: %s", leftOf(&p.Left[i]))
+		}
+		return a.IO.WriteTo(out, write)
+	}
+	if err := a.IO.WriteTo(out, write); err != nil {
+		return err
+	}
+	said := map[string]any{"file": out, "sha256": p.SHA256, "items": p.Items, "links": p.Links, "left": p.Left}
+	return a.IO.Print(said, func(w io.Writer) {
+		fmt.Fprintf(w, "%s: %s and %s\n", out, cli.Count(p.Items, "item"), cli.Count(p.Links, "link"))
+		for i := range p.Left {
+			fmt.Fprintf(w, "    %s\n", leftOf(&p.Left[i]))
+		}
+	})
+}
+
+func leftOf(l *api.PersonaLeft) string {
+	what := "left out"
+	if l.Taken {
+		what = "taken with the name " + oneLine(l.Name, widestName)
+	} else if l.Name != "" {
+		what = "left out for the name " + oneLine(l.Name, widestName)
+	}
+	return fmt.Sprintf("%s  %s: %s", oneLine(l.Item, len(l.Item)), what, oneLine(l.Reason, len(l.Reason)))
+}
+
+func importPersonaCommand(a *cli.App) *cobra.Command {
+	var in api.PersonaImport
+	var trust string
+	c := &cobra.Command{
+		Use:   "import SPACE FILE",
+		Short: "Take a persona into a space, under new names",
+		Long: `Takes each item of a persona under a new name, with the source external and where it is from as the
+reason. Everything is proposed: what contradicts something more entrenched waits as a conflict, and
+then the exit code is ` + fmt.Sprint(refusedExit) + `. With --revise, it is revised with by your own authority. FILE may be - for
+standard input.
+
+--trust names the trust file that says whose signatures count. A key with an end in it does not: only
+the persona itself says when it was signed. What is not signed by one of these keys, or not of its
+form, is refused, and nothing is recorded. Importing the same file again changes nothing.
+
+With --dry-run, each item is decided on by itself. The result, as JSON, with the outcomes of
+graphkernel belief propose:
+
+  {"sha256","origin":{"kernel","tenant","space","as_of","at"},"items":[{"id","outcomes":[…]}],"links"}`,
+		Example: `  graphkernel belief persona import acme/desk persona.json --trust trust.policy --dry-run`,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) != 2 {
+				return cli.Usagef("%s takes SPACE FILE, got %d arguments", c.CommandPath(), len(args))
+			}
+			return spaceOf(args[0])
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			if trust == "" {
+				return cli.Usagef("name with --trust the trust file that says whose signatures count")
+			}
+			t, err := a.IO.ReadTrust(c.Context(), trust)
+			if err != nil {
+				return err
+			}
+			data, err := a.IO.ReadFile(c.Context(), args[1], attest.MaxEnvelope)
+			if err != nil {
+				return err
+			}
+			if err := opens(data, t, &in); err != nil {
+				return fmt.Errorf("%s: %w", args[1], err)
+			}
+			in.Space, in.Envelope = args[0], data
+			return do(a, c, view.ImportPersona, in, spaceHint(args[0], 0), func(w io.Writer, out *api.ImportedPersona) { printImported(w, &in, out) }, anyRefused)
+		},
+		ValidArgsFunction: a.Stores.CompleteSpaces(),
+	}
+	c.Flags().StringVar(&trust, "trust", "", "the trust file: whose signatures count")
+	c.Flags().BoolVar(&in.Revise, "revise", false, "revise with it, instead of proposing it")
+	c.Flags().BoolVar(&in.DryRun, "dry-run", false, "change nothing; show what would happen")
+	return c
+}
+
+// opens makes sure that a persona is signed by a key that counts, before anybody is asked to take it, and names those keys in the request.
+func opens(data []byte, t *ledger.Trust, in *api.PersonaImport) error {
+	var keys []ledger.Key
+	retired := map[string]bool{}
+	for _, s := range t.Signers {
+		if s.Until != nil {
+			retired[s.HexID()] = true
+			continue
+		}
+		keys = append(keys, s.Key)
+		in.Signers = append(in.Signers, s.Key.String())
+	}
+	_, _, err := persona.Open(data, keys)
+	if !errors.Is(err, attest.ErrKeyUnknown) {
+		return err
+	}
+	if e, failed := attest.ParseEnvelopeOf(attest.PersonaType, data); failed == nil && slices.ContainsFunc(e.Signatures(), func(s attest.Signature) bool { return retired[s.KeyID] }) {
+		return fmt.Errorf("%w: the trust file gives the key that signed an end, and nothing else says when it signed", token.ErrKeyRetired)
+	}
+	return err
+}
+
+func anyRefused(out *api.ImportedPersona) bool {
+	return slices.ContainsFunc(out.Items, func(i api.ImportedItem) bool {
+		return slices.ContainsFunc(i.Outcomes, func(o api.BeliefOutcome) bool { return o.Outcome == "refused" })
+	})
+}
+
+func printImported(w io.Writer, in *api.PersonaImport, out *api.ImportedPersona) {
+	taken, refused, before := 0, 0, 0
+	for _, item := range out.Items {
+		for i := range item.Outcomes {
+			switch o := &item.Outcomes[i]; {
+			case o.Outcome == "refused":
+				refused++
+				fmt.Fprintf(w, "%s  refused%s\n", oneLine(item.ID, widestName), waits(o, in))
+			case o.Repeated:
+				before++
+			default:
+				taken++
+				fmt.Fprintf(w, "%s  %s: %s\n", oneLine(item.ID, widestName), would(in.DryRun, "taken", "would be taken"), address(o.Item, o.Revision))
+			}
+			for n := range item.Outcomes[i].GaveWay {
+				l := &item.Outcomes[i].GaveWay[n]
+				fmt.Fprintf(w, "    %s %s\n", would(in.DryRun || item.Outcomes[i].Outcome == "refused", "gave way", "would give way"), said(l.Statement))
+			}
+		}
+	}
+	fmt.Fprintf(w, "%s of %s, space %s as of %d: %d %s, %d refused, %d answered before%s\n", cli.Count(len(out.Items), "item"), oneLine(out.Origin.Kernel, widestText), oneLine(out.Origin.Space, widestText), out.Origin.AsOf,
+		taken, would(in.DryRun, "taken", "would be taken"), refused, before, would(in.DryRun, ", "+cli.Count(out.Links, "link"), ""))
+}
+
+// waits says where a proposal that was refused waits.
+func waits(o *api.BeliefOutcome, in *api.PersonaImport) string {
+	if o.Seq == 0 || in.DryRun {
+		return ""
+	}
+	return fmt.Sprintf(": number %d of those that wait; see: graphkernel belief conflicts %s", o.Seq, in.Space)
+}

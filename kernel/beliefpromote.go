@@ -1,0 +1,239 @@
+package kernel
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/graphkernel/graphkernel/belief"
+	"github.com/graphkernel/graphkernel/belief/journal"
+	"github.com/graphkernel/graphkernel/belief/kinds"
+	"github.com/graphkernel/graphkernel/belief/rules"
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/policy"
+)
+
+// candidates makes one of each item. What states all that an item states supports it, and so does what supports or proves it; what contradicts it is against
+// it. An item is among its own sources, for episodes that are similar to each other are counted together.
+func (w *web) candidates(uses [][]*journal.Use, tags []map[string]bool, conflicts []*journal.Conflict) (list []rules.Candidate) {
+	bySlot := map[belief.Slot][]int{}
+	lineages := make([][]string, len(w.revisions))
+	for i, r := range w.revisions {
+		lineages[i] = w.lineage(i)
+		if len(r.Statements) > 0 {
+			for _, s := range r.Statements {
+				if at := bySlot[s.Slot()]; len(at) == 0 || at[len(at)-1] != i {
+					bySlot[s.Slot()] = append(at, i)
+				}
+			}
+		}
+	}
+	for i, r := range w.revisions {
+		c := rules.Candidate{ID: string(r.Item), Kind: r.Item.Kind(), Confidence: r.Confidence, Uses: usesOf(uses[i])}
+		for tag := range tags[i] {
+			c.Tags = append(c.Tags, tag)
+		}
+		add := func(at int, similarity dag.PPM, against bool) {
+			from := w.revisions[at]
+			c.Sources = append(c.Sources, rules.Source{ID: string(from.Item), By: from.By, At: from.At, Similarity: similarity, Lineage: lineages[at], Against: against})
+		}
+		if len(r.Statements) > 0 {
+			for _, at := range bySlot[r.Statements[0].Slot()] {
+				if s := similar(r, w.revisions[at]); s > 0 {
+					add(at, s, false)
+				}
+			}
+		}
+		for _, l := range w.in[i] {
+			at, ok := w.at[l.From.String()]
+			switch {
+			case !ok:
+			case l.Type == "contradicts":
+				add(at, 0, true)
+			case slices.Contains(supporting, l.Type):
+				add(at, dag.One, false)
+			}
+		}
+		for _, x := range conflicts {
+			if slices.ContainsFunc(x.With, func(a belief.Address) bool { return a.Item == r.Item }) {
+				c.Sources = append(c.Sources, rules.Source{ID: fmt.Sprint("conflict ", x.Seq), By: x.By, At: x.At, Against: true})
+			}
+		}
+		for _, s := range r.Statements {
+			switch s.Predicate {
+			case "severity":
+				if severity, err := rules.ParseSeverity(s.Object); err == nil && !s.Not {
+					c.Severity = max(c.Severity, severity)
+				}
+			case "trigger":
+				c.Trigger = c.Trigger || !s.Not
+			case "step":
+				c.Steps = c.Steps || !s.Not
+			}
+		}
+		list = append(list, c)
+	}
+	return list
+}
+
+// A BeliefPromotion is a promotion with what was done about it.
+type BeliefPromotion struct {
+	rules.Promotion
+	From    belief.Address
+	To      belief.Item // that it becomes; of a promotion to a tag the item itself
+	Outcome *journal.Outcome
+	Acted   *journal.Acted // of a tag
+}
+
+// Promote promotes what the steps of a policy promote, "" is promotion@1: each to a new item of the step's kind, as a proposal with the reason, with links promoted_to from its sources; or with a tag. What was
+// promoted before is not promoted again. Dry, it records nothing.
+func (k Beliefs) Promote(ctx context.Context, tenant dag.Tenant, space belief.Space, id policy.ID, dry bool) (list []BeliefPromotion, _ error) {
+	if !dry {
+		if err := mayBelieve(ctx, "promote"); err != nil {
+			return nil, err
+		}
+	}
+	if id == "" {
+		id = rules.ID
+	}
+	registered, err := Policies(k).Get(ctx, tenant, id)
+	if err != nil {
+		return nil, err
+	}
+	p, err := rules.Of(registered)
+	if err != nil {
+		return nil, err
+	}
+	conflicts, err := k.Conflicts(ctx, tenant, space)
+	if err != nil {
+		return nil, err
+	}
+	w, err := k.web(ctx, tenant, space)
+	if err != nil {
+		return nil, err
+	}
+	items := make([]belief.Item, len(w.revisions))
+	tags := make([]map[string]bool, len(w.revisions))
+	for i, r := range w.revisions {
+		items[i], tags[i] = r.Item, map[string]bool{}
+		record, err := k.journal().Item(ctx, tenant, r.Item, w.asOf)
+		if err != nil {
+			return nil, err
+		}
+		for _, t := range record.Tags {
+			if t.Until == journal.Forever {
+				tags[i][t.Name] = true
+			}
+		}
+	}
+	uses, err := k.journal().Used(ctx, tenant, items, w.asOf)
+	if err != nil {
+		return nil, err
+	}
+	now, err := k.now()
+	if err != nil {
+		return nil, err
+	}
+	for _, promotion := range rules.Promote(p, w.candidates(uses, tags, conflicts), now) {
+		done := BeliefPromotion{Promotion: promotion}
+		r := w.revisions[w.of[belief.Item(promotion.ID)]]
+		done.From = belief.Address{Item: r.Item, Revision: r.Number}
+		if promotion.Step.Tag != "" {
+			done.To = r.Item
+			if !dry {
+				if done.Acted, err = k.Act(ctx, tenant, journal.Act{Item: r.Item, Tag: promotion.Step.Tag, Number: r.Number, Reason: promotion.Reason}); err != nil {
+					return list, err
+				}
+			}
+			list = append(list, done)
+			continue
+		}
+		if done.To, err = promotedItem(r.Item, promotion.Step.To); err != nil {
+			return list, err
+		}
+		if w.promoted(w.of[r.Item], promotion.Step.To) || slices.ContainsFunc(list, func(other BeliefPromotion) bool {
+			return other.Step.To == promotion.Step.To && slices.Contains(other.Sources, string(r.Item))
+		}) {
+			continue
+		}
+		if _, err := k.journal().Item(ctx, tenant, done.To, w.asOf); err == nil {
+			continue // somebody gave it up since
+		} else if !errors.Is(err, journal.ErrNoItem) {
+			return list, err
+		}
+		if done.Outcome, err = k.promote(ctx, tenant, w, r, &done, dry); err != nil {
+			return list, err
+		}
+		list = append(list, done)
+	}
+	return list, nil
+}
+
+// promotedItem names what an item becomes. The name follows from that of the item and not from what it states, which may have to be erased.
+func promotedItem(from belief.Item, kind string) (belief.Item, error) {
+	digest := sha256.Sum256([]byte("promoted " + string(from)))
+	return belief.NewItem(from.Space(), hex.EncodeToString(digest[:10])+"."+kind)
+}
+
+// promoted reports whether a revision was promoted to a kind, or an item of that kind states the same.
+func (w *web) promoted(i int, kind string) bool {
+	for _, l := range w.out[i] {
+		if to, err := belief.ParseAddress(l.To); err == nil && l.Type == journal.PromotedTo && to.Item.Kind() == kind {
+			return true
+		}
+	}
+	return slices.ContainsFunc(w.revisions, func(r *journal.Revision) bool {
+		return r.Item.Kind() == kind && similar(w.revisions[i], r) > 0
+	})
+}
+
+func (k Beliefs) promote(ctx context.Context, tenant dag.Tenant, w *web, r *journal.Revision, done *BeliefPromotion, dry bool) (*journal.Outcome, error) {
+	in := &BeliefRequest{
+		Operator: journal.Propose, Space: r.Item.Space(), Item: done.To, Kind: done.Step.To, Span: belief.Always, Title: r.Title, Summary: r.Summary, Keywords: r.Keywords, Topics: r.Topics,
+		Confidence: r.Confidence, Reason: done.Reason, Dry: dry,
+	}
+	if r.Withheld {
+		in.Title, in.Summary = "", ""
+	}
+	for i := range r.Statements {
+		s := &r.Statements[i]
+		if s.Premises != nil {
+			continue // a rule stays where it is
+		}
+		in.Statements = append(in.Statements, s.Literal)
+		in.Span.From, in.Span.Until = max(in.Span.From, s.Span.From), min(in.Span.Until, s.Span.Until)
+		for _, turn := range s.Turns {
+			if !slices.Contains(in.Turns, turn) {
+				in.Turns = append(in.Turns, turn)
+			}
+		}
+	}
+	slices.SortFunc(in.Turns, dag.TurnID.Compare)
+	if len(in.Statements) == 0 {
+		return &journal.Outcome{Result: journal.Unchanged}, nil
+	}
+	var from []belief.Address
+	for _, source := range append(done.Sources, string(r.Item)) {
+		if at, ok := w.of[belief.Item(source)]; ok {
+			a := belief.Address{Item: w.revisions[at].Item, Revision: w.revisions[at].Number}
+			if !slices.Contains(from, a) {
+				from = append(from, a)
+			}
+		}
+	}
+	made, err := k.request(ctx, tenant, in)
+	if err != nil {
+		return nil, err
+	}
+	var o *journal.Outcome
+	err = k.underPolicy(ctx, tenant, in.Space, func(p kinds.Policy, id string) error {
+		k.decideUnder(ctx, made, in, p, id)
+		made.Rank.Class, made.Rank.Criterion = belief.Inferred, uint64(in.Confidence) // what promotes is a rule, and no person
+		o, err = k.journal().Promote(ctx, tenant, made.Request, from)
+		return err
+	})
+	return o, err
+}

@@ -1,0 +1,112 @@
+package view
+
+import (
+	"context"
+
+	"github.com/graphkernel/graphkernel/api"
+	"github.com/graphkernel/graphkernel/belief"
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/kernel"
+)
+
+// leastDecay is what a belief must lose for decay to be recorded, unless the request says otherwise.
+const leastDecay dag.PPM = 10_000
+
+func decayBeliefs(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.DecayRequest) (w api.Decay, err error) {
+	space, err := belief.ParseSpace(in.Space)
+	if err != nil {
+		return w, err
+	}
+	least := leastDecay
+	if in.Least != nil {
+		least = *in.Least
+	}
+	d, err := k.Beliefs().Decay(ctx, tenant, space, least, in.DryRun)
+	if err != nil {
+		return w, err
+	}
+	w = api.Decay{Seq: uint64(d.Seq), Lowered: []api.DecayedBelief{}, Excepted: append([]string{}, d.Excepted...)}
+	for _, l := range d.Lowered {
+		w.Lowered = append(w.Lowered, api.DecayedBelief{Ref: l.Ref, Origin: l.Origin, Before: l.Before, After: l.After, Reason: l.Reason})
+	}
+	return w, nil
+}
+
+func abstractBeliefs(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.AbstractionRequest) (w api.Abstraction, err error) {
+	asked := kernel.BeliefAbstraction{Specificity: in.Specificity, BeliefRequest: kernel.BeliefRequest{
+		Kind: in.Kind, Statements: literals(in.Statements), Span: belief.Always, Title: in.Title, Summary: in.Summary, Reason: in.Reason, Key: in.Key, Dry: in.DryRun,
+	}}
+	if asked.Space, err = belief.ParseSpace(in.Space); err != nil {
+		return w, err
+	}
+	if in.Item != "" {
+		if asked.Item, err = belief.ParseItem(in.Item); err != nil {
+			return w, err
+		}
+	}
+	if in.Confidence != nil {
+		asked.Confidence = *in.Confidence
+	}
+	for _, ref := range in.From {
+		a, err := belief.ParseAddress(ref)
+		if err != nil {
+			return w, err
+		}
+		asked.From = append(asked.From, a)
+	}
+	done, err := k.Beliefs().Abstract(ctx, tenant, asked)
+	if err != nil {
+		return w, err
+	}
+	w = api.Abstraction{Outcome: beliefOutcome(done.Outcome), Kept: done.Kept}
+	for _, a := range done.From {
+		w.From = append(w.From, a.String())
+	}
+	return w, nil
+}
+
+func archiveBeliefs(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.ArchiveRequest) (w api.Archive, err error) {
+	space, err := belief.ParseSpace(in.Space)
+	if err != nil {
+		return w, err
+	}
+	var saved *dag.Digest
+	if in.SHA256 != "" {
+		digest, err := dag.ParseDigest(in.SHA256)
+		if err != nil {
+			return w, err
+		}
+		saved = &digest
+	}
+	a, err := k.Beliefs().Archive(ctx, tenant, space, saved)
+	if err != nil {
+		return w, err
+	}
+	w = api.Archive{SHA256: a.SHA256.String(), Items: []api.ArchivedItem{}, Left: a.Left}
+	if saved == nil {
+		w.Document = string(a.Document)
+	}
+	for i := range a.Items {
+		item := &a.Items[i]
+		w.Items = append(w.Items, api.ArchivedItem{
+			Item: string(item.Item), Revisions: item.Revisions, Confidence: item.Confidence, LastUsed: item.LastUsed, SHA256: item.SHA256.String(), Seq: uint64(item.Seq),
+		})
+	}
+	return w, nil
+}
+
+func unarchiveBeliefs(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.UnarchiveRequest) (w api.Unarchived, err error) {
+	list, err := k.Beliefs().Unarchive(ctx, tenant, []byte(in.Document), in.DryRun)
+	if err != nil {
+		return w, err
+	}
+	w = api.Unarchived{Items: []api.UnarchivedItem{}}
+	for _, item := range list {
+		one := api.UnarchivedItem{Item: string(item.Item), Outcome: item.Result, Seq: uint64(item.Seq), Reason: item.Reason}
+		for _, e := range item.Conflict {
+			one.Conflict = append(one.Conflict, statement(e.Literal))
+		}
+		w.Items = append(w.Items, one)
+	}
+	return w, nil
+}
