@@ -13,6 +13,7 @@ import (
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/slice/beliefs"
 	"github.com/graphkernel/graphkernel/slice/contexts"
 	"github.com/graphkernel/graphkernel/slice/facts"
 )
@@ -121,6 +122,8 @@ func disclose(a *cli.App, c *cobra.Command, path string, flags *discloseFlags) e
 		return discloseFacts(a, c, path, data, flags)
 	case contexts.Is(data):
 		return discloseContext(a, c, path, data, flags)
+	case beliefs.Is(data):
+		return cli.Usagef("%s is evidence of a belief, of which no parts are made; hand on the whole", path)
 	}
 	if err := flags.fit(c, path, "a bundle of turns"); err != nil {
 		return err

@@ -1,8 +1,6 @@
 package beliefs
 
 import (
-	"fmt"
-
 	"github.com/spf13/cobra"
 
 	"github.com/graphkernel/graphkernel/belief"
@@ -71,7 +69,7 @@ func prove(a *cli.App, c *cobra.Command, r client.ProofRequest, out string) erro
 	var issued client.BeliefProof
 	err := a.Issue(c.Context(), out, func(s *cli.Session) (_ []byte, err error) {
 		if issued, err = s.Beliefs.Prove(c.Context(), r); err != nil {
-			return nil, hinted(err, fmt.Sprintf("; graphkernel belief base %s lists what is believed there", r.Space))
+			return nil, hinted(err, "; see: graphkernel belief")
 		}
 		return issued.Bytes, nil
 	})
