@@ -12,6 +12,7 @@ import (
 	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/belief/journal"
 	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice/contexts"
 	"github.com/graphkernel/graphkernel/store/fsck"
 	"github.com/graphkernel/graphkernel/token"
@@ -189,5 +190,64 @@ func TestContextBeliefsAsOf(t *testing.T) {
 				t.Fatalf("as of %d: %s\nwas %s", g.request.AsOf, again.Bundle, g.bundle)
 			}
 		}
+	}
+}
+
+// TestContextBeliefQuotas holds the quotas of a policy: of beliefs the ones that fit best come in, of what facts reach the nearest, and what every context has is never cut.
+func TestContextBeliefQuotas(t *testing.T) {
+	ctx := t.Context()
+	k := over(t, open(t, "memory"), token.NewAuthority(ring(t, "k1")))
+	talk(t, k, "one")
+	believing(t, k)
+	hold := func(item, subject, predicate, object string) {
+		r := asking(journal.Revise, subject, predicate, object)
+		r.Item = belief.Item("kref://acme/desk/" + item)
+		must(k.Beliefs().Operate(ctx, tenant, r))
+	}
+	hold("a.fact", "pump", "feeds", "tank")
+	hold("b.fact", "pump", "stands-in", "hall")
+	hold("c.fact", "valve", "closes", "pump")
+	hold("do.instruction", "agent", "asks", "owner")
+	hold("never.hard_rule", "agent", "opens", "valve")
+	limited := func(id policy.ID, change func(*contexts.Policy)) {
+		p := contexts.Default()
+		change(&p)
+		if err := k.Policies().Register(ctx, tenant, must(policy.Bind(id, p))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	limited("words@1", func(p *contexts.Policy) { p.Quotas[contexts.FromBeliefs], p.Quotas[contexts.FromFacts] = 1, 0 })
+	limited("paths@1", func(p *contexts.Policy) { p.Quotas[contexts.FromBeliefs], p.Quotas[contexts.FromFacts] = 0, 2 })
+	limited("rules@1", func(p *contexts.Policy) { p.Quotas[contexts.FromConstraints] = 1 })
+	limited("off@1", func(p *contexts.Policy) {
+		p.Quotas[contexts.FromConstraints], p.Quotas[contexts.FromBeliefs], p.Quotas[contexts.FromFacts] = 0, 0, 0
+	})
+	for _, tc := range []struct {
+		id   policy.ID
+		want string
+	}{
+		{"words@1", "desk/a.fact?r=1 desk/do.instruction?r=1! desk/never.hard_rule?r=1!"},
+		{"off@1", ""},
+	} {
+		i := must(k.Contexts().Assemble(ctx, tenant, kernel.ContextRequest{Task: "does the pump feed the tank", Policy: tc.id}))
+		if _, verdict := k.Contexts().VerifyFor(tenant, i.Bundle); verdict.Outcome != token.Verified {
+			t.Fatalf("%s: %+v", tc.id, verdict)
+		}
+		if got := strings.Join(heldIn(i.Context), " "); got != tc.want {
+			t.Errorf("%s: got %s\nwant %s", tc.id, got, tc.want)
+		}
+	}
+	i := must(k.Contexts().Assemble(ctx, tenant, kernel.ContextRequest{Task: "the pump", Policy: "paths@1"}))
+	reached := 0
+	for n := range i.Context.Candidates {
+		if i.Context.Candidates[n].From[contexts.FromFacts] {
+			reached++
+		}
+	}
+	if _, verdict := k.Contexts().VerifyFor(tenant, i.Bundle); verdict.Outcome != token.Verified || reached != 2 {
+		t.Errorf("%d are reached, want 2: %+v", reached, verdict)
+	}
+	if _, err := k.Contexts().Assemble(ctx, tenant, kernel.ContextRequest{Task: "the pump", Policy: "rules@1"}); !errors.Is(err, contexts.ErrRequest) || !strings.Contains(err.Error(), "2 beliefs are of kinds that every context has") {
+		t.Errorf("more than the quota of what every context has: %v", err)
 	}
 }

@@ -340,7 +340,7 @@ func TestServeCurl(t *testing.T) {
 		}
 	}
 	// What one line makes the next one uses; erasing comes last.
-	first := []string{"admitTurns", "cutSlice", "getSlice", "getCheckpoint", "setSpace", "reviseBeliefs"}
+	first := []string{"admitTurns", "cutSlice", "getSlice", "getCheckpoint", "setSpace", "reviseBeliefs", "proveBelief"}
 	var order []string
 	order = append(order, first...)
 	for id := range lines {
