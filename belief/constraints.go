@@ -79,5 +79,5 @@ func (c *Constraints) Check() error {
 
 // Entails reports whether a literal follows from another by the constraints alone: it is the same, or the negation of what the other excludes.
 func (c *Constraints) Entails(from, to Literal) bool {
-	return from == to || c.Conflict(from, to.Negated()) && to.Not
+	return from == to || c.Conflict(from, to.Negated())
 }

@@ -174,6 +174,10 @@ func (c *corpus) forgedBeliefs(data []byte) {
 			b.Revisions[1].Statements = append(b.Revisions[1].Statements, journal.Stated{Literal: belief.Literal{Subject: "a", Predicate: "b", Object: "c"}, Span: belief.Always, Rank: journal.Rank{Class: belief.Human}})
 			b.Steps = append(b.Steps, beliefs.Step{Revision: 1, Statement: len(b.Revisions[1].Statements) - 1})
 		}},
+		{"steps_again", "A step after the one from which the statement follows, from which it follows again.", func(b *beliefs.Bundle) {
+			b.Revisions[1].Statements = append(b.Revisions[1].Statements, journal.Stated{Literal: b.Question.Literal, Span: belief.Always, Rank: journal.Rank{Class: belief.Human}})
+			b.Steps = append(b.Steps, beliefs.Step{Revision: 1, Statement: len(b.Revisions[1].Statements) - 1})
+		}},
 		{"steps_question", "The opposite was asked for.", func(b *beliefs.Bundle) { b.Question.Literal.Not = true }},
 		{"steps_object", "Something else was asked for.", func(b *beliefs.Bundle) { b.Question.Literal.Object = "sell" }},
 		{"steps_policy", "Nothing excludes another under the policy that is said.", func(b *beliefs.Bundle) { b.Policy = kinds.Default() }},
@@ -183,6 +187,13 @@ func (c *corpus) forgedBeliefs(data []byte) {
 			for i := range b.Revisions {
 				if s := &b.Revisions[i].Statements[0]; s.Object == "stock" {
 					s.Span.From = after
+				}
+			}
+		}},
+		{"steps_apart_before", "Two statements that never hold together, the other way round.", func(b *beliefs.Bundle) {
+			for i := range b.Revisions {
+				if s := &b.Revisions[i].Statements[0]; s.Object == "stock" {
+					s.Span.Until = before
 				}
 			}
 		}},

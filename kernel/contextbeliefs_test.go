@@ -123,7 +123,10 @@ func TestContextBeliefs(t *testing.T) {
 
 			// what rests on a turn goes with it, and the record says so
 			hold("desk/why.fact", "orders", "was-dropped-by", "migration-042", func(r *kernel.BeliefRequest) { r.Turns = ids[2:3] })
-			before := must(ask("who dropped the orders", nil))
+			before := must(ask("who dropped the orders", func(r *kernel.ContextRequest) { r.Budget = 40 }))
+			if slices.ContainsFunc(before.Context.Turns, func(t contexts.ChosenTurn) bool { return t.ID == ids[2] }) {
+				t.Fatal("the turn that the belief rests on is there itself")
+			}
 			if !slices.Contains(before.Context.Shown(), ids[2]) {
 				t.Errorf("what a belief rests on is not said to be shown: %s", before.Context.Shown())
 			}

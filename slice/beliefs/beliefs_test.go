@@ -150,6 +150,14 @@ func TestForged(t *testing.T) {
 			b.Revisions[1].Statements[0].Span.From = 9
 		}},
 		{beliefs.CheckSteps, func(b *beliefs.Bundle) {
+			b.Revisions[0].Statements[0].Span.From = 9
+			b.Revisions[1].Statements[0].Span.Until = 9
+		}},
+		{beliefs.CheckSteps, func(b *beliefs.Bundle) {
+			b.Revisions[1].Statements = append(b.Revisions[1].Statements, journal.Stated{Literal: b.Question.Literal, Span: belief.Always})
+			b.Steps = append(b.Steps, beliefs.Step{Revision: 1, Statement: 1})
+		}},
+		{beliefs.CheckSteps, func(b *beliefs.Bundle) {
 			at := dag.Time(9)
 			b.Question.ValidAt, b.Revisions[0].Statements[0].Span.Until = &at, at
 		}},
