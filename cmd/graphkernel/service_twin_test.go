@@ -342,9 +342,6 @@ belief base acme/support --valid-at 2026-06-01
 belief why acme/support 'Ada Lovelace' 'lives in' Ockham
 --output json belief why acme/support 'Ada Lovelace' 'lives in' London
 belief why acme/support 'Ada Lovelace' 'lives in' London --not
-belief prove acme/support 'Ada Lovelace' 'lives in' Ockham -o DIR/proof.json
---output json belief prove acme/support 'Ada Lovelace' 'lives in' Ockham -o DIR/proof.json
-verify DIR/proof.json
 ~belief prove acme/support 'Ada Lovelace' 'lives in' Paris
 ~belief prove acme/absent a b c
 context 'where does ada live' --space acme/support --budget 300
