@@ -97,6 +97,20 @@ func itemOf(r record) (item belief.Item, tag string) {
 	return "", ""
 }
 
+// ItemOf returns the item whose ItemHistory an entry of beliefs changes; "" if it changes none.
+func ItemOf(e *history.Entry) (belief.Item, error) {
+	switch e.Kind {
+	case KindRevision, KindTag, KindDeprecation:
+		r, err := readEntry(e)
+		if err != nil {
+			return "", err
+		}
+		item, _ := itemOf(r)
+		return item, nil
+	}
+	return "", nil
+}
+
 // check reads an entry strictly: one that is not as it would be written is refused.
 func check(e *history.Entry) (record, error) {
 	r, err := readEntry(e)
