@@ -28,7 +28,7 @@ func (k Beliefs) Impact(ctx context.Context, tenant dag.Tenant, a belief.Address
 		}
 		of := &BeliefImpact{Kref: *kref}
 		if of.Falls, err = k.falls(ctx, c, tenant, kref); err != nil {
-			return nil, err
+			return stillOf[*BeliefImpact](c.store, nil, err) // the policy is read without regard to the epoch
 		}
 		of.Links, err = c.beliefLinks.dependents(ctx, tenant, belief.Address{Item: a.Item, Revision: kref.Revision.Number}, depth, kref.AsOf)
 		return stillOf(c.store, of, err)

@@ -101,7 +101,9 @@ func itemOf(r record) (item belief.Item, tag string) {
 func ItemOf(e *history.Entry) (belief.Item, error) {
 	switch e.Kind {
 	case KindRevision, KindTag, KindDeprecation:
-		r, err := readEntry(e)
+		public := *e
+		public.Private = nil // what it says is not asked for
+		r, err := readEntry(&public)
 		if err != nil {
 			return "", err
 		}
