@@ -57,6 +57,9 @@ func believing(ctx context.Context, r *report, y *yard, sizes []int, items, roun
 		return err
 	}
 	b.plain = beside
+	if b.fresh, err = newKernel(s, a, 0); err != nil {
+		return err
+	}
 	for _, n := range sizes {
 		if err := b.load(ctx, n); err != nil {
 			return err
@@ -71,6 +74,7 @@ func believing(ctx context.Context, r *report, y *yard, sizes []int, items, roun
 // A believer revises what is believed in a tenant, and in a table beside it.
 type believer struct {
 	k      *kernel.Kernel
+	fresh  *kernel.Kernel // on the same store, that has resolved nothing
 	tenant dag.Tenant
 	plain  *plain.Beliefs // nil: there is none
 	refs   []belief.Address
@@ -91,6 +95,15 @@ func (b *believer) operate(ctx context.Context, space belief.Space, item belief.
 
 func valued(i, value int) belief.Literal {
 	return belief.Literal{Subject: fmt.Sprintf("thing-%d", i), Predicate: "is", Object: fmt.Sprintf("value-%d", value)}
+}
+
+// resolve asks a kernel for what is current of an item.
+func (b *believer) resolve(ctx context.Context, k *kernel.Kernel, i int) error {
+	kref, err := k.Beliefs().Resolve(ctx, b.tenant, b.refs[i*7919%len(b.refs)])
+	if err == nil && kref.Revision == nil {
+		err = errors.New("nothing is current")
+	}
+	return err
 }
 
 // load makes a space with so many statements, and the same in the table.
@@ -173,12 +186,11 @@ func (b *believer) measure(ctx context.Context, r *report, sizes []int, items, r
 		l := valued(i*7907%largest, 2)
 		return b.plain.Revise(ctx, 2+b.clock, plain.Triple{Subject: fmt.Sprint(spaceOf(largest), l.Subject), Predicate: l.Predicate, Object: l.Object})
 	}}
-	resolve := &candidate{name: fmt.Sprintf("resolve an address, of %d items", items), burst: 20, run: func(ctx context.Context, i int) error {
-		kref, err := b.k.Beliefs().Resolve(ctx, b.tenant, b.refs[i*7919%len(b.refs)])
-		if err == nil && kref.Revision == nil {
-			err = errors.New("nothing is current")
-		}
-		return err
+	resolve := &candidate{name: fmt.Sprintf("resolve an address that was resolved before, of %d items", items), burst: 20, run: func(ctx context.Context, i int) error {
+		return b.resolve(ctx, b.k, i)
+	}}
+	first := &candidate{name: fmt.Sprintf("resolve an address for the first time, of %d items", items), run: func(ctx context.Context, i int) error {
+		return b.resolve(ctx, b.fresh, i)
 	}}
 	base := &candidate{name: fmt.Sprintf("the base of %d items", items), run: func(ctx context.Context, _ int) error {
 		got, err := b.k.Beliefs().Base(ctx, b.tenant, "bench/items", 0, nil)
@@ -194,7 +206,12 @@ func (b *believer) measure(ctx context.Context, r *report, sizes []int, items, r
 		}
 		return err
 	}}
-	all = append(all, revise, table, resolve, base, impact)
+	for i := range b.refs {
+		if err := b.resolve(ctx, b.k, i); err != nil {
+			return err
+		}
+	}
+	all = append(all, revise, table, resolve, first, base, impact)
 	for _, c := range all {
 		if err := c.warm(ctx, 3); err != nil {
 			return err
@@ -213,7 +230,7 @@ func (b *believer) measure(ctx context.Context, r *report, sizes []int, items, r
 		rows = append(rows, rowOf(c, nil, bounds...))
 	}
 	rows = append(rows, rowOf(revise, table), rowOf(table, nil),
-		rowOf(resolve, nil, atMost(resolve.sample.p50(), boundResolve)),
+		rowOf(resolve, nil, atMost(resolve.sample.p50(), boundResolve)), rowOf(first, nil),
 		rowOf(base, nil, atMost(base.sample.p50(), boundBase)),
 		rowOf(impact, nil, atMost(impact.sample.p50(), boundImpact)))
 	r.table("Beliefs", rows)

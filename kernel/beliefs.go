@@ -407,6 +407,10 @@ func (k *engine) asOfHead(ctx context.Context, tenant dag.Tenant, given dag.Seq)
 	if err != nil {
 		return 0, err
 	}
+	return upTo(head, tenant, given)
+}
+
+func upTo(head dag.Seq, tenant dag.Tenant, given dag.Seq) (dag.Seq, error) {
 	if given > head {
 		return 0, fmt.Errorf("%w: %d, and the head of tenant %s is %d", ErrBeyondHead, given, tenant, head)
 	}
@@ -460,14 +464,26 @@ type Kref struct {
 
 // Resolve follows an address: to the revision that it names, or that its tag pointed to as of its number or its time.
 func (k Beliefs) Resolve(ctx context.Context, tenant dag.Tenant, a belief.Address) (*Kref, error) {
-	asOf, err := k.asOfHead(ctx, tenant, a.Seq)
+	return steady(k.engine, func(c *cache) (*Kref, error) { return c.resolve(ctx, tenant, a) })
+}
+
+func (c *cache) resolve(ctx context.Context, tenant dag.Tenant, a belief.Address) (*Kref, error) {
+	head, err := c.store.Head(ctx, tenant)
 	if err != nil {
 		return nil, err
 	}
-	r, err := k.journal().Item(ctx, tenant, a.Item, asOf)
+	asOf, err := upTo(head, tenant, a.Seq)
+	if err != nil {
+		return nil, err
+	}
+	h, err := c.beliefItem(ctx, tenant, a.Item, head)
+	if err != nil {
+		return nil, err
+	}
+	r, err := h.AsOf(asOf)
 	if err == nil && a.At != 0 {
-		if asOf, err = k.journal().Upto(ctx, tenant, r, a.At); err == nil {
-			r, err = k.journal().Item(ctx, tenant, a.Item, asOf)
+		if asOf, err = c.journal().Upto(ctx, tenant, r, a.At); err == nil {
+			r, err = h.AsOf(asOf)
 		}
 	}
 	if err != nil {
@@ -544,42 +560,6 @@ func (k Beliefs) Why(ctx context.Context, tenant dag.Tenant, space belief.Space,
 	}
 	why.Ended = slices.DeleteFunc(stretches, func(s journal.Stretch) bool { return s.Until == history.Forever })
 	return why, nil
-}
-
-// A BeliefImpact is what depends on a revision.
-type BeliefImpact struct {
-	Kref
-	Falls []belief.Conclusion // what would not follow without it
-	Links []journal.Dependent
-}
-
-// Impact returns what would fall without a revision, and what links to it over some steps.
-func (k Beliefs) Impact(ctx context.Context, tenant dag.Tenant, a belief.Address, depth int) (*BeliefImpact, error) {
-	kref, err := k.Resolve(ctx, tenant, a)
-	if err != nil {
-		return nil, err
-	}
-	if kref.Revision == nil {
-		return nil, fmt.Errorf("%w: %s has no such revision now", journal.ErrNoItem, a)
-	}
-	of := &BeliefImpact{Kref: *kref}
-	b, err := k.Base(ctx, tenant, a.Item.Space(), kref.AsOf, nil)
-	if err != nil {
-		return nil, err
-	}
-	p, _, err := k.kindsOf(ctx, tenant, a.Item.Space(), kref.AsOf)
-	if err != nil {
-		return nil, err
-	}
-	var without belief.Base
-	for i := range b.Held {
-		if b.Held[i].Revision.Seq != kref.Revision.Seq {
-			without = append(without, b.Elements[i])
-		}
-	}
-	of.Falls = belief.Fallen(p.Constraints(), b.Elements, without)
-	of.Links, err = k.journal().Dependents(ctx, tenant, belief.Address{Item: a.Item, Revision: kref.Revision.Number}, depth, kref.AsOf)
-	return of, err
 }
 
 // Changes returns up to limit of what was recorded of beliefs above a number, ascending.

@@ -39,6 +39,7 @@ type cache struct {
 	revisions *byteLRU[revisionKey, *journal.Revision] // of beliefs
 
 	beliefTerms *byteLRU[revisionKey, []string] // ascending, of what a revision says
+	beliefLinks *webs
 
 	announced *lru.Cache[dag.Tenant, signers]   // tenants whose ledger knows the keys
 	markKeys  *lru.Cache[dag.Tenant, marks.Key] // under which their turns are marked
@@ -81,6 +82,7 @@ func (k *engine) newCache(epoch uint64) (*cache, error) {
 		announced: announced,
 		markKeys:  markKeys,
 		revisions: newByteLRU[revisionKey, *journal.Revision](revisionBytes), beliefTerms: newByteLRU[revisionKey, []string](termBytes),
+		beliefLinks: newWebs(s, linkBytes),
 	}, nil
 }
 

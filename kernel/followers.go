@@ -19,6 +19,7 @@ const keptFollowed = 10_000
 type followers struct {
 	store     steadyStore
 	facts     *factCache
+	items     *itemCache
 	texts     *texts
 	words     *heldWords
 	embedders embedders
@@ -30,6 +31,7 @@ type followers struct {
 // followed is what is derived from one tenant's history.
 type followed struct {
 	facts *tenantFacts
+	items *tenantItems // of beliefs
 	texts *tenantTexts
 	words *allWords
 }
@@ -44,7 +46,7 @@ func newFollowers(s steadyStore, facts *factCache, texts *texts, config *Config,
 		return nil, err
 	}
 	words.observe, words.graphOver = observe, config.GraphOver
-	return &followers{store: s, facts: facts, texts: texts, words: words, embedders: newEmbedders(config.Embedders), kept: kept}, nil
+	return &followers{store: s, facts: facts, items: newItemCache(s), texts: texts, words: words, embedders: newEmbedders(config.Embedders), kept: kept}, nil
 }
 
 func (f *followers) of(tenant dag.Tenant) *followed {
@@ -57,7 +59,7 @@ func (f *followers) of(tenant dag.Tenant) *followed {
 		return f.store.Entries(ctx, tenant, history.Page{After: after, Limit: limit})
 	}
 	with := follow.New(source)
-	fresh := &followed{facts: f.facts.of(tenant, with), texts: f.texts.of(tenant, with), words: &allWords{store: f.store, tenant: tenant, source: source, held: f.words, embedders: f.embedders}}
+	fresh := &followed{facts: f.facts.of(tenant, with), items: f.items.of(tenant, with), texts: f.texts.of(tenant, with), words: &allWords{store: f.store, tenant: tenant, source: source, held: f.words, embedders: f.embedders}}
 	f.kept.Add(tenant, fresh)
 	return fresh
 }

@@ -250,9 +250,58 @@ func (b Base) Believed(ctx context.Context, tenant dag.Tenant, s belief.Space, a
 	if err != nil {
 		return nil, err
 	}
+	return b.held(ctx, tenant, lists[0])
+}
+
+// mostNear bounds the slots that Near asks for one by one. Where there are more, to read the whole space costs less.
+const mostNear = 1024
+
+// Near returns the elements of a space as of a number that rules connect with what some statements say, over any number of steps, and perhaps others.
+func (b Base) Near(ctx context.Context, tenant dag.Tenant, s belief.Space, of []Stated, asOf dag.Seq) ([]Believed, error) {
+	asked := map[belief.Slot]bool{}
+	var ranges []history.Range
+	ask := func(of *Stated) {
+		for _, slot := range of.slots() {
+			if !asked[slot] {
+				asked[slot] = true
+				ranges = append(ranges, history.Range{Index: indexElements, Prefix: slotPrefix(s, slot), AsOf: asOf})
+			}
+		}
+	}
+	for i := range of {
+		ask(&of[i])
+	}
+	var terms []history.Term
+	for len(ranges) > 0 {
+		if len(asked) > mostNear {
+			return b.Believed(ctx, tenant, s, asOf)
+		}
+		lists, err := b.Terms(ctx, tenant, ranges)
+		if err != nil {
+			return nil, err
+		}
+		fresh := slices.Concat(lists...)
+		held, err := b.held(ctx, tenant, fresh)
+		if err != nil {
+			return nil, err
+		}
+		ranges = nil
+		for i := range held {
+			ask(held[i].Stated())
+		}
+		if len(ranges) == 0 && len(terms) == 0 {
+			return held, nil
+		}
+		terms = append(terms, fresh...)
+	}
+	return b.held(ctx, tenant, terms)
+}
+
+// held returns the elements that terms say. Their revisions come from those that are kept, and else from the history.
+func (b Base) held(ctx context.Context, tenant dag.Tenant, terms []history.Term) ([]Believed, error) {
 	revisions := map[dag.Seq]*Revision{}
 	var missing []dag.Seq
-	for _, seq := range entriesOf(lists[0]) {
+	for _, seq := range entriesOf(terms) {
 		if b.Kept != nil {
 			if r := b.Kept.Revision(tenant, seq); r != nil {
 				revisions[seq] = r
@@ -265,7 +314,7 @@ func (b Base) Believed(ctx context.Context, tenant dag.Tenant, s belief.Space, a
 	if err != nil {
 		return nil, err
 	}
-	list, err := believed(lists[0], revisions, entries)
+	list, err := believed(terms, revisions, entries)
 	if err == nil && b.Kept != nil {
 		for _, seq := range missing {
 			if r := revisions[seq]; r != nil && !r.Erased {
@@ -275,98 +324,6 @@ func (b Base) Believed(ctx context.Context, tenant dag.Tenant, s belief.Space, a
 		}
 	}
 	return list, err
-}
-
-// A Tagged is a time in which a tag pointed to a revision.
-type Tagged struct {
-	Name         string
-	Number       int
-	Since, Until dag.Seq // Until is history.Forever while it does
-
-	entry dag.Seq // of the revision
-}
-
-// An ItemRecord is what is recorded of an item.
-type ItemRecord struct {
-	Item       belief.Item
-	Revisions  []*Revision // ascending
-	Tags       []Tagged    // by name and time
-	Deprecated bool        // as of the number that was asked for
-
-	lapses []dag.Seq // at which it was deprecated or restored
-}
-
-// Item returns what is recorded of an item as of a number. ErrNoItem if there was nothing.
-func (b Base) Item(ctx context.Context, tenant dag.Tenant, item belief.Item, asOf dag.Seq) (*ItemRecord, error) {
-	key := keyBytes(item.Key())
-	lists, err := b.Terms(ctx, tenant, []history.Range{{Index: indexRevisions, Prefix: key}, {Index: indexTags, Prefix: key}, {Index: indexLapsed, Prefix: key}})
-	if err != nil {
-		return nil, err
-	}
-	all := &ItemRecord{Item: item}
-	var numbers []dag.Seq
-	for i := range lists[0] {
-		if t := &lists[0][i]; t.Since <= asOf {
-			numbers = append(numbers, t.Since)
-		}
-	}
-	if len(numbers) == 0 {
-		return nil, fmt.Errorf("%w: %s", ErrNoItem, item)
-	}
-	entries, err := b.entriesAt(ctx, tenant, numbers)
-	if err != nil {
-		return nil, err
-	}
-	for _, seq := range numbers {
-		e := entries[seq]
-		r, err := ReadRevision(&e)
-		if err != nil {
-			return nil, err
-		}
-		all.Revisions = append(all.Revisions, r)
-	}
-	for i := range lists[1] {
-		t := &lists[1][i]
-		p, err := readPlace(t)
-		if err != nil {
-			return nil, err
-		}
-		if t.Since > asOf {
-			continue
-		}
-		tagged := Tagged{Name: string(t.Key[len(key):]), Number: p.number, Since: t.Since, Until: t.Until, entry: p.entry}
-		if tagged.Until > asOf {
-			tagged.Until = history.Forever
-		}
-		all.Tags = append(all.Tags, tagged)
-	}
-	for i := range lists[2] {
-		t := &lists[2][i]
-		all.Deprecated = all.Deprecated || t.Seen(asOf)
-		all.lapses = append(all.lapses, t.Since)
-		if t.Until != history.Forever {
-			all.lapses = append(all.lapses, t.Until)
-		}
-	}
-	return all, nil
-}
-
-// Tagged returns the revision that a tag points to; nil: none.
-func (r *ItemRecord) Tagged(name string) *Revision {
-	for _, t := range r.Tags {
-		if t.Name == name && t.Until == history.Forever {
-			return r.Numbered(t.Number)
-		}
-	}
-	return nil
-}
-
-// Numbered returns a revision by its number; nil: there is none.
-func (r *ItemRecord) Numbered(n int) *Revision {
-	if n < 1 || n > len(r.Revisions) {
-		return nil
-	}
-	return r.Revisions[n-1]
 }
 
 // Names returns up to limit items of a space above a name, ascending, that there were as of a number.
@@ -416,32 +373,4 @@ func (b Base) Conflicts(ctx context.Context, tenant dag.Tenant, s belief.Space, 
 		list = append(list, c)
 	}
 	return list, nil
-}
-
-// Upto returns the greatest number of what is recorded of an item that was recorded at a time or before, 0 if there is none.
-func (b Base) Upto(ctx context.Context, tenant dag.Tenant, r *ItemRecord, at dag.Time) (dag.Seq, error) {
-	entries, err := b.entriesAt(ctx, tenant, r.moments())
-	last := dag.Seq(0)
-	for seq, e := range entries {
-		if e.At <= at {
-			last = max(last, seq)
-		}
-	}
-	return last, err
-}
-
-// moments are the numbers of the entries that are about the item, except for uses and links, ascending.
-func (r *ItemRecord) moments() []dag.Seq {
-	numbers := slices.Clone(r.lapses)
-	for _, revision := range r.Revisions {
-		numbers = append(numbers, revision.Seq)
-	}
-	for _, t := range r.Tags {
-		numbers = append(numbers, t.Since)
-		if t.Until != history.Forever {
-			numbers = append(numbers, t.Until)
-		}
-	}
-	slices.Sort(numbers)
-	return slices.Compact(numbers)
 }

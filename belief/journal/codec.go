@@ -97,6 +97,22 @@ func itemOf(r record) (item belief.Item, tag string) {
 	return "", ""
 }
 
+// ItemOf returns the item whose ItemHistory an entry of beliefs changes; "" if it changes none.
+func ItemOf(e *history.Entry) (belief.Item, error) {
+	switch e.Kind {
+	case KindRevision, KindTag, KindDeprecation:
+		public := *e
+		public.Private = nil // what it says is not asked for
+		r, err := readEntry(&public)
+		if err != nil {
+			return "", err
+		}
+		item, _ := itemOf(r)
+		return item, nil
+	}
+	return "", nil
+}
+
 // check reads an entry strictly: one that is not as it would be written is refused.
 func check(e *history.Entry) (record, error) {
 	r, err := readEntry(e)

@@ -74,36 +74,6 @@ func endedBy(r record) (by, why string) {
 	return "", ""
 }
 
-// A Dependent is a revision that links to another.
-type Dependent struct {
-	Link
-	Depth int
-}
-
-// Dependents returns the links to a revision, and to those that these are from, over so many steps; of each revision once. Up to MaxNeighbours.
-func (b Base) Dependents(ctx context.Context, tenant dag.Tenant, of belief.Address, depth int, asOf dag.Seq) ([]Dependent, error) {
-	seen := map[string]bool{of.String(): true}
-	next := []string{of.String()}
-	var all []Dependent
-	for step := 1; step <= depth && len(next) > 0 && len(all) < MaxNeighbours; step++ {
-		lists, err := b.Links(ctx, tenant, next, true, asOf)
-		if err != nil {
-			return nil, err
-		}
-		links := slices.Concat(lists...)
-		slices.SortFunc(links, func(a, b *Link) int { return cmp.Compare(a.Seq, b.Seq) })
-		next = nil
-		for _, l := range links {
-			all = append(all, Dependent{*l, step})
-			if from := l.From.String(); !seen[from] {
-				seen[from] = true
-				next = append(next, from)
-			}
-		}
-	}
-	return all, nil
-}
-
 // A Recorded is an entry of beliefs without what it says: what happened, to which item.
 type Recorded struct {
 	Seq      dag.Seq

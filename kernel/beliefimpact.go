@@ -1,0 +1,64 @@
+package kernel
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/graphkernel/graphkernel/belief"
+	"github.com/graphkernel/graphkernel/belief/journal"
+	"github.com/graphkernel/graphkernel/dag"
+)
+
+// A BeliefImpact is what depends on a revision.
+type BeliefImpact struct {
+	Kref
+	Falls []belief.Conclusion // what would not follow without it; without the elements that support it
+	Links []journal.Dependent
+}
+
+// Impact returns what would fall without a revision, and what links to it over some steps.
+func (k Beliefs) Impact(ctx context.Context, tenant dag.Tenant, a belief.Address, depth int) (*BeliefImpact, error) {
+	return steady(k.engine, func(c *cache) (*BeliefImpact, error) {
+		kref, err := c.resolve(ctx, tenant, a)
+		if err != nil {
+			return nil, err
+		}
+		if kref.Revision == nil {
+			return nil, fmt.Errorf("%w: %s has no such revision now", journal.ErrNoItem, a)
+		}
+		of := &BeliefImpact{Kref: *kref}
+		if of.Falls, err = k.falls(ctx, c, tenant, kref); err != nil {
+			return stillOf[*BeliefImpact](c.store, nil, err) // the policy is read without regard to the epoch
+		}
+		of.Links, err = c.beliefLinks.dependents(ctx, tenant, belief.Address{Item: a.Item, Revision: kref.Revision.Number}, depth, kref.AsOf)
+		return stillOf(c.store, of, err)
+	})
+}
+
+// falls returns what would not follow without a revision. That is decided by the elements that rules connect with what it says.
+func (k Beliefs) falls(ctx context.Context, c *cache, tenant dag.Tenant, kref *Kref) ([]belief.Conclusion, error) {
+	space := kref.Record.Item.Space()
+	p, _, err := k.kindsOf(ctx, tenant, space, kref.AsOf)
+	if err != nil {
+		return nil, err
+	}
+	held, err := c.journal().Near(ctx, tenant, space, kref.Revision.Statements, kref.AsOf)
+	if err != nil {
+		return nil, err
+	}
+	var all, without belief.Base
+	for i := range held {
+		e := held[i].Element()
+		if all = append(all, e); held[i].Revision.Seq != kref.Revision.Seq {
+			without = append(without, e)
+		}
+	}
+	if len(all) == len(without) {
+		return nil, nil
+	}
+	falls := belief.Fallen(p.Constraints(), all, without)
+	for i := range falls {
+		falls[i].Support = nil
+	}
+	return falls, nil
+}

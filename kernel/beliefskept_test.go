@@ -1,0 +1,203 @@
+package kernel_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/graphkernel/graphkernel/belief"
+	"github.com/graphkernel/graphkernel/belief/journal"
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/store"
+	"github.com/graphkernel/graphkernel/store/inmem"
+	"github.com/graphkernel/graphkernel/token"
+)
+
+// readImpact is Resolve and Impact by what the store says alone: all of the item, each link by the index, and what follows from the whole space.
+func readImpact(t testing.TB, s store.Store, a belief.Address, depth int) (*journal.ItemRecord, []string, []journal.Dependent) {
+	t.Helper()
+	b := journal.Base{History: s}
+	record, err := b.Item(t.Context(), tenant, a.Item, a.Seq)
+	if err != nil {
+		return nil, nil, nil
+	}
+	r := record.Numbered(a.Revision)
+	if r == nil {
+		return nil, nil, nil
+	}
+	var all, without belief.Base
+	for _, h := range must(b.Believed(t.Context(), tenant, beliefSpace, a.Seq)) {
+		if all = append(all, h.Element()); h.Revision.Seq != r.Seq {
+			without = append(without, h.Element())
+		}
+	}
+	links := must(b.Dependents(t.Context(), tenant, belief.Address{Item: a.Item, Revision: a.Revision}, depth, a.Seq))
+	return record, conclusions(belief.Fallen(&belief.Constraints{Functional: []string{"is"}}, all, without)), links
+}
+
+func conclusions(list []belief.Conclusion) (text []string) {
+	for _, c := range list {
+		text = append(text, fmt.Sprint(c.Literal, c.Spans))
+	}
+	return text
+}
+
+// sameImpact asks a kernel for an impact as of a number, and compares it with what the store says.
+func sameImpact(t *testing.T, k *kernel.Kernel, s store.Store, a belief.Address, depth int) (falls, links int) {
+	t.Helper()
+	record, fallen, dependents := readImpact(t, s, a, depth)
+	got, err := k.Beliefs().Impact(t.Context(), tenant, a, depth)
+	switch {
+	case record == nil && err == nil:
+		t.Fatalf("%s: there is none, and the kernel has %+v", a, got)
+	case record == nil:
+		return 0, 0
+	case err != nil:
+		t.Fatalf("%s: %v", a, err)
+	case !reflect.DeepEqual(got.Record, record):
+		t.Fatalf("%s: the item is %+v, want %+v", a, got.Record, record)
+	case !slices.Equal(conclusions(got.Falls), fallen):
+		t.Fatalf("%s: %q falls, want %q", a, conclusions(got.Falls), fallen)
+	case !reflect.DeepEqual(got.Links, dependents):
+		t.Fatalf("%s: the links are %+v, want %+v", a, got.Links, dependents)
+	}
+	return len(fallen), len(dependents)
+}
+
+// A randomDesk does things at random by either of two kernels.
+type randomDesk struct {
+	*rand.Rand
+	turns     []dag.TurnID
+	revisions []belief.Address
+}
+
+func (d *randomDesk) any() belief.Address { return d.revisions[d.IntN(len(d.revisions))] }
+
+func (d *randomDesk) literal() belief.Literal {
+	return belief.Literal{Subject: fmt.Sprint("s", d.IntN(5)), Predicate: []string{"is", "has"}[d.IntN(2)], Object: fmt.Sprint("o", d.IntN(3))}
+}
+
+func (d *randomDesk) act(t *testing.T, k *kernel.Kernel) {
+	ctx := t.Context()
+	switch what := d.IntN(12); {
+	case what < 5 || len(d.revisions) < 2:
+		in := kernel.BeliefRequest{Operator: journal.Revise, Space: beliefSpace, Item: belief.Item(fmt.Sprintf("kref://%s/i%d.fact", beliefSpace, d.IntN(8))), Statements: []belief.Literal{d.literal()}, Span: belief.Always, Confidence: dag.One}
+		if d.IntN(2) == 0 {
+			in.Premises = []belief.Literal{d.literal()}
+		}
+		if d.IntN(3) == 0 && len(d.turns) > 0 {
+			in.Turns = d.turns[:1]
+		}
+		if o, err := k.Beliefs().Operate(ctx, tenant, in); err == nil && o.Revision != 0 {
+			d.revisions = append(d.revisions, belief.Address{Item: o.Item, Revision: o.Revision})
+		}
+	case what < 9:
+		_, _ = k.Beliefs().Link(ctx, tenant, journal.Link{From: d.any(), Type: "depends_on", To: d.any().String()})
+	case what == 9:
+		a := d.any()
+		_, _ = k.Beliefs().Act(ctx, tenant, journal.Act{Item: a.Item, Tag: []string{"current", "mine"}[d.IntN(2)], Number: a.Revision})
+	case what == 10:
+		_, _ = k.Beliefs().Act(ctx, tenant, journal.Act{Item: d.any().Item, Deprecates: d.IntN(2) == 0})
+	case len(d.turns) > 0 && d.IntN(2) == 0:
+		must(k.Turns().Erase(ctx, tenant, d.turns[0], "asked for"))
+		d.turns = d.turns[1:]
+	}
+}
+
+// TestKeptImpact lets two kernels on one store do things at random, and asks either for impacts as of any number. The answers are those of the store,
+// whether links are kept or are too many.
+func TestKeptImpact(t *testing.T) {
+	for _, bound := range []int{1 << 20, 4000, 0} {
+		falls, links := 0, 0
+		for seed := range uint64(6) {
+			s := inmem.Open(&inmem.Disk{}, inmem.Options{})
+			a := token.NewAuthority(ring(t, "k1"))
+			kernels := []*kernel.Kernel{over(t, s, a), over(t, s, a)}
+			d := &randomDesk{Rand: rand.New(rand.NewPCG(seed, 1)), turns: chain(t, kernels[0], 4)}
+			believing(t, kernels[0], "is")
+			for _, k := range kernels {
+				kernel.KeepLinks(k, bound)
+			}
+			for range 80 {
+				d.act(t, kernels[d.IntN(2)])
+				head := must(s.Head(t.Context(), tenant))
+				for range 3 {
+					of := d.any()
+					of.Seq = head
+					if d.IntN(2) == 0 {
+						of.Seq = 6 + dag.Seq(d.IntN(int(head)-5))
+					}
+					f, l := sameImpact(t, kernels[d.IntN(2)], s, of, 1+d.IntN(4))
+					falls, links = falls+f, links+l
+				}
+			}
+			head := must(s.Head(t.Context(), tenant))
+			for _, of := range d.revisions { // by kernels that know it all, and by one that has read nothing
+				for of.Seq = 6; of.Seq <= head; of.Seq += 11 {
+					sameImpact(t, kernels[0], s, of, 10)
+				}
+				sameImpact(t, over(t, s, a), s, belief.Address{Item: of.Item, Revision: of.Revision, Seq: head}, 10)
+			}
+		}
+		if falls < 20 || links < 500 {
+			t.Errorf("%d falls and %d links: the histories say little", falls, links)
+		}
+	}
+}
+
+// TestImpactEpochEnds lets another server take over in the midst of each question that an impact puts. The answer is of the server that took over.
+func TestImpactEpochEnds(t *testing.T) {
+	a := token.NewAuthority(ring(t, "k1"))
+	made := func(seed uint64) store.Store {
+		s := inmem.Open(&inmem.Disk{}, inmem.Options{})
+		k := over(t, s, a)
+		believing(t, k, "is")
+		d := &randomDesk{Rand: rand.New(rand.NewPCG(seed, 2))}
+		for range 60 {
+			d.act(t, k)
+		}
+		return s
+	}
+	early, late := made(1), made(2)
+	var of belief.Address
+	ask := func(k *kernel.Kernel) *kernel.BeliefImpact {
+		return must(k.Beliefs().Impact(t.Context(), tenant, of, 5))
+	}
+	var want *kernel.BeliefImpact
+	for i := range 8 { // one that both have
+		of = belief.Address{Item: belief.Item(fmt.Sprintf("kref://%s/i%d.fact", beliefSpace, i)), Revision: 1}
+		if _, err := over(t, late, a).Beliefs().Impact(t.Context(), tenant, of, 5); err != nil {
+			continue
+		}
+		if other, err := over(t, early, a).Beliefs().Impact(t.Context(), tenant, of, 5); err == nil && len(other.Links) > 0 {
+			want = other
+			break
+		}
+	}
+	if want == nil || reflect.DeepEqual(want.Links, ask(over(t, late, a)).Links) {
+		t.Fatal("the two histories say the same: this test cannot fail")
+	}
+	for _, before := range []bool{false, true} { // whether the kernel has answered from the server that goes
+		for question := 1; ; question++ {
+			s := &turningFacts{turning{swapped: swapped{Store: late}, next: early}}
+			k := over(t, s, a)
+			if before {
+				ask(k)
+			}
+			s.at = question
+			got := ask(k)
+			if s.at > 0 {
+				if question < 2 {
+					t.Error("it put no question")
+				}
+				break
+			}
+			if !reflect.DeepEqual(got, want) {
+				t.Errorf("question %d: got %+v, want %+v", question, got, want)
+			}
+		}
+	}
+}
