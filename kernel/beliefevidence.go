@@ -99,7 +99,7 @@ func (c *cache) issueBelief(ctx context.Context, tenant dag.Tenant, b *beliefs.B
 // prove finds from what a question's literal follows as of a number. Names are those of then: the question has them.
 func (c *cache) prove(ctx context.Context, tenant dag.Tenant, q beliefs.Question, asOf dag.Seq) (*beliefs.Bundle, policy.Registered, error) {
 	var none policy.Registered
-	j := journal.Base{History: c.store, Kept: (*keptRevisions)(c)}
+	j := c.journal()
 	id, err := j.Space(ctx, tenant, q.Space, asOf)
 	if err != nil {
 		return nil, none, err

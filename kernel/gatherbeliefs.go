@@ -32,7 +32,7 @@ func (g *gatherer) believe(ctx context.Context) error {
 	g.beliefs = believing{
 		of: map[string]*journal.Revision{}, chains: map[knowledge.ID]string{}, always: map[string]bool{}, contested: map[belief.Item]bool{}, chosen: map[string]*contexts.Candidate{},
 	}
-	j := journal.Base{History: g.c.store, Kept: (*keptRevisions)(g.c)}
+	j := g.c.journal()
 	all, err := j.Spaces(ctx, g.tenant, g.asOf)
 	if err != nil {
 		return err
