@@ -86,6 +86,9 @@ type Address struct {
 	Seq      dag.Seq  // &seq=812: as of a number; 0: not said
 }
 
+// IsAddress reports whether a text can be nothing but an address, well formed or not.
+func IsAddress(s string) bool { return strings.HasPrefix(s, scheme) }
+
 // IsTag reports whether a name can be a tag.
 func IsTag(s string) bool { return kindOf.MatchString(s) }
 

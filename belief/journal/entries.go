@@ -236,6 +236,20 @@ func ReadRevision(e *history.Entry) (*Revision, error) {
 	return r, nil
 }
 
+// Turns returns the turns that the statements rest on, each once.
+func (r *Revision) Turns() (turns []dag.TurnID) {
+	seen := map[dag.TurnID]bool{}
+	for i := range r.Statements {
+		for _, t := range r.Statements[i].Turns {
+			if !seen[t] {
+				seen[t] = true
+				turns = append(turns, t)
+			}
+		}
+	}
+	return turns
+}
+
 // Check refuses a revision that is not in its form.
 func (r *Revision) Check() error {
 	fail := func(format string, args ...any) error {

@@ -175,7 +175,7 @@ func change(a *cli.App, c *cobra.Command, o *operator, args []string, f *changeF
 	}
 	return a.Stores.WithKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
 		for _, name := range f.turns {
-			id, err := cli.Resolve(c, s, name)
+			id, err := cli.Resolve(a, c, s, name)
 			if err != nil {
 				return err
 			}

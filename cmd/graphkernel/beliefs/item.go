@@ -57,7 +57,7 @@ until which. People see a line for each of the newest ` + strconv.Itoa(mostRevis
   graphkernel belief show 'kref://acme/support/4f1c0a.fact?r=1'
   graphkernel belief show 'kref://acme/support/4f1c0a.fact?t=published&seq=120'`,
 		Args:              cli.OneArg("ADDRESS"),
-		RunE:              func(c *cobra.Command, args []string) error { return showItem(a, c, args[0]) },
+		RunE:              func(c *cobra.Command, args []string) error { return ShowItem(a, c, args[0]) },
 		ValidArgsFunction: completeItems(a),
 	}
 }
@@ -65,7 +65,8 @@ until which. People see a line for each of the newest ` + strconv.Itoa(mostRevis
 // mostRevisions bounds the revisions that are listed for people.
 const mostRevisions = 20
 
-func showItem(a *cli.App, c *cobra.Command, text string) error {
+// ShowItem shows an item as graphkernel belief show does.
+func ShowItem(a *cli.App, c *cobra.Command, text string) error {
 	ref, err := addressOf("ADDRESS", text)
 	if err != nil {
 		return err
@@ -418,7 +419,7 @@ func link(a *cli.App, c *cobra.Command, from, kind, to string) error {
 	}
 	return a.Stores.WithKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
 		if name, ok := strings.CutPrefix(to, "turn:"); ok {
-			id, err := cli.Resolve(c, s, name)
+			id, err := cli.Resolve(a, c, s, name)
 			if err != nil {
 				return err
 			}
