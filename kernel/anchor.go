@@ -96,7 +96,7 @@ func (k Turns) restsOn(ctx context.Context, tenant dag.Tenant, address string) (
 		return dag.TurnID{}, fmt.Errorf("%w: %s leads to no revision as of %d", journal.ErrNoItem, a, kref.AsOf)
 	}
 	var fits []dag.TurnID
-	for some := range slices.Chunk(kref.Revision.Turns(), journal.MaxTurns) {
+	for some := range slices.Chunk(kref.Revision.RestsOn(), journal.MaxTurns) {
 		records, err := k.store.Turns(ctx, tenant, store.IDs(some))
 		if err != nil {
 			return dag.TurnID{}, err

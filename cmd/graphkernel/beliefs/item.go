@@ -49,8 +49,8 @@ until which. People see a line for each of the newest ` + strconv.Itoa(mostRevis
 
   {"ref","as_of","item","deprecated","revision":{"revision","seq","at","by","supersedes",
     "statements":[{"subject","predicate","object","not","premises","valid_from","valid_until","turns","class"}],
-    "title","summary","withheld","keywords","topics","confidence","source","reason","erased"},
-   "revisions","tags":[{"tag","revision","since","until"}]}
+    "title","summary","withheld","keywords","topics","confidence","source","reason","erased",
+    "artifacts":[{"name","location","media_type","size","sha256"}]},"artifact","revisions","tags":[{"tag","revision","since","until"}]}
 
 ` + addressHelp,
 		Example: `  graphkernel belief show kref://acme/support/4f1c0a.fact
@@ -110,6 +110,9 @@ func printItem(w io.Writer, of *api.ResolvedKref, newest []*api.ItemRevision) {
 	} else {
 		printRevision(w, of.Revision)
 	}
+	if of.Artifact != nil {
+		fmt.Fprintf(w, "\nartifact %s\n  sha256 %s\n", artifactLine(of.Artifact), of.Artifact.SHA256)
+	}
 	if len(of.Tags) > 0 {
 		fmt.Fprintln(w)
 		t := cli.NewTable(w, "tag", "revision", "since", "until")
@@ -159,6 +162,9 @@ func printRevision(w io.Writer, r *api.ItemRevision) {
 		if line.text != "" {
 			fmt.Fprintf(w, "  %-10s %s\n", line.name, oneLine(line.text, widestText))
 		}
+	}
+	for i := range r.Artifacts {
+		fmt.Fprintf(w, "  %-10s %s\n", "artifact", artifactLine(&r.Artifacts[i]))
 	}
 	if r.Confidence != dag.One {
 		fmt.Fprintf(w, "  %-10s %s\n", "confidence", r.Confidence)
