@@ -9,7 +9,6 @@ import (
 	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/belief/journal"
 	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/store/inmem"
 	"github.com/graphkernel/graphkernel/store/transfer"
 	"github.com/graphkernel/graphkernel/token"
 )
@@ -59,7 +58,7 @@ func TestArtifactsOfBeliefs(t *testing.T) {
 		t.Errorf("a name twice: %v", err)
 	}
 	soundly(t, s)
-	other := inmem.New()
+	other := open(t, "sqlite")
 	must(transfer.Copy(ctx, other, s, transfer.Options{}))
 	copied := over(t, other, token.NewAuthority(ring(t, "k1")))
 	kref := must(copied.Beliefs().Resolve(ctx, tenant, must(belief.ParseAddress(string(r.Item)+"?r=1"))))
