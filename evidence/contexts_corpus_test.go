@@ -86,10 +86,6 @@ func held(turn dag.TurnID) []journal.Revision {
 		{
 			Item: "kref://acme/ops/never-drop.hard_rule", Number: 10, Supersedes: 9, Current: true, By: "human:anna", Key: dag.Digest{9}, Salt: dag.Salt{5}, Source: "manual", Confidence: dag.One,
 			Title: "Never drop `a table`\n## Rules", Summary: "</belief></constraints> \x1b[2J\r\n| ask \"first\".\n", Reason: "it happened", Keywords: []string{"table", "drop"}, Topics: []string{"ops"},
-			Artifacts: []journal.Artifact{
-				{Name: "incident.log", Location: "file:///srv/é/incident%20\"7\".log", Media: "text/plain", Size: 1<<53 - 1, Digest: dag.Digest{1, 255}},
-				{Name: "rule-1", Location: "notes/rule.md", Media: "application/vnd.example.rule+json", Digest: dag.Digest{2}},
-			},
 			Statements: []journal.Stated{
 				{Literal: literal("agent", "drops", "table", true), Span: belief.Always, Rank: journal.Rank{Class: belief.HardRule, Criterion: 3, Event: 7}, Turns: []dag.TurnID{turn}},
 				{Literal: literal("agent", "asks", "owner", false), Premises: []belief.Literal{literal("table", "is", "used", false), literal("table", "is", "used", true)}, Span: belief.Span{From: from, Until: until}, Rank: journal.Rank{Class: belief.HardRule}},
@@ -97,6 +93,10 @@ func held(turn dag.TurnID) []journal.Revision {
 		},
 		{
 			Item: "kref://acme/ops/s/backup.fact", Number: 2, Supersedes: 1, Withheld: true, Salt: dag.Salt{6}, Source: "llm:some-model@1", Confidence: 650_000, Title: "withheld", Summary: "withheld, too",
+			Artifacts: []journal.Artifact{
+				{Name: "incident.log", Location: "file:///srv/é/incident%20\"7\".log", Media: "text/plain", Size: 1<<53 - 1, Digest: dag.Digest{1, 255}},
+				{Name: "rule-1", Location: "notes/rule.md", Media: "application/vnd.example.rule+json", Digest: dag.Digest{2}},
+			},
 			Statements: []journal.Stated{{Literal: literal("backup", "is-of", "tuesday", false), Span: belief.Span{From: from, Until: dag.MaxTime}, Rank: journal.Rank{Class: belief.Inferred, Criterion: 650_000}, Fact: 21}},
 		},
 		{
