@@ -118,7 +118,7 @@ var mayImport = map[string][]string{
 	"cmd/graphkernel-hook":    {"capture"},
 	"cmd/graphkernel/capture": {"api", "capture", "client", "cmd/graphkernel/cli", "dag", "guard", "ingest", "policy", "render", "slice/contexts", "token", "github.com/rogpeppe/go-internal", "github.com/spf13/cobra"},
 	"cmd/graphkernel/cli": {
-		"access", "capture", "ingest/secrets", "internal/userdir",
+		"access", "belief", "capture", "ingest/secrets", "internal/userdir",
 		"retrieval", "retrieval/embed", "retrieval/embed/remote", "retrieval/crossencoder", "internal/secretfile",
 		"api/fault", "slice/facts", "server/view", "ledger/monitor", "api", "policy/standard", "client", "dag", "evidence", "ingest", "ingest/llm", "internal/canon", "kernel", "knowledge", "ledger", "ledger/attest", "ledger/identity", "normalize", "policy", "render", "slice", "store", "store/postgres", "store/sqlite", "store/transfer", "token",
 		"github.com/jedib0t/go-pretty/v6", "github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term",
@@ -126,7 +126,7 @@ var mayImport = map[string][]string{
 	"cmd/graphkernel/overview": {"capture", "cmd/graphkernel/capture", "cmd/graphkernel/cli", "render", "token", "github.com/jedib0t/go-pretty/v6", "github.com/spf13/cobra"},
 	"cmd/graphkernel/turns": {"working", "belief", "belief/kinds", "belief/rules", "guard", "retention", "ingest/secrets", "slice/contexts", "retrieval", "retrieval/analysis",
 		"knowledge",
-		"server/view", "client", "api", "slice/facts", "policy/standard", "access", "cmd/graphkernel/cli", "cmd/graphkernel/facts", "dag", "ingest", "kernel", "policy", "render", "slice", "store", "token",
+		"server/view", "client", "api", "slice/facts", "policy/standard", "access", "cmd/graphkernel/cli", "cmd/graphkernel/beliefs", "cmd/graphkernel/facts", "dag", "ingest", "kernel", "policy", "render", "slice", "store", "token",
 		"github.com/jedib0t/go-pretty/v6", "github.com/spf13/cobra",
 	},
 	"cmd/graphkernel/facts": {

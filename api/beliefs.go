@@ -67,6 +67,7 @@ type BeliefRequest struct {
 	Summary    string            `json:"summary,omitempty" tool:"-"`
 	Keywords   []string          `json:"keywords,omitempty" max:"64" tool:"-"`
 	Topics     []string          `json:"topics,omitempty" max:"64" tool:"-"`
+	Artifacts  []Artifact        `json:"artifacts,omitempty" max:"16" doc:"Of the revision; their names are unique in it." tool:"-"`
 	Confidence *dag.PPM          `json:"confidence,omitempty" doc:"1 if left out." tool:"1 if left out."`
 	Source     string            `json:"source,omitempty" is:"BeliefSource" doc:"manual if left out, and inference of a proposal." tool:"-"`
 	Reason     string            `json:"reason,omitempty" is:"BeliefReason" tool:"Why."`
@@ -253,7 +254,7 @@ type Conflict struct {
 
 // A KrefQuery asks where an address leads.
 type KrefQuery struct {
-	Ref string `json:"ref" is:"Kref" doc:"kref://PROJECT/SPACE/NAME.KIND, with ?r=3 for a revision or ?t=published for a tag, and at=TIME or seq=NUMBER for how it was then."`
+	Ref string `json:"ref" is:"Kref" doc:"kref://PROJECT/SPACE/NAME.KIND, with ?r=3 for a revision or ?t=published for a tag, at=TIME or seq=NUMBER for how it was then, and a=NAME for an artifact of the revision."`
 }
 
 // A ResolvedKref is what an address leads to.
@@ -263,6 +264,7 @@ type ResolvedKref struct {
 	Item       string        `json:"item" is:"ItemAddress"`
 	Deprecated bool          `json:"deprecated"`
 	Revision   *ItemRevision `json:"revision,omitempty" doc:"Absent if the tag points to none."`
+	Artifact   *Artifact     `json:"artifact,omitempty" doc:"That the address names."`
 	Revisions  int           `json:"revisions" doc:"How many there are."`
 	Tags       []ItemTag     `json:"tags" doc:"Each time that a tag pointed to a revision, by tag and number."`
 }
@@ -280,10 +282,20 @@ type ItemRevision struct {
 	Withheld   bool              `json:"withheld,omitempty" doc:"Title and summary may say what was given up, so contexts leave them out."`
 	Keywords   []string          `json:"keywords,omitempty"`
 	Topics     []string          `json:"topics,omitempty"`
+	Artifacts  []Artifact        `json:"artifacts,omitempty"`
 	Confidence dag.PPM           `json:"confidence"`
 	Source     string            `json:"source,omitempty"`
 	Reason     string            `json:"reason,omitempty"`
 	Erased     bool              `json:"erased,omitempty" doc:"What it said is gone, with the turns that it rested on."`
+}
+
+// An Artifact is a pointer of a revision to something that is kept elsewhere.
+type Artifact struct {
+	Name      string     `json:"name" is:"ArtifactName"`
+	Location  string     `json:"location" is:"ArtifactLocation"`
+	MediaType string     `json:"media_type" is:"MediaType"`
+	Size      int64      `json:"size" is:"0.." doc:"Bytes."`
+	SHA256    dag.Digest `json:"sha256" doc:"Of the content."`
 }
 
 // A RevisionElement is a statement of a revision, or a rule.

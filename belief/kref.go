@@ -77,14 +77,21 @@ func (i Item) Name() string { return string(i[strings.LastIndexByte(string(i), '
 // Kind returns the kind of the item.
 func (i Item) Kind() string { return string(i[strings.LastIndexByte(string(i), '.')+1:]) }
 
-// An Address is an item, and which of its revisions is meant. At most one of Revision and Tag is set, and at most one of At and Seq.
+// An Address is an item, and which of its revisions is meant, or which artifact of that. At most one of Revision and Tag is set, and at most one of At and Seq.
 type Address struct {
 	Item     Item
 	Revision int      // ?r=3; 0: not said
 	Tag      string   // ?t=published; "": not said, which is current
 	At       dag.Time // &at=TIME: as it was then; 0: not said
 	Seq      dag.Seq  // &seq=812: as of a number; 0: not said
+	Artifact string   // &a=NAME: an artifact of the revision; "": the revision itself
 }
+
+// IsAddress reports whether a text can be nothing but an address, well formed or not.
+func IsAddress(s string) bool { return strings.HasPrefix(s, scheme) }
+
+// IsArtifact reports whether a name can be one of an artifact.
+func IsArtifact(s string) bool { return segment.MatchString(s) }
 
 // IsTag reports whether a name can be a tag.
 func IsTag(s string) bool { return kindOf.MatchString(s) }
@@ -103,6 +110,9 @@ func (a Address) String() string {
 		query = append(query, "at="+a.At.String())
 	case a.Seq != 0:
 		query = append(query, "seq="+strconv.FormatUint(uint64(a.Seq), 10))
+	}
+	if a.Artifact != "" {
+		query = append(query, "a="+a.Artifact)
 	}
 	if len(query) == 0 {
 		return string(a.Item)
@@ -132,8 +142,12 @@ func ParseAddress(s string) (a Address, err error) {
 			var n uint64
 			n, err = strconv.ParseUint(value, 10, 53)
 			a.Seq = dag.Seq(n)
+		case "a":
+			if a.Artifact = value; !IsArtifact(value) {
+				err = fmt.Errorf("the artifact %.80q, want [a-z0-9][a-z0-9._-]{0,63}", value)
+			}
 		default:
-			err = fmt.Errorf("%.20q is not known; want r=, t=, at= or seq=", key)
+			err = fmt.Errorf("%.20q is not known; want r=, t=, at=, seq= or a=", key)
 		}
 		if err != nil {
 			return Address{}, fmt.Errorf("%w: the address %.200q: %w", ErrForm, s, err)

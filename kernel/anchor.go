@@ -4,16 +4,20 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/graphkernel/graphkernel/belief"
+	"github.com/graphkernel/graphkernel/belief/journal"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/store"
 )
 
 // An AmbiguousError says that a name fits several turns.
 type AmbiguousError struct {
-	Name string
-	Fits []dag.TurnID // some of them
+	Name  string
+	Fits  []dag.TurnID // some of them
+	Rests bool         // the name is the address of a revision, which rests on these turns
 }
 
 func (e *AmbiguousError) Error() string {
@@ -21,18 +25,25 @@ func (e *AmbiguousError) Error() string {
 	for i, id := range e.Fits {
 		fits[i] = id.String()
 	}
+	if e.Rests {
+		return fmt.Sprintf("%s rests on several turns (%s); name one of them", e.Name, strings.Join(fits, ", "))
+	}
 	return fmt.Sprintf("%q fits several turns (%s); give more of the id", e.Name, strings.Join(fits, ", "))
 }
 
 // minPrefix is the least number of characters that stand for a turn's id.
 const minPrefix = 4
 
-// fitsShown is how many turns an AmbiguousError names.
+// fitsShown is how many turns an AmbiguousError names at most.
 const fitsShown = 5
 
 // Resolve finds the turn that a person means: by its id, by the beginning of its
-// id if no other begins so, or by the id that another system gave it.
+// id if no other begins so, by the id that another system gave it, or by the address
+// of a revision of a belief that rests on this turn and no other.
 func (k Turns) Resolve(ctx context.Context, tenant dag.Tenant, name string) (dag.TurnID, error) {
+	if belief.IsAddress(name) {
+		return k.restsOn(ctx, tenant, name)
+	}
 	lower := strings.ToLower(name)
 	if id, err := dag.ParseTurnID(lower); err == nil {
 		_, err := steady(k.engine, func(c *cache) (dag.ConversationID, error) { return c.conversation(ctx, tenant, id) })
@@ -69,4 +80,41 @@ func isPrefix(s string) bool {
 		}
 	}
 	return true
+}
+
+// restsOn returns the turn that the revision which an address leads to rests on. Turns whose text was erased do not count.
+func (k Turns) restsOn(ctx context.Context, tenant dag.Tenant, address string) (dag.TurnID, error) {
+	a, err := belief.ParseAddress(address)
+	if err != nil {
+		return dag.TurnID{}, err
+	}
+	kref, err := k.beliefs().Resolve(ctx, tenant, a)
+	if err != nil {
+		return dag.TurnID{}, err
+	}
+	if kref.Revision == nil {
+		return dag.TurnID{}, fmt.Errorf("%w: %s leads to no revision as of %d", journal.ErrNoItem, a, kref.AsOf)
+	}
+	var fits []dag.TurnID
+	for some := range slices.Chunk(kref.Revision.RestsOn(), journal.MaxTurns) {
+		records, err := k.store.Turns(ctx, tenant, store.IDs(some))
+		if err != nil {
+			return dag.TurnID{}, err
+		}
+		for i := range records {
+			if r := &records[i]; (r.Body != nil || r.Withheld) && len(fits) < fitsShown {
+				fits = append(fits, r.Turn.ID)
+			}
+		}
+		if len(fits) == fitsShown {
+			break
+		}
+	}
+	switch len(fits) {
+	case 0:
+		return dag.TurnID{}, fmt.Errorf("revision %d of %s rests on no turn that has a text: %w", kref.Revision.Number, a.Item, store.ErrNotFound)
+	case 1:
+		return fits[0], nil
+	}
+	return dag.TurnID{}, &AmbiguousError{Name: address, Fits: fits, Rests: true}
 }

@@ -45,6 +45,7 @@ type BeliefRequest struct {
 	Summary    string
 	Keywords   []string
 	Topics     []string
+	Artifacts  []journal.Artifact // in any order
 	Confidence dag.PPM
 	Source     string // "": manual, and of a proposal inference
 	Reason     string
@@ -242,6 +243,10 @@ func (k Beliefs) request(ctx context.Context, tenant dag.Tenant, in *BeliefReque
 		r.Premises = nil
 	}
 	r.Revision = journal.Revision{Title: in.Title, Summary: in.Summary, Keywords: in.Keywords, Topics: in.Topics, Confidence: in.Confidence, Source: in.Source, Reason: in.Reason}
+	r.Revision.Artifacts = slices.SortedFunc(slices.Values(in.Artifacts), func(a, b journal.Artifact) int { return strings.Compare(a.Name, b.Name) })
+	if err := journal.CheckArtifacts(r.Revision.Artifacts); err != nil {
+		return nil, err
+	}
 	if in.Key != "" {
 		r.Key = sha256.Sum256([]byte(in.Key))
 	}
@@ -276,6 +281,9 @@ func (in *BeliefRequest) texts() (texts []Text) {
 	add("reason", in.Reason)
 	add("keywords", strings.Join(in.Keywords, "\n"))
 	add("topics", strings.Join(in.Topics, "\n"))
+	for i, a := range in.Artifacts {
+		add(fmt.Sprintf("artifacts[%d].location", i), a.Location)
+	}
 	return texts
 }
 
@@ -383,6 +391,14 @@ func (k Beliefs) Link(ctx context.Context, tenant dag.Tenant, l journal.Link) (*
 			return nil, err
 		}
 	}
+	if a, err := belief.ParseAddress(l.To); err == nil && a.Artifact != "" {
+		if _, err := k.Resolve(ctx, tenant, a); err != nil {
+			return nil, err
+		}
+	}
+	if l.From.Artifact != "" {
+		return nil, fmt.Errorf("%w: from: %s names an artifact; links lead from revisions", belief.ErrForm, l.From)
+	}
 	if l.Type == rules.DecayedFrom {
 		return nil, fmt.Errorf("%w: links of the type %s are made by decay alone", belief.ErrForm, l.Type)
 	}
@@ -460,9 +476,10 @@ type Kref struct {
 	AsOf     dag.Seq
 	Record   *journal.ItemRecord
 	Revision *journal.Revision // nil: the tag points to none
+	Artifact *journal.Artifact // that the address names; nil: it names none
 }
 
-// Resolve follows an address: to the revision that it names, or that its tag pointed to as of its number or its time.
+// Resolve follows an address: to the revision that it names, or that its tag pointed to as of its number or its time, and to the artifact of it.
 func (k Beliefs) Resolve(ctx context.Context, tenant dag.Tenant, a belief.Address) (*Kref, error) {
 	return steady(k.engine, func(c *cache) (*Kref, error) { return c.resolve(ctx, tenant, a) })
 }
@@ -492,10 +509,16 @@ func (c *cache) resolve(ctx context.Context, tenant dag.Tenant, a belief.Address
 	kref := &Kref{AsOf: asOf, Record: r}
 	if a.Revision == 0 {
 		kref.Revision = r.Tagged(cmp.Or(a.Tag, journal.Current))
-		return kref, nil
-	}
-	if kref.Revision = r.Numbered(a.Revision); kref.Revision == nil {
+	} else if kref.Revision = r.Numbered(a.Revision); kref.Revision == nil {
 		return nil, fmt.Errorf("%w: %s", journal.ErrNoItem, a)
+	}
+	if a.Artifact != "" {
+		if kref.Revision != nil {
+			kref.Artifact = kref.Revision.Artifact(a.Artifact)
+		}
+		if kref.Artifact == nil {
+			return nil, fmt.Errorf("%w: %s has no artifact of that name", journal.ErrNoItem, a)
+		}
 	}
 	return kref, nil
 }

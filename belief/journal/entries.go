@@ -70,6 +70,7 @@ type Revision struct {
 	Summary    string
 	Keywords   []string
 	Topics     []string
+	Artifacts  []Artifact // ascending by name
 	Confidence dag.PPM
 	Source     string
 	Reason     string
@@ -159,6 +160,9 @@ func (r *Revision) Size() int {
 			n += 16 + len(s)
 		}
 	}
+	for i := range r.Artifacts {
+		n += 128 + len(r.Artifacts[i].Location)
+	}
 	for i := range r.Statements {
 		s := &r.Statements[i]
 		n += 512 + 2*(len(s.Subject)+len(s.Predicate)+len(s.Object)) + len(dag.TurnID{})*len(s.Turns) + 256*len(s.Premises)
@@ -168,7 +172,7 @@ func (r *Revision) Size() int {
 
 func (r *Revision) private() []byte {
 	p := revisionPrivate{
-		Confidence: uint64(r.Confidence), Keywords: r.Keywords, Reason: r.Reason, Salt: r.Salt.String(), Source: r.Source,
+		Artifacts: wireArtifacts(r.Artifacts), Confidence: uint64(r.Confidence), Keywords: r.Keywords, Reason: r.Reason, Salt: r.Salt.String(), Source: r.Source,
 		Summary: r.Summary, Title: r.Title, Topics: r.Topics, Statements: []wireStated{},
 	}
 	for i := range r.Statements {
@@ -231,6 +235,7 @@ func ReadRevision(e *history.Entry) (*Revision, error) {
 		w, to := &s.Statements[i], &r.Statements[i]
 		to.Literal, to.Premises, to.Span = belief.Literal{Subject: w.Subject, Predicate: w.Predicate, Object: w.Object, Not: w.Not}, readLiterals(w.Premises), readSpan(w.From, w.Until)
 	}
+	r.Artifacts = readArtifacts(s.Artifacts)
 	r.Title, r.Summary, r.Keywords, r.Topics = s.Title, s.Summary, s.Keywords, s.Topics
 	r.Confidence, r.Source, r.Reason = dag.PPM(s.Confidence), s.Source, s.Reason
 	return r, nil
@@ -259,6 +264,9 @@ func (r *Revision) Check() error {
 		if !utf8.ValidString(text) || len(text) > MaxSummary {
 			return fail("a text that is not UTF-8, or too long")
 		}
+	}
+	if err := CheckArtifacts(r.Artifacts); err != nil {
+		return fail("%w", err)
 	}
 	if !IsSource(r.Source) {
 		return fail("the source %.80q, want observation, manual, external, inference, cross_agent or llm:MODEL", r.Source)
@@ -387,7 +395,7 @@ func ReadLink(e *history.Entry) (*Link, error) {
 		return nil, err
 	}
 	from, err := belief.ParseAddress(p.From)
-	if err == nil && (from.Revision == 0 || !belief.IsTag(p.Link)) {
+	if err == nil && (from.Revision == 0 || from.Artifact != "" || !belief.IsTag(p.Link)) {
 		err = fmt.Errorf("%w: number %d is a link %.40q from %.80q", dag.ErrForm, e.Seq, p.Link, p.From)
 	}
 	return &Link{From: from, Type: p.Link, To: p.To, By: p.By, Seq: e.Seq, At: e.At}, err

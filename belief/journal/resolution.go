@@ -105,7 +105,7 @@ func ReadUse(e *history.Entry) (*Use, error) {
 		return nil, err
 	}
 	of, err := belief.ParseAddress(p.Of)
-	if err == nil && of.Revision == 0 {
+	if err == nil && (of.Revision == 0 || of.Artifact != "") {
 		err = fmt.Errorf("%w: number %d is a use of %s, which names no revision", dag.ErrForm, e.Seq, p.Of)
 	}
 	return &Use{Of: of, Success: p.Success, By: p.By, Seq: e.Seq, At: e.At}, err

@@ -62,15 +62,24 @@ type revisionPublic struct {
 }
 
 type revisionPrivate struct {
-	Confidence uint64       `json:"confidence_ppm"`
-	Keywords   []string     `json:"keywords,omitempty"`
-	Reason     string       `json:"reason,omitempty"`
-	Salt       string       `json:"salt"`
-	Source     string       `json:"source"`
-	Statements []wireStated `json:"statements"`
-	Summary    string       `json:"summary,omitempty"`
-	Title      string       `json:"title,omitempty"`
-	Topics     []string     `json:"topics,omitempty"`
+	Artifacts  []wireArtifact `json:"artifacts,omitempty"`
+	Confidence uint64         `json:"confidence_ppm"`
+	Keywords   []string       `json:"keywords,omitempty"`
+	Reason     string         `json:"reason,omitempty"`
+	Salt       string         `json:"salt"`
+	Source     string         `json:"source"`
+	Statements []wireStated   `json:"statements"`
+	Summary    string         `json:"summary,omitempty"`
+	Title      string         `json:"title,omitempty"`
+	Topics     []string       `json:"topics,omitempty"`
+}
+
+type wireArtifact struct {
+	Location string     `json:"location"`
+	Media    string     `json:"media_type"`
+	Name     string     `json:"name"`
+	Digest   dag.Digest `json:"sha256"`
+	Size     int64      `json:"size"`
 }
 
 type tagPublic struct {

@@ -10,7 +10,7 @@ import (
 // TestMembersAscend holds the members of every struct that is written against the order of canonical JSON, in which they are written.
 func TestMembersAscend(t *testing.T) {
 	for _, v := range []any{
-		wireLiteral{}, wireStated{}, wireRank{}, revisionPublic{}, revisionPrivate{}, tagPublic{}, deprecationPublic{}, spacePublic{}, linkPublic{}, conflictPublic{}, conflictPrivate{}, resolutionPublic{}, usePublic{},
+		wireArtifact{}, wireLiteral{}, wireStated{}, wireRank{}, revisionPublic{}, revisionPrivate{}, tagPublic{}, deprecationPublic{}, spacePublic{}, linkPublic{}, conflictPublic{}, conflictPrivate{}, resolutionPublic{}, usePublic{},
 	} {
 		of := reflect.TypeOf(v)
 		var names []string

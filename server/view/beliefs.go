@@ -110,7 +110,7 @@ func believing(op journal.Operator) func(context.Context, *kernel.Kernel, dag.Te
 		}
 		r := kernel.BeliefRequest{
 			Operator: op, Space: space, Kind: in.Kind, Statements: literals(in.Statements), Premises: literals(in.Premises), Span: spanOf(in.ValidFrom, in.ValidUntil), Turns: in.Turns,
-			Title: in.Title, Summary: in.Summary, Keywords: in.Keywords, Topics: in.Topics, Confidence: dag.One, Source: in.Source, Reason: in.Reason, Key: in.Key, Dry: in.DryRun,
+			Title: in.Title, Summary: in.Summary, Keywords: in.Keywords, Topics: in.Topics, Artifacts: artifactsOf(in.Artifacts), Confidence: dag.One, Source: in.Source, Reason: in.Reason, Key: in.Key, Dry: in.DryRun,
 		}
 		if in.Confidence != nil {
 			r.Confidence = *in.Confidence
@@ -353,13 +353,16 @@ func resolveKref(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in ap
 	if kref.Revision != nil {
 		w.Revision = itemRevision(kref.Revision)
 	}
+	if kref.Artifact != nil {
+		w.Artifact = &artifacts([]journal.Artifact{*kref.Artifact})[0]
+	}
 	return w, nil
 }
 
 func itemRevision(r *journal.Revision) *api.ItemRevision {
 	w := &api.ItemRevision{
 		Revision: r.Number, Seq: uint64(r.Seq), At: r.At, By: r.By, Supersedes: r.Supersedes, Title: r.Title, Summary: r.Summary, Withheld: r.Withheld, Keywords: r.Keywords, Topics: r.Topics,
-		Confidence: r.Confidence, Source: r.Source, Reason: r.Reason, Erased: r.Erased, Statements: []api.RevisionElement{},
+		Confidence: r.Confidence, Source: r.Source, Reason: r.Reason, Erased: r.Erased, Statements: []api.RevisionElement{}, Artifacts: artifacts(r.Artifacts),
 	}
 	for i := range r.Statements {
 		s := &r.Statements[i]
@@ -371,6 +374,20 @@ func itemRevision(r *journal.Revision) *api.ItemRevision {
 		w.Statements = append(w.Statements, e)
 	}
 	return w
+}
+
+func artifacts(list []journal.Artifact) (w []api.Artifact) {
+	for _, a := range list {
+		w = append(w, api.Artifact{Name: a.Name, Location: a.Location, MediaType: a.Media, Size: a.Size, SHA256: a.Digest})
+	}
+	return w
+}
+
+func artifactsOf(list []api.Artifact) (of []journal.Artifact) {
+	for _, a := range list {
+		of = append(of, journal.Artifact{Name: a.Name, Location: a.Location, Media: a.MediaType, Size: a.Size, Digest: a.SHA256})
+	}
+	return of
 }
 
 func acted(a *journal.Acted, err error) (api.KrefChange, error) {

@@ -370,9 +370,11 @@ const GROUND = withSome(NAMES_BY(isName), { not: isTrue });
 const STATED = withSome(NAMES_BY(isName), { not: isTrue, premises: new ArrayOf(GROUND, 1, 16), valid_from: isTime, valid_until: isTime });
 const RANK = withSome({ class: [1, 6] }, { criterion: [1, 2 ** 53 - 1], event: [1, 2 ** 53 - 1], fact: [1, 2 ** 53 - 1], turns: new ArrayOf(UUID, 1, 256) });
 const WORDS = new ArrayOf((v) => isText(v, 65536), 1, 64);
+const ARTIFACT = { location: (v) => isText(v, 1024) && /^[^\0-\x1f\x7f]+$/.test(v), media_type: /^[a-z0-9][a-z0-9!#$&^_.+-]{0,126}\/[a-z0-9][a-z0-9!#$&^_.+-]{0,126}$/,
+  name: /^[a-z0-9][a-z0-9._-]{0,63}$/, sha256: HEX64, size: [0, 2 ** 53 - 1] };
 const BELIEF = {
   private: withSome({ confidence_ppm: [0, 1e6], salt: HEX32, source: /^(observation|manual|external|inference|cross_agent|llm:[!-~]{1,128})$/, statements: new ArrayOf(STATED, 0, 64) },
-    { keywords: WORDS, reason: isSome(4096), summary: isSome(65536), title: isSome(4096), topics: WORDS }),
+    { artifacts: new ArrayOf(ARTIFACT, 1, 16), keywords: WORDS, reason: isSome(4096), summary: isSome(65536), title: isSome(4096), topics: WORDS }),
   public: withSome({ digest: HEX64, item: isItem, revision: [1, 2 ** 31 - 1], statements: new ArrayOf(RANK, 0, 64), type: /^revision\/1$/ },
     { by: isSome(MAX_BUNDLE), current: isTrue, key: HEX64, supersedes: [1, 2 ** 31 - 1], withheld: isTrue }),
 };
@@ -1044,6 +1046,7 @@ async function readBelief({ private: says, public: of }) {
   need(hex(await sha256(canonical(says))) === of.digest, "a belief whose digest is not that of what it says");
   need(says.statements.length === of.statements.length, "a belief with not as many ranks as statements");
   need((of.supersedes ?? 0) < of.revision, "a belief that supersedes a later one");
+  need((says.artifacts ?? []).every((a, i, all) => i === 0 || all[i - 1].name < a.name), "artifacts that do not ascend");
   const seen = says.statements.map(({ premises = [], valid_from: from, valid_until: until, ...literal }) => {
     need(from !== FIRST_TIME && until !== LAST_TIME && (from ?? FIRST_TIME) < (until ?? LAST_TIME), "a belief that holds at no time, or is limited by what is no limit");
     need(premises.every((p, i) => i === 0 || literalBefore(premises[i - 1], p)), "premises that do not ascend");

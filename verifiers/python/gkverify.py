@@ -226,9 +226,11 @@ def is_some(most): return lambda v: is_text(v, most) and v != ""
 NAMES = each("object predicate subject", is_name)
 STATED = with_some(NAMES, {"not": is_true, "premises": array(with_some(NAMES, {"not": is_true}), 1, 16), "valid_from": is_time, "valid_until": is_time})
 WORDS, MARK = array(lambda v: is_text(v, 65536), 1, 64), range(1, 2**53)
+ARTIFACT = {"location": lambda v: is_text(v, 1024, "[^\0-\x1f\x7f]+"), "media_type": "/".join(["[a-z0-9][a-z0-9!#$&^_.+-]{0,126}"] * 2),
+            "name": "[a-z0-9][a-z0-9._-]{0,63}", "sha256": HEX64, "size": range(2**53)}
 BELIEF = {"private": with_some({"confidence_ppm": range(10**6 + 1), "salt": HEX32, "statements": array(STATED, 0, 64),
                                 "source": "observation|manual|external|inference|cross_agent|llm:[!-~]{1,128}"},
-                               {"keywords": WORDS, "reason": is_some(4096), "summary": is_some(65536), "title": is_some(4096), "topics": WORDS}),
+                               {"artifacts": array(ARTIFACT, 1, 16), "keywords": WORDS, "reason": is_some(4096), "summary": is_some(65536), "title": is_some(4096), "topics": WORDS}),
           "public": with_some({"digest": HEX64, "item": is_item, "revision": range(1, 2**31), "type": "revision/1", "statements": array(
               with_some({"class": range(1, 7)}, {"criterion": MARK, "event": MARK, "fact": MARK, "turns": array(UUID, 1, 256)}), 0, 64)},
               {"by": is_string, "current": is_true, "key": HEX64, "supersedes": range(1, 2**31), "withheld": is_true})}
@@ -686,6 +688,7 @@ def read_beliefs(beliefs):
         need(sha256(canonical(says)).hex() == of["digest"], "a belief whose digest is not that of what it says")
         need(len(says["statements"]) == len(of["statements"]), "a belief with not as many ranks as statements")
         need(of.get("supersedes", 0) < of["revision"] and of.get("by") != "", "a belief that supersedes a later one, or of nobody")
+        need(ascending([a["name"] for a in says.get("artifacts", [])]), "artifacts that do not ascend")
         for s in says["statements"]:
             since, until, premises = s.get("valid_from"), s.get("valid_until"), s.get("premises", [])
             need(since != FIRST_TIME and until != LAST_TIME and (since or FIRST_TIME) < (until or LAST_TIME),

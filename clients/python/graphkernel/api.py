@@ -179,6 +179,16 @@ class ArchivedItem(TypedDict):
     """Of its line, which its deprecation keeps."""
 
 
+class Artifact(TypedDict):
+    location: str
+    media_type: str
+    name: str
+    sha256: str
+    """Of the content."""
+    size: int
+    """Bytes."""
+
+
 class Attributes(TypedDict):
     cwd: NotRequired[str]
     """The folder in which the agent worked, or one above it."""
@@ -270,6 +280,8 @@ BeliefProofRequest = TypedDict(
 
 
 class BeliefRequest(TypedDict):
+    artifacts: NotRequired[list[Artifact]]
+    """Of the revision; their names are unique in it."""
     confidence: NotRequired[float]
     """1 if left out."""
     dry_run: NotRequired[bool]
@@ -1038,6 +1050,7 @@ class Issued(TypedDict):
 
 
 class ItemRevision(TypedDict):
+    artifacts: NotRequired[list[Artifact]]
     at: str
     by: NotRequired[str]
     confidence: float
@@ -1531,6 +1544,8 @@ class ResolvedConflict(TypedDict):
 
 
 class ResolvedKref(TypedDict):
+    artifact: NotRequired[Artifact]
+    """That the address names."""
     as_of: int
     deprecated: bool
     item: str

@@ -172,6 +172,16 @@ export interface ArchivedItem {
   sha256: string;
 }
 
+export interface Artifact {
+  location: string;
+  media_type: string;
+  name: string;
+  /** Of the content. */
+  sha256: string;
+  /** Bytes. */
+  size: number;
+}
+
 export interface Attributes {
   /** The folder in which the agent worked, or one above it. */
   cwd?: string;
@@ -257,6 +267,8 @@ export interface BeliefProofRequest {
 }
 
 export interface BeliefRequest {
+  /** Of the revision; their names are unique in it. */
+  artifacts?: Artifact[];
   /** 1 if left out. */
   confidence?: number;
   /** Say what would happen, and record nothing. */
@@ -1019,6 +1031,7 @@ export interface Issued {
 }
 
 export interface ItemRevision {
+  artifacts?: Artifact[];
   at: string;
   by?: string;
   confidence: number;
@@ -1499,6 +1512,8 @@ export interface ResolvedConflict {
 }
 
 export interface ResolvedKref {
+  /** That the address names. */
+  artifact?: Artifact;
   as_of: number;
   deprecated: boolean;
   item: string;

@@ -10,7 +10,6 @@ import (
 
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
-	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/render"
 	"github.com/graphkernel/graphkernel/server/view"
 	"github.com/graphkernel/graphkernel/token"
@@ -86,11 +85,7 @@ docs/atlas.md says what each of them means.`,
 the slice is cut again without each.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.Stores.WithReadKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
-				named, err := cli.Do(c.Context(), s, view.ResolveTurn, api.TurnNamed{Name: args[0]})
-				if err != nil {
-					return err
-				}
-				id, err := dag.ParseTurnID(named.ID)
+				id, err := cli.Resolve(a, c, s, args[0])
 				if err != nil {
 					return err
 				}

@@ -67,7 +67,7 @@ conflicts lists it.`,
 // A changeFlags says what is meant beside the statements.
 type changeFlags struct {
 	not, dry                                    bool
-	because, turns                              []string
+	because, turns, artifacts                   []string
 	item, kind, from, until, reason, title, key string
 }
 
@@ -120,6 +120,7 @@ review are revisions that depend on what gave way by a link and not by a rule.`,
 	flags.StringVar(&f.item, "item", "", "the item whose revision this becomes (default: the one that states or contradicts the same, or a new one)")
 	flags.StringVar(&f.kind, "kind", "fact", "the kind of a new item")
 	flags.StringSliceVar(&f.turns, "turn", nil, "the turn that says so, as elsewhere; may be repeated")
+	flags.StringArrayVar(&f.artifacts, "artifact", nil, "points to a file or a URI: "+artifactForm+"; may be repeated")
 	flags.StringVar(&f.title, "title", "", "what the revision is called")
 	cli.NoFiles(c, "because", "item", "turn", "title")
 	_ = c.RegisterFlagCompletionFunc("kind", cobra.FixedCompletions(usualKinds(), cobra.ShellCompDirectiveNoFileComp)) // the flag exists
@@ -146,6 +147,13 @@ func (f *changeFlags) request(c *cobra.Command, args []string) (r api.BeliefRequ
 			return r, err
 		}
 		r.Premises = append(r.Premises, premise)
+	}
+	for _, text := range f.artifacts {
+		one, err := artifactOf(text)
+		if err != nil {
+			return r, err
+		}
+		r.Artifacts = append(r.Artifacts, one)
 	}
 	if r.ValidFrom, err = timeOf("from", f.from); err != nil {
 		return r, err
@@ -175,7 +183,7 @@ func change(a *cli.App, c *cobra.Command, o *operator, args []string, f *changeF
 	}
 	return a.Stores.WithKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
 		for _, name := range f.turns {
-			id, err := cli.Resolve(c, s, name)
+			id, err := cli.Resolve(a, c, s, name)
 			if err != nil {
 				return err
 			}

@@ -25,7 +25,7 @@ entity. Three names are a statement: SUBJECT PREDICATE OBJECT.`
 graphkernel belief items list it.`
 
 	addressHelp = refHelp + ` After it, ?r=3 names a revision and ?t=published what
-a tag points to; &seq=812 or &at=2026-03-01T00:00:00.000000Z how it was then. Quote an address with
+a tag points to; &seq=812 or &at=2026-03-01T00:00:00.000000Z how it was then; &a=NAME an artifact of it. Quote an address with
 ? or & in a shell. Without ?r and ?t, the tag current is meant, which is what is believed.`
 )
 

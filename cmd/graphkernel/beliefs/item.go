@@ -49,15 +49,15 @@ until which. People see a line for each of the newest ` + strconv.Itoa(mostRevis
 
   {"ref","as_of","item","deprecated","revision":{"revision","seq","at","by","supersedes",
     "statements":[{"subject","predicate","object","not","premises","valid_from","valid_until","turns","class"}],
-    "title","summary","withheld","keywords","topics","confidence","source","reason","erased"},
-   "revisions","tags":[{"tag","revision","since","until"}]}
+    "title","summary","withheld","keywords","topics","confidence","source","reason","erased",
+    "artifacts":[{"name","location","media_type","size","sha256"}]},"artifact","revisions","tags":[{"tag","revision","since","until"}]}
 
 ` + addressHelp,
 		Example: `  graphkernel belief show kref://acme/support/4f1c0a.fact
   graphkernel belief show 'kref://acme/support/4f1c0a.fact?r=1'
   graphkernel belief show 'kref://acme/support/4f1c0a.fact?t=published&seq=120'`,
 		Args:              cli.OneArg("ADDRESS"),
-		RunE:              func(c *cobra.Command, args []string) error { return showItem(a, c, args[0]) },
+		RunE:              func(c *cobra.Command, args []string) error { return ShowItem(a, c, args[0]) },
 		ValidArgsFunction: completeItems(a),
 	}
 }
@@ -65,7 +65,8 @@ until which. People see a line for each of the newest ` + strconv.Itoa(mostRevis
 // mostRevisions bounds the revisions that are listed for people.
 const mostRevisions = 20
 
-func showItem(a *cli.App, c *cobra.Command, text string) error {
+// ShowItem shows an item as graphkernel belief show does.
+func ShowItem(a *cli.App, c *cobra.Command, text string) error {
 	ref, err := addressOf("ADDRESS", text)
 	if err != nil {
 		return err
@@ -108,6 +109,9 @@ func printItem(w io.Writer, of *api.ResolvedKref, newest []*api.ItemRevision) {
 		fmt.Fprintln(w, "the tag points to no revision")
 	} else {
 		printRevision(w, of.Revision)
+	}
+	if of.Artifact != nil {
+		fmt.Fprintf(w, "\nartifact %s\n  sha256 %s\n", artifactLine(of.Artifact), of.Artifact.SHA256)
 	}
 	if len(of.Tags) > 0 {
 		fmt.Fprintln(w)
@@ -158,6 +162,9 @@ func printRevision(w io.Writer, r *api.ItemRevision) {
 		if line.text != "" {
 			fmt.Fprintf(w, "  %-10s %s\n", line.name, oneLine(line.text, widestText))
 		}
+	}
+	for i := range r.Artifacts {
+		fmt.Fprintf(w, "  %-10s %s\n", "artifact", artifactLine(&r.Artifacts[i]))
 	}
 	if r.Confidence != dag.One {
 		fmt.Fprintf(w, "  %-10s %s\n", "confidence", r.Confidence)
@@ -418,7 +425,7 @@ func link(a *cli.App, c *cobra.Command, from, kind, to string) error {
 	}
 	return a.Stores.WithKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
 		if name, ok := strings.CutPrefix(to, "turn:"); ok {
-			id, err := cli.Resolve(c, s, name)
+			id, err := cli.Resolve(a, c, s, name)
 			if err != nil {
 				return err
 			}

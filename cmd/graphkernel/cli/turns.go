@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/graphkernel/graphkernel/api"
+	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/ingest/llm"
 	"github.com/graphkernel/graphkernel/render"
@@ -67,13 +68,20 @@ func (s *Session) ShownIn(ctx context.Context, of []Turn) ([]dag.TurnID, error) 
 }
 
 // Resolve finds the turn that a name on the command line stands for: its id, the beginning of it,
-// or an external id.
-func Resolve(c *cobra.Command, s *Session, name string) (id dag.TurnID, err error) {
+// an external id, or the address of a belief that rests on it, of which it says so.
+func Resolve(a *App, c *cobra.Command, s *Session, name string) (id dag.TurnID, err error) {
 	w, err := Do(c.Context(), s, view.ResolveTurn, api.TurnNamed{Name: name})
-	if Is(err, api.CodeNotFound) {
+	address := belief.IsAddress(name)
+	switch {
+	case Is(err, api.CodeNotFound) && address:
+		return id, fmt.Errorf("%w; see: graphkernel belief show '%s'", err, render.OneLine(render.Visible(name), 200))
+	case Is(err, api.CodeNotFound):
 		return id, fmt.Errorf("%w; see: graphkernel show", err)
-	} else if err != nil {
+	case err != nil:
 		return id, err
+	}
+	if address {
+		a.IO.Note("%s rests on turn %s", name, w.ID)
 	}
 	return dag.ParseTurnID(w.ID)
 }
@@ -97,7 +105,7 @@ func Named(a *App, c *cobra.Command, s *Session, name, words string, asOf uint64
 	if words != "" {
 		return Find(a, c, s, words, asOf)
 	}
-	return Resolve(c, s, name)
+	return Resolve(a, c, s, name)
 }
 
 // FindFlag is the flag by which a turn is named by words.
@@ -107,7 +115,7 @@ func FindFlag(c *cobra.Command, words *string) {
 }
 
 // AnchorHelp says how a turn is named.
-const AnchorHelp = "A turn is named by its id, by a beginning of its id that no other shares, or by the\nid that another system gave it."
+const AnchorHelp = "A turn is named by its id, by a beginning of its id that no other shares, by the id that\nanother system gave it, or by the address kref://PROJECT/SPACE/NAME.KIND of a belief that\nrests on this turn alone."
 
 // Title returns the beginning of a conversation's title, for a line of a list.
 func Title(title string) string { return render.OneLine(render.Visible(title), 60) }

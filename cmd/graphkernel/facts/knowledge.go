@@ -210,7 +210,7 @@ func addFact(a *cli.App, c *cobra.Command, args []string, f *addFlags) error {
 	}
 	return a.Stores.WithNewKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
 		if f.turn != "" {
-			if act.Fact.Turn, err = cli.Resolve(c, s, f.turn); err != nil {
+			if act.Fact.Turn, err = cli.Resolve(a, c, s, f.turn); err != nil {
 				return err
 			}
 		}

@@ -48,7 +48,7 @@ func (f *factFlags) register(c *cobra.Command) {
 	cli.NoFiles(c, "subject", "predicate", "object", "entity", "source", "turn", "statement", "min-confidence", "valid-at")
 }
 
-func (f *factFlags) filter(c *cobra.Command, s *cli.Session) (api.FactFilter, error) {
+func (f *factFlags) filter(a *cli.App, c *cobra.Command, s *cli.Session) (api.FactFilter, error) {
 	q := api.FactFilter{Subject: f.subject, Predicate: f.predicate, Object: f.object, Entity: f.entity, Source: f.source}
 	for _, name := range [...]string{"subject", "predicate", "object", "entity", "source", "turn", "statement", "valid-at"} {
 		if given := c.Flags().Lookup(name); given.Changed && given.Value.String() == "" { // it would not limit anything
@@ -81,7 +81,7 @@ func (f *factFlags) filter(c *cobra.Command, s *cli.Session) (api.FactFilter, er
 		q.Statement = &id
 	}
 	if f.turn != "" {
-		id, err := cli.Resolve(c, s, f.turn)
+		id, err := cli.Resolve(a, c, s, f.turn)
 		if err != nil {
 			return q, err
 		}
@@ -147,7 +147,7 @@ func listFacts(a *cli.App, c *cobra.Command, f *factFlags, asOf uint64, after, c
 		if err := s.HoldsTurns(c.Context()); err != nil {
 			return err
 		}
-		filter, err := f.filter(c, s)
+		filter, err := f.filter(a, c, s)
 		if err != nil {
 			return err
 		}
@@ -290,7 +290,7 @@ func retractFacts(a *cli.App, c *cobra.Command, f *factFlags, why string, dry bo
 		if err := s.HoldsTurns(c.Context()); err != nil {
 			return err
 		}
-		filter, err := f.filter(c, s)
+		filter, err := f.filter(a, c, s)
 		if err != nil {
 			return err
 		}

@@ -111,7 +111,7 @@ func erase(a *cli.App, c *cobra.Command, turn string, f *eraseFlags) error {
 		return err
 	}
 	return a.Stores.WithKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
-		id, err := cli.Resolve(c, s, turn)
+		id, err := cli.Resolve(a, c, s, turn)
 		if err != nil {
 			return err
 		}

@@ -59,7 +59,7 @@ func eraseMany(a *cli.App, c *cobra.Command, f *eraseFlags) error {
 		return cli.Usagef("erasing many turns is for good, and standard input is no terminal to ask on; look with --dry-run, and give --yes")
 	}
 	return a.Stores.WithKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
-		q, lets, err := f.which(c, s, words, a.Clock())
+		q, lets, err := f.which(a, c, s, words, a.Clock())
 		if err != nil {
 			return err
 		}
@@ -80,10 +80,10 @@ func eraseMany(a *cli.App, c *cobra.Command, f *eraseFlags) error {
 }
 
 // which returns the query for the turns that are meant, and which of its turns they are.
-func (f *eraseFlags) which(c *cobra.Command, s *cli.Session, words []string, now time.Time) (q api.TurnQuery, lets func(*cli.Turn) bool, err error) {
+func (f *eraseFlags) which(a *cli.App, c *cobra.Command, s *cli.Session, words []string, now time.Time) (q api.TurnQuery, lets func(*cli.Turn) bool, err error) {
 	switch {
 	case c.Flags().Changed("conversation"):
-		id, _, _, err := conversationOf(c, s, f.conversation)
+		id, _, _, err := conversationOf(a, c, s, f.conversation)
 		if err != nil {
 			return q, nil, err
 		}

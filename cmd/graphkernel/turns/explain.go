@@ -70,7 +70,7 @@ func explain(a *cli.App, c *cobra.Command, anchor, turn string, flags cutFlags) 
 		if err != nil {
 			return err
 		}
-		id, err := cli.Resolve(c, s, turn)
+		id, err := cli.Resolve(a, c, s, turn)
 		if err != nil {
 			return err
 		}

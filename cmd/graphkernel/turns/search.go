@@ -135,7 +135,7 @@ func search(a *cli.App, c *cobra.Command, f *searchFlags) error {
 	f.Within = within
 	return a.Stores.WithReadKernel(c.Context(), keys, func(s *cli.Session) error {
 		if f.conversation != "" {
-			id, _, _, err := conversationOf(c, s, f.conversation)
+			id, _, _, err := conversationOf(a, c, s, f.conversation)
 			if err != nil {
 				return err
 			}

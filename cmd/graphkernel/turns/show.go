@@ -14,6 +14,8 @@ import (
 
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/api"
+	"github.com/graphkernel/graphkernel/belief"
+	"github.com/graphkernel/graphkernel/cmd/graphkernel/beliefs"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/ingest"
@@ -33,8 +35,8 @@ func showCommand(a *cli.App) *cobra.Command {
 	var flags cutFlags
 	var list listFlags
 	c := &cobra.Command{
-		Use:   "show [CONVERSATION|TURN]",
-		Short: "List the conversations, show one as a tree, or show a turn in full",
+		Use:   "show [CONVERSATION|TURN|KREF]",
+		Short: "List the conversations, show one as a tree, or show a turn or a belief in full",
 		Long: `Without an argument, lists the conversations, those in which something was said last first. With a turn, shows all that is known of it:
 when, who, its parents and children, which contexts showed it and which slices of turns held it, and its text. No index leads
 from a turn to slices: those among the newest 1000 that were handed out are cut again, and older ones are counted. With a conversation's id, or a beginning of
@@ -48,8 +50,10 @@ conversations or of the one that is named. KEY is the id of an API key, or jwt: 
 subject of a JWT. With --role, lists the turns of that role; with both, those that are
 both.
 
+With the address of a belief, kref://PROJECT/SPACE/NAME.KIND, shows that as graphkernel belief show does.
+
 ` + cli.AnchorHelp,
-		Args: cli.AtMostOneArg("CONVERSATION or TURN"),
+		Args: cli.AtMostOneArg("CONVERSATION, TURN or KREF"),
 		RunE: func(c *cobra.Command, args []string) error {
 			listed := c.Flags().Changed("key") || c.Flags().Changed("role")
 			switch {
@@ -65,6 +69,8 @@ both.
 				return showTree(a, c, "", find, anchor, flags)
 			case listed:
 				return showListed(a, c, key, role, args)
+			case len(args) == 1 && anchor == "" && belief.IsAddress(args[0]):
+				return beliefs.ShowItem(a, c, args[0])
 			case len(args) == 1:
 				return showTree(a, c, args[0], "", anchor, flags)
 			case anchor != "":
@@ -125,7 +131,7 @@ func showTree(a *cli.App, c *cobra.Command, name, find, anchor string, flags cut
 			}
 			name = id.String()
 		}
-		conversation, turns, turn, err := conversationOf(c, s, name)
+		conversation, turns, turn, err := conversationOf(a, c, s, name)
 		if err != nil {
 			return err
 		}
@@ -169,7 +175,7 @@ func showListed(a *cli.App, c *cobra.Command, key, role string, args []string) e
 	}
 	return a.Stores.WithReadKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
 		if len(args) == 1 {
-			id, _, _, err := conversationOf(c, s, args[0])
+			id, _, _, err := conversationOf(a, c, s, args[0])
 			if err != nil {
 				return err
 			}
@@ -193,13 +199,13 @@ func showListed(a *cli.App, c *cobra.Command, key, role string, args []string) e
 
 // conversationOf reads the conversation that a person names: by its id, by one of its turns, which it returns too, or by the
 // beginning of its id.
-func conversationOf(c *cobra.Command, s *cli.Session, name string) (id dag.ConversationID, turns []ShownTurn, turn *dag.TurnID, err error) {
+func conversationOf(a *cli.App, c *cobra.Command, s *cli.Session, name string) (id dag.ConversationID, turns []ShownTurn, turn *dag.TurnID, err error) {
 	if id, err := dag.AnyCase(dag.ParseConversationID)(name); err == nil {
 		if turns, err := ReadConversation(c.Context(), s, id); err != nil || len(turns) > 0 {
 			return id, turns, nil, err
 		}
 	}
-	of, unknown := cli.Resolve(c, s, name)
+	of, unknown := cli.Resolve(a, c, s, name)
 	if unknown != nil && !cli.Is(unknown, api.CodeNotFound) {
 		return id, nil, nil, unknown
 	}

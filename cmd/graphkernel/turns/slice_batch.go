@@ -89,7 +89,7 @@ func (b *batchFlags) cut(a *cli.App, c *cobra.Command, flags cutFlags, out strin
 				return err
 			}
 			return b.each(c.Context(), len(anchors), func(ctx context.Context, i int) (bundle client.Bundle, err error) {
-				id, err := cli.Resolve(c, s, anchors[i].name)
+				id, err := cli.Resolve(a, c, s, anchors[i].name)
 				if err == nil {
 					bundle, err = s.Slices.Cut(ctx, client.Request{Anchor: id, Policy: policy.ID(flags.policy), AsOf: dag.Seq(flags.asOf)})
 				}
