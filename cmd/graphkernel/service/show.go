@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"time"
 
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/dag"
@@ -44,8 +45,11 @@ func Show(a *cli.App, ctx context.Context, k *kernel.Kernel, authority *token.Au
 	} else {
 		a.IO.Note("graphkernel: open %s in a browser; interrupt with Ctrl-C", link(url, key))
 	}
-	return s.Serve(ctx, l, nil, server.Stopping{})
+	return s.Serve(ctx, l, nil, server.Stopping{Grace: shownGrace})
 }
+
+// shownGrace is how long requests at work may take to finish after an interruption.
+const shownGrace = 5 * time.Second
 
 // link is where a key signs in. What follows # stays in the browser: no request and no log has it.
 func link(url, key string) string { return url + "/sign-in#" + key }
