@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/graphkernel/graphkernel/api"
+	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/render"
@@ -109,6 +110,9 @@ func (f *eraseFlags) check() error {
 func erase(a *cli.App, c *cobra.Command, turn string, f *eraseFlags) error {
 	if err := f.check(); err != nil {
 		return err
+	}
+	if belief.IsAddress(turn) {
+		return cli.Usagef("%s is the address of a belief; an erasure is for good, so name the turn itself, which graphkernel show prints", turn)
 	}
 	return a.Stores.WithKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
 		id, err := cli.Resolve(a, c, s, turn)
