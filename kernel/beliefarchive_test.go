@@ -42,7 +42,7 @@ func (c *clocked) aged(t *testing.T, r *rand.Rand) {
 		in := asking(journal.Revise, fmt.Sprint("s", r.IntN(4)), "lives-in", fmt.Sprint("o", r.IntN(3)))
 		in.Item, in.Confidence, in.Title = belief.Item(fmt.Sprintf("kref://acme/desk/%d.%s", i, []string{"fact", "observation"}[i%2])), dag.PPM(r.IntN(500_000)), "t"
 		if r.IntN(3) == 0 {
-			in.Span.Until = dag.Time(c.now.UnixMicro()) + 1 + dag.Time(r.IntN(100)*86_400_000_000)
+			in.Span.Until = dag.Time(c.now.UnixMicro()) + 1 + dag.Time(r.IntN(100))*86_400_000_000
 		}
 		if o := must(c.Beliefs().Operate(ctx, tenant, in)); o.Result != journal.Changed {
 			continue

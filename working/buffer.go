@@ -29,9 +29,10 @@ type Limits struct {
 
 // Bounds of the limits themselves.
 const (
-	MaxMessages = 1000
-	MaxBytes    = 8 << 20
-	MaxSessions = 10_000
+	MaxMessages    = 1000
+	MaxBytes       = 8 << 20
+	MaxTenantBytes = 1 << 30 // that a tenant's sessions may be given
+	MaxSessions    = 10_000
 )
 
 // Filled returns the limits with nothing left to its default.
@@ -55,7 +56,7 @@ func (l Limits) Check() error {
 	for _, f := range []struct {
 		what      string
 		have, max int
-	}{{"messages of a session", l.Messages, MaxMessages}, {"bytes of a session", l.Bytes, MaxBytes}, {"sessions of a tenant", l.Sessions, MaxSessions}, {"bytes of a tenant", l.TenantBytes, 1 << 40}} {
+	}{{"messages of a session", l.Messages, MaxMessages}, {"bytes of a session", l.Bytes, MaxBytes}, {"sessions of a tenant", l.Sessions, MaxSessions}, {"bytes of a tenant", l.TenantBytes, MaxTenantBytes}} {
 		if f.have < 1 || f.have > f.max {
 			return fmt.Errorf("%w: working memory of %d %s, want 1 to %d", dag.ErrForm, f.have, f.what, f.max)
 		}
