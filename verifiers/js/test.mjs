@@ -555,7 +555,7 @@ async function judgeNamed(at) {
 }
 
 test("cases of facts made by the kernel", { skip: existsSync(FACTS) ? false : "golden/verify-facts does not exist: no cases of facts made by the kernel were run" }, async () => {
-  assert.deepEqual(await judgeNamed(FACTS), ["aliases", "canonical_order", "evidence", "facts", "inclusion", "policy_hash", "question", "reached", "slice_id", "snapshot", "token"]);
+  assert.deepEqual(await judgeNamed(FACTS), ["aliases", "beliefs", "canonical_order", "evidence", "facts", "inclusion", "policy_hash", "question", "reached", "slice_id", "snapshot", "steps", "token"]);
 });
 
 test("cases of contexts made by the kernel", { skip: existsSync(CONTEXTS) ? false : "golden/verify-contexts does not exist: no contexts were verified" }, async () => {
