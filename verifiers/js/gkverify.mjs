@@ -1263,8 +1263,8 @@ async function* checkProof({ v }) {
   yield ["canonical_order", ascending(revisions.map(address)) && ascending(evidence.map(({ turn }) => turn))];
   yield ["beliefs", revisions.every(({ public: { item } }, i) => item.slice("kref://".length, item.lastIndexOf("/")) === question.space && steps.some(([of]) => of === i))];
   yield ["steps", stepsHold(v)];
-  const named = new Set(steps.flatMap(([i, j]) => revisions[i].public.statements[j].turns ?? []));
-  yield ["evidence", named.size === evidence.length && evidence.every(({ turn }) => named.has(turn))];
+  const named = [...new Set(steps.flatMap(([i, j]) => revisions[i].public.statements[j].turns ?? []))].sort();
+  yield ["evidence", named.length === evidence.length && evidence.every(({ turn }, i) => turn === named[i])];
   const anchor = await uuid5("belief", PROOF_LEAF.question(question));
   yield ["question", anchor === p.anchor_turn_id];
   const policy_params_hash = hex(await sha256(canonical(policy)));
