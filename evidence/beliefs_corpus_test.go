@@ -16,7 +16,6 @@ import (
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/slice/beliefs"
-	"github.com/graphkernel/graphkernel/token"
 )
 
 const deskSpace belief.Space = "acme/desk"
@@ -62,31 +61,12 @@ func (c *corpus) proved(of belief.Literal, validAt *dag.Time) *kernel.IssuedBeli
 func (c *corpus) forgedBelief(data []byte, change func(*beliefs.Bundle)) []byte {
 	b := must(beliefs.Parse(data))
 	change(b)
-	id, hex, _ := strings.Cut(c.secret, " ")
-	ring := must(token.Keyring{}.Rotate(token.KeyID(id), must(token.ParseSecret(hex)), 0))
-	b.Seal = must(token.NewAuthority(ring).SealProvenance(tenant, &b.Provenance))
+	b.Seal = c.sealed(&b.Provenance)
 	return b.Append(nil)
 }
 
-// agreeBelief makes the header agree with the body, by what Check says that it should be.
-func agreeBelief(b *beliefs.Bundle) {
-	for range 2 { // the slice's id is computed of the others
-		for _, c := range b.Check() {
-			p := &b.Provenance
-			switch {
-			case c.Status != slice.StatusFail:
-			case c.ID == beliefs.CheckQuestion:
-				p.Anchor = must(dag.ParseTurnID(c.Expected))
-			case c.ID == slice.CheckPolicyHash:
-				p.PolicyParamsHash = must(dag.ParseDigest(c.Expected))
-			case c.ID == slice.CheckSnapshot:
-				p.GraphSnapshotHash = must(dag.ParseDigest(c.Expected))
-			case c.ID == slice.CheckSliceID:
-				p.SliceID = slice.SliceID(c.Expected)
-			}
-		}
-	}
-}
+// agreeBelief makes the header agree with the body.
+func agreeBelief(b *beliefs.Bundle) { agreeHeader(b.Check, &b.Provenance, beliefs.CheckQuestion) }
 
 // beliefCases are the cases of evidence of beliefs. Each name begins with belief.
 func beliefCases(t testing.TB) []corpusCase {

@@ -17,7 +17,6 @@ import (
 	"github.com/graphkernel/graphkernel/retrieval/bm25"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/slice/contexts"
-	"github.com/graphkernel/graphkernel/token"
 )
 
 // contextsFolder is where the cases of contexts are.
@@ -220,9 +219,7 @@ func (s *sample) drop(k contexts.Kind) {
 
 // seal signs a context and returns its bytes.
 func (c *corpus) seal(b *contexts.Bundle) []byte {
-	id, hex, _ := strings.Cut(c.secret, " ")
-	ring := must(token.Keyring{}.Rotate(token.KeyID(id), must(token.ParseSecret(hex)), 0))
-	b.Seal = must(token.NewAuthority(ring).SealProvenance(tenant, &b.Provenance))
+	b.Seal = c.sealed(&b.Provenance)
 	return b.Append(nil)
 }
 

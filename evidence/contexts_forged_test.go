@@ -18,24 +18,12 @@ func agreeContext(b *contexts.Bundle, but ...slice.CheckID) {
 	if !slices.Contains(but, contexts.CheckPrompt) {
 		b.Prompt.Cost = contexts.Tokens(string(b.Render()))
 	}
-	for range 3 { // the snapshot is computed of the prompt, and the slice's id of the others
-		for _, c := range b.Check() {
-			p := &b.Provenance
-			switch {
-			case c.Status != slice.StatusFail || slices.Contains(but, c.ID):
-			case c.ID == contexts.CheckPrompt:
-				b.Prompt.HMAC = must(dag.ParseDigest(c.Expected))
-			case c.ID == contexts.CheckRequest:
-				p.Anchor = must(dag.ParseTurnID(c.Expected))
-			case c.ID == slice.CheckPolicyHash:
-				p.PolicyParamsHash = must(dag.ParseDigest(c.Expected))
-			case c.ID == slice.CheckSnapshot:
-				p.GraphSnapshotHash = must(dag.ParseDigest(c.Expected))
-			case c.ID == slice.CheckSliceID:
-				p.SliceID = slice.SliceID(c.Expected)
-			}
+	for _, c := range b.Check() {
+		if c.ID == contexts.CheckPrompt && c.Status == slice.StatusFail && !slices.Contains(but, c.ID) {
+			b.Prompt.HMAC = must(dag.ParseDigest(c.Expected))
 		}
 	}
+	agreeHeader(b.Check, &b.Provenance, contexts.CheckRequest, but...)
 }
 
 // A forgery changes a context. What it does not mean to leave in disagreement is made anew.

@@ -108,9 +108,8 @@ func (c *corpusCase) judge(t testing.TB) evidence.Verdict {
 	if c.trust != "" {
 		j.Trust = must(ledger.ParseTrust([]byte(c.trust)))
 	}
-	if id, hex, ok := strings.Cut(c.secret, " "); ok {
-		ring := must(token.Keyring{}.Rotate(token.KeyID(id), must(token.ParseSecret(hex)), 0))
-		j.Keys = token.NewAuthority(ring)
+	if c.secret != "" {
+		j.Keys = token.NewAuthority(keyring(c.secret))
 	}
 	f := evidence.Files{
 		Bundle: bytes.TrimSuffix(c.files[bundleFile], []byte("\n")), Disclosure: bytes.TrimSuffix(c.files[partFile], []byte("\n")), Attestation: c.files[attestFile], Proof: c.files[proofFile],

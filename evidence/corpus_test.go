@@ -19,6 +19,7 @@ import (
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/slice/issued"
+	"github.com/graphkernel/graphkernel/token"
 )
 
 var update = flag.Bool("update", false, "write the folders of cases in golden anew")
@@ -52,6 +53,37 @@ type corpus struct {
 
 func (c *corpus) add(name string, o evidence.Outcome, why string, files map[string][]byte, trust, secret string, args ...string) {
 	c.cases = append(c.cases, corpusCase{name: name, why: why, files: files, trust: trust, secret: secret, args: args, verdict: string(o), code: codes[o]})
+}
+
+// sealed signs a header with the key of the corpus.
+func (c *corpus) sealed(p *slice.Provenance) slice.Seal {
+	return must(token.NewAuthority(keyring(c.secret)).SealProvenance(tenant, p))
+}
+
+// keyring holds one secret, "ID HEX".
+func keyring(secret string) token.Keyring {
+	id, hex, _ := strings.Cut(secret, " ")
+	return must(token.Keyring{}.Rotate(token.KeyID(id), must(token.ParseSecret(hex)), 0))
+}
+
+// agreeHeader makes a header agree with the body, by what check says that it should be. question is the check of the question of which
+// the anchor is the hash; "" if the anchor is a turn. Checks that are named are left as they are.
+func agreeHeader(check func() []slice.Check, p *slice.Provenance, question slice.CheckID, but ...slice.CheckID) {
+	for range 2 { // the slice's id is computed of the others
+		for _, c := range check() {
+			switch {
+			case c.Status != slice.StatusFail || slices.Contains(but, c.ID):
+			case c.ID == question:
+				p.Anchor = must(dag.ParseTurnID(c.Expected))
+			case c.ID == slice.CheckPolicyHash:
+				p.PolicyParamsHash = must(dag.ParseDigest(c.Expected))
+			case c.ID == slice.CheckSnapshot:
+				p.GraphSnapshotHash = must(dag.ParseDigest(c.Expected))
+			case c.ID == slice.CheckSliceID:
+				p.SliceID = slice.SliceID(c.Expected)
+			}
+		}
+	}
 }
 
 // with copies files with some of them changed; nil leaves one out.

@@ -17,7 +17,6 @@ import (
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/slice/facts"
-	"github.com/graphkernel/graphkernel/token"
 )
 
 // factsFolder is where the cases of bundles of facts are: a part of its own, for verifiers
@@ -102,31 +101,12 @@ func (c *corpus) proofOf(i *kernel.IssuedFacts, witnesses ...int) []byte {
 func (c *corpus) forged(data []byte, change func(*facts.Bundle)) []byte {
 	b := must(facts.Parse(data))
 	change(b)
-	id, hex, _ := strings.Cut(c.secret, " ")
-	ring := must(token.Keyring{}.Rotate(token.KeyID(id), must(token.ParseSecret(hex)), 0))
-	b.Seal = must(token.NewAuthority(ring).SealProvenance(tenant, &b.Provenance))
+	b.Seal = c.sealed(&b.Provenance)
 	return b.Append(nil)
 }
 
-// agree makes the header agree with the body, by what Check says that it should be.
-func agree(b *facts.Bundle) {
-	for range 2 { // the slice's id is computed of the others
-		for _, c := range b.Check() {
-			p := &b.Provenance
-			switch {
-			case c.Status != slice.StatusFail:
-			case c.ID == facts.CheckQuestion:
-				p.Anchor = must(dag.ParseTurnID(c.Expected))
-			case c.ID == slice.CheckPolicyHash:
-				p.PolicyParamsHash = must(dag.ParseDigest(c.Expected))
-			case c.ID == slice.CheckSnapshot:
-				p.GraphSnapshotHash = must(dag.ParseDigest(c.Expected))
-			case c.ID == slice.CheckSliceID:
-				p.SliceID = slice.SliceID(c.Expected)
-			}
-		}
-	}
-}
+// agree makes the header agree with the body.
+func agree(b *facts.Bundle) { agreeHeader(b.Check, &b.Provenance, facts.CheckQuestion) }
 
 // unknownFacts is a bundle of facts of a version that nobody knows, for those who know none of
 // facts at all.

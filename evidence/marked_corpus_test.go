@@ -11,7 +11,6 @@ import (
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
-	"github.com/graphkernel/graphkernel/token"
 )
 
 // work admits a session in which a person asks twice, and an agent edits two files. It is a conversation of its own.
@@ -109,15 +108,13 @@ func (c *corpus) markedForms(good []byte) {
 // markedReasons change one thing each that does not follow from the rest, and sign it again, as somebody could who has
 // the key: what fails is the check of the reasons alone.
 func (c *corpus) markedReasons(whole *slice.Bundle, ids []dag.TurnID) {
-	id, hex, _ := strings.Cut(c.secret, " ")
-	ring := must(token.Keyring{}.Rotate(token.KeyID(id), must(token.ParseSecret(hex)), 0))
 	forge := func(name, why string, change func(b *slice.Bundle, turn func(int) *slice.BundleTurn)) {
 		b := parsed(whole.Append(nil))
 		change(b, func(n int) *slice.BundleTurn {
 			return &b.Turns[slices.IndexFunc(b.Turns, func(t slice.BundleTurn) bool { return t.ID == ids[n] })]
 		})
-		agreeTurns(b)
-		b.Seal = must(token.NewAuthority(ring).SealProvenance(tenant, &b.Provenance))
+		agreeHeader(b.Check, &b.Provenance, "")
+		b.Seal = c.sealed(&b.Provenance)
 		k := corpusCase{name: "marked_" + name + "_fail", why: why, files: map[string][]byte{bundleFile: b.Append(nil)}, secret: c.secret, verdict: string(evidence.Tampered), code: codes[evidence.Tampered]}
 		k.fails = []string{string(slice.CheckAdmissions)}
 		c.cases = append(c.cases, k)
@@ -167,24 +164,6 @@ func (c *corpus) markedReasons(whole *slice.Bundle, ids []dag.TurnID) {
 func rescore(b *slice.Bundle, t *slice.BundleTurn) {
 	w := b.Policy.Walk()
 	t.Admission.Score = w.Scorer().Score(t.Admission.Voice, t.Phase, t.Salience, t.Admission.Distance)
-}
-
-// agreeTurns makes the header agree with the body, by what Check says that it should be.
-func agreeTurns(b *slice.Bundle) {
-	for range 2 { // the slice's id is computed of the others
-		for _, c := range b.Check() {
-			p := &b.Provenance
-			switch {
-			case c.Status != slice.StatusFail:
-			case c.ID == slice.CheckPolicyHash:
-				p.PolicyParamsHash = must(dag.ParseDigest(c.Expected))
-			case c.ID == slice.CheckSnapshot:
-				p.GraphSnapshotHash = must(dag.ParseDigest(c.Expected))
-			case c.ID == slice.CheckSliceID:
-				p.SliceID = slice.SliceID(c.Expected)
-			}
-		}
-	}
 }
 
 // TestMarkedCorpus makes sure that each way occurs in the sample, and that of a forged case the reasons fail and nothing else.

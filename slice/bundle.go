@@ -1,13 +1,10 @@
 package slice
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/internal/canon"
@@ -327,23 +324,6 @@ func (a *Admission) appendWire(w *canon.Writer) {
 	w.EndObject()
 }
 
-// ErrMalformed is wrapped by every error of ParseBundle and ParseDisclosure but
-// ErrVersion: the bytes are not what they are read as. The message says where.
-var ErrMalformed = errors.New("malformed bundle")
-
-// A malformedError says what the bytes should have been.
-type malformedError struct {
-	what string // such as bundle or disclosure
-	err  error
-}
-
-func (e *malformedError) Error() string   { return "malformed " + e.what + ": " + e.err.Error() }
-func (e *malformedError) Unwrap() []error { return []error{ErrMalformed, e.err} }
-
-// MaxBundle bounds the bytes that ParseBundle reads: 10 000 turns whose text
-// averages 64 KiB would be above it, and are no evidence that anybody checks.
-const MaxBundle = 512 << 20
-
 // ParseBundle reads a bundle's canonical bytes and nothing else: another
 // spelling of the same values is ErrMalformed. It checks the form of every
 // field, and nothing that needs computing; that is Bundle.Check.
@@ -362,63 +342,6 @@ func OpenBundle(data []byte) (*Bundle, []Check, error) {
 	return b, checks, nil
 }
 
-// BytesOfValue is what the shortest turn, edge, hash and line of an order have at least for each value.
-const BytesOfValue = 12
-
-// ReadStrict reads a document and writes it again: it must be the same bytes, or it is ErrMalformed, as everything
-// is that read fails. what names it in errors. versions returns what the document must say of its versions, which
-// are looked at first: another one is ErrVersion. beside, if not nil, is called with what was read while it is not yet
-// known whether it is. At most MaxBundle bytes are read, and as many values as they hold if each takes bytesOfValue, but no more than
-// the larger of canon.MaxValues and what BytesOfValue lets through: a value takes a hundred times its text in memory.
-func ReadStrict[T interface{ Append([]byte) []byte }](what string, data []byte, bytesOfValue int, versions func(*canon.Value) []KnownVersion, read func(*canon.Cursor) T, beside func(T)) (T, error) {
-	malformed := func(err error) (none T, _ error) { return none, &malformedError{what, err} }
-	if len(data) > MaxBundle {
-		return malformed(fmt.Errorf("%d bytes, at most %d", len(data), MaxBundle))
-	}
-	var v T
-	var version error
-	err := canon.Within(data, min(len(data)/bytesOfValue, max(len(data)/BytesOfValue, canon.MaxValues))+256, func(c *canon.Cursor) error {
-		if version = checkVersion(c.Value(), versions(c.Value())); version != nil {
-			if !c.Value().PlainKeys() { // no version has such keys
-				version = nil
-				return errKeys
-			}
-			return version
-		}
-		v = read(c)
-		return c.Err()
-	})
-	switch {
-	case version != nil:
-		var none T
-		return none, version
-	case err != nil:
-		return malformed(err)
-	}
-	if beside != nil {
-		var done sync.WaitGroup
-		done.Go(func() { beside(v) })
-		defer done.Wait()
-	}
-	buf := rewritten.Get().(*[]byte)
-	defer rewritten.Put(buf)
-	*buf = v.Append(slices.Grow((*buf)[:0], len(data)))
-	again := *buf
-	if at := firstDifference(data, again); at >= 0 {
-		return malformed(fmt.Errorf("byte %d: not the canonical spelling: got %q, want %q", at, around(data, at), around(again, at)))
-	}
-	return v, nil
-}
-
-var errKeys = errors.New("a key is not printable ASCII, or is empty")
-
-// A KnownVersion is a version that a document must say it is of, and where.
-type KnownVersion struct {
-	In      string // the member that says it; "": the document itself
-	Key     string // of the version in it
-	Version string
-}
-
 func bundleVersions(doc *canon.Value) []KnownVersion {
 	s := schemaAt(doc)
 	return []KnownVersion{{"provenance", "schema_version", s.Version}, {"policy", "type", s.Policy.Type}}
@@ -432,24 +355,6 @@ func schemaAt(doc *canon.Value) Schema {
 		}
 	}
 	return Schemas[0]
-}
-
-// checkVersion looks at the versions before anything else, since a later one may
-// have other fields.
-func checkVersion(doc *canon.Value, versions []KnownVersion) error {
-	for _, known := range versions {
-		part, path := doc, known.Key
-		if known.In != "" {
-			part, path = doc.Get(known.In), known.In+"."+known.Key
-		}
-		if part == nil {
-			continue // malformed, as the reader will say
-		}
-		if v := part.Get(known.Key); v != nil && v.Kind == canon.String && v.Text != known.Version {
-			return fmt.Errorf("%w: %s is %.40q, this program knows %q", ErrVersion, path, v.Text, known.Version)
-		}
-	}
-	return nil
 }
 
 func readBundle(c *canon.Cursor) *Bundle {
@@ -490,10 +395,6 @@ func ReadSeal(c *canon.Cursor) Seal {
 		Token:  canon.Parsed(c.Field("token"), parseToken),
 	}
 }
-
-// rewritten holds the bytes of bundles and disclosures that were written again to be compared. They
-// are as large as what was read, and needed no longer than that.
-var rewritten = sync.Pool{New: func() any { return new([]byte) }}
 
 func parseKeyID(s string) (string, error) {
 	if !dag.IsLabel(s) {
@@ -580,24 +481,4 @@ func readAdmission(c *canon.Cursor, marked bool) Admission {
 	}
 	c.Close()
 	return a
-}
-
-// firstDifference returns the place of the first byte in which a and b differ, or -1.
-func firstDifference(a, b []byte) int {
-	if bytes.Equal(a, b) { // the usual case, many bytes at a time
-		return -1
-	}
-	for i := range min(len(a), len(b)) {
-		if a[i] != b[i] {
-			return i
-		}
-	}
-	if len(a) != len(b) {
-		return min(len(a), len(b))
-	}
-	return -1
-}
-
-func around(b []byte, at int) []byte {
-	return b[at:min(len(b), at+24)]
 }

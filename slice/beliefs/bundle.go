@@ -1,10 +1,7 @@
 package beliefs
 
 import (
-	"bytes"
 	"crypto/sha256"
-	"errors"
-	"fmt"
 
 	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/belief/journal"
@@ -46,23 +43,8 @@ type Turn struct {
 	Leaf dag.Digest // slice.TurnLeaf
 }
 
-// begins are what the bytes of every bundle begin with, before and after the number of the view. Those of no bundle of another kind do.
-var begins = func() [2][]byte {
-	w := canon.NewWriter(nil)
-	w.BeginObject()
-	w.Key("as_of")
-	before := len(w.Bytes)
-	w.Uint(0)
-	after := len(w.Bytes)
-	w.Key("evidence")
-	return [2][]byte{w.Bytes[:before], w.Bytes[after:]}
-}()
-
 // Is reports whether bytes claim to be evidence of a belief, by how they begin.
-func Is(data []byte) bool {
-	rest, ok := bytes.CutPrefix(data, begins[0])
-	return ok && bytes.HasPrefix(bytes.TrimLeft(rest, "0123456789"), begins[1])
-}
+func Is(data []byte) bool { return slice.Begins(data, "evidence") }
 
 // Append appends the bundle's canonical bytes. For a bundle that Parse read, they are the bytes it was read from.
 func (b *Bundle) Append(dst []byte) []byte {
@@ -154,19 +136,8 @@ func (q *Question) Text() string {
 }
 
 // ParseQuestion reads a question as [Question.Text] gives it.
-func ParseQuestion(text string) (q Question, err error) {
-	doc, err := canon.Parse([]byte(text))
-	if err == nil {
-		c := canon.Open(doc)
-		q, err = readQuestion(c), c.Err()
-	}
-	if err == nil && q.Text() != text {
-		err = errors.New("not the canonical spelling")
-	}
-	if err != nil {
-		return Question{}, fmt.Errorf("%w evidence of a belief: question: %w", slice.ErrMalformed, err)
-	}
-	return q, nil
+func ParseQuestion(text string) (Question, error) {
+	return slice.ParseText("evidence of a belief: question", text, readQuestion, (*Question).Text)
 }
 
 // Parse reads a bundle's canonical bytes and nothing else: another spelling of the same values is slice.ErrMalformed. It checks the form of every

@@ -1,7 +1,6 @@
 package contexts
 
 import (
-	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"slices"
@@ -99,24 +98,8 @@ func (b *Bundle) prompt(text []byte) Prompt {
 	return Prompt{Tokens(string(text)), b.Request.digest("prompt", text)}
 }
 
-// begins are what the bytes of every bundle begin with, before and after the number of the view. Those of no bundle of
-// another kind do.
-var begins = func() [2][]byte {
-	w := canon.NewWriter(nil)
-	w.BeginObject()
-	w.Key("as_of")
-	before := len(w.Bytes)
-	w.Uint(0)
-	after := len(w.Bytes)
-	w.Key("beliefs")
-	return [2][]byte{w.Bytes[:before], w.Bytes[after:]}
-}()
-
 // Is reports whether bytes claim to be a context, by how they begin.
-func Is(data []byte) bool {
-	rest, ok := bytes.CutPrefix(data, begins[0])
-	return ok && bytes.HasPrefix(bytes.TrimLeft(rest, "0123456789"), begins[1])
-}
+func Is(data []byte) bool { return slice.Begins(data, "beliefs") }
 
 // Append appends the bundle's canonical bytes. For a bundle that Parse read, they are the
 // bytes it was read from.

@@ -141,19 +141,8 @@ func (r *Request) anchor(asOf dag.Seq) dag.TurnID {
 }
 
 // ParseRequest reads a request as [Request.Text] returns it.
-func ParseRequest(text string) (r Request, err error) {
-	doc, err := canon.Parse([]byte(text))
-	if err == nil {
-		c := canon.Open(doc)
-		r, err = readRequest(c), c.Err()
-	}
-	if err == nil && r.Text() != text {
-		err = errors.New("not the canonical spelling")
-	}
-	if err != nil {
-		return Request{}, fmt.Errorf("%w context: request: %w", slice.ErrMalformed, err)
-	}
-	return r, nil
+func ParseRequest(text string) (Request, error) {
+	return slice.ParseText("context: request", text, readRequest, (*Request).Text)
 }
 
 func readRequest(c *canon.Cursor) Request {

@@ -2,7 +2,6 @@ package facts
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -333,19 +332,8 @@ func readReached(c *canon.Cursor) Reached {
 }
 
 // ParseQuestion reads a question as [Question.Text] gives it.
-func ParseQuestion(text string) (q Question, err error) {
-	doc, err := canon.Parse([]byte(text))
-	if err == nil {
-		c := canon.Open(doc)
-		q, err = readQuestion(c), c.Err()
-	}
-	if err == nil && q.Text() != text {
-		err = errors.New("not the canonical spelling")
-	}
-	if err != nil {
-		return Question{}, fmt.Errorf("%w of facts: question: %w", slice.ErrMalformed, err)
-	}
-	return q, nil
+func ParseQuestion(text string) (Question, error) {
+	return slice.ParseText("of facts: question", text, readQuestion, (*Question).Text)
 }
 
 // Text returns the question as it is in a bundle.

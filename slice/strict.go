@@ -1,0 +1,159 @@
+package slice
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/graphkernel/graphkernel/internal/canon"
+)
+
+// ErrMalformed is wrapped by every error of ParseBundle and ParseDisclosure but
+// ErrVersion: the bytes are not what they are read as. The message says where.
+var ErrMalformed = errors.New("malformed bundle")
+
+// A malformedError says what the bytes should have been.
+type malformedError struct {
+	what string // such as bundle or disclosure
+	err  error
+}
+
+func (e *malformedError) Error() string   { return "malformed " + e.what + ": " + e.err.Error() }
+func (e *malformedError) Unwrap() []error { return []error{ErrMalformed, e.err} }
+
+// MaxBundle bounds the bytes that ParseBundle reads: 10 000 turns whose text
+// averages 64 KiB would be above it, and are no evidence that anybody checks.
+const MaxBundle = 512 << 20
+
+// Begins reports whether bytes begin as the canonical bytes of a bundle do whose members are as_of and then the one that is named. It tells
+// the kinds of bundles that begin with as_of apart before they are read.
+func Begins(data []byte, member string) bool {
+	w := canon.NewWriter(nil)
+	w.BeginObject()
+	w.Key("as_of")
+	before := len(w.Bytes)
+	w.Uint(0)
+	after := len(w.Bytes)
+	w.Key(member)
+	rest, ok := bytes.CutPrefix(data, w.Bytes[:before])
+	return ok && bytes.HasPrefix(bytes.TrimLeft(rest, "0123456789"), w.Bytes[after:])
+}
+
+// ParseText reads the canonical text of a part of a bundle, such as its question, and nothing else: another spelling of the same
+// values is ErrMalformed. what names it in errors, after "malformed bundle"; text spells what was read.
+func ParseText[T any](what, data string, read func(*canon.Cursor) T, text func(*T) string) (v T, err error) {
+	doc, err := canon.Parse([]byte(data))
+	if err == nil {
+		c := canon.Open(doc)
+		v, err = read(c), c.Err()
+	}
+	if err == nil && text(&v) != data {
+		err = errors.New("not the canonical spelling")
+	}
+	if err != nil {
+		var none T
+		return none, fmt.Errorf("%w %s: %w", ErrMalformed, what, err)
+	}
+	return v, nil
+}
+
+// BytesOfValue is what the shortest turn, edge, hash and line of an order have at least for each value.
+const BytesOfValue = 12
+
+// ReadStrict reads a document and writes it again: it must be the same bytes, or it is ErrMalformed, as everything
+// is that read fails. what names it in errors. versions returns what the document must say of its versions, which
+// are looked at first: another one is ErrVersion. beside, if not nil, is called with what was read while it is not yet
+// known whether it is. At most MaxBundle bytes are read, and as many values as they hold if each takes bytesOfValue, but no more than
+// the larger of canon.MaxValues and what BytesOfValue lets through: a value takes a hundred times its text in memory.
+func ReadStrict[T interface{ Append([]byte) []byte }](what string, data []byte, bytesOfValue int, versions func(*canon.Value) []KnownVersion, read func(*canon.Cursor) T, beside func(T)) (T, error) {
+	malformed := func(err error) (none T, _ error) { return none, &malformedError{what, err} }
+	if len(data) > MaxBundle {
+		return malformed(fmt.Errorf("%d bytes, at most %d", len(data), MaxBundle))
+	}
+	var v T
+	var version error
+	err := canon.Within(data, min(len(data)/bytesOfValue, max(len(data)/BytesOfValue, canon.MaxValues))+256, func(c *canon.Cursor) error {
+		if version = checkVersion(c.Value(), versions(c.Value())); version != nil {
+			if !c.Value().PlainKeys() { // no version has such keys
+				version = nil
+				return errKeys
+			}
+			return version
+		}
+		v = read(c)
+		return c.Err()
+	})
+	switch {
+	case version != nil:
+		var none T
+		return none, version
+	case err != nil:
+		return malformed(err)
+	}
+	if beside != nil {
+		var done sync.WaitGroup
+		done.Go(func() { beside(v) })
+		defer done.Wait()
+	}
+	buf := rewritten.Get().(*[]byte)
+	defer rewritten.Put(buf)
+	*buf = v.Append(slices.Grow((*buf)[:0], len(data)))
+	again := *buf
+	if at := firstDifference(data, again); at >= 0 {
+		return malformed(fmt.Errorf("byte %d: not the canonical spelling: got %q, want %q", at, around(data, at), around(again, at)))
+	}
+	return v, nil
+}
+
+var errKeys = errors.New("a key is not printable ASCII, or is empty")
+
+// A KnownVersion is a version that a document must say it is of, and where.
+type KnownVersion struct {
+	In      string // the member that says it; "": the document itself
+	Key     string // of the version in it
+	Version string
+}
+
+// checkVersion looks at the versions before anything else, since a later one may
+// have other fields.
+func checkVersion(doc *canon.Value, versions []KnownVersion) error {
+	for _, known := range versions {
+		part, path := doc, known.Key
+		if known.In != "" {
+			part, path = doc.Get(known.In), known.In+"."+known.Key
+		}
+		if part == nil {
+			continue // malformed, as the reader will say
+		}
+		if v := part.Get(known.Key); v != nil && v.Kind == canon.String && v.Text != known.Version {
+			return fmt.Errorf("%w: %s is %.40q, this program knows %q", ErrVersion, path, v.Text, known.Version)
+		}
+	}
+	return nil
+}
+
+// rewritten holds the bytes of bundles and disclosures that were written again to be compared. They
+// are as large as what was read, and needed no longer than that.
+var rewritten = sync.Pool{New: func() any { return new([]byte) }}
+
+// firstDifference returns the place of the first byte in which a and b differ, or -1.
+func firstDifference(a, b []byte) int {
+	if bytes.Equal(a, b) { // the usual case, many bytes at a time
+		return -1
+	}
+	for i := range min(len(a), len(b)) {
+		if a[i] != b[i] {
+			return i
+		}
+	}
+	if len(a) != len(b) {
+		return min(len(a), len(b))
+	}
+	return -1
+}
+
+func around(b []byte, at int) []byte {
+	return b[at:min(len(b), at+24)]
+}
