@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -21,6 +22,9 @@ type BeliefAbstraction struct {
 
 // MaxOriginals bounds what one abstraction is made from.
 const MaxOriginals = 64
+
+// ErrOriginal is wrapped if what is to be abstracted from is an older revision, or its item is deprecated.
+var ErrOriginal = errors.New("it is not what is believed of its item")
 
 // An Abstracted is what became of it.
 type Abstracted struct {
@@ -53,14 +57,11 @@ func (k Beliefs) Abstract(ctx context.Context, tenant dag.Tenant, in BeliefAbstr
 		}
 		out.From, least = append(out.From, address), min(least, of.Confidence)
 		for n := range of.Statements {
-			for _, turn := range of.Statements[n].Turns {
-				if !slices.Contains(r.Turns, turn) {
-					r.Turns = append(r.Turns, turn)
-				}
-			}
+			r.Turns = append(r.Turns, of.Statements[n].Turns...)
 		}
 	}
 	slices.SortFunc(r.Turns, dag.TurnID.Compare)
+	r.Turns = slices.Compact(r.Turns)
 	if r.Confidence == 0 {
 		r.Confidence = least
 	}
@@ -100,7 +101,7 @@ func (k Beliefs) original(ctx context.Context, tenant dag.Tenant, space belief.S
 	}
 	current := kref.Record.Tagged(journal.Current)
 	if kref.Revision == nil || current == nil || current.Number != kref.Revision.Number || kref.Record.Deprecated {
-		return nil, fmt.Errorf("%w: %s is not what is believed of its item", belief.ErrInput, a)
+		return nil, fmt.Errorf("%w: %s", ErrOriginal, a)
 	}
 	return current, nil
 }

@@ -26,7 +26,7 @@ func TestAbstract(t *testing.T) {
 		var from []belief.Address
 		for i, name := range []string{"a", "b"} {
 			in := asking(journal.Revise, "pump "+name, "is", "loud")
-			in.Item, in.Turns, in.Confidence = belief.Item("kref://acme/desk/"+name+".observation"), turns[i:i+1], dag.PPM(800_000+100_000*i)
+			in.Item, in.Turns, in.Confidence = belief.Item("kref://acme/desk/"+name+".observation"), turns[:i+1], dag.PPM(800_000+100_000*i)
 			must(k.Beliefs().Operate(ctx, tenant, in))
 			from = append(from, belief.Address{Item: in.Item})
 		}
@@ -81,6 +81,7 @@ func TestAbstractRefused(t *testing.T) {
 		o := must(k.Beliefs().Operate(ctx, tenant, in))
 		return belief.Address{Item: o.Item, Revision: o.Revision}
 	}
+	old := say("a.fact", "pump", "new")
 	first := say("a.fact", "pump", "loud")
 	shown := say("shown.fact", "fan", "quiet")
 	gone := say("gone.fact", "bell", "quiet")
@@ -97,8 +98,9 @@ func TestAbstractRefused(t *testing.T) {
 		want error
 	}{
 		"of nothing": {ask("all", "loud", 0), belief.ErrForm}, "too specific": {ask("all", "loud", dag.One+1, first), belief.ErrForm}, "twice": {ask("all", "loud", 0, first, first), belief.ErrForm},
-		"of what is deprecated": {ask("all", "loud", 0, gone), belief.ErrInput}, "of an old revision": {ask("all", "loud", 0, belief.Address{Item: first.Item, Revision: 9}), journal.ErrNoItem},
-		"elsewhere": {ask("all", "loud", 0, belief.Address{Item: "kref://acme/shop/a.fact"}), belief.ErrForm}, "published": {ask("all", "quiet", dag.One, shown), belief.ErrProtected},
+		"of what is deprecated": {ask("all", "loud", 0, gone), kernel.ErrOriginal}, "of an old revision": {ask("all", "loud", 0, old), kernel.ErrOriginal},
+		"of no revision": {ask("all", "loud", 0, belief.Address{Item: first.Item, Revision: 9}), journal.ErrNoItem},
+		"elsewhere":      {ask("all", "loud", 0, belief.Address{Item: "kref://acme/shop/a.fact"}), belief.ErrForm}, "published": {ask("all", "quiet", dag.One, shown), belief.ErrProtected},
 		"the same": {ask("pump", "loud", 0, first), belief.ErrInput}, "its own item": {onto, belief.ErrInput}, "the contrary": {ask("pump", "quiet", 0, first), belief.ErrInput},
 	} {
 		for _, dry := range []bool{true, false} {

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/belief/journal"
 	"github.com/graphkernel/graphkernel/belief/rules"
@@ -74,12 +73,7 @@ func (k Beliefs) Cascade(ctx context.Context, tenant dag.Tenant, space belief.Sp
 	if dry || len(list) == 0 {
 		return out, nil
 	}
-	var salt dag.Salt
-	if err := k.draw(salt[:]); err != nil {
-		return nil, err
-	}
-	out.Seq, err = k.journal().Lower(ctx, tenant, list, access.CallerIn(ctx), now, salt)
-	k.changes.tell(tenant)
+	out.Seq, err = k.lower(ctx, tenant, list, now)
 	return out, err
 }
 

@@ -68,13 +68,19 @@ func (k Beliefs) Decay(ctx context.Context, tenant dag.Tenant, space belief.Spac
 	if dry || len(list) == 0 {
 		return out, nil
 	}
+	out.Seq, err = k.lower(ctx, tenant, list, now)
+	return out, err
+}
+
+// lower records lower confidences as one change.
+func (k Beliefs) lower(ctx context.Context, tenant dag.Tenant, list []journal.Lowering, now dag.Time) (dag.Seq, error) {
 	var salt dag.Salt
 	if err := k.draw(salt[:]); err != nil {
-		return nil, err
+		return 0, err
 	}
-	out.Seq, err = k.journal().Lower(ctx, tenant, list, access.CallerIn(ctx), now, salt)
+	seq, err := k.journal().Lower(ctx, tenant, list, access.CallerIn(ctx), now, salt)
 	k.changes.tell(tenant)
-	return out, err
+	return seq, err
 }
 
 // decayed is what becomes of a revision under a half-life in days; false: it keeps its confidence.

@@ -127,7 +127,16 @@ func TestDecayKeeps(t *testing.T) {
 	c.now = c.now.Add(-time.Hour)
 	for want := dag.One / 2; want > 100_000; want /= 2 {
 		c.days(10)
+		changed := c.Turns().Changed(tenant)
 		d := must(c.Beliefs().Decay(ctx, tenant, beliefSpace, 10_000, false))
+		select {
+		case <-changed:
+		default:
+			t.Error("nobody was told")
+		}
+		if c.current(t, "above.observation").Salt == (dag.Salt{}) {
+			t.Error("its words have no salt")
+		}
 		if len(d.Lowered) != 1 || d.Lowered[0].After != want || len(d.Excepted) != 1 || d.Lowered[0].Origin != ref("above.observation", 1).String() {
 			t.Fatalf("%+v, want %s", d, want)
 		}
@@ -145,6 +154,9 @@ func TestDecayKeeps(t *testing.T) {
 	agent := access.As(ctx, access.Identity{Role: access.Agent, Subject: access.Stdio})
 	if _, err := c.Beliefs().Decay(agent, tenant, beliefSpace, 0, false); !errors.Is(err, kernel.ErrMayNot) {
 		t.Errorf("an agent: %v", err)
+	}
+	if _, err := c.Beliefs().Cascade(agent, tenant, beliefSpace, false); !errors.Is(err, kernel.ErrMayNot) {
+		t.Errorf("an agent lowers: %v", err)
 	}
 	if _, err := c.Beliefs().Decay(ctx, tenant, "acme/none", 0, true); !errors.Is(err, journal.ErrSpace) {
 		t.Errorf("no space: %v", err)

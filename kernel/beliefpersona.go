@@ -320,7 +320,8 @@ func distinct(list []belief.Literal) (out []belief.Literal) {
 	return out
 }
 
-// takeItem proposes what was imported as what was inferred, whoever imports it; only to revise with it is the authority of the caller.
+// takeItem records an imported item. Without Revise it is proposed as an inference, whatever the role of the caller; with Revise it is
+// revised with the caller's authority.
 func (k Beliefs) takeItem(ctx context.Context, tenant dag.Tenant, in *PersonaImport, r personaRequest) (o *journal.Outcome, err error) {
 	err = k.underPolicy(ctx, tenant, in.Space, func(p kinds.Policy, id string) error {
 		k.decideUnder(ctx, r.made, r.in, p, id)

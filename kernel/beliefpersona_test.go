@@ -238,7 +238,8 @@ func TestPersonaMangled(t *testing.T) {
 	}
 }
 
-// TestPersonaRefused refuses what was signed and is not in its form, what others signed, and whoever may not; each error names the place.
+// TestPersonaRefused makes sure that an import is refused if the signed document is malformed, if an unknown key signed it, or if the
+// caller lacks the permission. Each error names the place.
 func TestPersonaRefused(t *testing.T) {
 	w := newPersonaWorld(t)
 	good := w.payload(t, w.smallPersona(t))

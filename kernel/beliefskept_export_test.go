@@ -1,6 +1,6 @@
 package kernel
 
-// KeepLinks gives the links of beliefs that are kept another bound, in bytes.
+// KeepLinks sets how many bytes the kernel keeps of the links between beliefs.
 func KeepLinks(k *Kernel, most int) {
 	c := k.kept.Load()
 	c.beliefLinks = newWebs(c.store, most)

@@ -62,7 +62,7 @@ func own(ctx context.Context, session string) working.Name {
 	return working.Name{Owner: access.CallerIn(ctx), Session: session}
 }
 
-// mine refuses the session of another owner to whoever lacks a permission.
+// mine returns an error if the session belongs to another caller, unless the role of the caller has the permission for that.
 func mine(ctx context.Context, n working.Name, otherwise access.Permission) error {
 	if err := n.Check(); err != nil {
 		return err
@@ -79,8 +79,8 @@ func draftOf(m *working.Message, c dag.ConversationID) dag.Draft {
 	return dag.Draft{ID: m.ID, Conversation: c, Role: m.Role, Author: m.Author, Content: m.Content, CreatedAt: m.At}
 }
 
-// mayAdmit refuses turns that are outside the scope of whoever asks. A program that embeds the kernel and does not say who asks
-// is not held to any.
+// mayAdmit returns an error if the caller may not admit one of the turns. A program that embeds the kernel and sets no caller may
+// admit them all.
 func (k Working) mayAdmit(ctx context.Context, drafts []dag.Draft) error {
 	who := access.Asking(ctx)
 	for i := range drafts {

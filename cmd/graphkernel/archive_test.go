@@ -12,7 +12,8 @@ import (
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 )
 
-// TestBeliefArchive archives what was given up a hundred days ago: the file is there before anything is recorded, none is written over, and one command gives the items back.
+// TestBeliefArchive archives items that were contracted a hundred days ago. It makes sure that the file exists before anything is
+// recorded, that no existing file is overwritten, and that one command restores the items.
 func TestBeliefArchive(t *testing.T) {
 	dir := t.TempDir()
 	config := testConfig()
