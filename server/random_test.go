@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"net/url"
+	"path"
 	"slices"
 	"strings"
 	"testing"
@@ -182,7 +183,11 @@ func TestRandom(t *testing.T) {
 	}
 	known := context()
 	s.expect(200, question{op: "setSpace", key: s.admin(), body: api.NewSpace{Space: "acme/s"}})
-	s.expect(200, question{op: "reviseBeliefs", key: s.admin(), body: api.BeliefRequest{Space: "acme/s", Item: "kref://acme/s/made.fact", Statements: []api.BeliefStatement{{Subject: "ada", Predicate: "knew", Object: "babbage"}}}})
+	s.expect(200, question{op: "setSpace", key: s.admin(), body: api.NewSpace{Space: "acme/undrawn"}}) // whose items no request drawn ends
+	for _, item := range []string{"kref://acme/s/made.fact", "kref://acme/undrawn/made.fact"} {
+		space := path.Dir(strings.TrimPrefix(item, "kref://"))
+		s.expect(200, question{op: "reviseBeliefs", key: s.admin(), body: api.BeliefRequest{Space: space, Item: item, Statements: []api.BeliefStatement{{Subject: "ada", Predicate: "knew", Object: "babbage"}}}})
+	}
 	head, err := s.kernel.Turns().Head(t.Context(), tenantA)
 	if err != nil {
 		t.Fatal(err)
@@ -222,8 +227,8 @@ func TestRandom(t *testing.T) {
 		item *openapi3.PathItem
 	}
 	var all []described
-	for _, path := range slices.Sorted(maps.Keys(s.doc.Paths.Map())) {
-		item := s.doc.Paths.Value(path)
+	for _, name := range slices.Sorted(maps.Keys(s.doc.Paths.Map())) {
+		item := s.doc.Paths.Value(name)
 		ops := item.Operations()
 		for _, method := range slices.Sorted(maps.Keys(ops)) {
 			if op := ops[method]; op.OperationID != "streamEvents" && op.OperationID != "metrics" && op.OperationID != "addCheckpoint" {
@@ -236,7 +241,7 @@ func TestRandom(t *testing.T) {
 	whole := map[string]any{ // of which hardly anything can be drawn member by member
 		"importPersona":    api.PersonaImport{Space: "acme/s", Envelope: persona.Envelope, Signers: []string{s.identity.Attestations(tenantA)[0].Key.String()}},
 		"unarchiveBeliefs": api.UnarchiveRequest{Document: `{"form":"gkarchive/1","space":"acme/s","tenant":"` + string(tenantA) + `"}` + "\n"},
-		"abstractBeliefs":  api.AbstractionRequest{Space: "acme/s", From: []string{"kref://acme/s/made.fact"}, Statements: []api.BeliefStatement{{Subject: "people", Predicate: "know", Object: "people"}}, Specificity: 400_000},
+		"abstractBeliefs":  api.AbstractionRequest{Space: "acme/undrawn", From: []string{"kref://acme/undrawn/made.fact"}, Statements: []api.BeliefStatement{{Subject: "people", Predicate: "know", Object: "people"}}, Specificity: 400_000},
 	}
 	statuses := map[string]map[int]int{}
 	tried := func(op *openapi3.Operation) bool { // and not always refused for the same
