@@ -29,7 +29,7 @@ type Key struct {
 	Tenant    dag.Tenant
 	ID        string // 16 lowercase hex digits
 	Role      Role
-	Admits    Scope    // which turns it may bring; zero: the default of the role
+	Admits    Scope    // which turns it may bring, and which spaces are there for it; zero: the default of the role
 	Note      string   // what the key is for, in the words of anyone who made it; or ""
 	Hash      [32]byte // SHA-256 of the key's text
 	CreatedAt dag.Time
@@ -75,8 +75,8 @@ func (k *Key) Check() error {
 	if err := k.Admits.Check(); err != nil {
 		return err
 	}
-	if k.Admits != (Scope{}) && !k.Role.May(Admit) {
-		return fmt.Errorf("%w: a key of role %s admits no turns, so it has no roles and authors to admit", dag.ErrForm, k.Role)
+	if err := k.Admits.Fits(k.Role); err != nil {
+		return err
 	}
 	if !k.CreatedAt.Valid() || !k.RevokedAt.Valid() {
 		return fmt.Errorf("%w: API key %s, created at %d, revoked at %d", dag.ErrForm, k.ID, k.CreatedAt, k.RevokedAt)

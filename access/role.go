@@ -82,7 +82,7 @@ func (r Role) May(p Permission) bool {
 type Identity struct {
 	Tenant  dag.Tenant
 	Role    Role
-	Admits  Scope  // which turns it may bring
+	Admits  Scope  // which turns it may bring, and which spaces are there for it
 	Subject string // the key's id, or "jwt:" and the subject of a JWT; for logs and limits
 }
 

@@ -10,16 +10,20 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 )
 
-// MaxAuthors bounds the bytes of a scope's author patterns.
-const MaxAuthors = 1000
+// The bounds on the bytes of a scope's patterns.
+const (
+	MaxAuthors = 1000
+	MaxSpaces  = 1000
+)
 
-// A Scope says which turns the holder of a key may admit. It is written as it is stored, so
-// that identities can be compared. The zero value is the default of the key's role: an agent
+// A Scope says which turns the holder of a key may admit, and which spaces of beliefs are there for it. It is written as it
+// is stored, so that identities can be compared. The zero value is the default of the key's role: an agent
 // admits turns of the roles user, assistant and tool, an admin those of every role, both of
-// any author.
+// any author, and all spaces are there for both.
 type Scope struct {
 	Roles   string // roles of turns, joined by commas in the order of dag; "": the default
 	Authors string // patterns in which * stands for any text, sorted and joined by commas; "": any
+	Spaces  string // likewise, of the paths of spaces
 }
 
 // turnRoles lists the roles of turns in their order.
@@ -27,7 +31,7 @@ var turnRoles = []dag.Role{dag.RoleUser, dag.RoleAssistant, dag.RoleTool, dag.Ro
 
 // ParseScope reads lists as people write them: in any order and with repetitions, with
 // spaces around the commas, and roles in any case. An empty list is the default.
-func ParseScope(roles, authors string) (Scope, error) {
+func ParseScope(roles, authors, spaces string) (Scope, error) {
 	var s Scope
 	given := map[dag.Role]bool{}
 	for _, name := range items(roles) {
@@ -42,15 +46,20 @@ func ParseScope(roles, authors string) (Scope, error) {
 			s.Roles = join(s.Roles, r.String())
 		}
 	}
-	patterns := items(authors)
-	slices.Sort(patterns)
-	for _, p := range slices.Compact(patterns) {
-		s.Authors = join(s.Authors, p)
-	}
-	if strings.TrimSpace(roles) != "" && s.Roles == "" || strings.TrimSpace(authors) != "" && s.Authors == "" {
-		return Scope{}, fmt.Errorf("%w: a list of nothing but commas", dag.ErrForm)
+	s.Authors, s.Spaces = sorted(authors), sorted(spaces)
+	for _, list := range [...][2]string{{roles, s.Roles}, {authors, s.Authors}, {spaces, s.Spaces}} {
+		if strings.TrimSpace(list[0]) != "" && list[1] == "" {
+			return Scope{}, fmt.Errorf("%w: a list of nothing but commas", dag.ErrForm)
+		}
 	}
 	return s, s.Check()
+}
+
+// sorted returns the items of a list in their order, each once.
+func sorted(list string) string {
+	all := items(list)
+	slices.Sort(all)
+	return strings.Join(slices.Compact(all), ",")
 }
 
 func turnRole(name string) (dag.Role, error) {
@@ -92,15 +101,40 @@ func (s Scope) Check() error {
 		}
 		at += n + 1
 	}
-	patterns := items(s.Authors)
-	if strings.Join(items(s.Roles), ",") != s.Roles || strings.Join(patterns, ",") != s.Authors {
-		return fmt.Errorf("%w: the lists %.80q and %.80q have empty items, or spaces around them", dag.ErrForm, s.Roles, s.Authors)
+	if strings.Join(items(s.Roles), ",") != s.Roles {
+		return fmt.Errorf("%w: the roles %.80q have empty items, or spaces around them", dag.ErrForm, s.Roles)
 	}
-	if len(s.Authors) > MaxAuthors || !utf8.ValidString(s.Authors) || strings.ContainsFunc(s.Authors, unicode.IsControl) {
-		return fmt.Errorf("%w: the patterns of authors have %d bytes, want at most %d of UTF-8 without control characters", dag.ErrForm, len(s.Authors), MaxAuthors)
+	if err := checkPatterns("authors", s.Authors, MaxAuthors); err != nil {
+		return err
 	}
-	if !slices.IsSorted(patterns) || len(slices.Compact(slices.Clone(patterns))) != len(patterns) {
-		return fmt.Errorf("%w: the patterns of authors %.80q are not sorted, or one occurs twice", dag.ErrForm, s.Authors)
+	if strings.ContainsFunc(s.Spaces, func(r rune) bool { return !isSpaceRune(r) && r != ',' && r != '*' }) {
+		return fmt.Errorf("%w: the patterns of spaces %.80q, want paths such as acme/support and acme/*", dag.ErrForm, s.Spaces)
+	}
+	return checkPatterns("spaces", s.Spaces, MaxSpaces)
+}
+
+// isSpaceRune reports whether the path of a space may have a character.
+func isSpaceRune(r rune) bool {
+	return 'a' <= r && r <= 'z' || '0' <= r && r <= '9' || strings.ContainsRune("._-/", r)
+}
+
+func checkPatterns(of, list string, most int) error {
+	if len(list) > most || !utf8.ValidString(list) || strings.ContainsFunc(list, unicode.IsControl) {
+		return fmt.Errorf("%w: the patterns of %s have %d bytes, want at most %d of UTF-8 without control characters", dag.ErrForm, of, len(list), most)
+	}
+	if sorted(list) != list {
+		return fmt.Errorf("%w: the patterns of %s %.80q are not sorted, or one occurs twice, is empty or has spaces around it", dag.ErrForm, of, list)
+	}
+	return nil
+}
+
+// Fits reports a scope that no key of a role can have.
+func (s Scope) Fits(role Role) error {
+	switch {
+	case s.Roles+s.Authors != "" && !role.May(Admit):
+		return fmt.Errorf("%w: a key of role %s admits no turns, so it has no roles and authors to admit", dag.ErrForm, role)
+	case s.Spaces != "" && (role.May(Read) || !role.May(Recall)):
+		return fmt.Errorf("%w: a key of role %s has no spaces, for it reads all that is recorded, or no beliefs; one of role %s may have them", dag.ErrForm, role, Agent)
 	}
 	return nil
 }
@@ -132,7 +166,7 @@ func (e *ScopeError) Error() string {
 // wider returns the options that make a key which admits what a scope does and one more role, or one more author.
 func (s Scope) wider(of Role, role, author string) string {
 	way := fmt.Sprintf("--role %s", of)
-	if w, err := ParseScope(s.Roles+","+role, ""); err == nil && w.Roles != (Scope{}).For(of).Roles {
+	if w, err := ParseScope(s.Roles+","+role, "", ""); err == nil && w.Roles != (Scope{}).For(of).Roles {
 		way += " --admit-roles " + w.Roles
 	}
 	switch {
@@ -140,6 +174,9 @@ func (s Scope) wider(of Role, role, author string) string {
 		way += " --admit-authors PATTERNS, of which one fits that author"
 	case s.Authors != "":
 		way += " --admit-authors '" + s.Authors + "'"
+	}
+	if s.Spaces != "" {
+		way += " --spaces '" + s.Spaces + "'"
 	}
 	return way
 }
@@ -150,11 +187,17 @@ func (i Identity) MayAdmit(d *dag.Draft) error {
 	if !slices.Contains(items(s.Roles), d.Role.String()) {
 		return &ScopeError{Turn: d.ID, Field: "role", Value: d.Role.String(), Rule: s.Roles, Way: s.wider(i.Role, d.Role.String(), "")}
 	}
-	patterns := items(s.Authors)
-	if len(patterns) > 0 && !slices.ContainsFunc(patterns, func(p string) bool { return fits(p, d.Author) }) {
+	if s.Authors != "" && !fitsAny(s.Authors, d.Author) {
 		return &ScopeError{Turn: d.ID, Field: "author", Value: d.Author, Rule: s.Authors, Way: s.wider(i.Role, "", d.Author)}
 	}
 	return nil
+}
+
+// Sees reports whether a space of beliefs is there for the holder of a key.
+func (s Scope) Sees(space string) bool { return s.Spaces == "" || fitsAny(s.Spaces, space) }
+
+func fitsAny(patterns, text string) bool {
+	return slices.ContainsFunc(items(patterns), func(p string) bool { return fits(p, text) })
 }
 
 // fits reports whether a text is what a pattern says, in which * stands for any text. It

@@ -339,6 +339,7 @@ type NewAPIKey struct {
 	Note    string `json:"note,omitempty" is:"KeyNote"`
 	Roles   string `json:"admits_roles,omitempty" doc:"The roles of the turns that it may admit, with commas between them; that of its role if absent."`
 	Authors string `json:"admits_authors,omitempty" doc:"Patterns of the authors whose turns it may admit, with commas between them; any if absent."`
+	Spaces  string `json:"spaces,omitempty" doc:"Patterns of the spaces of beliefs that are there for it, with commas between them; all if absent. For the role agent alone."`
 }
 
 // APIKeyByID names a key.

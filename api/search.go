@@ -8,7 +8,7 @@ import (
 )
 
 // SearchTurns finds turns by words.
-var SearchTurns = declare[Search, Found](Spec{ID: "searchTurns", Method: "POST", Path: "/api/search", Tag: "turns", Tool: "find", Sets: []string{"everyday"}, May: access.Recall, Fails: []int{422}})
+var SearchTurns = declare[Search, Found](Spec{ID: "searchTurns", Method: "POST", Path: "/api/search", Tag: "turns", Tool: "find", Sets: []string{"everyday"}, May: access.Recall, Fails: []int{404, 422}})
 
 // A Search asks for turns by words.
 type Search struct {
@@ -20,6 +20,7 @@ type Search struct {
 	Attributes   *Attributes         `json:"attributes,omitempty" doc:"Only turns that have each of these attributes." tool:"-"`
 	Since        *dag.Time           `json:"since,omitempty" doc:"Only turns that were created then or later." tool:"Only turns that were created then or later, RFC 3339."`
 	Until        *dag.Time           `json:"until,omitempty" doc:"Only turns that were created before." tool:"Only turns that were created before, RFC 3339."`
+	Space        string              `json:"space,omitempty" is:"BeliefSpace" doc:"Only turns on which something rests that is believed in this space, as of the number of the search." tool:"-"`
 	AsOf         uint64              `json:"as_of,omitempty" is:"Seq" doc:"Search what was there at this sequence number; 0 is the present." tool:"-"`
 	Policy       string              `json:"policy,omitempty" is:"PolicyID" doc:"How turns are found; recall@1 if left out." tool:"-"`
 	Explain      bool                `json:"explain,omitempty" doc:"Say what each score is made of." tool:"-"`

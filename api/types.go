@@ -376,6 +376,7 @@ type APIKey struct {
 	Role      string `json:"role"`
 	Roles     string `json:"admits_roles" doc:"The roles of the turns that it may admit; empty: none."`
 	Authors   string `json:"admits_authors" doc:"Patterns of the authors whose turns it may admit; empty: none."`
+	Spaces    string `json:"spaces,omitempty" doc:"Patterns of the spaces of beliefs that are there for it; absent: it is limited to none."`
 	CreatedAt string `json:"created_at" is:"Time"`
 	RevokedAt string `json:"revoked_at,omitempty" is:"Time"`
 	Note      string `json:"note,omitempty"`
@@ -395,6 +396,7 @@ type MadeAPIKey struct {
 	Role    string `json:"role"`
 	Roles   string `json:"admits_roles"`
 	Authors string `json:"admits_authors"`
+	Spaces  string `json:"spaces,omitempty"`
 }
 
 // A RevokedAPIKey is a key that has ended.

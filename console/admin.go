@@ -123,7 +123,7 @@ func (v *visit) keys(made *api.MadeAPIKey, wrong string) (*page, error) {
 // createKey makes a key and shows it this once.
 func createKey(v *visit) (*page, error) {
 	form := v.r.PostFormValue
-	made, err := ask(v, api.CreateKey, api.NewAPIKey{Role: form("role"), Note: strings.TrimSpace(form("note")), Roles: strings.TrimSpace(form("roles")), Authors: strings.TrimSpace(form("authors"))})
+	made, err := ask(v, api.CreateKey, api.NewAPIKey{Role: form("role"), Note: strings.TrimSpace(form("note")), Roles: strings.TrimSpace(form("roles")), Authors: strings.TrimSpace(form("authors")), Spaces: strings.TrimSpace(form("spaces"))})
 	if p := problemIn(err); p != nil && p.Status < 500 && p.Status != http.StatusUnauthorized && p.Status != http.StatusForbidden {
 		answer, err := v.keys(nil, p.Detail)
 		if err == nil {

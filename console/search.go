@@ -11,7 +11,7 @@ import (
 )
 
 type searchData struct {
-	Q, Conversation, Role, Author, Project, Since, Until, AsOf, Policy string
+	Q, Conversation, Role, Author, Project, Since, Until, Space, AsOf, Policy string
 	Explain                                                            bool
 	Found                                                              *api.Found
 	Turns                                                              []string // whose id begins as the query does
@@ -22,7 +22,7 @@ type searchData struct {
 
 // Narrow reports whether not all turns are searched.
 func (d *searchData) Narrow() bool {
-	return d.Conversation+d.Role+d.Author+d.Project+d.Since+d.Until+d.AsOf+d.Policy != "" || d.Explain
+	return d.Conversation+d.Role+d.Author+d.Project+d.Since+d.Until+d.Space+d.AsOf+d.Policy != "" || d.Explain
 }
 
 // Named reports whether the query is the beginning of the id of something.
@@ -36,7 +36,7 @@ func search(v *visit) (*page, error) {
 	q := v.r.URL.Query()
 	d := searchData{
 		Q: strings.TrimSpace(q.Get("q")), Conversation: q.Get("conversation"), Role: q.Get("role"), Author: q.Get("author"), Project: q.Get("project"),
-		Since: q.Get("since"), Until: q.Get("until"), AsOf: q.Get("as_of"), Policy: q.Get("policy"), Explain: q.Get("explain") != "",
+		Since: q.Get("since"), Until: q.Get("until"), Space: q.Get("space"), AsOf: q.Get("as_of"), Policy: q.Get("policy"), Explain: q.Get("explain") != "",
 	}
 	answer := &page{"Search", "search", &d, ""}
 	if d.Q == "" {
@@ -46,7 +46,7 @@ func search(v *visit) (*page, error) {
 		return &page{to: string(itemPath(d.Q))}, nil
 	}
 	answer.title = "Search: " + line(d.Q, 60)
-	in := api.Search{Query: d.Q, Limit: hits, Role: d.Role, Author: d.Author, Policy: d.Policy, Explain: d.Explain}
+	in := api.Search{Query: d.Q, Limit: hits, Role: d.Role, Author: d.Author, Policy: d.Policy, Space: d.Space, Explain: d.Explain}
 	if d.Project != "" {
 		in.Attributes = &api.Attributes{Folder: d.Project}
 	}

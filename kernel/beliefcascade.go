@@ -28,7 +28,7 @@ func (k Beliefs) Cascade(ctx context.Context, tenant dag.Tenant, space belief.Sp
 			return nil, err
 		}
 	}
-	if _, err := k.journal().Space(ctx, tenant, space, history.Forever-1); err != nil {
+	if _, err := k.spaceOf(ctx, tenant, space, history.Forever-1); err != nil {
 		return nil, err
 	}
 	w, err := k.web(ctx, tenant, space)

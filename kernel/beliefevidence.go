@@ -100,6 +100,9 @@ func (c *cache) issueBelief(ctx context.Context, tenant dag.Tenant, b *beliefs.B
 func (c *cache) prove(ctx context.Context, tenant dag.Tenant, q beliefs.Question, asOf dag.Seq) (*beliefs.Bundle, policy.Registered, error) {
 	var none policy.Registered
 	j := c.journal()
+	if err := scopeOf(ctx).check(q.Space); err != nil {
+		return nil, none, err
+	}
 	id, err := j.Space(ctx, tenant, q.Space, asOf)
 	if err != nil {
 		return nil, none, err

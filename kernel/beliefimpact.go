@@ -3,6 +3,7 @@ package kernel
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/belief/journal"
@@ -31,6 +32,7 @@ func (k Beliefs) Impact(ctx context.Context, tenant dag.Tenant, a belief.Address
 			return stillOf[*BeliefImpact](c.store, nil, err) // the policy is read without regard to the epoch
 		}
 		of.Links, err = c.beliefLinks.dependents(ctx, tenant, belief.Address{Item: a.Item, Revision: kref.Revision.Number}, depth, kref.AsOf)
+		of.Links = slices.DeleteFunc(of.Links, func(d journal.Dependent) bool { return scopeOf(ctx).check(d.From.Item.Space()) != nil })
 		return stillOf(c.store, of, err)
 	})
 }

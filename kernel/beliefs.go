@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -87,7 +88,7 @@ func (c *keptRevisions) Keep(tenant dag.Tenant, r *journal.Revision) {
 
 // kindsOf returns the policy of a space, and its id.
 func (k *engine) kindsOf(ctx context.Context, tenant dag.Tenant, space belief.Space, asOf dag.Seq) (kinds.Policy, string, error) {
-	id, err := k.journal().Space(ctx, tenant, space, asOf)
+	id, err := k.spaceOf(ctx, tenant, space, asOf)
 	if err != nil {
 		return kinds.Policy{}, "", err
 	}
@@ -130,7 +131,7 @@ func (k *engine) literals(aliases *normalize.Table, member string, list []belief
 // contradicts itself is refused.
 func (k Beliefs) SetSpace(ctx context.Context, tenant dag.Tenant, space belief.Space, id policy.ID) (*journal.SpacePolicy, error) {
 	if id == "" {
-		has, err := k.journal().Space(ctx, tenant, space, history.Forever-1)
+		has, err := k.spaceOf(ctx, tenant, space, history.Forever-1)
 		if err != nil && !errors.Is(err, journal.ErrSpace) {
 			return nil, err
 		}
@@ -391,9 +392,17 @@ func (k Beliefs) Link(ctx context.Context, tenant dag.Tenant, l journal.Link) (*
 			return nil, err
 		}
 	}
-	if a, err := belief.ParseAddress(l.To); err == nil && a.Artifact != "" {
-		if _, err := k.Resolve(ctx, tenant, a); err != nil {
+	if err := scopeOf(ctx).check(l.From.Item.Space()); err != nil {
+		return nil, err
+	}
+	if a, err := belief.ParseAddress(l.To); err == nil {
+		if err := scopeOf(ctx).check(a.Item.Space()); err != nil {
 			return nil, err
+		}
+		if a.Artifact != "" {
+			if _, err := k.Resolve(ctx, tenant, a); err != nil {
+				return nil, err
+			}
 		}
 	}
 	if l.From.Artifact != "" {
@@ -485,6 +494,9 @@ func (k Beliefs) Resolve(ctx context.Context, tenant dag.Tenant, a belief.Addres
 }
 
 func (c *cache) resolve(ctx context.Context, tenant dag.Tenant, a belief.Address) (*Kref, error) {
+	if err := scopeOf(ctx).check(a.Item.Space()); err != nil {
+		return nil, err
+	}
 	head, err := c.store.Head(ctx, tenant)
 	if err != nil {
 		return nil, err
@@ -523,9 +535,11 @@ func (c *cache) resolve(ctx context.Context, tenant dag.Tenant, a belief.Address
 	return kref, nil
 }
 
-// Spaces returns the spaces of a tenant, with their policies.
+// Spaces returns the spaces of a tenant that are there for who asks, with their policies.
 func (k Beliefs) Spaces(ctx context.Context, tenant dag.Tenant) (map[belief.Space]string, error) {
-	return k.journal().Spaces(ctx, tenant, history.Forever-1)
+	all, err := k.journal().Spaces(ctx, tenant, history.Forever-1)
+	maps.DeleteFunc(all, func(space belief.Space, _ string) bool { return scopeOf(ctx).check(space) != nil })
+	return all, err
 }
 
 // Items returns up to limit items of a space above a name, ascending.
@@ -534,7 +548,7 @@ func (k Beliefs) Items(ctx context.Context, tenant dag.Tenant, space belief.Spac
 	if err != nil {
 		return nil, err
 	}
-	if _, err := k.journal().Space(ctx, tenant, space, asOf); err != nil {
+	if _, err := k.spaceOf(ctx, tenant, space, asOf); err != nil {
 		return nil, err
 	}
 	return k.journal().Names(ctx, tenant, space, after, limit, asOf)
@@ -542,7 +556,7 @@ func (k Beliefs) Items(ctx context.Context, tenant dag.Tenant, space belief.Spac
 
 // Conflicts returns the proposals that were not taken.
 func (k Beliefs) Conflicts(ctx context.Context, tenant dag.Tenant, space belief.Space) ([]*journal.Conflict, error) {
-	if _, err := k.journal().Space(ctx, tenant, space, history.Forever-1); err != nil {
+	if _, err := k.spaceOf(ctx, tenant, space, history.Forever-1); err != nil {
 		return nil, err
 	}
 	return k.journal().Conflicts(ctx, tenant, space, history.Forever-1)

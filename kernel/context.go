@@ -28,7 +28,7 @@ type ContextRequest struct {
 	Policy policy.ID       // "" is contexts.DefaultID
 	AsOf   dag.Seq         // 0: the anchor's own number, or the present if there is no anchor
 	Format contexts.Format // of the prompt; "" is Markdown
-	Spaces []belief.Space  // of beliefs; none: all of the tenant's
+	Spaces []belief.Space  // of beliefs; none: all that are there for who asks
 }
 
 // An IssuedContext is what a request for a context is answered with.
@@ -162,6 +162,9 @@ func (c *cache) assembleOnce(ctx context.Context, tenant dag.Tenant, a *assembly
 		return nil, err
 	}
 	g.given = a.statistics
+	if r.Spaces, err = c.k.spacesFor(ctx, tenant, r.Spaces, g.asOf); err != nil {
+		return nil, err
+	}
 	if a.salted != nil {
 		if err := a.salted(&r, a.policy.ID(), g.asOf); err != nil {
 			return nil, err

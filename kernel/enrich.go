@@ -136,7 +136,7 @@ func (v *view) near(ctx context.Context, names []string, r *EnrichRequest) (all 
 	at := map[knowledge.ID]int{}
 	for _, name := range names {
 		q := knowledge.Query{Filter: knowledge.Filter{AsOf: v.asOf}, Start: []string{name}, Direction: knowledge.Both, MaxHops: r.Hops, MaxResults: r.Facts}
-		answer, err := v.answer(ctx, q)
+		answer, err := v.answerTo(ctx, scopeOf(ctx), q)
 		if err != nil {
 			return nil, err
 		}
@@ -207,7 +207,7 @@ func (c *cache) entitiesOf(ctx context.Context, tenant dag.Tenant, v *view, hits
 		return nil, err
 	}
 	for i := range acts {
-		if f := &acts[i].Act.Fact; !acts[i].Erased && acts[i].Seq <= v.asOf {
+		if f := &acts[i].Act.Fact; !acts[i].Erased && acts[i].Seq <= v.asOf && scopeOf(ctx).shows(f.Source) {
 			add(f.Turn, f.Subject)
 			add(f.Turn, f.Object)
 		}

@@ -111,6 +111,9 @@ func (c *cache) find(ctx context.Context, tenant dag.Tenant, q *FactQuery) (f kn
 		Filter: knowledge.Filter{AsOf: at, ValidAt: q.ValidAt, MinConfidence: q.MinConfidence},
 		Source: q.Source, Turn: q.Turn, Statement: q.Statement, After: q.After, Limit: q.Limit,
 	}
+	if s := scopeOf(ctx); !s.whole() {
+		f.Shows = s.shows
+	}
 	for _, n := range [...]struct {
 		written       string
 		into, earlier *[]string

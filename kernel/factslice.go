@@ -163,6 +163,9 @@ func (c *cache) cutFacts(ctx context.Context, tenant dag.Tenant, q facts.Questio
 	if err != nil {
 		return nil, "", err
 	}
+	if err := scopeOf(ctx).checkAnswer(&answer); err != nil {
+		return nil, "", err
+	}
 	known, err := facts.Gather(ctx, c.store.knowledge(), c.leavesOf(tenant), tenant, v.aliases, &answer)
 	if errors.Is(err, knowledge.ErrErased) { // what is cached is of before
 		v.of.erased()
@@ -186,6 +189,14 @@ func (c *cache) leavesOf(tenant dag.Tenant) facts.Leaves {
 		}
 		return err
 	}
+}
+
+// answerTo is answer with what a scope shows.
+func (v *view) answerTo(ctx context.Context, s scope, q knowledge.Query) (knowledge.Answer, error) {
+	if s.whole() {
+		return v.answer(ctx, q)
+	}
+	return knowledge.Traverse(ctx, s.graph(v), v.aliases, q)
 }
 
 // answer answers from memory what was asked twice before, as of the same number: most

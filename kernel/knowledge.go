@@ -251,7 +251,8 @@ func (k Facts) Traverse(ctx context.Context, tenant dag.Tenant, t Traversal) (_ 
 			if err != nil {
 				return nil, err
 			}
-			answer, err := knowledge.Traverse(ctx, boundedGraph{v, within}, v.aliases, q)
+			g := boundedGraph{scopeOf(ctx).graph(v), func(e *knowledge.Edge) bool { return within[e.ID] }}
+			answer, err := knowledge.Traverse(ctx, g, v.aliases, q)
 			return &Traversed{answer, v.asOf, v.aliases}, err
 		}
 		return v.traverse(ctx, q)
@@ -286,8 +287,9 @@ func (c *cache) begin(ctx context.Context, tenant dag.Tenant, t *Traversal) (at 
 	return at, early, nil
 }
 
+// traverse answers with what is there for who asks.
 func (v *view) traverse(ctx context.Context, q knowledge.Query) (*Traversed, error) {
-	answer, err := v.answer(ctx, q)
+	answer, err := v.answerTo(ctx, scopeOf(ctx), q)
 	if err != nil {
 		return nil, err
 	}
@@ -360,6 +362,7 @@ func (k Facts) History(ctx context.Context, tenant dag.Tenant, id knowledge.ID) 
 	acts, err := steady(k.engine, func(c *cache) ([]knowledge.Recorded, error) {
 		return c.store.knowledge().ActsOf(ctx, tenant, id, 0, 1<<20)
 	})
+	acts = scopeOf(ctx).acts(acts)
 	if err == nil && len(acts) == 0 {
 		err = fmt.Errorf("statement %s of tenant %s: %w", id, tenant, store.ErrNotFound)
 	}
@@ -368,6 +371,9 @@ func (k Facts) History(ctx context.Context, tenant dag.Tenant, id knowledge.ID) 
 
 // Acts returns up to limit acts numbered above after, ascending: what changed since.
 func (k Facts) Acts(ctx context.Context, tenant dag.Tenant, after dag.Seq, limit int) ([]knowledge.Recorded, error) {
+	if s := scopeOf(ctx); !s.whole() { // what ended may be a belief of any space
+		return nil, fmt.Errorf("%w: changes are those of all spaces, and the key is for %s; ask for facts as of a number", ErrMayNot, s.of.Spaces)
+	}
 	return steady(k.engine, func(c *cache) ([]knowledge.Recorded, error) {
 		acts, err := c.store.knowledge().Acts(ctx, tenant, after, limit)
 		if err != nil {
@@ -480,7 +486,7 @@ func (k Facts) Paths(ctx context.Context, tenant dag.Tenant, p PathQuery) (_ *Tr
 			}
 			q.Earlier[name] = forms
 		}
-		answer, err := knowledge.Paths(ctx, v, v.aliases, q, to)
+		answer, err := knowledge.Paths(ctx, scopeOf(ctx).graph(v), v.aliases, q, to)
 		if err != nil {
 			return nil, err
 		}

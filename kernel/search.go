@@ -11,6 +11,7 @@ import (
 
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 
+	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/history/erasures"
@@ -31,6 +32,7 @@ var ErrNoWords = fmt.Errorf("%w: a search needs words", dag.ErrForm)
 // A SearchRequest asks for turns by words.
 type SearchRequest struct {
 	retrieval.Query
+	Space  belief.Space    // only turns on which something rests that is believed in this space; "": any
 	Policy policy.ID       // "" is recall@1
 	Within *token.Boundary // nil: all turns. The view is that of the evidence unless another is asked for
 }
@@ -80,6 +82,11 @@ func (c *cache) search(ctx context.Context, tenant dag.Tenant, r SearchRequest) 
 	}
 	if err != nil {
 		return f, err
+	}
+	if r.Space != "" {
+		if r.Among, err = c.restsOn(ctx, tenant, r.Space, r.AsOf); err != nil {
+			return f, err
+		}
 	}
 	f.AsOf, f.Policy = r.AsOf, cmp.Or(r.Policy, retrieval.PolicyID)
 	p, err := c.policies.get(ctx, tenant, f.Policy)

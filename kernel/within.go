@@ -131,10 +131,10 @@ func (c *cache) restingOn(ctx context.Context, b *token.Boundary, asOf dag.Seq) 
 	return through, nil
 }
 
-// A boundedGraph has the edges of some statements.
+// A boundedGraph has some edges of a graph.
 type boundedGraph struct {
 	knowledge.Graph
-	of map[knowledge.ID]bool
+	has func(*knowledge.Edge) bool
 }
 
 func (g boundedGraph) Edges(ctx context.Context, asks []knowledge.Ask) ([]knowledge.Run, error) {
@@ -149,7 +149,7 @@ func (g boundedGraph) Edges(ctx context.Context, asks []knowledge.Ask) ([]knowle
 			if n := len(run.Edges); n > 0 {
 				ask.After = run.Edges[n-1].Mark()
 			}
-			run.Edges = slices.DeleteFunc(slices.Clone(run.Edges), func(e knowledge.Edge) bool { return !g.of[e.ID] })
+			run.Edges = slices.DeleteFunc(slices.Clone(run.Edges), func(e knowledge.Edge) bool { return !g.has(&e) })
 			if len(run.Edges) > 0 || run.Whole {
 				break
 			}

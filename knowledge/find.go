@@ -11,14 +11,15 @@ import (
 // for an entity gives every name that stands for it.
 type Find struct {
 	Filter
-	Subjects, Objects []string    // one of them; empty: any
-	Either            []string    // the subject or the object is one of them; empty: any
-	Earlier           FindEarlier // names of earlier rules
-	Source            string      // of the version; "": any
-	Turn              *dag.TurnID // of the version; nil: any
-	Statement         *ID         // nil: any
-	After             dag.Seq     // versions that began later
-	Limit             int         // at most so many are listed; all are counted
+	Subjects, Objects []string                 // one of them; empty: any
+	Either            []string                 // the subject or the object is one of them; empty: any
+	Earlier           FindEarlier              // names of earlier rules
+	Source            string                   // of the version; "": any
+	Turn              *dag.TurnID              // of the version; nil: any
+	Statement         *ID                      // nil: any
+	Shows             func(source string) bool // whether versions of a source are looked for; nil: those of any
+	After             dag.Seq                  // versions that began later
+	Limit             int                      // at most so many are listed; all are counted
 }
 
 // FindEarlier has names to be found beside those of a Find, in facts alone whose names an earlier
@@ -32,7 +33,7 @@ func (e *FindEarlier) Any() bool {
 
 // bare reports whether nothing is looked for but versions that count, with some confidence.
 func (f *Find) bare() bool {
-	return f.ValidAt == nil && len(f.Predicates)+len(f.Subjects)+len(f.Objects)+len(f.Either) == 0 && f.Source == "" && f.Turn == nil && f.Statement == nil
+	return f.ValidAt == nil && len(f.Predicates)+len(f.Subjects)+len(f.Objects)+len(f.Either) == 0 && f.Source == "" && f.Turn == nil && f.Statement == nil && f.Shows == nil
 }
 
 // Matches reports whether a version, whose names a rule formed, is one that is looked for,
@@ -50,5 +51,6 @@ func (f *Find) Matches(v *Version, rule normalize.Rule) bool {
 		in(f.Either, f.Earlier.Either, v.Subject, v.Object) &&
 		(f.Source == "" || f.Source == v.Source) &&
 		(f.Turn == nil || *f.Turn == v.Turn) &&
-		(f.Statement == nil || *f.Statement == v.ID)
+		(f.Statement == nil || *f.Statement == v.ID) &&
+		(f.Shows == nil || f.Shows(v.Source))
 }

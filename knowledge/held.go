@@ -29,6 +29,13 @@ func HeldSource(item string, revision int) string {
 // Held reports whether the fact is a projection of a belief.
 func (f *Fact) Held() bool { return strings.HasPrefix(f.Source, heldPrefix) }
 
+// HolderOf returns the item that HeldSource made a source of, or its digest, and reports whether it made it at all.
+func HolderOf(source string) (item string, held bool) {
+	rest, held := strings.CutPrefix(source, heldPrefix)
+	item, _, _ = strings.Cut(rest, "?")
+	return item, held
+}
+
 // Chain is the digest under which versions of the fact follow each other: that of its statement, or, of a belief, one of the statement and the item. So
 // nobody else's assertion confirms what an item holds, and when that gives way, nobody else's assertion ends.
 func (f *Fact) Chain() ID {
@@ -36,8 +43,8 @@ func (f *Fact) Chain() ID {
 	if !f.Held() {
 		return id
 	}
-	item, _, _ := strings.Cut(f.Source, "?")
-	return sha256.Sum256(append(append(id[:], 0), item...))
+	item, _ := HolderOf(f.Source)
+	return sha256.Sum256(append(append(id[:], 0), heldPrefix+item...))
 }
 
 // refuseHeld refuses acts that callers may not make: those by which beliefs are projected.

@@ -238,16 +238,17 @@ type Query struct {
 	Author       string              // "": any
 	Attributes   map[string]string   // by keys of LabelKeys; a turn has all of them, or a folder below that of cwd
 	Since, Until *dag.Time           // created at Since or later, and before Until; nil: whenever
+	Among        map[dag.TurnID]bool // nil: any
 }
 
 // filters reports whether the query leaves any turn out.
 func (q *Query) filters() bool {
-	return q.Conversation != nil || q.Role != 0 || q.Author != "" || len(q.Attributes) > 0 || q.Since != nil || q.Until != nil
+	return q.Conversation != nil || q.Role != 0 || q.Author != "" || len(q.Attributes) > 0 || q.Since != nil || q.Until != nil || q.Among != nil
 }
 
 func (q *Query) lets(t *Turn) bool {
 	return (q.Conversation == nil || t.Conversation == *q.Conversation) && (q.Role == 0 || t.Role == q.Role) && (q.Author == "" || t.Author == q.Author) &&
-		(q.Since == nil || t.CreatedAt >= *q.Since) && (q.Until == nil || t.CreatedAt < *q.Until) && t.Labels.match(q.Attributes)
+		(q.Since == nil || t.CreatedAt >= *q.Since) && (q.Until == nil || t.CreatedAt < *q.Until) && t.Labels.match(q.Attributes) && (q.Among == nil || q.Among[t.ID])
 }
 
 // A Hit is a turn that was found. Its parts add up to Score under the fusion FusionSum, in ppm of the best that there could be by words.

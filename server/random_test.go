@@ -126,6 +126,26 @@ func (g *generator) text(s *openapi3.Schema) string {
 	return oneOf(g, "hello", "2026-01-02T03:04:05Z", "2026-01-02T03:04:05.123456+02:00", "9999-12-31T23:59:59Z", "1969-01-01T00:00:00Z", "human:guest", "🙂 ünï", "line\nline", "\u2028")
 }
 
+// A described operation is one of the contract, with its path.
+type described struct {
+	op   *openapi3.Operation
+	item *openapi3.PathItem
+}
+
+// drawn lists the operations of which requests can be drawn.
+func (s *service) drawn() (all []described) {
+	for _, name := range slices.Sorted(maps.Keys(s.doc.Paths.Map())) {
+		item := s.doc.Paths.Value(name)
+		ops := item.Operations()
+		for _, method := range slices.Sorted(maps.Keys(ops)) {
+			if op := ops[method]; op.OperationID != "streamEvents" && op.OperationID != "metrics" && op.OperationID != "addCheckpoint" {
+				all = append(all, described{op, item})
+			}
+		}
+	}
+	return all
+}
+
 // request draws a request for an operation.
 func (g *generator) request(s *service, op *openapi3.Operation, item *openapi3.PathItem) question {
 	q := question{op: op.OperationID, path: map[string]string{}, query: url.Values{}, header: map[string]string{}}
@@ -222,20 +242,7 @@ func TestRandom(t *testing.T) {
 		"VKey": {s.identity.Attestations(tenantA)[0].Key.String()}, "BeliefSource": {"manual", "llm:m"}, "LinkTarget": {"kref://acme/s/made.fact?r=1", "turn:" + turnID(1)},
 		"Digest": {statement}, "AnyDigest": {statement, strings.ToUpper(statement)},
 	}}
-	type described struct {
-		op   *openapi3.Operation
-		item *openapi3.PathItem
-	}
-	var all []described
-	for _, name := range slices.Sorted(maps.Keys(s.doc.Paths.Map())) {
-		item := s.doc.Paths.Value(name)
-		ops := item.Operations()
-		for _, method := range slices.Sorted(maps.Keys(ops)) {
-			if op := ops[method]; op.OperationID != "streamEvents" && op.OperationID != "metrics" && op.OperationID != "addCheckpoint" {
-				all = append(all, described{op, item})
-			}
-		}
-	}
+	all := s.drawn()
 	var persona api.Persona
 	s.expect(200, question{op: "exportPersona", key: s.admin(), body: api.PersonaRequest{Space: "acme/s"}}).decode(t, &persona)
 	whole := map[string]any{ // of which hardly anything can be drawn member by member

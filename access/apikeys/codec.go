@@ -28,6 +28,10 @@ func appendDetail(dst []byte, k *access.Key, number uint64) []byte {
 	w.String(string(k.Role))
 	w.Key("roles")
 	w.String(k.Admits.Roles)
+	if k.Admits.Spaces != "" {
+		w.Key("spaces")
+		w.String(k.Admits.Spaces)
+	}
 	w.EndObject()
 	return w.Bytes
 }
@@ -45,6 +49,9 @@ func readDetail(k *access.Key, detail []byte) (number uint64, err error) {
 	number = c.Field("number").Uint(Max)
 	k.Role = canon.Parsed(c.Field("role"), access.ParseRole)
 	k.Admits.Roles = c.Field("roles").String()
+	if spaces := c.Optional("spaces"); spaces != nil {
+		k.Admits.Spaces = spaces.String()
+	}
 	c.Close()
 	if err := c.Err(); err != nil {
 		return 0, err

@@ -36,12 +36,18 @@ func createKey(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.
 	if err := access.CheckNote(in.Note); err != nil {
 		return api.MadeAPIKey{}, &canon.FieldError{Path: "note", Err: err}
 	}
-	admits, err := access.ParseScope(in.Roles, in.Authors)
-	if err == nil && admits != (access.Scope{}) && !role.May(access.Admit) {
-		err = fmt.Errorf("a key of role %s admits no turns", role)
+	for _, list := range [...]struct{ path, roles, authors, spaces string }{{"admits_roles", in.Roles, "", ""}, {"admits_authors", "", in.Authors, ""}, {"spaces", "", "", in.Spaces}} {
+		s, err := access.ParseScope(list.roles, list.authors, list.spaces)
+		if err == nil {
+			err = s.Fits(role)
+		}
+		if err != nil {
+			return api.MadeAPIKey{}, &canon.FieldError{Path: list.path, Err: err}
+		}
 	}
+	admits, err := access.ParseScope(in.Roles, in.Authors, in.Spaces)
 	if err != nil {
-		return api.MadeAPIKey{}, &canon.FieldError{Path: "admits_roles", Err: err}
+		return api.MadeAPIKey{}, err
 	}
 	text, key, err := k.Keys().CreateScoped(ctx, tenant, role, admits, in.Note)
 	if errors.Is(err, apikeys.ErrTooMany) {
@@ -50,7 +56,7 @@ func createKey(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.
 	if err != nil {
 		return api.MadeAPIKey{}, err
 	}
-	return api.MadeAPIKey{Key: text, ID: key.ID, Tenant: string(key.Tenant), Role: string(role), Roles: admits.For(role).Roles, Authors: authors(&key)}, nil
+	return api.MadeAPIKey{Key: text, ID: key.ID, Tenant: string(key.Tenant), Role: string(role), Roles: admits.For(role).Roles, Authors: authors(&key), Spaces: admits.Spaces}, nil
 }
 
 // revokeKey ends an API key for good.
@@ -73,7 +79,7 @@ func revokeKey(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.
 }
 
 func apiKey(k *access.Key) api.APIKey {
-	w := api.APIKey{ID: k.ID, Role: string(k.Role), Roles: k.Admits.For(k.Role).Roles, Authors: authors(k), CreatedAt: k.CreatedAt.String(), Note: k.Note}
+	w := api.APIKey{ID: k.ID, Role: string(k.Role), Roles: k.Admits.For(k.Role).Roles, Authors: authors(k), Spaces: k.Admits.Spaces, CreatedAt: k.CreatedAt.String(), Note: k.Note}
 	if k.RevokedAt != 0 {
 		w.RevokedAt = k.RevokedAt.String()
 	}

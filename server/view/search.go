@@ -6,6 +6,7 @@ import (
 	"maps"
 
 	"github.com/graphkernel/graphkernel/api"
+	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/policy"
@@ -15,7 +16,7 @@ import (
 
 // search finds turns by words.
 func search(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.Search) (w api.Found, err error) {
-	q := kernel.SearchRequest{Policy: policy.ID(in.Policy), Query: retrieval.Query{
+	q := kernel.SearchRequest{Policy: policy.ID(in.Policy), Space: belief.Space(in.Space), Query: retrieval.Query{
 		Text: in.Query, AsOf: dag.Seq(in.AsOf), Limit: in.Limit, Conversation: in.Conversation, Author: in.Author, Attributes: attributes(in.Attributes), Since: in.Since, Until: in.Until,
 	}}
 	if q.Limit == 0 {

@@ -256,6 +256,9 @@ func Key(n int) access.Key {
 	if role.May(access.Admit) {
 		admits = access.Scope{Roles: "user,tool", Authors: fmt.Sprintf("*,agent:%d:🔑*", n)}
 	}
+	if role == access.Agent {
+		admits.Spaces = "acme/*,desk"
+	}
 	return access.Key{
 		Tenant:    Tenant,
 		ID:        fmt.Sprintf("%016x", uint64(n+1)*0x9e3779b97f4a7c15),

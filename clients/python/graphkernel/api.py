@@ -61,6 +61,8 @@ class APIKey(TypedDict):
     note: NotRequired[str]
     revoked_at: NotRequired[str]
     role: str
+    spaces: NotRequired[str]
+    """Patterns of the spaces of beliefs that are there for it; absent: it is limited to none."""
 
 
 class APIKeys(TypedDict):
@@ -1200,6 +1202,7 @@ class MadeAPIKey(TypedDict):
     key: str
     """The key itself. Only its hash is stored."""
     role: str
+    spaces: NotRequired[str]
     tenant: str
 
 
@@ -1238,6 +1241,8 @@ class NewAPIKey(TypedDict):
     """The roles of the turns that it may admit, with commas between them; that of its role if absent."""
     note: NotRequired[str]
     role: Literal["verifier", "agent", "auditor", "admin"]
+    spaces: NotRequired[str]
+    """Patterns of the spaces of beliefs that are there for it, with commas between them; all if absent. For the role agent alone."""
 
 
 class NewAliases(TypedDict):
@@ -1634,6 +1639,8 @@ class RevokedAPIKey(TypedDict):
     note: NotRequired[str]
     revoked_at: NotRequired[str]
     role: str
+    spaces: NotRequired[str]
+    """Patterns of the spaces of beliefs that are there for it; absent: it is limited to none."""
     tenant: str
 
 
@@ -1662,6 +1669,8 @@ class Search(TypedDict):
     """Only turns of this role."""
     since: NotRequired[str]
     """Only turns that were created then or later."""
+    space: NotRequired[str]
+    """Only turns on which something rests that is believed in this space, as of the number of the search."""
     until: NotRequired[str]
     """Only turns that were created before."""
     within: NotRequired[Any]

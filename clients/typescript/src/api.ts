@@ -55,6 +55,8 @@ export interface APIKey {
   note?: string;
   revoked_at?: string;
   role: string;
+  /** Patterns of the spaces of beliefs that are there for it; absent: it is limited to none. */
+  spaces?: string;
 }
 
 export interface APIKeys {
@@ -1176,6 +1178,7 @@ export interface MadeAPIKey {
   /** The key itself. Only its hash is stored. */
   key: string;
   role: string;
+  spaces?: string;
   tenant: string;
 }
 
@@ -1214,6 +1217,8 @@ export interface NewAPIKey {
   admits_roles?: string;
   note?: string;
   role: "verifier" | "agent" | "auditor" | "admin";
+  /** Patterns of the spaces of beliefs that are there for it, with commas between them; all if absent. For the role agent alone. */
+  spaces?: string;
 }
 
 export interface NewAliases {
@@ -1597,6 +1602,8 @@ export interface RevokedAPIKey {
   note?: string;
   revoked_at?: string;
   role: string;
+  /** Patterns of the spaces of beliefs that are there for it; absent: it is limited to none. */
+  spaces?: string;
   tenant: string;
 }
 
@@ -1625,6 +1632,8 @@ export interface Search {
   role?: "user" | "assistant" | "system" | "tool";
   /** Only turns that were created then or later. */
   since?: string;
+  /** Only turns on which something rests that is believed in this space, as of the number of the search. */
+  space?: string;
   /** Only turns that were created before. */
   until?: string;
   /** A bundle that the kernel handed out, byte for byte. Only its turns are searched, as if there were no others, as of its number unless another is given. */

@@ -35,9 +35,9 @@ keys that sign; see: graphkernel keys.`,
 		Args: cli.KnownCommand,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	var role, note, roles, authors string
+	var made api.NewAPIKey
 	create := &cobra.Command{
-		Use:   "create --role ROLE [--admit-roles LIST] [--admit-authors LIST] [--note TEXT]",
+		Use:   "create --role ROLE [--admit-roles LIST] [--admit-authors LIST] [--spaces LIST] [--note TEXT]",
 		Short: "Make an API key and print it, this once",
 		Long: `Makes a key for the tenant that --tenant names and prints it alone on standard output.
 It is shown only this once. If you lose it, make another and revoke this one. The
@@ -49,21 +49,27 @@ A key of role agent admits turns of the roles user, assistant and tool, of any a
 one of role admin those of every role. --admit-roles and --admit-authors say otherwise:
 lists with commas, and in an author's pattern * stands for any text.
 
+--spaces limits a key of role agent to some spaces of beliefs, by patterns of their paths:
+what is believed elsewhere is not there for it, neither as a belief nor as a fact, nor in
+a context. Turns are those of the whole tenant. docs/security.md says what else is.
+
 The store is made if there is none. The result, as JSON:
 
-  {"key","id","tenant","role","admits_roles","admits_authors"}`,
+  {"key","id","tenant","role","admits_roles","admits_authors","spaces"}`,
 		Example: `  graphkernel apikey create --tenant acme --role agent --note 'the build farm'
   graphkernel apikey create --role agent --admit-roles assistant,tool --admit-authors 'agent:*,tool:*'
+  graphkernel apikey create --role agent --spaces 'acme/support,acme/ops/*'
   graphkernel apikey create --role auditor > auditor.key`,
 		Args: cli.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return createAPIKey(a, c, role, note, roles, authors) },
+		RunE: func(c *cobra.Command, _ []string) error { return createAPIKey(a, c, made) },
 	}
-	create.Flags().StringVar(&role, "role", "", "what its holder may do: "+roleNames()+" (required)")
-	create.Flags().StringVar(&note, "note", "", fmt.Sprintf("what it is for, at most %d bytes", access.MaxNote))
-	create.Flags().StringVar(&roles, "admit-roles", "", "the roles of the turns that it may admit: user, assistant, tool, system (default: that of its role)")
-	create.Flags().StringVar(&authors, "admit-authors", "", "patterns of the authors whose turns it may admit (default: any)")
+	create.Flags().StringVar(&made.Role, "role", "", "what its holder may do: "+roleNames()+" (required)")
+	create.Flags().StringVar(&made.Note, "note", "", fmt.Sprintf("what it is for, at most %d bytes", access.MaxNote))
+	create.Flags().StringVar(&made.Roles, "admit-roles", "", "the roles of the turns that it may admit: user, assistant, tool, system (default: that of its role)")
+	create.Flags().StringVar(&made.Authors, "admit-authors", "", "patterns of the authors whose turns it may admit (default: any)")
+	create.Flags().StringVar(&made.Spaces, "spaces", "", "patterns of the spaces of beliefs that are there for it (default: all)")
 	_ = create.RegisterFlagCompletionFunc("role", cobra.FixedCompletions(strings.Split(roleNames(), ", "), cobra.ShellCompDirectiveNoFileComp)) // the flag exists
-	cli.NoFiles(create, "note", "admit-roles", "admit-authors")
+	cli.NoFiles(create, "note", "admit-roles", "admit-authors", "spaces")
 	list := &cobra.Command{
 		Use:   "list",
 		Short: "List the tenant's API keys, revoked ones too, the oldest first",
@@ -94,26 +100,26 @@ func roleNames() string {
 	return strings.Join(names, ", ")
 }
 
-func createAPIKey(a *cli.App, c *cobra.Command, role, note, roles, authors string) error {
-	if role == "" {
+func createAPIKey(a *cli.App, c *cobra.Command, in api.NewAPIKey) error {
+	if in.Role == "" {
 		return cli.Usagef("apikey create needs --role, one of %s", roleNames())
 	}
-	r, err := access.ParseRole(role)
+	r, err := access.ParseRole(in.Role)
 	if err != nil {
 		return cli.Usagef("--role: %w", err)
 	}
-	if err := access.CheckNote(note); err != nil {
+	if err := access.CheckNote(in.Note); err != nil {
 		return cli.Usagef("--note: %w", err)
 	}
-	admits, err := access.ParseScope(roles, authors)
-	if err != nil {
-		return cli.Usagef("--admit-roles, --admit-authors: %w", err)
+	admits, err := access.ParseScope(in.Roles, in.Authors, in.Spaces)
+	if err == nil {
+		err = admits.Fits(r)
 	}
-	if admits != (access.Scope{}) && !r.May(access.Admit) {
-		return cli.Usagef("--admit-roles and --admit-authors are for keys that admit turns, and a key of role %s admits none", r)
+	if err != nil {
+		return cli.Usagef("--admit-roles, --admit-authors, --spaces: %w", err)
 	}
 	return a.Stores.WithNewKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
-		made, err := cli.Do(c.Context(), s, view.CreateKey, api.NewAPIKey{Role: role, Note: note, Roles: roles, Authors: authors})
+		made, err := cli.Do(c.Context(), s, view.CreateKey, in)
 		if err != nil {
 			return err
 		}
@@ -136,9 +142,9 @@ func listAPIKeys(a *cli.App, c *cobra.Command) error {
 			a.IO.Note("tenant %s has no API key; graphkernel apikey create --tenant %[1]s --role ROLE makes one", s.Tenant)
 		}
 		return a.IO.Print(keys, func(w io.Writer) {
-			t := cli.NewTable(w, "id", "role", "admits roles", "authors", "created", "revoked", "note")
+			t := cli.NewTable(w, "id", "role", "admits roles", "authors", "spaces", "created", "revoked", "note")
 			for _, l := range keys.Keys {
-				t.AppendRow(table.Row{l.ID, l.Role, l.Roles, render.OneLine(l.Authors, 60), l.CreatedAt, l.RevokedAt, render.OneLine(l.Note, 80)})
+				t.AppendRow(table.Row{l.ID, l.Role, l.Roles, render.OneLine(l.Authors, 60), render.OneLine(l.Spaces, 60), l.CreatedAt, l.RevokedAt, render.OneLine(l.Note, 80)})
 			}
 			t.Render()
 		})

@@ -66,6 +66,7 @@ A hit is no evidence: cut a slice around it for that.`,
 	flags.StringArrayVar(&f.attributes, "attribute", nil, "only turns with this attribute, KEY=VALUE, of git_branch, model, title and cwd; may be given again")
 	flags.StringVar(&f.since, "since", "", "only turns created at this date or time, or later; 7d is seven days ago, and m, h and w are minutes, hours and weeks")
 	flags.StringVar(&f.until, "until", "", "only turns created before this date or time, or so long ago")
+	flags.StringVar(&f.Space, "space", "", "only turns on which something rests that is believed in this space of beliefs")
 	flags.Uint64Var(&f.AsOf, "as-of", 0, "search what was there at this sequence number; 0 is the present")
 	flags.StringVar(&f.Policy, "policy", "", "find turns under this policy (default: recall@1; recall-dense@1 also compares meanings, which finds some of what is said in other words)")
 	cli.WithinFlag(c, &f.within)
@@ -73,12 +74,15 @@ A hit is no evidence: cut a slice around it for that.`,
 	flags.BoolVar(&f.Explain, "explain", false, "say what each score is made of")
 	_ = c.RegisterFlagCompletionFunc("role", cobra.FixedCompletions(turnRoles, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
 	cli.NoFiles(c, "limit", "conversation", "author", "attribute", "since", "until", "as-of", "policy")
+	_ = c.RegisterFlagCompletionFunc("space", func(c *cobra.Command, _ []string, begin string) ([]string, cobra.ShellCompDirective) { // the flag exists
+		return a.Stores.CompleteSpaces()(c, nil, begin)
+	})
 	return c
 }
 
 // filters reports whether turns that have the words may be left out.
 func (f *searchFlags) filters() bool {
-	return f.Conversation != nil || f.Role != "" || f.Author != "" || f.Attributes != nil || f.Since != nil || f.Until != nil || f.AsOf > 0 || f.Within != nil
+	return f.Conversation != nil || f.Role != "" || f.Author != "" || f.Attributes != nil || f.Since != nil || f.Until != nil || f.Space != "" || f.AsOf > 0 || f.Within != nil
 }
 
 // readAttributes reads the flags --project and --attribute.
