@@ -68,11 +68,20 @@ type BeliefRequest struct {
 	Keywords   []string          `json:"keywords,omitempty" max:"64" tool:"-"`
 	Topics     []string          `json:"topics,omitempty" max:"64" tool:"-"`
 	Artifacts  []Artifact        `json:"artifacts,omitempty" max:"16" doc:"Of the revision; their names are unique in it." tool:"-"`
+	Links      []BeliefLink      `json:"links,omitempty" max:"64" doc:"From the revision, each once. Recorded in the same change, or not at all if the outcome is not changed. A contraction has none." tool:"-"`
+	Tags       []string          `json:"tags,omitempty" is:"TagName" max:"16" doc:"That point to the revision from then on, each once; current does anyway. Recorded as links are. current and published need the permission to revise." tool:"-"`
+	NewSpace   bool              `json:"new_space,omitempty" doc:"Make the space, under beliefs@1, if it is not there. It needs the permission to revise." tool:"-"`
 	Confidence *dag.PPM          `json:"confidence,omitempty" doc:"1 if left out." tool:"1 if left out."`
 	Source     string            `json:"source,omitempty" is:"BeliefSource" doc:"manual if left out, and inference of a proposal." tool:"-"`
 	Reason     string            `json:"reason,omitempty" is:"BeliefReason" tool:"Why."`
 	Key        string            `json:"key,omitempty" doc:"Names the request: one that has been answered is not done again." tool:"-"`
 	DryRun     bool              `json:"dry_run,omitempty" doc:"Say what would happen, and record nothing." tool:"-"`
+}
+
+// A BeliefLink is a typed edge from the revision that a request becomes.
+type BeliefLink struct {
+	Type string `json:"type" is:"TagName" doc:"depends_on, derived_from, supersedes, referenced, contains, created_from, or another word."`
+	To   string `json:"to" is:"LinkTarget"`
 }
 
 // A BeliefLoss is a statement that gave way.
@@ -88,7 +97,7 @@ type BeliefLoss struct {
 // A BeliefOutcome says what an operation did.
 type BeliefOutcome struct {
 	Seq      uint64            `json:"seq,omitempty" is:"Seq" doc:"Absent if nothing was recorded."`
-	Outcome  string            `json:"outcome" is:"changed|unchanged|refused"`
+	Outcome  string            `json:"outcome" is:"changed|unchanged|refused" doc:"Of a request that is not changed, no link and no tag is recorded."`
 	Item     string            `json:"item,omitempty" is:"ItemAddress"`
 	Revision int               `json:"revision,omitempty"`
 	Kept     int               `json:"kept" doc:"Elements that rules and constraints connect with the request and that are kept. All others are, too."`

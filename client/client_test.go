@@ -484,6 +484,22 @@ func TestEveryOperation(t *testing.T) {
 		if l := must(client.Do(ctx, c, api.LinkKref, api.NewLink{From: item + "?r=1", Type: "derived_from", To: "turn:" + ids[0].String()})); l.Seq == 0 {
 			t.Errorf("got %+v", l)
 		}
+		attached := said("violet")
+		attached.Space, attached.Item, attached.NewSpace, attached.Tags = "acme/attached", "kref://acme/attached/a.fact", true, []string{"mine", "published"}
+		attached.Links = []api.BeliefLink{{Type: "depends_on", To: item + "?r=1"}, {Type: "created_from", To: "turn:" + ids[0].String()}}
+		if o := must(client.Do(ctx, c, api.ReviseBeliefs, attached)); o.Outcome != "changed" || o.Revision != 1 {
+			t.Errorf("got %+v", o)
+		}
+		if r := must(client.Do(ctx, c, api.ResolveKref, api.KrefQuery{Ref: attached.Item + "?t=mine"})); r.Revision == nil || len(r.Tags) != 3 {
+			t.Errorf("got %+v", r)
+		}
+		if i := must(client.Do(ctx, c, api.BeliefImpact, api.ImpactQuery{Ref: item})); len(i.Links) != 1 || i.Links[0].Ref != attached.Item+"?r=1" {
+			t.Errorf("got %+v", i)
+		}
+		attached.Links[0].To = item + "?r=9"
+		if _, err := client.Do(ctx, c, api.ReviseBeliefs, attached); !errors.Is(err, api.CodeNotFound) {
+			t.Errorf("a link to nothing: %v", err)
+		}
 		if i := must(client.Do(ctx, c, api.BeliefImpact, api.ImpactQuery{Ref: item})); i.Ref != item+"?r=1" {
 			t.Errorf("got %+v", i)
 		}
@@ -601,7 +617,7 @@ func TestEveryOperation(t *testing.T) {
 				break
 			}
 		}
-		if turns != 1505 || erasures != 1 || acts != 12 || beliefs != 11 {
+		if turns != 1505 || erasures != 1 || acts != 13 || beliefs != 17 {
 			t.Errorf("%d turns, %d erasures, %d acts and %d events of beliefs", turns, erasures, acts, beliefs)
 		}
 	})

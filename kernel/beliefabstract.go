@@ -78,9 +78,10 @@ func (k Beliefs) Abstract(ctx context.Context, tenant dag.Tenant, in BeliefAbstr
 	if err != nil {
 		return nil, err
 	}
+	made.Incoming = incoming(out.From, rules.AbstractedTo)
 	err = k.underPolicy(ctx, tenant, r.Space, func(p kinds.Policy, id string) error {
 		k.decideUnder(ctx, made, &r, p, id)
-		out.Outcome, err = k.journal().Abstract(ctx, tenant, made.Request, out.From, rules.AbstractedTo, !out.Kept)
+		out.Outcome, err = k.journal().Abstract(ctx, tenant, made.Request, !out.Kept)
 		return err
 	})
 	if err != nil {

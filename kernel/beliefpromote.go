@@ -190,6 +190,14 @@ func (w *web) promoted(i int, kind string) bool {
 	})
 }
 
+// incoming are links of a type from revisions to the one that a request makes.
+func incoming(from []belief.Address, kind string) (list []journal.Link) {
+	for _, a := range from {
+		list = append(list, journal.Link{From: a, Type: kind})
+	}
+	return list
+}
+
 func (k Beliefs) promote(ctx context.Context, tenant dag.Tenant, w *web, r *journal.Revision, done *BeliefPromotion, dry bool) (*journal.Outcome, error) {
 	in := &BeliefRequest{
 		Operator: journal.Propose, Space: r.Item.Space(), Item: done.To, Kind: done.Step.To, Span: belief.Always, Title: r.Title, Summary: r.Summary, Keywords: r.Keywords, Topics: r.Topics,
@@ -228,11 +236,12 @@ func (k Beliefs) promote(ctx context.Context, tenant dag.Tenant, w *web, r *jour
 	if err != nil {
 		return nil, err
 	}
+	made.Incoming = incoming(from, journal.PromotedTo)
 	var o *journal.Outcome
 	err = k.underPolicy(ctx, tenant, in.Space, func(p kinds.Policy, id string) error {
 		k.decideUnder(ctx, made, in, p, id)
 		made.Rank.Class, made.Rank.Criterion = belief.Inferred, uint64(in.Confidence) // what promotes is a rule, and no person
-		o, err = k.journal().Promote(ctx, tenant, made.Request, from)
+		o, err = k.journal().Operate(ctx, tenant, made.Request)
 		return err
 	})
 	return o, err

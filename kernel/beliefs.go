@@ -14,12 +14,10 @@ import (
 	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/belief/journal"
 	"github.com/graphkernel/graphkernel/belief/kinds"
-	"github.com/graphkernel/graphkernel/belief/rules"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/normalize"
 	"github.com/graphkernel/graphkernel/policy"
-	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/store"
 )
 
@@ -36,6 +34,7 @@ var ErrMayNot = errors.New("the role of the key does not permit it")
 type BeliefRequest struct {
 	Operator   journal.Operator
 	Space      belief.Space
+	NewSpace   bool        // make the space, under the policy beliefs@1, if it is not there
 	Item       belief.Item // "": the one that holds a conflicting or an equal statement, else a new one
 	Kind       string      // of a new item; "": fact
 	Statements []belief.Literal
@@ -47,6 +46,8 @@ type BeliefRequest struct {
 	Keywords   []string
 	Topics     []string
 	Artifacts  []journal.Artifact // in any order
+	Links      []journal.Link     // from the revision that it becomes: type and target
+	Tags       []string           // that point to that revision from then on
 	Confidence dag.PPM
 	Source     string // "": manual, and of a proposal inference
 	Reason     string
@@ -166,7 +167,7 @@ func (k Beliefs) Operate(ctx context.Context, tenant dag.Tenant, in BeliefReques
 		return nil, err
 	}
 	var o *journal.Outcome
-	err = k.underPolicy(ctx, tenant, in.Space, func(p kinds.Policy, id string) error {
+	err = k.underPolicyOf(ctx, tenant, in.Space, in.NewSpace, func(p kinds.Policy, id string) error {
 		k.decideUnder(ctx, r, &in, p, id)
 		o, err = k.journal().Operate(ctx, tenant, r.Request)
 		return err
@@ -176,10 +177,19 @@ func (k Beliefs) Operate(ctx context.Context, tenant dag.Tenant, in BeliefReques
 
 // underPolicy calls do with the policy of a space, and again if the space was put under another one meanwhile.
 func (k Beliefs) underPolicy(ctx context.Context, tenant dag.Tenant, space belief.Space, do func(p kinds.Policy, id string) error) error {
+	return k.underPolicyOf(ctx, tenant, space, false, do)
+}
+
+// underPolicyOf is like underPolicy, but takes the policy of new spaces for a space that is not there and that do makes.
+func (k Beliefs) underPolicyOf(ctx context.Context, tenant dag.Tenant, space belief.Space, makes bool, do func(p kinds.Policy, id string) error) error {
 	defer k.changes.tell(tenant)
 	const most = 5
 	for tries := 1; ; tries++ {
 		p, id, err := k.kindsOf(ctx, tenant, space, history.Forever-1)
+		if makes && errors.Is(err, journal.ErrSpace) {
+			id = string(kinds.ID)
+			p, err = k.kindPolicy(ctx, tenant, kinds.ID)
+		}
 		if err == nil {
 			err = do(p, id)
 		}
@@ -232,6 +242,9 @@ func (k Beliefs) request(ctx context.Context, tenant dag.Tenant, in *BeliefReque
 		return nil, err
 	}
 	r := &beliefRequest{Request: journal.Request{Operator: in.Operator, Space: in.Space, Item: in.Item, Kind: in.Kind, Span: in.Span, Turns: in.Turns, Dry: in.Dry, By: access.CallerIn(ctx)}}
+	if err := k.attached(ctx, tenant, in, r); err != nil {
+		return nil, err
+	}
 	if r.Statements, err = k.literals(aliases, "statements", in.Statements); err != nil {
 		return nil, err
 	}
@@ -348,7 +361,7 @@ func (k *engine) evidence(ctx context.Context, tenant dag.Tenant, turns []dag.Tu
 
 // Act moves a tag of an item, or deprecates or restores it. Moving current or published needs the permission to revise, and so does the rest.
 func (k Beliefs) Act(ctx context.Context, tenant dag.Tenant, a journal.Act) (*journal.Acted, error) {
-	if free := a.Tag != "" && a.Tag != journal.Current && a.Tag != journal.Published; !free && !believes(ctx) {
+	if free := a.Tag != "" && isFree(a.Tag); !free && !believes(ctx) {
 		return nil, fmt.Errorf("%w: it needs the permission to %s", ErrMayNot, access.Believe)
 	}
 	now, err := k.now()
@@ -365,55 +378,6 @@ func (k Beliefs) Act(ctx context.Context, tenant dag.Tenant, a journal.Act) (*jo
 		done, err = k.journal().Do(ctx, tenant, a)
 		return err
 	})
-	return done, err
-}
-
-// Link adds a link from a revision to another, to a turn or to a slice.
-func (k Beliefs) Link(ctx context.Context, tenant dag.Tenant, l journal.Link) (*journal.Link, error) {
-	now, err := k.now()
-	if err != nil {
-		return nil, err
-	}
-	if turn, ok := strings.CutPrefix(l.To, "turn:"); ok {
-		id, err := dag.ParseTurnID(turn)
-		if err != nil {
-			return nil, err
-		}
-		if _, err := k.evidence(ctx, tenant, []dag.TurnID{id}); err != nil {
-			return nil, err
-		}
-	}
-	if id, ok := strings.CutPrefix(l.To, "slice:"); ok {
-		s, err := slice.ParseSliceID(id)
-		if err != nil {
-			return nil, err
-		}
-		if _, err := k.slices().Issued(ctx, tenant, s); err != nil {
-			return nil, err
-		}
-	}
-	if err := scopeOf(ctx).check(l.From.Item.Space()); err != nil {
-		return nil, err
-	}
-	if a, err := belief.ParseAddress(l.To); err == nil {
-		if err := scopeOf(ctx).check(a.Item.Space()); err != nil {
-			return nil, err
-		}
-		if a.Artifact != "" {
-			if _, err := k.Resolve(ctx, tenant, a); err != nil {
-				return nil, err
-			}
-		}
-	}
-	if l.From.Artifact != "" {
-		return nil, fmt.Errorf("%w: from: %s names an artifact; links lead from revisions", belief.ErrForm, l.From)
-	}
-	if l.Type == rules.DecayedFrom {
-		return nil, fmt.Errorf("%w: links of the type %s are made by decay alone", belief.ErrForm, l.Type)
-	}
-	l.By, l.At = access.CallerIn(ctx), now
-	done, err := k.journal().AddLink(ctx, tenant, l)
-	k.changes.tell(tenant)
 	return done, err
 }
 

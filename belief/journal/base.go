@@ -92,6 +92,9 @@ func (r *Request) Check() error {
 			return fmt.Errorf("premises[%d]: %w", i, err)
 		}
 	}
+	if err := r.CheckAttached(); err != nil {
+		return err
+	}
 	return r.Span.Check()
 }
 

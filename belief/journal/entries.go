@@ -31,6 +31,8 @@ const (
 	MaxText       = 4 << 10 // bytes of a title or a reason
 	MaxSummary    = 64 << 10
 	MaxWords      = 64        // keywords, and topics
+	MaxLinks      = 64        // of a request
+	MaxTags       = 16        // of a request
 	MaxRevisions  = 1<<31 - 1 // of an item
 )
 

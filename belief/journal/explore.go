@@ -12,6 +12,7 @@ import (
 // An exploring asks, round by round, for the elements that rules connect with some slots, and for what is known of their items.
 type exploring struct {
 	space  belief.Space
+	tags   []string             // of an item, whose places are known with its state
 	asked  map[belief.Slot]bool // slots whose elements were asked for
 	of     map[belief.Item]bool // items whose state was
 	linked map[string]bool      // revisions whose links were
@@ -19,8 +20,8 @@ type exploring struct {
 	read   map[dag.Seq]bool     // entries that were
 }
 
-func (x *exploring) begin(space belief.Space) {
-	*x = exploring{space, map[belief.Slot]bool{}, map[belief.Item]bool{}, map[string]bool{}, map[dag.TurnID]bool{}, map[dag.Seq]bool{}}
+func (x *exploring) begin(space belief.Space, tags ...string) {
+	*x = exploring{space, append(slices.Clip(tags), Published), map[belief.Slot]bool{}, map[belief.Item]bool{}, map[string]bool{}, map[dag.TurnID]bool{}, map[dag.Seq]bool{}}
 }
 
 // ask adds the elements of slots and the states of items, if they were not asked for.
@@ -34,7 +35,7 @@ func (x *exploring) ask(n *history.Needs, slots []belief.Slot, items []belief.It
 	for _, item := range items {
 		if !x.of[item] {
 			x.of[item] = true
-			n.Newest = append(n.Newest, keysOf(item, Published)...)
+			n.Newest = append(n.Newest, keysOf(item, x.tags...)...)
 		}
 	}
 }
@@ -152,7 +153,7 @@ func (f *folding) explored(k *history.State, x *exploring) (*base, error) {
 		return nil, fmt.Errorf("%w: %d, at most %d", ErrTooWide, len(parts), MaxNeighbours)
 	}
 	for item := range x.of {
-		if err := f.know(k, item, Published); err != nil {
+		if err := f.know(k, item, x.tags...); err != nil {
 			return nil, err
 		}
 	}

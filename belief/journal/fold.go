@@ -220,10 +220,15 @@ func (f *folding) deprecation(d *Deprecation) error {
 	return nil
 }
 
+// newestKey leads to the newest revision of an item.
+func newestKey(item belief.Item) history.Key {
+	return history.Key{Index: indexRevisions, Key: string(keyBytes(item.Key()))}
+}
+
 // keysOf are the newest terms that folding entries of an item asks for.
 func keysOf(item belief.Item, tags ...string) []history.Key {
 	key := string(keyBytes(item.Key()))
-	list := []history.Key{{Index: indexRevisions, Key: key}, {Index: indexLapsed, Key: key}, {Index: indexTags, Key: string(tagKey(item, Current))}}
+	list := []history.Key{newestKey(item), {Index: indexLapsed, Key: key}, {Index: indexTags, Key: string(tagKey(item, Current))}}
 	for _, t := range tags {
 		if t != Current {
 			list = append(list, history.Key{Index: indexTags, Key: string(tagKey(item, t))})

@@ -396,9 +396,17 @@ var _ history.Codec = journal.Codec{}
 // projects makes sure that the facts which beliefs assert are what is stated and believed, and no more, and returns how many there are.
 func (d *desk) projects() int {
 	d.t.Helper()
-	held, err := d.Believed(d.t.Context(), tenant, space, d.head())
+	spaces, err := d.Spaces(d.t.Context(), tenant, d.head())
 	if err != nil {
 		d.t.Fatal(err)
+	}
+	var held []journal.Believed
+	for s := range spaces {
+		of, err := d.Believed(d.t.Context(), tenant, s, d.head())
+		if err != nil {
+			d.t.Fatal(err)
+		}
+		held = append(held, of...)
 	}
 	var want, got []string
 	for i := range held {

@@ -44,6 +44,7 @@ const (
 type Request struct {
 	Operator   Operator
 	Space      belief.Space
+	NewSpace   bool        // make the space, under Policy, if it is not there
 	Item       belief.Item // "": the one that holds a conflicting or an equal statement, else a new one
 	Kind       string      // of a new item that has no name
 	Statements []belief.Literal
@@ -52,6 +53,9 @@ type Request struct {
 	Turns      []dag.TurnID // that they rest on
 	Rank       Rank         // of the statements, by who wrote; its Event is 0
 	Revision   Revision     // title, summary, keywords, topics, confidence, source and reason; the rest is set
+	Links      []Link       // from the revision that is made: Type and To
+	Incoming   []Link       // to it: From and Type
+	Tags       []string     // that point to it from then on
 	By         string
 	At         dag.Time
 	Salt       dag.Salt   // from which those of the entries are made
@@ -89,7 +93,7 @@ type Loss struct {
 // An Outcome says what an operation did.
 type Outcome struct {
 	Result   string
-	Seq      dag.Seq // of the first entry; 0: none was added
+	Seq      dag.Seq // of the first entry, not counting a new space and what is retracted; 0: none was added
 	Item     belief.Item
 	Revision int
 	Kept     int // elements that the operator looked at and kept
@@ -120,7 +124,7 @@ func (o *operation) answered(k *history.State) (history.Term, bool) {
 // Needs asks for the elements of the statements' slots, and on through rules; then for the items.
 func (o *operation) Needs(k *history.State) (n history.Needs) {
 	if k.Round == 0 {
-		o.begin(o.Space)
+		o.begin(o.Space, o.Tags...)
 		n.Newest = append(n.Newest, history.Key{Index: indexSpaces, Key: string(o.Space)}, o.requestKey())
 		var slots []belief.Slot
 		for _, l := range slices.Concat(o.Statements, o.Premises) {
@@ -132,6 +136,9 @@ func (o *operation) Needs(k *history.State) (n history.Needs) {
 		}
 		o.ask(&n, slots, items)
 		o.know(&n, &Revision{Statements: []Stated{{Turns: o.Turns}}})
+		for _, l := range o.allLinks() {
+			n.Newest = append(n.Newest, l.newest()...)
+		}
 		return n
 	}
 	if t, ok := o.answered(k); ok {
@@ -175,9 +182,9 @@ func (o *operation) Plan(k *history.State) (*history.Plan, error) {
 	}
 	t, ok := k.Newest[history.Key{Index: indexSpaces, Key: string(o.Space)}]
 	switch {
-	case !ok:
+	case !ok && !o.NewSpace:
 		return nil, fmt.Errorf("%w: %s", ErrSpace, o.Space)
-	case string(t.Value) != o.Policy:
+	case ok && string(t.Value) != o.Policy:
 		return nil, fmt.Errorf("%w: %s is under %.80q", ErrMoved, o.Space, t.Value)
 	}
 	for _, turn := range o.Turns {
@@ -185,8 +192,18 @@ func (o *operation) Plan(k *history.State) (*history.Plan, error) {
 			return nil, fmt.Errorf("%w: turn %s", ErrNoText, turn)
 		}
 	}
+	for _, l := range o.allLinks() {
+		if err := l.connects(k); err != nil {
+			return nil, err
+		}
+	}
 	p := &history.Plan{}
 	w := &writing{operation: o, k: k, folding: newFolding(p), head: k.Head}
+	if !ok {
+		if err := w.space(); err != nil {
+			return nil, err
+		}
+	}
 	b, err := w.explored(k, &o.exploring)
 	if err != nil {
 		return nil, err

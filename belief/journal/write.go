@@ -73,14 +73,21 @@ func (w *writing) refuse(b *base, err *belief.ConflictError) (*history.Plan, err
 	return w.plan, w.add(c, c.entry())
 }
 
-// add adds an entry and folds it.
-func (w *writing) add(r record, e history.Entry) error {
+// space makes the space of the request.
+func (w *writing) space() error {
+	w.head++
+	s := &SpacePolicy{Space: w.Space, Policy: w.Policy, By: w.By, Seq: w.head, At: w.At}
+	return w.put(w.k, s, s.entry())
+}
+
+// add adds an entry and folds it. before has the revision of this change that a tag points to.
+func (w *writing) add(r record, e history.Entry, before ...record) error {
 	w.head++
 	w.plan.Entries = append(w.plan.Entries, e)
 	if w.outcome.Seq == 0 {
 		w.outcome.Seq = e.Seq
 	}
-	return w.fold(w.k, nil, r)
+	return w.fold(w.k, before, r)
 }
 
 // replace records what is believed of an item next, nil is nothing: it ends assertions, adds what record makes of the number that comes then, and
@@ -153,7 +160,10 @@ func (w *writing) take(b *base, d *belief.Decision) error {
 		}
 		key = dag.Digest{}
 	}
-	return nil
+	if item == "" {
+		return nil
+	}
+	return w.attach()
 }
 
 // dependents are the revisions that link to one as what they depend on.

@@ -3,7 +3,6 @@ package view
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -15,7 +14,6 @@ import (
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/normalize"
 	"github.com/graphkernel/graphkernel/policy"
-	"github.com/graphkernel/graphkernel/slice"
 )
 
 // classes are the names of classes.
@@ -111,6 +109,10 @@ func believing(op journal.Operator) func(context.Context, *kernel.Kernel, dag.Te
 		r := kernel.BeliefRequest{
 			Operator: op, Space: space, Kind: in.Kind, Statements: literals(in.Statements), Premises: literals(in.Premises), Span: spanOf(in.ValidFrom, in.ValidUntil), Turns: in.Turns,
 			Title: in.Title, Summary: in.Summary, Keywords: in.Keywords, Topics: in.Topics, Artifacts: artifactsOf(in.Artifacts), Confidence: dag.One, Source: in.Source, Reason: in.Reason, Key: in.Key, Dry: in.DryRun,
+			NewSpace: in.NewSpace, Tags: in.Tags,
+		}
+		for _, l := range in.Links {
+			r.Links = append(r.Links, journal.Link{Type: l.Type, To: l.To})
 		}
 		if in.Confidence != nil {
 			r.Confidence = *in.Confidence
@@ -420,9 +422,6 @@ func deprecating(deprecates bool) func(context.Context, *kernel.Kernel, dag.Tena
 	}
 }
 
-// errLink is wrapped if a link leads to nothing that there can be.
-var errLink = errors.New("a link leads to the address of a revision, to turn:ID or to slice:ID")
-
 func linkKref(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.NewLink) (api.KrefChange, error) {
 	from, err := belief.ParseAddress(in.From)
 	if err != nil {
@@ -430,9 +429,6 @@ func linkKref(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.N
 	}
 	if from.Revision == 0 {
 		return api.KrefChange{}, fmt.Errorf("%w: from: %s names no revision; add ?r=", belief.ErrForm, from)
-	}
-	if err := checkLinked(in.To); err != nil {
-		return api.KrefChange{}, err
 	}
 	l, err := k.Beliefs().Link(ctx, tenant, journal.Link{From: from, Type: in.Type, To: in.To})
 	if err != nil {
@@ -443,22 +439,6 @@ func linkKref(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.N
 		outcome = journal.Unchanged
 	}
 	return api.KrefChange{Outcome: outcome, Seq: uint64(l.Seq)}, nil
-}
-
-func checkLinked(to string) error {
-	if turn, ok := strings.CutPrefix(to, "turn:"); ok {
-		_, err := dag.ParseTurnID(turn)
-		return err
-	}
-	if id, ok := strings.CutPrefix(to, "slice:"); ok {
-		_, err := slice.ParseSliceID(id)
-		return err
-	}
-	a, err := belief.ParseAddress(to)
-	if err != nil || a.Revision == 0 {
-		return fmt.Errorf("%w: to: %.200q: %w", belief.ErrForm, to, errLink)
-	}
-	return nil
 }
 
 // BeliefEvent tells what was recorded of beliefs, in a few words.

@@ -235,6 +235,12 @@ class BeliefBase(TypedDict):
     statements: list[HeldStatement]
 
 
+class BeliefLink(TypedDict):
+    to: str
+    type: str
+    """depends_on, derived_from, supersedes, referenced, contains, created_from, or another word."""
+
+
 class BeliefLoss(TypedDict):
     conflict: list[BeliefStatement]
     """A smallest set that cannot be believed together, or that would leave what is given up; the statement is one of it."""
@@ -256,6 +262,7 @@ class BeliefOutcome(TypedDict):
     kept: int
     """Elements that rules and constraints connect with the request and that are kept. All others are, too."""
     outcome: Literal["changed", "unchanged", "refused"]
+    """Of a request that is not changed, no link and no tag is recorded."""
     reason: NotRequired[Literal["conflict", "protected"]]
     """Why it was refused."""
     repeated: NotRequired[bool]
@@ -295,6 +302,10 @@ class BeliefRequest(TypedDict):
     keywords: NotRequired[list[str]]
     kind: NotRequired[str]
     """Of a new item."""
+    links: NotRequired[list[BeliefLink]]
+    """From the revision, each once. Recorded in the same change, or not at all if the outcome is not changed. A contraction has none."""
+    new_space: NotRequired[bool]
+    """Make the space, under beliefs@1, if it is not there. It needs the permission to revise."""
     premises: NotRequired[list[BeliefStatement]]
     """The statements follow from these: they are believed as long as all of these are."""
     reason: NotRequired[str]
@@ -303,6 +314,8 @@ class BeliefRequest(TypedDict):
     space: str
     statements: list[BeliefStatement]
     summary: NotRequired[str]
+    tags: NotRequired[list[str]]
+    """That point to the revision from then on, each once; current does anyway. Recorded as links are. current and published need the permission to revise."""
     title: NotRequired[str]
     topics: NotRequired[list[str]]
     turns: NotRequired[list[str]]

@@ -223,6 +223,12 @@ export interface BeliefBase {
   statements: HeldStatement[];
 }
 
+export interface BeliefLink {
+  to: string;
+  /** depends_on, derived_from, supersedes, referenced, contains, created_from, or another word. */
+  type: string;
+}
+
 export interface BeliefLoss {
   /** A smallest set that cannot be believed together, or that would leave what is given up; the statement is one of it. */
   conflict: BeliefStatement[];
@@ -243,6 +249,7 @@ export interface BeliefOutcome {
   item?: string;
   /** Elements that rules and constraints connect with the request and that are kept. All others are, too. */
   kept: number;
+  /** Of a request that is not changed, no link and no tag is recorded. */
   outcome: "changed" | "unchanged" | "refused";
   /** Why it was refused. */
   reason?: "conflict" | "protected";
@@ -282,6 +289,10 @@ export interface BeliefRequest {
   keywords?: string[];
   /** Of a new item. */
   kind?: string;
+  /** From the revision, each once. Recorded in the same change, or not at all if the outcome is not changed. A contraction has none. */
+  links?: BeliefLink[];
+  /** Make the space, under beliefs@1, if it is not there. It needs the permission to revise. */
+  new_space?: boolean;
   /** The statements follow from these: they are believed as long as all of these are. */
   premises?: BeliefStatement[];
   reason?: string;
@@ -290,6 +301,8 @@ export interface BeliefRequest {
   space: string;
   statements: BeliefStatement[];
   summary?: string;
+  /** That point to the revision from then on, each once; current does anyway. Recorded as links are. current and published need the permission to revise. */
+  tags?: string[];
   title?: string;
   topics?: string[];
   /** The turns that the statements rest on: their text goes when these lose theirs. */

@@ -38,7 +38,8 @@ from the premises: they are believed as long as all of these are.`,
 		example: `  graphkernel belief revise acme/support customer-7 prefers e-mail --kind preference
   graphkernel belief revise acme/support "Ada Lovelace" lives-in London --from 2026-03-01 --turn 42fec86c
   graphkernel belief revise acme/support ada-lovelace speaks english --because "ada-lovelace lives-in london"
-  graphkernel belief revise acme/support customer-7 uses linux --not --dry-run`,
+  graphkernel belief revise acme/support customer-7 uses linux --not --dry-run
+  graphkernel belief revise acme/billing customer-7 pays yearly --new-space --tag reviewed --link created_from=turn:42fec86c`,
 	},
 	{
 		name: "contract", did: "contracted", op: view.ContractBeliefs,
@@ -64,10 +65,13 @@ conflicts lists it.`,
 	},
 }
 
+const attachedHelp = `What --link, --tag and --new-space say is recorded in the same change as the revision: all of it or, if
+it is refused, nothing. Each TO is as in graphkernel belief link, and must be there before.`
+
 // A changeFlags says what is meant beside the statements.
 type changeFlags struct {
-	not, dry                                    bool
-	because, turns, artifacts                   []string
+	not, dry, newSpace                          bool
+	because, turns, artifacts, links, tags      []string
 	item, kind, from, until, reason, title, key string
 }
 
@@ -80,13 +84,17 @@ func operatorCommands(a *cli.App) (list []*cobra.Command) {
 
 func operatorCommand(a *cli.App, o *operator) *cobra.Command {
 	var f changeFlags
+	attached := ""
+	if o.states {
+		attached = "\n" + attachedHelp
+	}
 	c := &cobra.Command{
 		Use:   o.name + " SPACE SUBJECT PREDICATE OBJECT…",
 		Short: o.short,
 		Long: o.long + `
 
 ` + namesHelp + ` Of more
-than three names, each three are a statement. If it is refused, the exit code is ` + strconv.Itoa(refusedExit) + `, with --dry-run too.
+than three names, each three are a statement. If it is refused, the exit code is ` + strconv.Itoa(refusedExit) + `, with --dry-run too.` + attached + `
 The result, as JSON:
 
   {"seq","outcome","item","revision","kept","gave_way":[{"statement":{"subject","predicate","object","not"},
@@ -122,7 +130,12 @@ review are revisions that depend on what gave way by a link and not by a rule.`,
 	flags.StringSliceVar(&f.turns, "turn", nil, "the turn that says so, as elsewhere; may be repeated")
 	flags.StringArrayVar(&f.artifacts, "artifact", nil, "points to a file or a URI: "+artifactForm+"; may be repeated")
 	flags.StringVar(&f.title, "title", "", "what the revision is called")
+	flags.StringArrayVar(&f.links, "link", nil, "links the revision: TYPE=TO, as in graphkernel belief link; may be repeated")
+	flags.StringSliceVar(&f.tags, "tag", nil, "points the tag to the revision; may be repeated")
+	flags.BoolVar(&f.newSpace, "new-space", false, "make the space, under beliefs@1, if it is not there")
 	cli.NoFiles(c, "because", "item", "turn", "title")
+	_ = c.RegisterFlagCompletionFunc("link", completeLink) // both flags exist
+	_ = c.RegisterFlagCompletionFunc("tag", cobra.FixedCompletions([]string{"published"}, cobra.ShellCompDirectiveNoFileComp))
 	_ = c.RegisterFlagCompletionFunc("kind", cobra.FixedCompletions(usualKinds(), cobra.ShellCompDirectiveNoFileComp)) // the flag exists
 	return c
 }
@@ -137,7 +150,7 @@ func usualKinds() (names []string) {
 
 // request returns what is asked for, except for the turns, which only the store knows.
 func (f *changeFlags) request(c *cobra.Command, args []string) (r api.BeliefRequest, err error) {
-	r = api.BeliefRequest{Space: args[0], Item: f.item, Kind: f.kind, Title: f.title, Reason: f.reason, Key: f.key, DryRun: f.dry}
+	r = api.BeliefRequest{Space: args[0], Item: f.item, Kind: f.kind, Title: f.title, Reason: f.reason, Key: f.key, DryRun: f.dry, Tags: f.tags, NewSpace: f.newSpace}
 	if r.Statements, err = statementsOf(c, args[1:], f.not); err != nil {
 		return r, err
 	}
@@ -147,6 +160,18 @@ func (f *changeFlags) request(c *cobra.Command, args []string) (r api.BeliefRequ
 			return r, err
 		}
 		r.Premises = append(r.Premises, premise)
+	}
+	for _, text := range f.links {
+		one, err := linkOf(text)
+		if err != nil {
+			return r, err
+		}
+		r.Links = append(r.Links, one)
+	}
+	for _, name := range f.tags {
+		if !belief.IsTag(name) {
+			return r, cli.Usagef("--tag is %.80q, want [a-z][a-z0-9_-]{0,31}", name)
+		}
 	}
 	for _, text := range f.artifacts {
 		one, err := artifactOf(text)
@@ -181,7 +206,16 @@ func change(a *cli.App, c *cobra.Command, o *operator, args []string, f *changeF
 	if err != nil {
 		return err
 	}
-	return a.Stores.WithKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
+	with := a.Stores.WithKernel
+	if f.newSpace && !f.dry {
+		with = a.Stores.WithNewKernel
+	}
+	return with(c.Context(), token.Keyring{}, func(s *cli.Session) error {
+		for i := range r.Links {
+			if r.Links[i].To, err = targetOf(a, c, s, r.Links[i].To); err != nil {
+				return err
+			}
+		}
 		for _, name := range f.turns {
 			id, err := cli.Resolve(a, c, s, name)
 			if err != nil {
@@ -233,6 +267,9 @@ func printOutcome(w io.Writer, o *operator, r *api.BeliefRequest, out *api.Belie
 	}
 	for _, s := range out.Fell {
 		fmt.Fprintf(w, "  %-14s %s\n", would(r.DryRun, "fell", "would fall"), said(s))
+	}
+	if refused && len(r.Links)+len(r.Tags) > 0 {
+		fmt.Fprintln(w, "  no link and no tag was recorded")
 	}
 	for _, ref := range out.Review {
 		fmt.Fprintf(w, "  %-14s %s\n", "to review", oneLine(ref, len(ref)))

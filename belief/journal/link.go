@@ -1,0 +1,150 @@
+package journal
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/graphkernel/graphkernel/belief"
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/history"
+)
+
+// PromotedTo is the type of the link from what was promoted to what it became.
+const PromotedTo = "promoted_to"
+
+// ends returns the revisions that the link connects. A turn and a slice are none, and neither is the end that a request leaves out.
+func (l *Link) ends() (list []belief.Address) {
+	if l.From.Item != "" {
+		list = append(list, l.From)
+	}
+	if to, err := belief.ParseAddress(l.To); err == nil {
+		list = append(list, to)
+	}
+	return list
+}
+
+// newest are the terms by which connects decides.
+func (l *Link) newest() (list []history.Key) {
+	for _, a := range l.ends() {
+		list = append(list, newestKey(a.Item))
+	}
+	return list
+}
+
+// connects refuses a link one of whose ends is a revision that is not there. Revisions are numbered without gaps, so the newest one of an item says which there are.
+func (l *Link) connects(k *history.State) error {
+	for _, a := range l.ends() {
+		t, ok := k.Newest[newestKey(a.Item)]
+		if !ok {
+			return fmt.Errorf("%w: %s", ErrNoItem, a)
+		}
+		p, err := readPlace(&t)
+		if err != nil {
+			return err
+		}
+		if a.Revision == 0 || a.Revision > p.number {
+			return fmt.Errorf("%w: %s", ErrNoItem, a)
+		}
+	}
+	return nil
+}
+
+// AddLink adds a link from a revision, once.
+func (b Base) AddLink(ctx context.Context, tenant dag.Tenant, l Link) (*Link, error) {
+	c := &linking{asked: l}
+	if err := b.write(ctx, tenant, c); err != nil {
+		return nil, err
+	}
+	return &c.recorded, nil
+}
+
+type linking struct {
+	asked, recorded Link
+}
+
+func (c *linking) Needs(k *history.State) (n history.Needs) {
+	switch k.Round {
+	case 0:
+		n.Newest = c.asked.newest()
+		n.Ranges = []history.Range{{Index: indexLinks, Prefix: linkKey(c.asked.From.String())}}
+	case 1:
+		for _, t := range termsOf(k, indexLinks) {
+			n.Entries = append(n.Entries, t.Since)
+		}
+	}
+	return n
+}
+
+func (c *linking) Plan(k *history.State) (*history.Plan, error) {
+	if err := c.asked.connects(k); err != nil {
+		return nil, err
+	}
+	c.recorded = c.asked
+	for _, t := range termsOf(k, indexLinks) {
+		e := k.Entries[t.Since]
+		if l, err := ReadLink(&e); err == nil && l.Type == c.asked.Type && l.To == c.asked.To {
+			c.recorded = *l
+			c.recorded.Known = true
+			return &history.Plan{}, nil
+		}
+	}
+	c.recorded.Seq = k.Head + 1
+	p := &history.Plan{Entries: []history.Entry{c.recorded.entry()}}
+	return p, newFolding(p).fold(k, nil, &c.recorded)
+}
+
+// CheckAttached refuses links, tags and a new space of a request that are not in their form.
+func (r *Request) CheckAttached() error {
+	if len(r.Links) > MaxLinks || len(r.Tags) > MaxTags {
+		return fmt.Errorf("%w: %d links and %d tags, at most %d and %d", belief.ErrForm, len(r.Links), len(r.Tags), MaxLinks, MaxTags)
+	}
+	if r.Operator == Contract && (len(r.Links) > 0 || len(r.Tags) > 0 || r.NewSpace) {
+		return fmt.Errorf("%w: what is given up becomes no revision to link or to tag, and makes no space", belief.ErrForm)
+	}
+	for i, l := range r.Links {
+		if !belief.IsTag(l.Type) || l.To == "" {
+			return fmt.Errorf("%w: links[%d]: the type %.40q to %.200q, want [a-z][a-z0-9_-]{0,31} and a target", belief.ErrForm, i, l.Type, l.To)
+		}
+		if slices.ContainsFunc(r.Links[:i], func(o Link) bool { return o.Type == l.Type && o.To == l.To }) {
+			return fmt.Errorf("%w: links[%d]: %s to %s is there twice", belief.ErrForm, i, l.Type, l.To)
+		}
+	}
+	for i, name := range r.Tags {
+		if !belief.IsTag(name) {
+			return fmt.Errorf("%w: tags[%d]: %.40q, want [a-z][a-z0-9_-]{0,31}", belief.ErrForm, i, name)
+		}
+		if slices.Contains(r.Tags[:i], name) {
+			return fmt.Errorf("%w: tags[%d]: %s is there twice", belief.ErrForm, i, name)
+		}
+	}
+	return nil
+}
+
+// allLinks are the links of a request, those to the revision that it makes before those from it. Each lacks the end that is this revision.
+func (r *Request) allLinks() []Link { return slices.Concat(r.Incoming, r.Links) }
+
+// attach records the links and tags of a request beside the revision that it made, which is what is believed of its item.
+func (w *writing) attach() error {
+	made := w.items[w.outcome.Item].current
+	for _, l := range w.allLinks() {
+		if l.By, l.At, l.Seq = w.By, w.At, w.head+1; l.To == "" {
+			l.To = made.Address().String()
+		} else {
+			l.From = made.Address()
+		}
+		if err := w.add(&l, l.entry()); err != nil {
+			return err
+		}
+	}
+	for _, name := range w.Tags {
+		if name == Current {
+			continue // the revision is current by itself
+		}
+		t := &Tag{Item: made.Item, Name: name, Number: made.Number, Entry: made.Seq, By: w.By, Reason: w.Revision.Reason, Seq: w.head + 1, At: w.At}
+		if err := w.add(t, t.entry(), made); err != nil {
+			return err
+		}
+	}
+	return nil
+}

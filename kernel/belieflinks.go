@@ -1,0 +1,98 @@
+package kernel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/belief"
+	"github.com/graphkernel/graphkernel/belief/journal"
+	"github.com/graphkernel/graphkernel/belief/rules"
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/slice"
+)
+
+// isFree reports whether whoever may propose may move a tag.
+func isFree(tag string) bool { return tag != journal.Current && tag != journal.Published }
+
+// Link adds a link from a revision to another, to a turn or to a slice.
+func (k Beliefs) Link(ctx context.Context, tenant dag.Tenant, l journal.Link) (*journal.Link, error) {
+	now, err := k.now()
+	if err != nil {
+		return nil, err
+	}
+	if err := scopeOf(ctx).check(l.From.Item.Space()); err != nil {
+		return nil, err
+	}
+	if err := k.linked(ctx, tenant, &l); err != nil {
+		return nil, err
+	}
+	if l.From.Artifact != "" {
+		return nil, fmt.Errorf("%w: from: %s names an artifact; links lead from revisions", belief.ErrForm, l.From)
+	}
+	l.By, l.At = access.CallerIn(ctx), now
+	done, err := k.journal().AddLink(ctx, tenant, l)
+	k.changes.tell(tenant)
+	return done, err
+}
+
+// errLink is wrapped if a link leads to nothing that there can be.
+var errLink = errors.New("a link leads to the address of a revision, to turn:ID or to slice:ID")
+
+// linked makes sure that callers may make links of the type, and that what the link leads to is there; of a revision, the journal does.
+func (k Beliefs) linked(ctx context.Context, tenant dag.Tenant, l *journal.Link) error {
+	if l.Type == rules.DecayedFrom {
+		return fmt.Errorf("%w: links of the type %s are made by decay alone", belief.ErrForm, l.Type)
+	}
+	if turn, ok := strings.CutPrefix(l.To, "turn:"); ok {
+		id, err := dag.ParseTurnID(turn)
+		if err != nil {
+			return err
+		}
+		_, err = k.evidence(ctx, tenant, []dag.TurnID{id})
+		return err
+	}
+	if id, ok := strings.CutPrefix(l.To, "slice:"); ok {
+		s, err := slice.ParseSliceID(id)
+		if err != nil {
+			return err
+		}
+		_, err = k.slices().Issued(ctx, tenant, s)
+		return err
+	}
+	a, err := belief.ParseAddress(l.To)
+	if err != nil || a.Revision == 0 {
+		return fmt.Errorf("%w: to: %.200q: %w", belief.ErrForm, l.To, errLink)
+	}
+	if err = scopeOf(ctx).check(a.Item.Space()); err == nil && a.Artifact != "" {
+		_, err = k.Resolve(ctx, tenant, a)
+	}
+	return err
+}
+
+// attached takes over what a request asks for beside its revision, if the caller may: links, tags and a new space.
+func (k Beliefs) attached(ctx context.Context, tenant dag.Tenant, in *BeliefRequest, r *beliefRequest) error {
+	if in.NewSpace && !believes(ctx) {
+		return fmt.Errorf("%w: to make a space needs the permission to %s", ErrMayNot, access.Believe)
+	}
+	for _, tag := range in.Tags {
+		if !isFree(tag) && !believes(ctx) {
+			return fmt.Errorf("%w: the tag %s needs the permission to %s", ErrMayNot, tag, access.Believe)
+		}
+	}
+	r.NewSpace, r.Tags = in.NewSpace, in.Tags
+	for _, l := range in.Links {
+		r.Links = append(r.Links, journal.Link{Type: l.Type, To: l.To})
+	}
+	if err := r.CheckAttached(); err != nil {
+		return err
+	}
+	for i := range r.Links {
+		if err := k.linked(ctx, tenant, &r.Links[i]); err != nil {
+			return fmt.Errorf("links[%d]: %w", i, err)
+		}
+	}
+	return nil
+}

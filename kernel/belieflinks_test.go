@@ -1,0 +1,86 @@
+package kernel_test
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/belief"
+	"github.com/graphkernel/graphkernel/belief/journal"
+	"github.com/graphkernel/graphkernel/belief/kinds"
+	"github.com/graphkernel/graphkernel/belief/rules"
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/kernel"
+)
+
+// TestAttachedMay lets agents propose with links and tags of their own. Nothing is recorded of what needs the permission to revise, or leads to nothing.
+func TestAttachedMay(t *testing.T) {
+	k, s, _ := ruledBeliefs(t, "lives-in")
+	agent := access.As(t.Context(), access.Identity{Role: access.Agent, Subject: access.Stdio})
+	turns := chain(t, k, 2)
+	held := must(k.Beliefs().Operate(t.Context(), tenant, asking(journal.Revise, "ada", "lives-in", "london")))
+	at := belief.Address{Item: held.Item, Revision: 1}.String()
+	must(k.Turns().Erase(t.Context(), tenant, turns[1], "asked for"))
+	head := must(k.Turns().Head(t.Context(), tenant))
+	to := func(kind, target string) []journal.Link { return []journal.Link{{Type: kind, To: target}} }
+	for name, c := range map[string]struct {
+		change func(in *kernel.BeliefRequest)
+		want   error
+	}{
+		"published":             {func(in *kernel.BeliefRequest) { in.Tags = []string{"mine", journal.Published} }, kernel.ErrMayNot},
+		"current":               {func(in *kernel.BeliefRequest) { in.Tags = []string{journal.Current} }, kernel.ErrMayNot},
+		"a new space":           {func(in *kernel.BeliefRequest) { in.Space, in.NewSpace = "acme/new", true }, kernel.ErrMayNot},
+		"a space that is there": {func(in *kernel.BeliefRequest) { in.NewSpace = true }, kernel.ErrMayNot},
+		"no space":              {func(in *kernel.BeliefRequest) { in.Space = "acme/new" }, journal.ErrSpace},
+		"a reserved type":       {func(in *kernel.BeliefRequest) { in.Links = to(rules.DecayedFrom, at) }, belief.ErrForm},
+		"an erased turn":        {func(in *kernel.BeliefRequest) { in.Links = to("created_from", "turn:"+turns[1].String()) }, kernel.ErrNoEvidence},
+		"an unknown turn":       {func(in *kernel.BeliefRequest) { in.Links = to("created_from", "turn:"+dag.TurnID{9}.String()) }, kernel.ErrNoEvidence},
+		"an unknown artifact":   {func(in *kernel.BeliefRequest) { in.Links = to("referenced", at+"&a=none") }, journal.ErrNoItem},
+		"an unknown revision":   {func(in *kernel.BeliefRequest) { in.Links = to("referenced", string(held.Item)+"?r=7") }, journal.ErrNoItem},
+		"an item":               {func(in *kernel.BeliefRequest) { in.Links = to("referenced", string(held.Item)) }, belief.ErrForm},
+		"no address":            {func(in *kernel.BeliefRequest) { in.Links = to("referenced", "https://x.example") }, belief.ErrForm},
+	} {
+		in := asking(journal.Propose, "pump", "feeds", "tank")
+		c.change(&in)
+		if o, err := k.Beliefs().Operate(agent, tenant, in); !errors.Is(err, c.want) || must(k.Turns().Head(t.Context(), tenant)) != head {
+			t.Errorf("%s: %+v, %v", name, o, err)
+		}
+	}
+	in := asking(journal.Propose, "pump", "feeds", "tank")
+	in.Tags, in.Links = []string{"mine"}, append(to("depends_on", at), to("created_from", "turn:"+turns[0].String())...)
+	o := must(k.Beliefs().Operate(agent, tenant, in))
+	if got := must(k.Beliefs().Resolve(t.Context(), tenant, belief.Address{Item: o.Item, Tag: "mine"})); got.Revision == nil || got.Revision.Number != 1 {
+		t.Errorf("%+v", got)
+	}
+	if links := must(k.Beliefs().Impact(t.Context(), tenant, belief.Address{Item: held.Item}, 1)).Links; len(links) != 1 || links[0].From.Item != o.Item || links[0].By == "" {
+		t.Errorf("%+v", links)
+	}
+	soundly(t, s)
+	projected(t, k)
+}
+
+// TestNewSpace makes a space under the policy of new spaces; one that is there keeps its policy.
+func TestNewSpace(t *testing.T) {
+	k, s, _ := ruledBeliefs(t, "lives-in")
+	for range 2 {
+		for _, space := range []belief.Space{"acme/new", beliefSpace} {
+			in := asking(journal.Revise, "ada", "lives-in", "london")
+			in.Space, in.NewSpace, in.Tags = space, true, []string{journal.Published}
+			if o := must(k.Beliefs().Operate(t.Context(), tenant, in)); o.Result != journal.Changed {
+				t.Errorf("%+v", o)
+			}
+		}
+	}
+	if got := must(k.Beliefs().Spaces(t.Context(), tenant)); len(got) != 2 || got["acme/new"] != string(kinds.ID) || got[beliefSpace] != "desk@1" {
+		t.Errorf("%v", got)
+	}
+	contrary := asking(journal.Revise, "ada", "lives-in", "oslo")
+	if o := must(k.Beliefs().Operate(t.Context(), tenant, contrary)); o.Result != journal.Refused || !o.Protects {
+		t.Errorf("what is published gave way: %+v", o)
+	}
+	if got := stated(t, k, 0); !slices.Equal(got, []string{"ada lives-in london"}) {
+		t.Errorf("%q", got)
+	}
+	soundly(t, s)
+}
