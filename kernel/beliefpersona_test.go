@@ -125,7 +125,7 @@ func TestPersonaOfRandomSpaces(t *testing.T) {
 				made[len(made)-1].Revision = o.Revision
 			}
 		}
-		for range 3 {
+		for range 12 {
 			from, to := made[r.IntN(len(made))], made[r.IntN(len(made))]
 			must(w.from.Beliefs().Link(ctx, tenant, journal.Link{From: from, Type: "depends_on", To: to.String()}))
 		}
