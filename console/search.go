@@ -12,12 +12,12 @@ import (
 
 type searchData struct {
 	Q, Conversation, Role, Author, Project, Since, Until, Space, AsOf, Policy string
-	Explain                                                            bool
-	Found                                                              *api.Found
-	Turns                                                              []string // whose id begins as the query does
-	Issued                                                             []api.Issued
-	Conversations                                                      []conversationLine
-	Wrong                                                              string
+	Explain                                                                   bool
+	Found                                                                     *api.Found
+	Turns                                                                     []string // whose id begins as the query does
+	Issued                                                                    []api.Issued
+	Conversations                                                             []conversationLine
+	Wrong                                                                     string
 }
 
 // Narrow reports whether not all turns are searched.
