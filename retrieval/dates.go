@@ -88,8 +88,11 @@ var relative = map[string]bool{
 
 var spans = map[string]bool{"week": true, "month": true, "year": true, "night": true, "summer": true, "winter": true, "spring": true, "fall": true, "autumn": true, "weekend": true, "days": true, "weeks": true, "months": true, "years": true}
 
-// saysWhen reports whether the words of a text have an expression of time.
-func saysWhen(words []string) bool {
+// saysWhen reports whether the words of a text, of which these are the dates, have an expression of time.
+func saysWhen(words, dates []string) bool {
+	if len(dates) > 0 {
+		return true
+	}
 	for i, w := range words {
 		switch {
 		case relative[w], weekdays[w]:
@@ -98,5 +101,5 @@ func saysWhen(words []string) bool {
 			return true
 		}
 	}
-	return len(dateWords(nil, words)) > 0
+	return false
 }

@@ -154,7 +154,7 @@ func (x *Index) Erase(id dag.TurnID) bool {
 	}
 	t := &x.turns[n]
 	for i := range x.readers {
-		clear(x.readers[i].memory)
+		x.readers[i].forget()
 	}
 	for _, w := range nameWords(t.Author) {
 		list := x.authors[w]

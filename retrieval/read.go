@@ -1,34 +1,93 @@
 package retrieval
 
 import (
+	"strings"
 	"sync"
 
 	"github.com/graphkernel/graphkernel/retrieval/analysis"
+	"github.com/graphkernel/graphkernel/retrieval/bm25"
 )
 
-// A reader makes terms of texts. It remembers those of words, and no word of an erased text.
+// A reader makes terms of texts for one index. It remembers those of words, which take most of the time, and no word of an erased text.
 type reader struct {
-	analyzer analysis.Analyzer
-	memory   map[string]string
+	analyzer             analysis.Analyzer
+	words, wholes, dates memory
 }
 
+// A memory has terms by what they are made of; nil: it has none.
+type memory map[string]*bm25.Term
+
+// maxRemembered bounds the words that a reader remembers.
+const maxRemembered = 1 << 16
+
 func newReader(a analysis.Analyzer) reader {
-	memory := map[string]string{}
-	return reader{a.Remembering(memory), memory}
+	return reader{a, memory{}, memory{}, memory{}}
+}
+
+// forget drops all words.
+func (r *reader) forget() {
+	clear(r.words)
+	clear(r.wholes)
+	clear(r.dates)
+}
+
+// term returns the term of a piece; nil if it has none.
+func (r *reader) term(p analysis.Piece) *bm25.Term {
+	m := r.words
+	if p.Whole {
+		m = r.wholes
+	}
+	t, ok := m[p.Text]
+	if !ok {
+		p.Text = strings.Clone(p.Text) // which may be a part of a text
+		t = m.keep(p.Text, r.analyzer.Term(p))
+	}
+	return t
+}
+
+// date returns the term of a date.
+func (r *reader) date(text string) *bm25.Term {
+	t, ok := r.dates[text]
+	if !ok {
+		text = strings.Clone(text)
+		t = r.dates.keep(text, text)
+	}
+	return t
+}
+
+// keep keeps the term of a text, which is "" if it has none.
+func (m memory) keep(of, term string) (t *bm25.Term) {
+	if len(m) >= maxRemembered {
+		clear(m)
+	}
+	if term != "" {
+		t = bm25.NewTerm(term)
+	}
+	m[of] = t
+	return t
 }
 
 // parsed is what an index needs of a text. terms and dates are nil if it is withheld.
 type parsed struct {
-	terms, dates []string
+	terms, dates []*bm25.Term
 	when, silent bool
 }
 
 func (r *reader) parse(t *Turn) (p parsed) {
 	words := plainWords(t.Content)
+	dates := dateWords(nil, words)
+	p.when = saysWhen(words, dates)
 	if !t.Withheld {
-		p.terms, p.dates = r.analyzer.Terms([]string{}, t.Content), ownDate(dateWords([]string{}, words), t.CreatedAt)
+		p.terms, p.dates = []*bm25.Term{}, []*bm25.Term{}
+		for piece := range analysis.Pieces(t.Content) {
+			if term := r.term(piece); term != nil {
+				p.terms = append(p.terms, term)
+			}
+		}
+		for _, d := range ownDate(dates, t.CreatedAt) {
+			p.dates = append(p.dates, r.date(d))
+		}
 	}
-	p.when = saysWhen(words)
 	p.silent = len(p.terms) == 0 && len(analysis.Words(t.Content)) == 0
 	return p
 }

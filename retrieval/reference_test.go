@@ -181,7 +181,7 @@ func (r *reference) search(q *Query) (hits []Hit) {
 			continue
 		}
 		h := Hit{Turn: past[i], Words: part(b[i], most(b), r.p.Words.Weight), Whole: part(z[place[past[i].Conversation]], most(z), r.p.Conversation.Weight), Dates: part(d[i], most(d), r.p.Dates.Weight)}
-		if asksWhen(plainWords(q.Text)) && saysWhen(plainWords(past[i].Content)) {
+		if words := plainWords(past[i].Content); asksWhen(plainWords(q.Text)) && saysWhen(words, dateWords(nil, words)) {
 			h.When = int64(r.p.When)
 		}
 		h.Like = like[i]

@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"iter"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -56,42 +57,53 @@ func Of(name string) Analyzer {
 // String returns the name.
 func (a Analyzer) String() string { return a.name }
 
-const maxRemembered = 1 << 16
-
-// Remembering returns the same analyzer with a memory for the terms of words, which take most of the time. The memory holds words of
-// the texts that the analyzer was given, and up to 65 536 of them. The analyzer must not be used by two goroutines at once.
-func (a Analyzer) Remembering(memory map[string]string) Analyzer {
-	stem := a.stem
-	a.stem = func(word string) string {
-		s, ok := memory[word]
-		if !ok {
-			if len(memory) >= maxRemembered {
-				clear(memory)
-			}
-			word = strings.Clone(word) // which may be a part of a text
-			s = stem(word)
-			memory[word] = s
-		}
-		return s
-	}
-	return a
+// A Piece is a word of a text, or a whole that is written in one piece and has parts, in lower case.
+type Piece struct {
+	Text  string // at most MaxTerm bytes; it may be a part of the text
+	Whole bool
 }
 
 // Terms appends the terms of a text, in its order, each as often as it occurs.
 func (a Analyzer) Terms(dst []string, text string) []string {
-	for chunk := range strings.FieldsFuncSeq(norm.NFC.String(text), unicode.IsSpace) {
-		chunk = strings.TrimFunc(chunk, isEdge)
-		switch {
-		case isPlain(chunk):
-			dst = a.term(dst, strings.ToLower(chunk))
-		case isCompound(chunk):
-			dst = a.compound(dst, chunk)
-		default:
-			dst = a.words(dst, chunk)
+	for p := range Pieces(text) {
+		if term := a.Term(p); term != "" {
+			dst = append(dst, term)
 		}
 	}
 	return dst
 }
+
+// Term returns the term of a piece; "" if it has none.
+func (a Analyzer) Term(p Piece) string {
+	if p.Whole {
+		return p.Text
+	}
+	return a.stem(p.Text)
+}
+
+// Pieces goes over the pieces of a text, in its order, each as often as it occurs.
+func Pieces(text string) iter.Seq[Piece] {
+	return func(yield func(Piece) bool) {
+		for chunk := range strings.FieldsFuncSeq(norm.NFC.String(text), unicode.IsSpace) {
+			chunk = strings.TrimFunc(chunk, isEdge)
+			more := true
+			switch {
+			case isPlain(chunk):
+				more = one(Piece{strings.ToLower(chunk), false}, yield)
+			case isCompound(chunk):
+				more = compound(chunk, yield)
+			default:
+				more = wordsOf(chunk, yield)
+			}
+			if !more {
+				return
+			}
+		}
+	}
+}
+
+// one goes on with a piece unless it is too long, and reports whether to go on.
+func one(p Piece, yield func(Piece) bool) bool { return len(p.Text) > MaxTerm || yield(p) }
 
 // A Span is where a word is in a text, in bytes.
 type Span struct{ From, To int }
@@ -106,38 +118,29 @@ func Words(text string) (spans []Span) {
 	return spans
 }
 
-// words appends the words of a piece of text.
-func (a Analyzer) words(dst []string, text string) []string {
+// wordsOf goes over the words of a part of a text.
+func wordsOf(text string, yield func(Piece) bool) bool {
 	for cut := words.FromString(text); cut.Next(); {
-		if w := cut.Value(); isWord(w) {
-			dst = a.term(dst, strings.ReplaceAll(strings.ToLower(w), "\u2019", "'"))
+		if w := cut.Value(); isWord(w) && !one(Piece{strings.ReplaceAll(strings.ToLower(w), "\u2019", "'"), false}, yield) {
+			return false
 		}
 	}
-	return dst
+	return true
 }
 
-// term appends the term of a word in lower case, unless it has none or is too long.
-func (a Analyzer) term(dst []string, word string) []string {
-	if len(word) > MaxTerm {
-		return dst
-	}
-	if stem := a.stem(word); stem != "" {
-		dst = append(dst, stem)
-	}
-	return dst
-}
-
-// compound appends what is written in one piece as a whole, and its parts.
-func (a Analyzer) compound(dst []string, chunk string) []string {
-	if len(chunk) <= MaxTerm {
-		dst = append(dst, strings.ToLower(chunk))
+// compound goes over what is written in one piece as a whole, and over its parts.
+func compound(chunk string, yield func(Piece) bool) bool {
+	if len(chunk) <= MaxTerm && !yield(Piece{strings.ToLower(chunk), true}) {
+		return false
 	}
 	for part := range strings.FieldsFuncSeq(chunk, isJoint) {
 		for _, w := range humps(part) {
-			dst = a.words(dst, w)
+			if !wordsOf(w, yield) {
+				return false
+			}
 		}
 	}
-	return dst
+	return true
 }
 
 // isPlain reports whether a piece of text is one word of ASCII letters, of which the first alone may be a capital. Most are, and need not be looked at

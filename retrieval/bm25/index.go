@@ -76,9 +76,30 @@ func (x *Index) Turns(of dag.ConversationID) []int32 {
 	return x.conversations[at].turns
 }
 
+// A Term is a term of texts for one index, of which it remembers where that keeps it. No index may be given one that it was given before an Erase.
+type Term struct {
+	text string
+	id   int32 // one more than it is; 0: it was not looked up yet
+}
+
+// NewTerm returns a term that no index was given.
+func NewTerm(text string) *Term { return &Term{text: text} }
+
+// NewTerms returns terms that no index was given.
+func NewTerms(texts ...string) []*Term {
+	terms := make([]*Term, len(texts))
+	for i, text := range texts {
+		terms[i] = NewTerm(text)
+	}
+	return terms
+}
+
+// String returns the text of the term.
+func (t *Term) String() string { return t.text }
+
 // Add adds a turn after all others, and returns its place. If terms is nil its text is not known: then it counts
 // nowhere, as if it had been erased.
-func (x *Index) Add(seq dag.Seq, of dag.ConversationID, terms []string) (int, error) {
+func (x *Index) Add(seq dag.Seq, of dag.ConversationID, terms []*Term) (int, error) {
 	n, err := x.place(seq, of, int32(len(terms)), terms != nil)
 	if err != nil {
 		return 0, err
@@ -126,14 +147,24 @@ func (x *Index) Terms(turn int32) []int32 {
 	return x.forward[t.from : t.from+int(t.kinds)]
 }
 
-// post counts a term of the last turn.
-func (x *Index) post(n int32, term string) {
-	id, ok := x.terms[term]
+// idOf returns the id of a term, which it has from then on.
+func (x *Index) idOf(term *Term) int32 {
+	if term.id > 0 {
+		return term.id - 1
+	}
+	id, ok := x.terms[term.text]
 	if !ok {
 		id = int32(len(x.postings))
-		x.terms[term], x.names = id, append(x.names, term)
+		x.terms[term.text], x.names = id, append(x.names, term.text)
 		x.postings, x.peaks = append(x.postings, nil), append(x.peaks, 1)
 	}
+	term.id = id + 1
+	return id
+}
+
+// post counts a term of the last turn.
+func (x *Index) post(n int32, term *Term) {
+	id := x.idOf(term)
 	list := &x.postings[id]
 	if last := len(*list) - 1; last >= 0 && (*list)[last].turn == n {
 		(*list)[last].count++
