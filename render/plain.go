@@ -45,6 +45,9 @@ func OneLine(s string, most int) string {
 // Visible shows text of several lines: characters that would act on a terminal
 // become signs for them.
 func Visible(s string) string {
+	if isPlain(s) {
+		return s
+	}
 	return strings.Map(func(r rune) rune {
 		const pictures, deletePicture = 0x2400, 0x2421
 		switch {
@@ -57,6 +60,16 @@ func Visible(s string) string {
 		}
 		return unicode.ReplacementChar
 	}, strings.ReplaceAll(s, "\r\n", "\n"))
+}
+
+// isPlain reports whether a text is of ASCII characters that are seen, of new lines and of tabs. Most are.
+func isPlain(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; c >= 0x7f || c < ' ' && c != '\n' && c != '\t' {
+			return false
+		}
+	}
+	return true
 }
 
 // EscapeJSON writes the characters of a JSON text that would act on a terminal
