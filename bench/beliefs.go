@@ -37,7 +37,7 @@ func spaceOf(statements int) belief.Space {
 }
 
 // believing measures operations on beliefs beside a table that a user would write.
-func believing(ctx context.Context, r *report, y *yard, sizes []int, items, rounds int) (err error) {
+func believing(ctx context.Context, r *report, y *yard, sizes []int, items, many, rounds int) (err error) {
 	s, a, err := y.keyed(ctx)
 	if err != nil {
 		return err
@@ -68,7 +68,13 @@ func believing(ctx context.Context, r *report, y *yard, sizes []int, items, roun
 	if err := b.items(ctx, items); err != nil {
 		return err
 	}
-	return b.measure(ctx, r, sizes, items, rounds)
+	if err := b.measure(ctx, r, sizes, items, rounds); err != nil || many == 0 {
+		return err
+	}
+	if err := b.many(ctx, s, many); err != nil {
+		return err
+	}
+	return b.measureMany(ctx, r, many, rounds)
 }
 
 // A believer revises what is believed in a tenant, and in a table beside it.
@@ -78,6 +84,7 @@ type believer struct {
 	tenant dag.Tenant
 	plain  *plain.Beliefs // nil: there is none
 	refs   []belief.Address
+	half   dag.Seq // the number up to which half of the items were there
 	clock  int
 }
 
@@ -140,6 +147,13 @@ func (b *believer) items(ctx context.Context, n int) error {
 	}
 	layer := (n + impactDepth - 1) / impactDepth
 	for i := range n {
+		if i == n/2 {
+			head, err := b.k.Turns().Head(ctx, b.tenant)
+			if err != nil {
+				return err
+			}
+			b.half = head
+		}
 		item, err := belief.NewItem("bench/items", fmt.Sprintf("item-%d.fact", i))
 		if err != nil {
 			return err
@@ -199,6 +213,13 @@ func (b *believer) measure(ctx context.Context, r *report, sizes []int, items, r
 		}
 		return err
 	}}
+	earlier := &candidate{name: fmt.Sprintf("the base of %d of them, as of an earlier number", items/2), run: func(ctx context.Context, _ int) error {
+		got, err := b.k.Beliefs().Base(ctx, b.tenant, "bench/items", b.half, nil)
+		if err == nil && len(got.Held) != items/2 {
+			err = fmt.Errorf("%d statements, want %d", len(got.Held), items/2)
+		}
+		return err
+	}}
 	impact := &candidate{name: fmt.Sprintf("impact on %d dependents over %d steps", items-1, impactDepth), run: func(ctx context.Context, _ int) error {
 		got, err := b.k.Beliefs().Impact(ctx, b.tenant, belief.Address{Item: b.refs[0].Item, Revision: 1}, impactDepth)
 		if err == nil && len(got.Links) != items-1 {
@@ -211,7 +232,7 @@ func (b *believer) measure(ctx context.Context, r *report, sizes []int, items, r
 			return err
 		}
 	}
-	all = append(all, revise, table, resolve, first, base, impact)
+	all = append(all, revise, table, resolve, first, base, earlier, impact)
 	for _, c := range all {
 		if err := c.warm(ctx, 3); err != nil {
 			return err
@@ -231,7 +252,7 @@ func (b *believer) measure(ctx context.Context, r *report, sizes []int, items, r
 	}
 	rows = append(rows, rowOf(revise, table), rowOf(table, nil),
 		rowOf(resolve, nil, atMost(resolve.sample.p50(), boundResolve)), rowOf(first, nil),
-		rowOf(base, nil, atMost(base.sample.p50(), boundBase)),
+		rowOf(base, nil, atMost(base.sample.p50(), boundBase)), rowOf(earlier, nil, atMost(earlier.sample.p50(), boundBase)),
 		rowOf(impact, nil, atMost(impact.sample.p50(), boundImpact)))
 	r.table("Beliefs", rows)
 	return nil

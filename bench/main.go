@@ -56,7 +56,7 @@ func run(ctx context.Context, args []string) (err error) {
 	}
 	if *full {
 		*turns = "100000,1000000"
-		s.believed = append(s.believed, 1_000_000)
+		s.believed, s.many = append(s.believed, 1_000_000), 1_000_000
 	}
 	if s.sizes, err = parseSizes(*turns, s.length); err != nil {
 		return err

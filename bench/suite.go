@@ -24,6 +24,7 @@ type suite struct {
 	facts    int   // of the graph of facts
 	believed []int // statements of spaces, ascending
 	items    int   // of the space whose base is read
+	many     int   // items of a space with three revisions each; 0: none
 	searched []int // turns whose words are indexed, ascending
 	clients  []int
 	each     time.Duration // for which clients run at once
@@ -98,7 +99,7 @@ func (s *suite) run(ctx context.Context, r *report, folder string) (err error) {
 		}
 	}
 	if s.wants("beliefs") {
-		if err := believing(ctx, r, y, s.believed, s.items, min(s.rounds, 40)); err != nil {
+		if err := believing(ctx, r, y, s.believed, s.items, s.many, min(s.rounds, 40)); err != nil {
 			return err
 		}
 	}

@@ -166,14 +166,14 @@ func TestSuite(t *testing.T) {
 	var out bytes.Buffer
 	r := &report{out: &out}
 	s := suite{
-		sizes: []int{600, 1_200}, length: 200, nodes: 32, rounds: 2, memory: 2_000, imported: 600, crossing: 1_000, hub: 100, leaves: 700, facts: 4_000, believed: []int{128, 256}, items: 40, searched: []int{600, 1_200},
+		sizes: []int{600, 1_200}, length: 200, nodes: 32, rounds: 2, memory: 2_000, imported: 600, crossing: 1_000, hub: 100, leaves: 700, facts: 4_000, believed: []int{128, 256}, items: 40, many: 60, searched: []int{600, 1_200},
 		clients: []int{1, 3}, each: 30 * time.Millisecond, fleeting: true,
 	}
 	if err := s.run(t.Context(), r, t.TempDir()); err != nil {
 		t.Fatalf("%v\n%s", err, out.String())
 	}
 	titles := []string{
-		"skeleton: ", "Import of 600", "Issuing slices of 32 turns", "Verifying a bundle of 32 turns", "Appending to a ledger of 700 leaves", "Learning 4000 facts", "of 4000 facts", "index of words of 600 turns", "The best 10 of 1200 turns", "Searching 1200 turns beside 600", "Contexts of 8000 tokens among 1200 turns", "Clients that search 1200 turns", "An erasure among 1200 turns", "Pages of the console, 1200 turns", "Loading 600 turns", "Loading 1200 turns", "Slices of 32 turns", "1200 turns beside 600", "Clients at once",
+		"skeleton: ", "Import of 600", "Issuing slices of 32 turns", "Verifying a bundle of 32 turns", "Appending to a ledger of 700 leaves", "Learning 4000 facts", "of 4000 facts", "index of words of 600 turns", "The best 10 of 1200 turns", "Searching 1200 turns beside 600", "Contexts of 8000 tokens among 1200 turns", "Clients that search 1200 turns", "An erasure among 1200 turns", "Pages of the console, 1200 turns", "Beliefs of a space of 60 items with 180 revisions", "Loading 600 turns", "Loading 1200 turns", "Slices of 32 turns", "1200 turns beside 600", "Clients at once",
 		"First slice of 32 turns", "Opening", "a parent in another conversation", "a turn with 100 children", "SQLite, " + byTurn,
 	}
 	if pgtest.Available() == nil {
