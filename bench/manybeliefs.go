@@ -99,14 +99,14 @@ func (b *believer) measureMany(ctx context.Context, r *report, items, rounds int
 	}
 	again := &candidate{name: "resolve an address that was resolved before", burst: 20, run: func(_ context.Context, i int) error { return resolve(i) }}
 	decide := &candidate{name: "decide a revise, without the commit", burst: 4, run: func(ctx context.Context, i int) error {
-		o, err := b.operate(ctx, manySpace, "", true, valued(i*7919%items, manyRevisions))
+		o, err := b.operate(ctx, manySpace, "", true, valued(i*7919%(items/2), manyRevisions))
 		if err == nil && len(o.GaveWay) != 1 {
 			err = fmt.Errorf("%d statements gave way, want 1", len(o.GaveWay))
 		}
 		return err
 	}}
 	revise := &candidate{name: "revise and commit", run: func(ctx context.Context, i int) error {
-		_, err := b.operate(ctx, manySpace, "", false, valued(i*7907%items, manyRevisions))
+		_, err := b.operate(ctx, manySpace, "", false, valued(items/2+i*7907%(items/2), manyRevisions))
 		return err
 	}}
 	for _, c := range []*candidate{again, decide, revise} {
