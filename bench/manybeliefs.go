@@ -12,10 +12,11 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 )
 
+const manySpace = belief.Space("bench/many")
+
 const (
-	manySpace     belief.Space = "bench/many"
-	manyRevisions              = 3 // of each item
-	manyResolved               = 10_000
+	manyRevisions = 3 // of each item
+	manyResolved  = 10_000
 )
 
 // many makes a space with so many items of three revisions each, the newest of which is believed. One after the other they would take hours, so a store
