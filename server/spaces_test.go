@@ -13,6 +13,7 @@ import (
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/internal/race"
 	"github.com/graphkernel/graphkernel/knowledge"
 )
 
@@ -42,6 +43,9 @@ func spacedService(t *testing.T) (s *service, free, limited string, hidden []str
 // TestSpacesHidden asks everything that an agent may ask, with the key of one who may see every space and of one who may not, and looks in the answers for what
 // only the other space has.
 func TestSpacesHidden(t *testing.T) {
+	if race.Enabled {
+		t.Skip("one goroutine: nothing for the race detector")
+	}
 	t.Parallel()
 	s, free, limited, hidden := spacedService(t)
 	var facts api.Facts
