@@ -15,8 +15,8 @@ import (
 const manySpace = belief.Space("bench/many")
 
 const (
-	manyRevisions = 3 // of each item
-	manyResolved  = 10_000
+	manyRevisions = 3     // of each item
+	manyResolved  = 5_000 // which a kernel keeps
 )
 
 // many makes a space with so many items of three revisions each, the newest of which is believed. One after the other they would take hours, so a store
