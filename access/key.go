@@ -75,7 +75,7 @@ func (k *Key) Check() error {
 	if err := k.Admits.Check(); err != nil {
 		return err
 	}
-	if err := k.Admits.Fits(k.Role); err != nil {
+	if err := k.Admits.CheckFor(k.Role); err != nil {
 		return err
 	}
 	if !k.CreatedAt.Valid() || !k.RevokedAt.Valid() {

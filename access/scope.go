@@ -128,8 +128,8 @@ func checkPatterns(of, list string, most int) error {
 	return nil
 }
 
-// Fits reports a scope that no key of a role can have.
-func (s Scope) Fits(role Role) error {
+// CheckFor reports a scope that no key of a role can have.
+func (s Scope) CheckFor(role Role) error {
 	switch {
 	case s.Roles+s.Authors != "" && !role.May(Admit):
 		return fmt.Errorf("%w: a key of role %s admits no turns, so it has no roles and authors to admit", dag.ErrForm, role)

@@ -167,7 +167,7 @@ func TestSpacesOfScope(t *testing.T) {
 		}
 	}
 	for _, role := range access.Roles {
-		if err := s.Fits(role); (err == nil) != (role == access.Agent) {
+		if err := s.CheckFor(role); (err == nil) != (role == access.Agent) {
 			t.Errorf("a key of role %s with spaces: %v", role, err)
 		}
 	}

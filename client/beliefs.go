@@ -29,8 +29,8 @@ type BeliefProof struct {
 	Claim  *beliefs.Bundle // what Bytes say
 }
 
-// Prove asks the service for signed evidence of a belief. The same question as of the same number gives the same bytes. A statement that is
-// not believed is an error with the code not_found.
+// Prove asks the service for signed evidence of a belief. Asking the same question as of the same number returns the same bytes. If
+// the statement is not believed, the error has the code not_found.
 func (c Beliefs) Prove(ctx context.Context, r ProofRequest) (BeliefProof, error) {
 	l := r.Literal
 	q, err := asking(&api.ProveBelief.Spec, api.BeliefProofRequest{

@@ -3,7 +3,6 @@ package kernel
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/belief/journal"
@@ -31,8 +30,9 @@ func (k Beliefs) Impact(ctx context.Context, tenant dag.Tenant, a belief.Address
 		if of.Falls, err = k.falls(ctx, c, tenant, kref); err != nil {
 			return stillOf[*BeliefImpact](c.store, nil, err) // the policy is read without regard to the epoch
 		}
-		of.Links, err = c.beliefLinks.dependents(ctx, tenant, belief.Address{Item: a.Item, Revision: kref.Revision.Number}, depth, kref.AsOf)
-		of.Links = slices.DeleteFunc(of.Links, func(d journal.Dependent) bool { return scopeOf(ctx).check(d.From.Item.Space()) != nil })
+		root := belief.Address{Item: a.Item, Revision: kref.Revision.Number}
+		of.Links, err = c.beliefLinks.dependents(ctx, tenant, root, depth, kref.AsOf)
+		of.Links = scopeOf(ctx).dependents(root, of.Links, depth)
 		return stillOf(c.store, of, err)
 	})
 }

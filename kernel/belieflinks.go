@@ -14,7 +14,7 @@ import (
 	"github.com/graphkernel/graphkernel/slice"
 )
 
-// isFree reports whether whoever may propose may move a tag.
+// isFree reports whether a caller who may propose, but not revise, may move a tag: any but current and published.
 func isFree(tag string) bool { return tag != journal.Current && tag != journal.Published }
 
 // Link adds a link from a revision to another, to a turn or to a slice.

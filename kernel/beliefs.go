@@ -172,7 +172,11 @@ func (k Beliefs) Operate(ctx context.Context, tenant dag.Tenant, in BeliefReques
 		o, err = k.journal().Operate(ctx, tenant, r.Request)
 		return err
 	})
-	return o, err
+	if err != nil {
+		return nil, err
+	}
+	o.Review = scopeOf(ctx).addresses(o.Review)
+	return o, nil
 }
 
 // underPolicy calls do with the policy of a space, and again if the space was put under another one meanwhile.
@@ -502,7 +506,7 @@ func (c *cache) resolve(ctx context.Context, tenant dag.Tenant, a belief.Address
 // Spaces returns the spaces of a tenant that are there for who asks, with their policies.
 func (k Beliefs) Spaces(ctx context.Context, tenant dag.Tenant) (map[belief.Space]string, error) {
 	all, err := k.journal().Spaces(ctx, tenant, history.Forever-1)
-	maps.DeleteFunc(all, func(space belief.Space, _ string) bool { return scopeOf(ctx).check(space) != nil })
+	maps.DeleteFunc(all, func(space belief.Space, _ string) bool { return !scopeOf(ctx).of.Sees(string(space)) })
 	return all, err
 }
 

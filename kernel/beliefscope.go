@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -47,7 +48,51 @@ func (s scope) graph(v *view) knowledge.Graph {
 	return boundedGraph{v, func(e *knowledge.Edge) bool { return s.shows(e.Source) }}
 }
 
-// checkAnswer refuses an answer that has a fact which the scope does not show. Evidence is not filtered: whoever replays it may have another scope.
+// dependents walks from a revision over the links of revisions that the scope shows, as if there were no others.
+func (s scope) dependents(root belief.Address, list []journal.Dependent, depth int) (shown []journal.Dependent) {
+	if s.whole() {
+		return list
+	}
+	to := map[string][]journal.Dependent{}
+	for _, d := range list {
+		if s.of.Sees(string(d.From.Item.Space())) {
+			to[d.To] = append(to[d.To], d)
+		}
+	}
+	next := []string{root.String()}
+	seen := map[string]bool{next[0]: true}
+	for step := 1; step <= depth && len(next) > 0; step++ {
+		var links []journal.Dependent
+		for _, address := range next {
+			links = append(links, to[address]...)
+		}
+		slices.SortFunc(links, func(a, b journal.Dependent) int { return cmp.Compare(a.Seq, b.Seq) })
+		next = nil
+		for _, d := range links {
+			d.Depth = step
+			shown = append(shown, d)
+			if from := d.From.String(); !seen[from] {
+				seen[from] = true
+				next = append(next, from)
+			}
+		}
+	}
+	return shown
+}
+
+// addresses are those of spaces that the scope shows.
+func (s scope) addresses(list []string) []string {
+	if s.whole() {
+		return list
+	}
+	return slices.DeleteFunc(list, func(address string) bool {
+		a, err := belief.ParseAddress(address)
+		return err != nil || !s.of.Sees(string(a.Item.Space()))
+	})
+}
+
+// checkAnswer reports an answer that has a fact outside the scope. Evidence is refused and not filtered, because whoever replays it may have a
+// different scope.
 func (s scope) checkAnswer(a *knowledge.Answer) error {
 	for _, r := range a.Reached {
 		for _, e := range r.Path {

@@ -154,3 +154,51 @@ func TestSpacesOfKeys(t *testing.T) {
 	}
 	s.refused(403, "forbidden", question{op: "createKey", key: limited, body: api.NewAPIKey{Role: "agent"}})
 }
+
+// TestSpacesOfDependents asks what depends on a belief, of which some is in a space that the key is not for, and some is reached over that alone.
+func TestSpacesOfDependents(t *testing.T) {
+	t.Parallel()
+	s, free, limited, _ := spacedService(t)
+	half := dag.PPM(500_000)
+	guess := api.BeliefRequest{Space: "acme/mine", Item: "kref://acme/mine/guess.fact", Confidence: &half, Statements: []api.BeliefStatement{{Subject: "pump", Predicate: "is", Object: "on"}}}
+	s.expect(200, question{op: "proposeBeliefs", key: free, body: guess})
+	for item, to := range map[string]string{"kref://acme/mine/near.fact": guess.Item, "kref://acme/theirs/between.fact": guess.Item} {
+		space := strings.TrimSuffix(strings.TrimPrefix(item, "kref://"), item[strings.LastIndex(item, "/"):])
+		s.expect(200, question{op: "reviseBeliefs", key: s.admin(), body: api.BeliefRequest{Space: space, Item: item, Statements: []api.BeliefStatement{{Subject: "tank", Predicate: "is", Object: "full"}}, Links: []api.BeliefLink{{Type: "depends_on", To: to + "?r=1"}}}})
+	}
+	far := api.BeliefRequest{Space: "acme/mine", Item: "kref://acme/mine/far.fact", Statements: []api.BeliefStatement{{Subject: "valve", Predicate: "is", Object: "open"}}, Links: []api.BeliefLink{{Type: "depends_on", To: "kref://acme/theirs/between.fact?r=1"}}}
+	s.expect(200, question{op: "reviseBeliefs", key: s.admin(), body: far})
+
+	impact := func(key string) (refs []string) {
+		var got api.Impact
+		s.expect(200, question{op: "beliefImpact", key: key, query: map[string][]string{"ref": {guess.Item}}}).decode(t, &got)
+		for _, l := range got.Links {
+			refs = append(refs, l.Ref)
+		}
+		slices.Sort(refs)
+		return refs
+	}
+	const near, between = "kref://acme/mine/near.fact?r=1", "kref://acme/theirs/between.fact?r=1"
+	if got := impact(free); !slices.Equal(got, []string{far.Item + "?r=1", near, between}) {
+		t.Errorf("the key of all spaces sees %q", got)
+	}
+	if got := impact(limited); !slices.Equal(got, []string{near}) {
+		t.Errorf("the key of one space sees %q", got)
+	}
+	denial := guess
+	denial.Item, denial.Confidence, denial.Statements = "", nil, []api.BeliefStatement{{Subject: "pump", Predicate: "is", Object: "on", Not: true}}
+	review := func(key string, dry bool) []string {
+		var got api.BeliefOutcome
+		denial.DryRun = dry
+		if s.expect(200, question{op: "proposeBeliefs", key: key, body: denial}).decode(t, &got); got.Outcome != "changed" || len(got.GaveWay) != 1 {
+			t.Fatalf("%+v", got)
+		}
+		return got.Review
+	}
+	if got := review(free, true); !slices.Equal(got, []string{near, between}) {
+		t.Errorf("the key of all spaces is to review %q", got)
+	}
+	if got := review(limited, false); !slices.Equal(got, []string{near}) {
+		t.Errorf("the key of one space is to review %q", got)
+	}
+}

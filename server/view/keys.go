@@ -39,7 +39,7 @@ func createKey(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.
 	for _, list := range [...]struct{ path, roles, authors, spaces string }{{"admits_roles", in.Roles, "", ""}, {"admits_authors", "", in.Authors, ""}, {"spaces", "", "", in.Spaces}} {
 		s, err := access.ParseScope(list.roles, list.authors, list.spaces)
 		if err == nil {
-			err = s.Fits(role)
+			err = s.CheckFor(role)
 		}
 		if err != nil {
 			return api.MadeAPIKey{}, &canon.FieldError{Path: list.path, Err: err}

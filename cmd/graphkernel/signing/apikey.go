@@ -113,7 +113,7 @@ func createAPIKey(a *cli.App, c *cobra.Command, in api.NewAPIKey) error {
 	}
 	admits, err := access.ParseScope(in.Roles, in.Authors, in.Spaces)
 	if err == nil {
-		err = admits.Fits(r)
+		err = admits.CheckFor(r)
 	}
 	if err != nil {
 		return cli.Usagef("--admit-roles, --admit-authors, --spaces: %w", err)
