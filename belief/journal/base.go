@@ -176,10 +176,9 @@ func believed(terms []history.Term, revisions map[dag.Seq]*Revision, entries map
 				return nil, fmt.Errorf("number %d is a revision that is believed, and is not there; the store is damaged", seq)
 			}
 			var err error
-			if r, err = ReadRevision(&e); err != nil {
+			if r, err = readOnce(revisions, &e); err != nil {
 				return nil, err
 			}
-			revisions[seq] = r
 		}
 		p := Part{r, int(binary.BigEndian.Uint16(t.Key[len(t.Key)-2:]))}
 		if r.Erased || seen[p] {

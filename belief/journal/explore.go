@@ -18,10 +18,12 @@ type exploring struct {
 	linked map[string]bool      // revisions whose links were
 	turns  map[dag.TurnID]bool  // turns whose state was
 	read   map[dag.Seq]bool     // entries that were
+
+	revisions map[dag.Seq]*Revision // that entries hold; none of them is changed
 }
 
 func (x *exploring) begin(space belief.Space, tags ...string) {
-	*x = exploring{space, append(slices.Clip(tags), Published), map[belief.Slot]bool{}, map[belief.Item]bool{}, map[string]bool{}, map[dag.TurnID]bool{}, map[dag.Seq]bool{}}
+	*x = exploring{space, append(slices.Clip(tags), Published), map[belief.Slot]bool{}, map[belief.Item]bool{}, map[string]bool{}, map[dag.TurnID]bool{}, map[dag.Seq]bool{}, map[dag.Seq]*Revision{}}
 }
 
 // ask adds the elements of slots and the states of items, if they were not asked for.
@@ -51,7 +53,7 @@ func (x *exploring) more(k *history.State) (n history.Needs) {
 	if len(n.Entries) > 0 {
 		return n
 	}
-	parts, err := near(k)
+	parts, err := x.near(k)
 	if err != nil || len(parts) > MaxNeighbours {
 		return n
 	}
@@ -79,7 +81,7 @@ func (x *exploring) more(k *history.State) (n history.Needs) {
 	slices.Sort(n.Entries)
 	for _, seq := range x.current(k) {
 		if e, ok := k.Entries[seq]; ok {
-			if r, err := ReadRevision(&e); err == nil {
+			if r, err := readOnce(x.revisions, &e); err == nil {
 				x.know(&n, r)
 			}
 		}
@@ -118,15 +120,26 @@ func termsOf(k *history.State, index history.Index) (list []history.Term) {
 	return list
 }
 
+// readOnce returns the revision that an entry holds. What was read is among revisions.
+func readOnce(revisions map[dag.Seq]*Revision, e *history.Entry) (r *Revision, err error) {
+	r, ok := revisions[e.Seq]
+	if !ok {
+		if r, err = ReadRevision(e); err == nil {
+			revisions[e.Seq] = r
+		}
+	}
+	return r, err
+}
+
 // near returns the elements that are known, in the order of their revisions, which must have been read.
-func near(k *history.State) ([]Part, error) {
-	revisions := map[dag.Seq]*Revision{}
-	held, err := believed(termsOf(k, indexElements), revisions, k.Entries)
+func (x *exploring) near(k *history.State) ([]Part, error) {
+	terms := termsOf(k, indexElements)
+	held, err := believed(terms, x.revisions, k.Entries)
 	if err != nil {
 		return nil, err
 	}
-	for seq, r := range revisions {
-		if r.Erased {
+	for _, seq := range entriesOf(terms) {
+		if x.revisions[seq].Erased {
 			return nil, fmt.Errorf("number %d is a revision that is believed, and was erased; the store is damaged", seq)
 		}
 	}
@@ -145,13 +158,14 @@ type base struct {
 
 // explored returns the elements that an exploring has found, and takes note of its items.
 func (f *folding) explored(k *history.State, x *exploring) (*base, error) {
-	parts, err := near(k)
+	parts, err := x.near(k)
 	if err != nil {
 		return nil, err
 	}
 	if len(parts) > MaxNeighbours {
 		return nil, fmt.Errorf("%w: %d, at most %d", ErrTooWide, len(parts), MaxNeighbours)
 	}
+	f.revisions = x.revisions
 	for item := range x.of {
 		if err := f.know(k, item, x.tags...); err != nil {
 			return nil, err

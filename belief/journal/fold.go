@@ -90,10 +90,12 @@ type folding struct {
 	items map[belief.Item]*itemState
 	plan  *history.Plan
 	began map[string]int // of plan.Begin
+
+	revisions map[dag.Seq]*Revision // that entries of the state hold
 }
 
 func newFolding(p *history.Plan) *folding {
-	return &folding{items: map[belief.Item]*itemState{}, plan: p, began: map[string]int{}}
+	return &folding{items: map[belief.Item]*itemState{}, plan: p, began: map[string]int{}, revisions: map[dag.Seq]*Revision{}}
 }
 
 func termName(i history.Index, key []byte, since dag.Seq) string {
@@ -280,7 +282,7 @@ func (f *folding) know(k *history.State, item belief.Item, tags ...string) error
 		if !ok {
 			return fmt.Errorf("number %d is what is current of %s, and is not there; the store is damaged", seq, item)
 		}
-		if s.current, err = ReadRevision(&e); err != nil {
+		if s.current, err = readOnce(f.revisions, &e); err != nil {
 			return err
 		}
 	}
