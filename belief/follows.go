@@ -96,6 +96,9 @@ func Entails(c *Constraints, b Base, of Literal, in Span) bool {
 
 // Fallen returns the conclusions of rules that follow before a decision and nowhere after it.
 func Fallen(c *Constraints, before, after Base) []Conclusion {
+	if !slices.ContainsFunc(before, func(e Element) bool { return e.Premises != nil }) {
+		return nil // what follows without rules is stated
+	}
 	left := map[Literal]bool{}
 	for _, f := range Follows(c, after) {
 		left[f.Literal] = true
