@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
@@ -15,8 +16,8 @@ import (
 // are joined by an empty line. Each form below is fixed for ever: the text is
 // under the digest of every turn that was imported with it.
 type content struct {
-	text  strings.Builder
-	kinds []string // of blocks, each once, in the order of their first appearance
+	text  bytes.Buffer // not a strings.Builder: it points to itself, and a content is copied with what holds it
+	kinds []string     // of blocks, each once, in the order of their first appearance
 	lost  counts
 }
 
