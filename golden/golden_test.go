@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/graphkernel/graphkernel/golden"
+	"github.com/graphkernel/graphkernel/internal/race"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/token"
 )
@@ -129,6 +130,9 @@ func compare(t *testing.T, cases []golden.Case) {
 const accumulated = "0069796ab5cd71d91650bc6c91f744333e88dfcaadc02cc307e2f0d831ebdf9e"
 
 func TestAccumulated(t *testing.T) {
+	if race.Enabled {
+		t.Skip("long, and on one goroutine: nothing for the race detector")
+	}
 	sum := sha256.New()
 	for seed := range uint64(3_000) {
 		c := golden.Random(1_000_000+seed, 40)

@@ -13,6 +13,7 @@ import (
 	"github.com/graphkernel/graphkernel/belief/journal"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
+	"github.com/graphkernel/graphkernel/internal/race"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/store/inmem"
@@ -113,6 +114,9 @@ func (d *randomDesk) act(t *testing.T, k *kernel.Kernel) {
 // TestKeptImpact lets two kernels on one store do things at random, and asks either for impacts as of any number. The answers are those of the store,
 // whether links are kept or are too many.
 func TestKeptImpact(t *testing.T) {
+	if race.Enabled {
+		t.Skip("long, and on one goroutine: nothing for the race detector")
+	}
 	for _, bound := range []int{1 << 20, 4000, 0} {
 		falls, links := 0, 0
 		for seed := range uint64(6) {

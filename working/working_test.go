@@ -12,6 +12,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
+	"github.com/graphkernel/graphkernel/internal/race"
 	"github.com/graphkernel/graphkernel/store/inmem"
 	"github.com/graphkernel/graphkernel/working"
 )
@@ -86,6 +87,9 @@ func keepers() map[string]working.Keeper {
 // TestRandomHistories puts, consolidates, clears and waits at random, in several sessions, beside the reference. The clock is driven by
 // hand, and stands at the very instant of an expiry as often as not.
 func TestRandomHistories(t *testing.T) {
+	if race.Enabled {
+		t.Skip("long, and on one goroutine: nothing for the race detector")
+	}
 	seen := map[string]int{}
 	for seed := range uint64(60) {
 		for name, k := range keepers() {

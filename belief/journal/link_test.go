@@ -13,6 +13,7 @@ import (
 	"github.com/graphkernel/graphkernel/belief/journal"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
+	"github.com/graphkernel/graphkernel/internal/race"
 	"github.com/graphkernel/graphkernel/store/inmem"
 	"github.com/graphkernel/graphkernel/store/transfer"
 )
@@ -268,6 +269,9 @@ func everything(t testing.TB, b journal.Base, items []belief.Item, asOf dag.Seq)
 // TestAttachedAdopted does random requests with links, tags and new spaces. A store that takes their entries in stretches of any size says the same as of every number, and so does
 // this one as of what was.
 func TestAttachedAdopted(t *testing.T) {
+	if race.Enabled {
+		t.Skip("long, and on one goroutine: nothing for the race detector")
+	}
 	counts := map[string]int{}
 	for range 12 {
 		seed := rand.Uint64()

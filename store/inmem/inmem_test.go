@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/graphkernel/graphkernel/access/apikeys"
+	"github.com/graphkernel/graphkernel/internal/race"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/store/inmem"
 	"github.com/graphkernel/graphkernel/store/storetest"
@@ -12,20 +13,32 @@ import (
 
 func TestContract(t *testing.T) {
 	for name, heals := range map[string]bool{"breaks": false, "heals": true} {
-		t.Run(name, func(t *testing.T) {
-			storetest.Run(t, func(*testing.T) storetest.Harness {
-				disk, opened := new(inmem.Disk), uint64(0)
-				return storetest.Harness{Heals: heals, Open: func(step func(string) error) (store.Store, error) {
-					opened++
-					return inmem.Open(disk, inmem.Options{Seed: opened, Step: step, Heals: heals}), nil
-				}}
-			})
-		})
+		t.Run(name, func(t *testing.T) { storetest.Run(t, fresh(heals)) })
+	}
+}
+
+func TestContractLarge(t *testing.T) {
+	if race.Enabled {
+		t.Skip("long, and on one goroutine: nothing for the race detector")
+	}
+	storetest.RunLarge(t, fresh(false))
+}
+
+func fresh(heals bool) func(*testing.T) storetest.Harness {
+	return func(*testing.T) storetest.Harness {
+		disk, opened := new(inmem.Disk), uint64(0)
+		return storetest.Harness{Heals: heals, Open: func(step func(string) error) (store.Store, error) {
+			opened++
+			return inmem.Open(disk, inmem.Options{Seed: opened, Step: step, Heals: heals}), nil
+		}}
 	}
 }
 
 // TestMaxKeys fills a tenant up with keys.
 func TestMaxKeys(t *testing.T) {
+	if race.Enabled {
+		t.Skip("long, and on one goroutine: nothing for the race detector")
+	}
 	s, ctx := inmem.Open(&inmem.Disk{}, inmem.Options{}), t.Context()
 	for n := range apikeys.Max {
 		if err := (apikeys.Base{History: s}).Put(ctx, storetest.Key(n)); err != nil {

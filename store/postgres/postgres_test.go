@@ -9,6 +9,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/graphkernel/graphkernel/internal/pgstore"
+	"github.com/graphkernel/graphkernel/internal/race"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/store/postgres"
 	"github.com/graphkernel/graphkernel/store/storetest"
@@ -45,11 +46,23 @@ func harness(url string) storetest.Harness {
 
 func TestContract(t *testing.T) {
 	t.Parallel()
-	url := pgstore.URL(t)
-	storetest.Run(t, func(t *testing.T) storetest.Harness {
+	storetest.Run(t, fresh(pgstore.URL(t)))
+}
+
+func TestContractLarge(t *testing.T) {
+	if race.Enabled {
+		t.Skip("long, and on one goroutine: nothing for the race detector")
+	}
+	t.Parallel()
+	storetest.RunLarge(t, fresh(pgstore.URL(t)))
+}
+
+// fresh empties a database before a store on it is opened.
+func fresh(url string) func(*testing.T) storetest.Harness {
+	return func(t *testing.T) storetest.Harness {
 		pgstore.Empty(t, url)
 		return harness(url)
-	})
+	}
 }
 
 // often is n, and less if there is little time, but not nothing.

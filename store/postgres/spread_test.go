@@ -138,10 +138,8 @@ func TestSpreadContract(t *testing.T) {
 	s := newSpread(t)
 	s.move()
 	fewerModels(t)
-	storetest.RunWrites(t, s.writesElsewhere(t), func(t *testing.T) storetest.Harness {
-		pgstore.Empty(t, s.url)
-		return harness(s.url)
-	})
+	storetest.RunWrites(t, s.writesElsewhere(t), fresh(s.url))
+	storetest.RunLarge(t, fresh(s.url))
 }
 
 // writesElsewhere are those of the suite's writes that ask the other servers for anything. The

@@ -9,6 +9,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/graphkernel/graphkernel/internal/race"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/store/sqlite"
 	"github.com/graphkernel/graphkernel/store/storetest"
@@ -43,4 +44,12 @@ func fresh(t *testing.T) storetest.Harness {
 func TestContract(t *testing.T) {
 	t.Parallel()
 	storetest.Run(t, fresh)
+}
+
+func TestContractLarge(t *testing.T) {
+	if race.Enabled {
+		t.Skip("long, and on one goroutine: nothing for the race detector")
+	}
+	t.Parallel()
+	storetest.RunLarge(t, fresh)
 }

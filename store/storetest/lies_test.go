@@ -508,7 +508,7 @@ func TestLie(t *testing.T) {
 	if name == "" {
 		t.Skip("TestLies runs it")
 	}
-	storetest.Run(t, func(*testing.T) storetest.Harness {
+	fresh := func(*testing.T) storetest.Harness {
 		disk, opened := new(inmem.Disk), uint64(0)
 		return storetest.Harness{Open: func(step func(string) error) (store.Store, error) {
 			opened++
@@ -520,7 +520,9 @@ func TestLie(t *testing.T) {
 			l.Store = s
 			return l, nil
 		}}
-	})
+	}
+	storetest.Run(t, fresh)
+	storetest.RunLarge(t, fresh)
 }
 
 // TestLies runs the suite, in a process of its own, on a store that tells the truth through the

@@ -5,6 +5,8 @@
 //		storetest.Run(t, func(t *testing.T) storetest.Harness { … })
 //	}
 //
+// and in a test of its own RunLarge: its cases are long and use one goroutine, so the race detector has nothing to see in them.
+//
 // The suite has four parts. The cases walk through the contract sentence by
 // sentence. The fault table lets every step of every write fail, before and
 // after the commit, and opens the store again each time. The model compares
@@ -58,7 +60,6 @@ func RunWrites(t *testing.T, writes []Write, fresh func(t *testing.T) Harness) {
 		{"Brought", testBrought},
 		{"Marks", testMarks},
 		{"Order", testOrder},
-		{"Content", testContent},
 		{"Concurrent", testConcurrent},
 		{"Adopt", testAdopt},
 		{"AdoptRefused", testAdoptRefused},
@@ -77,7 +78,6 @@ func RunWrites(t *testing.T, writes []Write, fresh func(t *testing.T) Harness) {
 		{"History", testHistory},
 		{"HistoryArguments", testHistoryArguments},
 		{"Acts", testActs},
-		{"LongActs", testLongActs},
 		{"Knowledge", testKnowledge},
 		{"ActsConcurrent", testActsConcurrent},
 		{"AdoptActs", testAdoptActs},
@@ -85,7 +85,6 @@ func RunWrites(t *testing.T, writes []Write, fresh func(t *testing.T) Harness) {
 		{"Issued", testIssued},
 		{"IssuedLists", testIssuedLists},
 		{"Ledger", testLedger},
-		{"LedgerTree", testLedgerTree},
 		{"LedgerLeaves", testLeaves},
 		{"LedgerConcurrent", testLedgerConcurrent},
 		{"Cells", testCells},
@@ -105,6 +104,13 @@ func RunWrites(t *testing.T, writes []Write, fresh func(t *testing.T) Harness) {
 	t.Run("Faults", func(t *testing.T) { testFaults(t, writes, fresh) })
 	t.Run("CancelledSteps", func(t *testing.T) { testCancelledSteps(t, writes, fresh) })
 	t.Run("Model", func(t *testing.T) { testModel(t, fresh) })
+}
+
+// RunLarge runs the cases with large texts, large acts and a large ledger.
+func RunLarge(t *testing.T, fresh func(t *testing.T) Harness) {
+	t.Run("Content", func(t *testing.T) { testContent(t, fresh(t)) })
+	t.Run("LongActs", func(t *testing.T) { testLongActs(t, fresh(t)) })
+	t.Run("LedgerTree", func(t *testing.T) { testLedgerTree(t, fresh(t)) })
 }
 
 // open opens a store that is checked and closed at the end of the test.
