@@ -1028,8 +1028,8 @@ EXIT = {"verified": 0, "tampered": 10, "key_unknown": 11, "well_formed": 11, "ke
 READERS = {"bundle.json": read_bundle, "disclosure.json": read_disclosure, "attestation.json": read_attestation,
            "slice.tlog-proof": read_proof, "checkpoint": read_checkpoint, "checkpoint.old": read_checkpoint,
            "consistency": read_consistency}
-COMPANIONS = {"bundle.json": ("attestation.json", "slice.tlog-proof"), "checkpoint": ("checkpoint.old", "consistency"),
-              "disclosure.json": ("attestation.json", "slice.tlog-proof")}
+COMPANIONS = {"bundle.json": ("attestation.json", "slice.tlog-proof"), "disclosure.json": ("attestation.json", "slice.tlog-proof"),
+              "checkpoint": ("checkpoint.old", "consistency")}  # of several, the first is what the rest does not belong to
 
 class Report:
     """Checks are made in the order of E 8's table, so the first that fails gives the verdict."""

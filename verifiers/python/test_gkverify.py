@@ -667,6 +667,7 @@ def evidence_cases():
     shown = {"disclosure.json": dump(d), "attestation.json": good["attestation.json"], "slice.tlog-proof": good["slice.tlog-proof"]}
     case("disclosure", "verified", None, shown, secret=SECRET)
     case("disclosure, full text asked for", "redacted", "text", shown, require_full=True)
+    case("disclosure beside a checkpoint, full text asked for", "malformed", "form", dict(shown, checkpoint=b"x"), require_full=True)
     case("disclosure alone", "well_formed", None, {"disclosure.json": dump(d)}, None)
     case("disclosure of all, by its own count", "redacted", "text", {"disclosure.json": dump(disclose(v, *range(len(v["turns"]))))}, None, secret=SECRET, require_full=True)
 
