@@ -31,7 +31,7 @@ type gatherer struct {
 	took   *retrieval.Statistics // of the search; nil: there was none
 	others dag.PPM               // see the function of that name; of the anchor's conversation
 
-	turns map[dag.TurnID]*contexts.Candidate
+	turns map[dag.TurnID]*gatheredTurn
 	acts  map[knowledge.ID]*knowledge.Recorded
 	facts map[knowledge.ID]*contexts.Candidate
 
@@ -39,10 +39,16 @@ type gatherer struct {
 	reference dag.Time // of the anchor, or of the newest turn of the view
 }
 
+// A gatheredTurn is a candidate that is a turn, and where its text is.
+type gatheredTurn struct {
+	contexts.Candidate
+	conversation dag.ConversationID
+}
+
 func (c *cache) gatherer(ctx context.Context, tenant dag.Tenant, p *contexts.Policy, r *contexts.Request, given dag.Seq) (*gatherer, error) {
 	g := &gatherer{
 		c: c, tenant: tenant, policy: p, asked: r,
-		turns: map[dag.TurnID]*contexts.Candidate{}, acts: map[knowledge.ID]*knowledge.Recorded{}, facts: map[knowledge.ID]*contexts.Candidate{},
+		turns: map[dag.TurnID]*gatheredTurn{}, acts: map[knowledge.ID]*knowledge.Recorded{}, facts: map[knowledge.ID]*contexts.Candidate{},
 	}
 	if r.Anchor != nil {
 		records, err := c.store.Turns(ctx, tenant, store.IDs{*r.Anchor})
@@ -155,15 +161,15 @@ func (g *gatherer) fromIndex(x *retrieval.Index, search *retrieval.Policy, q *re
 // turn returns the candidate of a turn, nil if it has no text, or none with words in it.
 func (g *gatherer) turn(t *retrieval.Turn) *contexts.Candidate {
 	if c, ok := g.turns[t.ID]; ok {
-		return c
+		return &c.Candidate
 	}
 	if t.Withheld || t.Silent || t.Seq > g.asOf {
 		return nil
 	}
-	c := &contexts.Candidate{Kind: contexts.KindTurn, ID: t.ID.String(), Leaf: t.Leaf, Seq: t.Seq, Cost: (t.Size + 3) / 4}
+	c := &gatheredTurn{contexts.Candidate{Kind: contexts.KindTurn, ID: t.ID.String(), Leaf: t.Leaf, Seq: t.Seq, Cost: (t.Size + 3) / 4}, t.Conversation}
 	c.Features[contexts.FeatureSalience] = t.Salience
 	g.turns[t.ID] = c
-	return c
+	return &c.Candidate
 }
 
 // from adds a source to a candidate, with the feature that it gives.
@@ -337,7 +343,7 @@ func (g *gatherer) sorted() []contexts.Candidate {
 	}
 	for _, id := range slices.SortedFunc(maps.Keys(g.turns), dag.TurnID.Compare) {
 		if c := g.turns[id]; c.From != [contexts.Sources]bool{} {
-			all = append(all, *c)
+			all = append(all, c.Candidate)
 		}
 	}
 	return all
@@ -354,7 +360,7 @@ func (g *gatherer) choose(ctx context.Context) (c contexts.Choice, err error) {
 	if err := g.owed(c.Candidates); err != nil {
 		return c, err
 	}
-	var ids store.IDs
+	var places store.Places
 	for _, i := range contexts.Select(g.policy, g.asked.Budget, c.Candidates, c.Overlaps) {
 		switch chosen := &c.Candidates[i]; chosen.Kind {
 		case contexts.KindTurn:
@@ -362,7 +368,7 @@ func (g *gatherer) choose(ctx context.Context) (c contexts.Choice, err error) {
 			if err != nil {
 				return c, err
 			}
-			ids = append(ids, id)
+			places = append(places, store.Place{Conversation: g.turns[id].conversation, Seq: chosen.Seq})
 		case contexts.KindFact:
 			id, err := dag.ParseDigest(chosen.ID)
 			if err != nil {
@@ -373,12 +379,12 @@ func (g *gatherer) choose(ctx context.Context) (c contexts.Choice, err error) {
 			c.Beliefs = append(c.Beliefs, *g.beliefs.of[chosen.ID])
 		}
 	}
-	records, err := g.c.store.Turns(ctx, g.tenant, ids)
+	records, err := g.c.store.Turns(ctx, g.tenant, places)
 	if err != nil {
 		return c, err
 	}
-	if len(records) != len(ids) {
-		return c, fmt.Errorf("%w: %d of %d turns that are in the index are not in the store", ErrDamaged, len(ids)-len(records), len(ids))
+	if len(records) != len(places) {
+		return c, fmt.Errorf("%w: %d of %d turns that are in the index are not in the store", ErrDamaged, len(places)-len(records), len(places))
 	}
 	var gone []dag.TurnID
 	for i := range records {
