@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"os"
 	"os/exec"
@@ -339,11 +340,11 @@ func TestServeCurl(t *testing.T) {
 			t.Errorf("/docs does not show the line of %s", id)
 		}
 	}
-	// What one line makes the next one uses; erasing comes last.
+	// What one line makes the next one uses, and some take away what others need, so the order is fixed; erasing comes last.
 	first := []string{"admitTurns", "cutSlice", "getSlice", "getCheckpoint", "setSpace", "reviseBeliefs", "proveBelief"}
 	var order []string
 	order = append(order, first...)
-	for id := range lines {
+	for _, id := range slices.Sorted(maps.Keys(lines)) {
 		if id != "eraseTurn" && !slices.Contains(first, id) {
 			order = append(order, id)
 		}
