@@ -55,8 +55,32 @@ const (
 
 // A logged keeps what was logged.
 type logged struct {
-	mu  sync.Mutex
-	out bytes.Buffer
+	mu   sync.Mutex
+	out  bytes.Buffer
+	busy int        // requests under way
+	idle *sync.Cond // of mu: there are none
+}
+
+func newLogged() *logged {
+	l := &logged{}
+	l.idle = sync.NewCond(&l.mu)
+	return l
+}
+
+// during counts the requests of a handler that are under way: the line of a request is written after its answer.
+func (l *logged) during(h http.Handler) http.Handler {
+	count := func(by int) {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if l.busy += by; l.busy == 0 {
+			l.idle.Broadcast()
+		}
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		count(1)
+		defer count(-1)
+		h.ServeHTTP(w, r)
+	})
 }
 
 func (l *logged) Write(p []byte) (int, error) {
@@ -65,9 +89,13 @@ func (l *logged) Write(p []byte) (int, error) {
 	return l.out.Write(p)
 }
 
+// String returns what was logged of requests that are answered. It waits for those under way, so no stream may be open.
 func (l *logged) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	for l.busy > 0 {
+		l.idle.Wait()
+	}
 	return l.out.String()
 }
 
@@ -107,7 +135,7 @@ func start(t testing.TB, change ...func(*server.Config)) *service {
 func startOver(t testing.TB, backing store.Store, change ...func(*server.Config)) *service {
 	t.Helper()
 	ctx := context.Background()
-	s := &service{t: t, store: backing, authority: token.NewAuthority(ringOf(t, "k1", 1)), doc: contractOf(t), log: &logged{}, keys: map[dag.Tenant]map[access.Role]string{}}
+	s := &service{t: t, store: backing, authority: token.NewAuthority(ringOf(t, "k1", 1)), doc: contractOf(t), log: newLogged(), keys: map[dag.Tenant]map[access.Role]string{}}
 	var err error
 	if s.identity, err = identity.New(rand.NewChaCha8([32]byte{1}), "kernel.example", 1); err != nil {
 		t.Fatal(err)
@@ -135,7 +163,7 @@ func startOver(t testing.TB, backing store.Store, change ...func(*server.Config)
 			s.keys[tenant][role] = text
 		}
 	}
-	s.Server = httptest.NewServer(s.server)
+	s.Server = httptest.NewServer(s.log.during(s.server))
 	t.Cleanup(func() {
 		s.server.Stop()
 		s.Close()
