@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/graphkernel/graphkernel/evidence"
-	"github.com/graphkernel/graphkernel/internal/race"
 	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/token"
 )
@@ -44,9 +43,6 @@ func (c *corpusCase) folder() map[string][]byte {
 // TestCorpus compares the cases in golden/verify, golden/verify-facts and golden/verify-contexts with what they are
 // made to be, byte for byte, and judges them.
 func TestCorpus(t *testing.T) {
-	if race.Enabled {
-		t.Skip("long, and on one goroutine: nothing for the race detector")
-	}
 	t.Run("turns", func(t *testing.T) { checkCorpus(t, corpusFolder, makeCorpus(t), len(codes)) })
 	t.Run("facts", func(t *testing.T) { checkCorpus(t, factsFolder, makeFactsCorpus(t), 10) })
 	t.Run("contexts", func(t *testing.T) { checkCorpus(t, contextsFolder, makeContextsCorpus(t), 9) })

@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/internal/race"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/normalize"
 )
@@ -54,9 +53,6 @@ func everyPath(versions []knowledge.Version, aliases *normalize.Table, q knowled
 // TestPathsCrowded has two entities with many facts between them, and a crowd behind: each of
 // the facts is a beginning of a path to each of the crowd.
 func TestPathsCrowded(t *testing.T) {
-	if race.Enabled {
-		t.Skip("long, and on one goroutine: nothing for the race detector")
-	}
 	for _, tc := range []struct {
 		between, crowd int
 	}{{800, 400}, {1500, 3000}} {

@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/internal/race"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/normalize"
 )
@@ -197,9 +196,6 @@ func aliased(t testing.TB, r *rand.Rand, entities int) *normalize.Table {
 }
 
 func TestTraverse(t *testing.T) {
-	if race.Enabled {
-		t.Skip("long, and on one goroutine: nothing for the race detector")
-	}
 	r := rand.New(rand.NewPCG(1, 2))
 	cut, whole, deep := 0, 0, 0
 	for range 60 {

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/internal/race"
 	"github.com/graphkernel/graphkernel/retrieval/analysis"
 	"github.com/graphkernel/graphkernel/retrieval/embed"
 )
@@ -35,9 +34,6 @@ func (s *scene) near(centres [][]int8) []int8 {
 // TestGraph compares searches that walk the graph with those that compare all vectors: nearly all hits are the same, of the hits of both each has the
 // same score except for how the likeness of others bounds it, what is erased is gone at once, and what is new is found at once. It holds which searches compare all.
 func TestGraph(t *testing.T) {
-	if race.Enabled {
-		t.Skip("long, and on one goroutine: nothing for the race detector")
-	}
 	s := &scene{rand.New(rand.NewPCG(3, 9))}
 	const dimensions, total, over = 24, 2_300, 1_000
 	var centres [][]int8

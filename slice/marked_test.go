@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/internal/race"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/token"
@@ -170,9 +169,6 @@ func TestMarkedChanges(t *testing.T) {
 
 // TestMarkedMangled turns every bit around: here none makes no difference, not even in as_of.
 func TestMarkedMangled(t *testing.T) {
-	if race.Enabled {
-		t.Skip("long, and on one goroutine: nothing for the race detector")
-	}
 	s, data, a := markedBundle(t)
 	if n := mangle(t, a, data)[token.Verified]; n != 0 {
 		t.Errorf("%d mangled bundles were verified", n)

@@ -12,7 +12,6 @@ import (
 	"github.com/graphkernel/graphkernel/belief/journal"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
-	"github.com/graphkernel/graphkernel/internal/race"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/store/fsck"
 	"github.com/graphkernel/graphkernel/store/inmem"
@@ -318,9 +317,6 @@ func TestRules(t *testing.T) {
 
 // TestRandom does random operations and acts, and looks at each moment again afterwards.
 func TestRandom(t *testing.T) {
-	if race.Enabled {
-		t.Skip("long, and on one goroutine: nothing for the race detector")
-	}
 	results := map[string]int{}
 	for n := range 40 {
 		seed := rand.Uint64()

@@ -14,7 +14,6 @@ import (
 
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/internal/race"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/normalize"
@@ -305,9 +304,6 @@ func mustV1(t testing.TB, written string) string {
 // TestMemoryPages reads a memory of more facts than a page has, and one of more than are
 // looked at.
 func TestMemoryPages(t *testing.T) {
-	if race.Enabled {
-		t.Skip("long, and on one goroutine: nothing for the race detector")
-	}
 	t.Parallel()
 	s := New(testKernel(t), Options{Tools: every(t)})
 	c := over(t, s, identity(access.Agent))

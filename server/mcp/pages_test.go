@@ -13,7 +13,6 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/graphkernel/graphkernel/access"
-	"github.com/graphkernel/graphkernel/internal/race"
 	"github.com/graphkernel/graphkernel/kernel"
 )
 
@@ -101,9 +100,6 @@ func fillWild(t *testing.T, r *rand.Rand, k *kernel.Kernel, c *sdk.ClientSession
 // stores. No result is longer than the bound; what was cut is fetched to its end, and the parts
 // are together the whole, as it comes in one where there is room.
 func TestAnswersInPages(t *testing.T) {
-	if race.Enabled {
-		t.Skip("long, and on one goroutine: nothing for the race detector")
-	}
 	t.Parallel()
 	cut := map[string]int{}
 	for seed := range uint64(2) {

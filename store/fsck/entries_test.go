@@ -16,7 +16,6 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/history/erasures"
-	"github.com/graphkernel/graphkernel/internal/race"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/store/fsck"
@@ -155,9 +154,6 @@ func (d *damaged) check(t *testing.T, page int) fsck.Report {
 
 // TestDamagedHistory changes each term and each entry in every way, one at a time. Each is found.
 func TestDamagedHistory(t *testing.T) {
-	if race.Enabled {
-		t.Skip("long, and on one goroutine: nothing for the race detector")
-	}
 	whole := undamaged(t)
 	if report := whole.check(t, 0); !report.OK() {
 		t.Fatalf("undamaged: %v", report.Findings)

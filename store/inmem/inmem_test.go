@@ -11,8 +11,11 @@ import (
 	"github.com/graphkernel/graphkernel/store/storetest"
 )
 
+// healing are the two ways of a store after a write with an unknown outcome.
+var healing = map[string]bool{"breaks": false, "heals": true}
+
 func TestContract(t *testing.T) {
-	for name, heals := range map[string]bool{"breaks": false, "heals": true} {
+	for name, heals := range healing {
 		t.Run(name, func(t *testing.T) { storetest.Run(t, fresh(heals)) })
 	}
 }
@@ -21,7 +24,9 @@ func TestContractLarge(t *testing.T) {
 	if race.Enabled {
 		t.Skip("long, and on one goroutine: nothing for the race detector")
 	}
-	storetest.RunLarge(t, fresh(false))
+	for name, heals := range healing {
+		t.Run(name, func(t *testing.T) { storetest.RunLarge(t, fresh(heals)) })
+	}
 }
 
 func fresh(heals bool) func(*testing.T) storetest.Harness {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/internal/race"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/store/inmem"
 	"github.com/graphkernel/graphkernel/store/observed"
@@ -48,19 +49,31 @@ func (w *watcher) hook(ctx context.Context, call string) (context.Context, func(
 func TestContract(t *testing.T) {
 	w := &watcher{}
 	t.Run("suite", func(t *testing.T) {
-		storetest.Run(t, func(*testing.T) storetest.Harness {
-			disk, opened := new(inmem.Disk), uint64(0)
-			return storetest.Harness{Open: func(step func(string) error) (store.Store, error) {
-				opened++
-				return observed.New(inmem.Open(disk, inmem.Options{Seed: opened, Step: step}), w.hook), nil
-			}}
-		})
+		storetest.Run(t, fresh(w))
 	})
 	if calls := reflect.TypeFor[store.Store]().NumMethod() - 2 + 2 + reflect.TypeFor[store.HeadWhiler]().NumMethod(); len(w.calls) != calls {
 		t.Errorf("%d of %d calls were seen: %v", len(w.calls), calls, w.calls)
 	}
 	if w.open != 0 || w.twice != 0 {
 		t.Errorf("%d calls did not end, %d ended twice", w.open, w.twice)
+	}
+}
+
+// TestContractLarge runs the suite's large cases over a wrapped store.
+func TestContractLarge(t *testing.T) {
+	if race.Enabled {
+		t.Skip("long, and on one goroutine: nothing for the race detector")
+	}
+	storetest.RunLarge(t, fresh(&watcher{}))
+}
+
+func fresh(w *watcher) func(*testing.T) storetest.Harness {
+	return func(*testing.T) storetest.Harness {
+		disk, opened := new(inmem.Disk), uint64(0)
+		return storetest.Harness{Open: func(step func(string) error) (store.Store, error) {
+			opened++
+			return observed.New(inmem.Open(disk, inmem.Options{Seed: opened, Step: step}), w.hook), nil
+		}}
 	}
 }
 
