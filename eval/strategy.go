@@ -40,6 +40,7 @@ var strategies = []Strategy{
 	{Name: "slice default@2", Choose: slicing("default@2")},
 	{Name: "search", Choose: searching(retrieval.PolicyID)},
 	{Name: "search + vectors", Choose: searching(retrieval.DensePolicyID)},
+	{Name: "search find@1", Choose: searching(retrieval.FindPolicyID)},
 	{Name: "context@1", Choose: assembling(contexts.Default()), Sized: true},
 	{Name: "context-dense@1", Choose: assembling(contexts.Profiles()[contexts.DensePolicyID]), Sized: true},
 	{Name: "facts", Choose: walk, Facts: true},

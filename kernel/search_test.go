@@ -127,7 +127,7 @@ func question(r *rand.Rand, asOf dag.Seq) kernel.SearchRequest {
 	for range 1 + r.IntN(4) {
 		words = append(words, vocabulary[r.IntN(len(vocabulary))])
 	}
-	return kernel.SearchRequest{Policy: []policy.ID{"", retrieval.DensePolicyID}[r.IntN(2)], Query: retrieval.Query{Text: strings.Join(words, " "), AsOf: asOf, Limit: 1 + r.IntN(20)}}
+	return kernel.SearchRequest{Policy: []policy.ID{"", retrieval.DensePolicyID, retrieval.FindPolicyID}[r.IntN(3)], Query: retrieval.Query{Text: strings.Join(words, " "), AsOf: asOf, Limit: 1 + r.IntN(20)}}
 }
 
 // A letters embedder counts the letters a and b.

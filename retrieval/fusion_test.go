@@ -134,6 +134,20 @@ func (r *reference) fuse(hits []Hit, method string) []Hit {
 	return all[:min(len(all), r.p.MaxHits)]
 }
 
+// beside returns the turns just before and just after one in its conversation.
+func (r *reference) beside(id dag.TurnID) (ids []dag.TurnID) {
+	at := slices.IndexFunc(r.turns, func(t Turn) bool { return t.ID == id })
+	for _, step := range []int{-1, 1} {
+		for i := at + step; i >= 0 && i < len(r.turns); i += step {
+			if r.turns[i].Conversation == r.turns[at].Conversation {
+				ids = append(ids, r.turns[i].ID)
+				break
+			}
+		}
+	}
+	return ids
+}
+
 // rerank puts hits into the order of the reranker.
 func (r *reference) rerank(hits []Hit, newest dag.Time) []Hit {
 	if r.p.Rerank.Method == RerankNone || r.p.Rerank.Method == RerankCrossEncoder || len(hits) == 0 {
@@ -141,8 +155,13 @@ func (r *reference) rerank(hits []Hit, newest dag.Time) []Hit {
 	}
 	w := int64(r.p.Rerank.Weight)
 	best := hits[0].Score
+	ranks := map[dag.TurnID]int{}
+	for i := range hits {
+		ranks[hits[i].Turn.ID] = i
+	}
 	for i := range hits {
 		h := &hits[i]
+		whole := 1_000_000 * h.Score / best
 		h.Score = (1_000_000 - w) * h.Score / best
 		half := int64(r.p.Rerank.HalfLife) * 3_600_000_000
 		age, recent := int64(newest-h.Turn.CreatedAt), int64(1_000_000)
@@ -162,6 +181,10 @@ func (r *reference) rerank(hits []Hit, newest dag.Time) []Hit {
 			h.Score += w * recent / 1_000_000
 		case RerankComposite:
 			h.Score += w * (recent + int64(h.Turn.Salience)) / 2_000_000
+		case RerankSpread:
+			if beside := r.beside(h.Turn.ID); !slices.ContainsFunc(beside, func(id dag.TurnID) bool { at, found := ranks[id]; return found && at < i }) {
+				h.Score = whole
+			}
 		}
 	}
 	var order []Hit

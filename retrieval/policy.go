@@ -16,6 +16,7 @@ const PolicyType = "retrieval_policy_v1"
 const (
 	PolicyID      policy.ID = "recall@1"       // DefaultPolicy
 	DensePolicyID policy.ID = "recall-dense@1" // DensePolicy
+	FindPolicyID  policy.ID = "find@1"         // FindPolicy
 )
 
 // A Policy says how turns are found. Its zero value is not valid; start from DefaultPolicy. It is
@@ -57,10 +58,21 @@ func DefaultPolicy() Policy {
 	}
 }
 
-// DensePolicy returns the parameters of the policy recall-dense@1: those of recall@1, with the vectors of the table that ships.
+// DensePolicy returns the parameters of the policy recall-dense@1: recall@1 with the vectors of the table that ships, under which long turns
+// lose more. Its scores are sums, so contexts may be found under it.
 func DensePolicy() Policy {
 	p := DefaultPolicy()
+	p.Words.B = 750_000
 	p.Dense = Dense{Embedder: embed.StaticID, Weight: 250_000}
+	return p
+}
+
+// FindPolicy returns the parameters of the policy find@1, for people who look for something in sessions of agents: recall-dense@1 with more
+// weight for likeness, and of turns next to one another the others lose a tenth to the best, so that one place does not fill the list.
+func FindPolicy() Policy {
+	p := DensePolicy()
+	p.Dense.Weight = 400_000
+	p.Rerank.Method, p.Rerank.Weight = RerankSpread, 100_000
 	return p
 }
 

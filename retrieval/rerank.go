@@ -24,12 +24,13 @@ const (
 	RerankRecency   = "recency"   // (1 − w) · s + w · r
 	RerankMMR       = "mmr"       // one after the other, the one whose (1 − w) · s + w · (1 − likeness to the most like of those before) is greatest
 	RerankComposite = "composite" // (1 − w) · s + w · (r + salience)/2
+	RerankSpread    = "spread"    // (1 − w) · s if a better hit is the turn just before or after it in its conversation; else s
 
 	// RerankCrossEncoder is (1 − w) · s + w · c. A search leaves the order as it is; the caller asks the model, and then Judged.
 	RerankCrossEncoder = "cross_encoder"
 )
 
-var rerankers = []string{RerankNone, RerankRecency, RerankMMR, RerankComposite, RerankCrossEncoder}
+var rerankers = []string{RerankNone, RerankRecency, RerankMMR, RerankComposite, RerankSpread, RerankCrossEncoder}
 
 const (
 	limitMMR      = 1000        // hits, since each is compared with each
@@ -50,8 +51,10 @@ func (s *search) reranked(hits []Hit) []Hit {
 	weight := int64(s.p.Rerank.Weight)
 	rest, best := int64(dag.One)-weight, hits[0].Score
 	newest, _ := s.x.Newest(s.q.AsOf)
+	before := map[int32]bool{}
 	for i := range hits {
 		h := &hits[i]
+		whole := int64(dag.One) * h.Score / best
 		h.Score = rest * h.Score / best
 		recent := int64(Halved(int64(newest.CreatedAt)-int64(h.Turn.CreatedAt), s.p.Rerank.HalfLife))
 		switch s.p.Rerank.Method {
@@ -59,6 +62,11 @@ func (s *search) reranked(hits []Hit) []Hit {
 			h.Score += weight * recent / int64(dag.One)
 		case RerankComposite:
 			h.Score += weight * (recent + int64(h.Turn.Salience)) / (2 * int64(dag.One))
+		case RerankSpread:
+			if !s.x.words.Beside(s.x.places[h.Turn.ID], before) {
+				h.Score = whole
+			}
+			before[s.x.places[h.Turn.ID]] = true
 		}
 	}
 	if s.p.Rerank.Method == RerankMMR {

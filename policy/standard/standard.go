@@ -21,7 +21,7 @@ var given = func() map[policy.ID]policy.Parameters {
 		policy.DefaultV1ID: policy.DefaultV1(),
 		policy.DefaultV2ID: policy.DefaultV2(),
 		facts.PolicyID:     facts.DefaultPolicy(),
-		retrieval.PolicyID: retrieval.DefaultPolicy(), retrieval.DensePolicyID: retrieval.DensePolicy(),
+		retrieval.PolicyID: retrieval.DefaultPolicy(), retrieval.DensePolicyID: retrieval.DensePolicy(), retrieval.FindPolicyID: retrieval.FindPolicy(),
 		contexts.DefaultID: contexts.Default(), kinds.ID: kinds.Default(), rules.ID: rules.Default(),
 	}
 	for id, p := range contexts.Profiles() {

@@ -76,6 +76,12 @@ func (x *Index) Turns(of dag.ConversationID) []int32 {
 	return x.conversations[at].turns
 }
 
+// Beside reports whether the turn just before or just after one in its conversation is among some.
+func (x *Index) Beside(turn int32, some map[int32]bool) bool {
+	all, at := x.conversations[x.of[turn]].turns, int(x.turns[turn].place)
+	return at > 0 && some[all[at-1]] || at+1 < len(all) && some[all[at+1]]
+}
+
 // A Term is a term of texts for one index, of which it remembers where that keeps it. No index may be given one that it was given before an Erase.
 type Term struct {
 	text string

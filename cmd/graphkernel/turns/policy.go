@@ -31,8 +31,8 @@ func policyCommand(a *cli.App) *cobra.Command {
 (context_policy_v1), which tool calls are denied (deny_rules_v1), how long turns keep their
 text (retention_v1), what contradicts what in a space of beliefs (kind_policy_v1), or when beliefs
 are promoted (promotion_policy_v1). Its id, NAME@VERSION, is bound to its parameters for ever: another set
-of parameters needs the next version. default@1 and default@2, for turns, facts@1, and recall@1
-and recall-dense@1, for searches, are there from the start.`,
+of parameters needs the next version. default@1 and default@2, for turns, facts@1, and recall@1,
+recall-dense@1 and find@1, for searches, are there from the start.`,
 		Args: cli.KnownCommand,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
