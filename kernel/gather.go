@@ -26,12 +26,14 @@ type gatherer struct {
 	policy *contexts.Policy
 	asked  *contexts.Request
 	asOf   dag.Seq
+	head   dag.Seq               // when gathering began
 	anchor *store.Record         // nil: none
 	given  *retrieval.Statistics // of the search, in place of those of now; nil: none
 	took   *retrieval.Statistics // of the search; nil: there was none
 	others dag.PPM               // see the function of that name; of the anchor's conversation
 
 	turns map[dag.TurnID]*gatheredTurn
+	terms map[dag.TurnID][]int32 // of the turns, if they are compared; as the index has them
 	acts  map[knowledge.ID]*knowledge.Recorded
 	facts map[knowledge.ID]*contexts.Candidate
 
@@ -64,7 +66,7 @@ func (c *cache) gatherer(ctx context.Context, tenant dag.Tenant, p *contexts.Pol
 		}
 	}
 	var err error
-	if g.asOf, err = c.asOfNumber(ctx, tenant, given); err != nil {
+	if g.asOf, g.head, err = c.asOfAndHead(ctx, tenant, given); err != nil {
 		return nil, err
 	}
 	if g.asOf == 0 {
@@ -76,8 +78,31 @@ func (c *cache) gatherer(ctx context.Context, tenant dag.Tenant, p *contexts.Pol
 	return g, nil
 }
 
-// gather asks every source that is on.
+// gather asks every source that is on: those of turns, and beside them those of beliefs and facts, which have nothing in common.
 func (g *gatherer) gather(ctx context.Context) error {
+	search, err := g.searchPolicy(ctx)
+	if err != nil {
+		return err
+	}
+	words, err := g.c.tenants.of(g.tenant).words.of(search)
+	if err != nil {
+		return err
+	}
+	err = words.readAt(ctx, g.head, func(x *retrieval.Index) {
+		newest, _ := x.Newest(g.asOf)
+		g.reference = newest.CreatedAt
+		if g.anchor != nil {
+			g.reference = g.anchor.Turn.CreatedAt
+		}
+	})
+	if err != nil {
+		return err
+	}
+	return both(func() error { return g.fromTurns(ctx, words, search) }, func() error { return g.fromKnown(ctx) })
+}
+
+// fromTurns takes the candidates that are turns.
+func (g *gatherer) fromTurns(ctx context.Context, words *tenantWords, search *retrieval.Policy) error {
 	var cut *slice.Slice
 	if g.anchor != nil && g.policy.Quotas[contexts.FromSlice] > 0 {
 		p, err := g.c.policies.get(ctx, g.tenant, g.policy.Slice)
@@ -88,16 +113,8 @@ func (g *gatherer) gather(ctx context.Context) error {
 			return err
 		}
 	}
-	search, err := g.searchPolicy(ctx)
-	if err != nil {
-		return err
-	}
-	words, err := g.c.tenants.of(g.tenant).words.of(search)
-	if err != nil {
-		return err
-	}
 	var wrong error
-	err = words.read(ctx, func(x *retrieval.Index) {
+	err := words.readAt(ctx, g.head, func(x *retrieval.Index) {
 		q := retrieval.Query{Text: g.asked.Task, AsOf: g.asOf}
 		if search.Dense.Embedder != retrieval.NoEmbedder {
 			q.Vector, wrong = vectorOf(ctx, words.embedder, x.Bare(&q))
@@ -106,9 +123,11 @@ func (g *gatherer) gather(ctx context.Context) error {
 			g.fromIndex(x, search, &q, cut)
 		}
 	})
-	if err = cmp.Or(err, wrong); err != nil {
-		return err
-	}
+	return cmp.Or(err, wrong)
+}
+
+// fromKnown takes the candidates that are beliefs or facts.
+func (g *gatherer) fromKnown(ctx context.Context) error {
 	if err := g.believe(ctx); err != nil {
 		return err
 	}
@@ -147,12 +166,13 @@ func (g *gatherer) fromIndex(x *retrieval.Index, search *retrieval.Policy, q *re
 		g.fromSlice(x, cut)
 	}
 	g.fromSearch(x, search, q)
-	newest, _ := x.Newest(g.asOf)
-	g.reference = newest.CreatedAt
-	if g.anchor != nil {
-		g.reference = g.anchor.Turn.CreatedAt
+	if g.compares() {
+		g.terms = make(map[dag.TurnID][]int32, len(g.turns))
 	}
 	for id, c := range g.turns {
+		if g.terms != nil {
+			g.terms[id] = slices.Clone(x.Terms(id)) // which an erasure changes
+		}
 		t, _ := x.Turn(id)
 		c.Features[contexts.FeatureRecency] = retrieval.Halved(int64(g.reference)-int64(t.CreatedAt), g.policy.HalfLife)
 	}
@@ -352,14 +372,15 @@ func (g *gatherer) sorted() []contexts.Candidate {
 // choose chooses among the candidates, and reads what was chosen.
 func (g *gatherer) choose(ctx context.Context) (c contexts.Choice, err error) {
 	c.Candidates, c.Statistics = g.sorted(), g.took
-	if g.policy.Novelty > 0 || g.policy.Overlap > 0 {
-		if c.Overlaps, err = g.overlaps(ctx, c.Candidates); err != nil {
+	if g.compares() {
+		if c.Overlaps, err = g.overlaps(c.Candidates); err != nil {
 			return c, err
 		}
 	}
 	if err := g.owed(c.Candidates); err != nil {
 		return c, err
 	}
+	var turns []dag.TurnID
 	var places store.Places
 	for _, i := range contexts.Select(g.policy, g.asked.Budget, c.Candidates, c.Overlaps) {
 		switch chosen := &c.Candidates[i]; chosen.Kind {
@@ -368,7 +389,7 @@ func (g *gatherer) choose(ctx context.Context) (c contexts.Choice, err error) {
 			if err != nil {
 				return c, err
 			}
-			places = append(places, store.Place{Conversation: g.turns[id].conversation, Seq: chosen.Seq})
+			turns, places = append(turns, id), append(places, store.Place{Conversation: g.turns[id].conversation, Seq: chosen.Seq})
 		case contexts.KindFact:
 			id, err := dag.ParseDigest(chosen.ID)
 			if err != nil {
@@ -379,52 +400,27 @@ func (g *gatherer) choose(ctx context.Context) (c contexts.Choice, err error) {
 			c.Beliefs = append(c.Beliefs, *g.beliefs.of[chosen.ID])
 		}
 	}
-	records, err := g.c.store.Turns(ctx, g.tenant, places)
-	if err != nil {
-		return c, err
-	}
-	if len(records) != len(places) {
-		return c, fmt.Errorf("%w: %d of %d turns that are in the index are not in the store", ErrDamaged, len(places)-len(records), len(places))
-	}
 	var gone []dag.TurnID
-	for i := range records {
-		if records[i].Body == nil {
-			gone = append(gone, records[i].Turn.ID)
-		}
+	if c.Turns, gone, err = g.c.tenants.of(g.tenant).texts.chosen(ctx, g.head, turns, places); err == nil && len(gone) > 0 {
+		err = g.c.gone(ctx, g.tenant, gone)
 	}
-	if len(gone) > 0 {
-		return c, g.c.gone(ctx, g.tenant, gone)
-	}
-	for i := range records {
-		turn, err := chosenText(&records[i])
-		if err != nil {
-			return c, err
-		}
-		c.Turns = append(c.Turns, turn)
-	}
-	return c, nil
+	return c, err
 }
 
+// compares reports whether turns are compared with one another.
+func (g *gatherer) compares() bool { return g.policy.Novelty > 0 || g.policy.Overlap > 0 }
+
 // overlaps compares all turns among the candidates.
-func (g *gatherer) overlaps(ctx context.Context, candidates []contexts.Candidate) (overlaps []contexts.Overlap, err error) {
-	ids := make([]dag.TurnID, len(candidates))
+func (g *gatherer) overlaps(candidates []contexts.Candidate) ([]contexts.Overlap, error) {
+	terms := make([][]int32, len(candidates))
 	for i := range candidates {
 		if candidates[i].Kind == contexts.KindTurn {
-			if ids[i], err = dag.ParseTurnID(candidates[i].ID); err != nil {
+			id, err := dag.ParseTurnID(candidates[i].ID)
+			if err != nil {
 				return nil, err
 			}
+			terms[i] = g.terms[id]
 		}
 	}
-	search, err := g.searchPolicy(ctx)
-	if err != nil {
-		return nil, err
-	}
-	words, err := g.c.tenants.of(g.tenant).words.of(search)
-	if err != nil {
-		return nil, err
-	}
-	err = words.read(ctx, func(x *retrieval.Index) {
-		overlaps = contexts.Compare(len(ids), func(i int) []int32 { return x.Terms(ids[i]) })
-	})
-	return overlaps, err
+	return contexts.Compare(terms), nil
 }

@@ -130,20 +130,26 @@ func firstOf[K comparable](m map[K]int) (least int, key K) {
 // asOfNumber returns the number that a question is as of: that of the head if none is given. The
 // cached facts are those of the head then.
 func (c *cache) asOfNumber(ctx context.Context, tenant dag.Tenant, given dag.Seq) (dag.Seq, error) {
-	head, err := c.store.Head(ctx, tenant)
+	asOf, _, err := c.asOfAndHead(ctx, tenant, given)
+	return asOf, err
+}
+
+// asOfAndHead is asOfNumber that also returns the head.
+func (c *cache) asOfAndHead(ctx context.Context, tenant dag.Tenant, given dag.Seq) (asOf, head dag.Seq, err error) {
+	head, err = c.store.Head(ctx, tenant)
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	if err := c.tenants.of(tenant).facts.followed.Reach(ctx, head); err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	if given == 0 {
-		return head, nil
+		return head, head, nil
 	}
 	if given > head {
-		return 0, fmt.Errorf("%w: %d, and the head of tenant %s is %d", ErrBeyondHead, given, tenant, head)
+		return 0, 0, fmt.Errorf("%w: %d, and the head of tenant %s is %d", ErrBeyondHead, given, tenant, head)
 	}
-	return given, nil
+	return given, head, nil
 }
 
 // A Traversal asks which entities can be reached. Names are as they are written.

@@ -325,6 +325,11 @@ func (w *tenantWords) read(ctx context.Context, fn func(*retrieval.Index)) error
 	if err != nil {
 		return err
 	}
+	return w.readAt(ctx, head, fn)
+}
+
+// readAt is read for a head that was just read.
+func (w *tenantWords) readAt(ctx context.Context, head dag.Seq, fn func(*retrieval.Index)) error {
 	for {
 		if err := w.followed.Reach(ctx, head); err != nil {
 			return err

@@ -15,11 +15,12 @@ import (
 	"github.com/graphkernel/graphkernel/history/erasures"
 	"github.com/graphkernel/graphkernel/history/follow"
 	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/slice/contexts"
 	"github.com/graphkernel/graphkernel/store"
 )
 
-// texts keeps encoded turns, so that a turn that is handed out often is fetched
-// and encoded once.
+// texts keeps turns with their texts, encoded for slices and as contexts have them, so that a turn that is handed out often
+// is fetched and checked once.
 type texts struct {
 	store       steadyStore
 	inside      turnstile
@@ -33,7 +34,17 @@ type texts struct {
 type textKey struct {
 	generation uint64
 	turn       dag.TurnID
+	form       textForm
 }
+
+// A textForm is in which form a text is kept.
+type textForm uint8
+
+const (
+	formEncoded textForm = iota
+	formChosen
+	forms
+)
 
 // tenantTexts is the projection of one tenant's erasures: it drops the text of turns that were erased,
 // by other processes too.
@@ -52,11 +63,26 @@ type moment struct {
 	erased     int // since the generation began, or the same ones again
 }
 
-// A text is an encoded turn.
+// A text is a turn in one of the forms.
 type text struct {
 	encoded slice.EncodedTurn
 	state   textState
 	print   uint64 // of the record that it was encoded from, see fingerprint
+
+	chosen *contexts.ChosenTurn // must not be changed
+}
+
+// size is what a text takes.
+func (t *text) size() int {
+	if t.chosen == nil {
+		return len(t.encoded)
+	}
+	const each = 160 // of a turn, and of an attribute
+	size := each + len(t.chosen.Body.Author) + len(t.chosen.Body.Content)
+	for key, value := range t.chosen.Body.Attrs {
+		size += each + len(key) + len(value)
+	}
+	return size
 }
 
 // A textState says what became of a turn's body.
@@ -107,7 +133,9 @@ func (x *tenantTexts) forget(turn dag.TurnID) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.known.erased++
-	x.kept.remove(textKey{x.known.generation, turn})
+	for form := range forms {
+		x.kept.remove(textKey{x.known.generation, turn, form})
+	}
 }
 
 // sync drops the text of turns that were erased up to head, which was just read. It returns
@@ -124,7 +152,7 @@ func (x *tenantTexts) sync(ctx context.Context, head dag.Seq) (moment, error) {
 // keep keeps text that was fetched after a moment. If more erasures are known by
 // now the text may be of a turn that was erased in between, and nobody would
 // forget it any more: then it is not kept.
-func (x *tenantTexts) keep(known moment, fetched map[dag.TurnID]text) {
+func (x *tenantTexts) keep(known moment, form textForm, fetched map[dag.TurnID]text) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.known != known {
@@ -134,7 +162,7 @@ func (x *tenantTexts) keep(known moment, fetched map[dag.TurnID]text) {
 		if e.state == textLost { // it may be restored, or its erasure recorded
 			continue
 		}
-		x.kept.put(textKey{known.generation, id}, e, len(e.encoded)+entryCost)
+		x.kept.put(textKey{known.generation, id, form}, e, e.size()+entryCost)
 	}
 }
 
@@ -153,7 +181,7 @@ func (x *tenantTexts) encoded(ctx context.Context, head dag.Seq, cut *cutting) (
 	}
 	given := make([]text, len(turns))
 	size := 0
-	x.kept.getAll(len(turns), func(i int) textKey { return textKey{known.generation, turns[i].ID} }, func(i int, t text) {
+	x.kept.getAll(len(turns), func(i int) textKey { return textKey{known.generation, turns[i].ID, formEncoded} }, func(i int, t text) {
 		given[i] = t
 		size += len(t.encoded)
 	})
@@ -178,7 +206,7 @@ func (x *tenantTexts) encoded(ctx context.Context, head dag.Seq, cut *cutting) (
 				return nil, fmt.Errorf("%w: the text of %d turns has more than %d bytes; lower max_nodes", ErrTooLarge, len(turns), slice.MaxBundle)
 			}
 		}
-		x.keep(known, fetched)
+		x.keep(known, formEncoded, fetched)
 	}
 	for i := range given {
 		if given[i].print != cut.prints[i] {
@@ -248,6 +276,65 @@ func (x *tenantTexts) explain(ctx context.Context, records []store.Record, texts
 		}
 	}
 	return nil
+}
+
+// chosen returns turns with their texts as contexts have them, in the order of their places, as of head. Attributes must not be changed. Of turns whose texts
+// are gone it returns the ids, and nothing else. Nothing damaged is returned.
+func (x *tenantTexts) chosen(ctx context.Context, head dag.Seq, turns []dag.TurnID, places store.Places) (chosen []contexts.ChosenTurn, gone []dag.TurnID, err error) {
+	known, err := x.sync(ctx, head)
+	if err != nil {
+		return nil, nil, err
+	}
+	given := make([]*contexts.ChosenTurn, len(turns))
+	x.kept.getAll(len(turns), func(i int) textKey { return textKey{known.generation, turns[i], formChosen} }, func(i int, t text) { given[i] = t.chosen })
+	var lacking store.Places
+	for i := range given {
+		if given[i] == nil {
+			lacking = append(lacking, places[i])
+		}
+	}
+	read := map[dag.TurnID]text{}
+	if len(lacking) > 0 {
+		records, err := x.store.Turns(ctx, x.tenant, lacking)
+		if err != nil {
+			return nil, nil, err
+		}
+		if len(records) != len(lacking) {
+			return nil, nil, fmt.Errorf("%w: %d of %d turns that are in the index are not in the store", ErrDamaged, len(lacking)-len(records), len(lacking))
+		}
+		parsed := make([]contexts.ChosenTurn, len(records))
+		err = x.inside.each(ctx, len(records), func(i int) (err error) {
+			if records[i].Body != nil {
+				parsed[i], err = chosenText(&records[i])
+			}
+			return err
+		})
+		if err != nil {
+			return nil, nil, err
+		}
+		for i := range records {
+			if records[i].Body == nil {
+				gone = append(gone, records[i].Turn.ID)
+			} else {
+				read[parsed[i].ID] = text{chosen: &parsed[i]}
+			}
+		}
+		if len(gone) > 0 {
+			return nil, gone, nil
+		}
+		x.keep(known, formChosen, read)
+	}
+	chosen = make([]contexts.ChosenTurn, len(turns))
+	for i, id := range turns {
+		if given[i] == nil {
+			given[i] = read[id].chosen
+		}
+		if given[i] == nil {
+			return nil, nil, fmt.Errorf("%w: turn %s is not where the index has it", ErrDamaged, id)
+		}
+		chosen[i] = *given[i]
+	}
+	return chosen, nil, nil
 }
 
 // checkRecord reports ErrDamaged if a record does not match its digests.

@@ -41,22 +41,13 @@ func (t turnstile) each(ctx context.Context, n int, fn func(i int) error) error 
 		}
 	}
 	return t.pass(ctx, func() error {
-		type outcome struct {
-			err      error
-			panicked any
-		}
-		run := func() (o outcome) {
-			defer func() { o.panicked = recover() }()
-			o.err = work()
-			return o
-		}
 		helpers := make(chan outcome, cap(t))
 		asked := 0
 		for ; asked < (n-1)/portion && asked < cap(t); asked++ {
 			select {
 			case t <- struct{}{}:
 				go func() {
-					o := run()
+					o := outcomeOf(work)
 					<-t
 					helpers <- o
 				}()
@@ -65,19 +56,47 @@ func (t turnstile) each(ctx context.Context, n int, fn func(i int) error) error 
 			}
 			break
 		}
-		all := run()
+		all := outcomeOf(work)
 		for range asked {
-			o := <-helpers
-			if all.err == nil {
-				all.err = o.err
-			}
-			if all.panicked == nil {
-				all.panicked = o.panicked
-			}
+			all = all.or(<-helpers)
 		}
-		if all.panicked != nil {
-			panic(all.panicked) // the caller's to deal with
-		}
-		return all.err
+		return all.end()
 	})
+}
+
+// both runs two functions at once. It returns the error of the first one, or else that of the second.
+func both(first, second func() error) error {
+	other := make(chan outcome, 1)
+	go func() { other <- outcomeOf(second) }()
+	return outcomeOf(first).or(<-other).end()
+}
+
+// An outcome is what became of a function that ran on a goroutine.
+type outcome struct {
+	err      error
+	panicked any
+}
+
+func outcomeOf(fn func() error) (o outcome) {
+	defer func() { o.panicked = recover() }()
+	o.err = fn()
+	return o
+}
+
+func (o outcome) or(other outcome) outcome {
+	if o.err == nil {
+		o.err = other.err
+	}
+	if o.panicked == nil {
+		o.panicked = other.panicked
+	}
+	return o
+}
+
+// end returns the error. A panic becomes the caller's to deal with.
+func (o outcome) end() error {
+	if o.panicked != nil {
+		panic(o.panicked)
+	}
+	return o.err
 }

@@ -3,6 +3,7 @@ package slice
 import (
 	"crypto/sha256"
 	"hash"
+	"sync"
 
 	"golang.org/x/mod/sumdb/tlog"
 
@@ -76,5 +77,13 @@ func LeafBytes(write func(*canon.Writer)) []byte {
 	return w.Bytes
 }
 
+var leafWriters = sync.Pool{New: func() any { return canon.NewWriter(nil) }}
+
 // HashLeaf returns the hash of a leaf.
-func HashLeaf(write func(*canon.Writer)) dag.Digest { return sha256.Sum256(LeafBytes(write)) }
+func HashLeaf(write func(*canon.Writer)) dag.Digest {
+	w := leafWriters.Get().(*canon.Writer)
+	defer leafWriters.Put(w)
+	w.Reset(append(w.Bytes[:0], 0))
+	write(w)
+	return sha256.Sum256(w.Bytes)
+}

@@ -66,9 +66,11 @@ func New(r Request, asOf dag.Seq, registered policy.Registered, c Choice) (*Bund
 	slices.SortFunc(b.Turns, func(x, y ChosenTurn) int { return x.ID.Compare(y.ID) })
 	slices.SortFunc(b.Facts, func(x, y knowledge.Act) int { return cmp.Compare(x.Fact.ID().String(), y.Fact.ID().String()) })
 	slices.SortFunc(b.Beliefs, func(x, y journal.Revision) int { return cmp.Compare(x.Address().String(), y.Address().String()) })
+	candidates := make(chan []dag.Digest, 1)
+	go func() { candidates <- b.candidateLeaves() }()
 	b.Prompt = b.prompt(b.Render())
 	b.Provenance = slice.Provenance{PolicyID: registered.ID()}
-	b.Provenance = b.fingerprint()
+	b.Provenance = b.fingerprint(<-candidates)
 	return b, nil
 }
 
@@ -282,13 +284,13 @@ func readPrompt(c *canon.Cursor) Prompt {
 	return p
 }
 
-// fingerprint computes the six fields from the body, except for the policy's id.
-func (b *Bundle) fingerprint() slice.Provenance {
+// fingerprint computes the six fields from the body, except for the policy's id. It is given the leaves of the candidates.
+func (b *Bundle) fingerprint(candidates []dag.Digest) slice.Provenance {
 	p := slice.Provenance{
 		Anchor:            b.Request.anchor(b.AsOf),
 		PolicyID:          b.Provenance.PolicyID,
 		PolicyParamsHash:  b.Policy.Hash(),
-		GraphSnapshotHash: slice.TreeHash(b.leaves()),
+		GraphSnapshotHash: slice.TreeHash(b.leaves(candidates)),
 		SchemaVersion:     SchemaVersion,
 	}
 	holds := map[string][]string{"beliefs": {}, "facts": {}, "turns": {}}
@@ -305,8 +307,17 @@ func (b *Bundle) fingerprint() slice.Provenance {
 	return p
 }
 
-// leaves are those of the tree, in their order.
-func (b *Bundle) leaves() []dag.Digest {
+// candidateLeaves are those of the candidates, in their order.
+func (b *Bundle) candidateLeaves() []dag.Digest {
+	leaves := make([]dag.Digest, len(b.Candidates))
+	for i := range b.Candidates {
+		leaves[i] = b.Candidates[i].hash()
+	}
+	return leaves
+}
+
+// leaves are those of the tree, in their order, given those of the candidates.
+func (b *Bundle) leaves(candidates []dag.Digest) []dag.Digest {
 	leaves := make([]dag.Digest, 0, len(b.Turns)+len(b.Facts)+len(b.Beliefs)+len(b.Candidates)+4)
 	for i := range b.Turns {
 		leaves = append(leaves, slice.TurnLeaf(&b.Turns[i].Turn))
@@ -317,10 +328,7 @@ func (b *Bundle) leaves() []dag.Digest {
 	for i := range b.Beliefs {
 		leaves = append(leaves, b.Beliefs[i].Leaf())
 	}
-	for i := range b.Candidates {
-		leaves = append(leaves, b.Candidates[i].hash())
-	}
-	return append(leaves,
+	return append(append(leaves, candidates...),
 		slice.HashLeaf(func(w *canon.Writer) {
 			w.BeginObject()
 			w.Key("overlaps")

@@ -28,7 +28,7 @@ var Checks = [...]slice.CheckID{
 // verdict for each of Checks, whatever fails. It does not look at the token. That no candidate is missing, and
 // that the features are what a search and a slice gave, is the kernel's word until replay.
 func (b *Bundle) Check() []slice.Check {
-	want, got := b.fingerprint(), &b.Provenance
+	want, got := b.fingerprint(b.candidateLeaves()), &b.Provenance
 	return []slice.Check{
 		b.checkCanonicalOrder(), b.checkCandidates(), b.checkTexts(), b.checkSelection(), b.checkPrompt(),
 		slice.Compared(CheckRequest, want.Anchor, got.Anchor),

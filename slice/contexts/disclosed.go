@@ -138,7 +138,7 @@ func (b *Bundle) Disclose(issued dag.Digest, show Part) (*slice.Disclosure, erro
 			chosen = append(chosen, slice.Place{Member: c.Member(), ID: c.ID()})
 		}
 	}
-	rest := b.leaves()[len(leaves):]
+	rest := b.leaves(b.candidateLeaves())[len(leaves):]
 	leaves = append(leaves, &hidden{"overlaps", rest[0]}, &ShownRequest{b.Request, b.AsOf}, &ShownPrompt{b.Prompt}, &hidden{"statistics", rest[3]})
 	for _, id := range show.Turns {
 		chosen = append(chosen, slice.Place{Member: "turn", ID: id.String()})

@@ -1,8 +1,11 @@
 package contexts
 
 import (
-	"cmp"
+	"math"
+	"runtime"
 	"slices"
+	"sync"
+	"sync/atomic"
 
 	"github.com/graphkernel/graphkernel/dag"
 )
@@ -15,41 +18,114 @@ const (
 )
 
 // Compare returns how alike texts are, from leastShare on: the terms that both have, of those that the shorter one has, each counted once.
-// terms returns the distinct terms of a candidate's text as numbers, none for one that is not compared. The cost is one step for each term
-// that two texts have in common.
-func Compare(n int, terms func(i int) []int32) (overlaps []Overlap) {
-	having := map[int32][]int32{} // ascending
-	all := make([][]int32, n)
-	for i := range n {
-		if t := terms(i); len(t) >= leastTerms {
-			all[i] = t
-			for _, term := range t {
-				having[term] = append(having[term], int32(i))
+// Each text is its distinct terms as small numbers, none for one that is not compared. The cost is one step for each pair of texts, and one for each
+// term that two have in common, on every processor. What it returns does not depend on how many there are.
+func Compare(texts [][]int32) []Overlap {
+	c := newComparison(texts)
+	rows := make([][]Overlap, len(texts))
+	const portion = 16 // texts taken at once
+	var next atomic.Int64
+	work := func() {
+		common := make([]int32, len(texts))
+		for {
+			end := int(next.Add(portion))
+			for i := end - portion; i < min(end, len(texts)); i++ {
+				rows[i] = c.row(i, common)
+			}
+			if end >= len(texts) {
+				return
 			}
 		}
 	}
-	common := make([]int32, n)
-	var seen []int32
-	for i := range n {
-		for _, term := range all[i] {
-			list := having[term][1:] // the first is i itself: those below it were taken out
-			having[term] = list
-			for _, j := range list {
-				if common[j] == 0 {
-					seen = append(seen, j)
-				}
-				common[j]++
-			}
-		}
-		first := len(overlaps)
-		for _, j := range seen {
-			if share := dag.PPM(int64(common[j]) * int64(dag.One) / int64(min(len(all[i]), len(all[j])))); share >= leastShare {
-				overlaps = append(overlaps, Overlap{i, int(j), share})
-			}
-			common[j] = 0
-		}
-		seen = seen[:0]
-		slices.SortFunc(overlaps[first:], func(a, b Overlap) int { return cmp.Compare(a.Second, b.Second) })
+	var wg sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0)-1, len(texts)/(4*portion)) {
+		wg.Go(work)
 	}
+	work()
+	wg.Wait()
+	return slices.Concat(rows...)
+}
+
+// A comparison knows which texts have a term.
+type comparison struct {
+	texts [][]int32
+	needs []int32 // so many terms in common are leastShare of a text; more than there are for one that is not compared
+	first []int   // by text: where its terms begin in after
+	after []int32 // by term of a text: where those that have it, and come after the text, begin in of
+	until []int32 // and where they end
+	of    []int32 // the texts that have a term, ascending, one term after the other
+}
+
+// A span is where the texts of a term are in of. Between two comparisons all spans are zero.
+type span struct{ next, end int32 }
+
+var spans = sync.Pool{New: func() any { return &[]span{} }}
+
+func newComparison(texts [][]int32) *comparison {
+	c := &comparison{texts: texts, needs: make([]int32, len(texts)), first: make([]int, len(texts))}
+	total, most := 0, int32(-1)
+	for i, terms := range texts {
+		c.needs[i] = math.MaxInt32
+		if len(terms) < leastTerms {
+			continue
+		}
+		c.needs[i] = int32((int64(len(terms))*leastShare + int64(dag.One) - 1) / int64(dag.One))
+		c.first[i] = total
+		total += len(terms)
+		most = max(most, slices.Max(terms))
+	}
+	kept := spans.Get().(*[]span)
+	defer spans.Put(kept)
+	if int(most) >= len(*kept) {
+		*kept = make([]span, most+most/4+1)
+	}
+	by := *kept
+	c.each(func(_ int, term int32) { by[term].end++ }) // how many have it, for now
+	c.after, c.until, c.of = make([]int32, total), make([]int32, total), make([]int32, total)
+	taken, at := int32(0), 0
+	c.each(func(i int, term int32) {
+		s := &by[term]
+		if s.next == 0 { // the first text that has it
+			s.next, s.end = taken, taken+s.end
+			taken = s.end
+		}
+		s.next++
+		c.of[s.next-1] = int32(i)
+		c.after[at], c.until[at] = s.next, s.end
+		at++
+	})
+	c.each(func(_ int, term int32) { by[term] = span{} })
+	return c
+}
+
+// each calls fn with the terms of the texts that are compared.
+func (c *comparison) each(fn func(i int, term int32)) {
+	for i, terms := range c.texts {
+		if len(terms) >= leastTerms {
+			for _, term := range terms {
+				fn(i, term)
+			}
+		}
+	}
+}
+
+// row compares a text with those after it. common is zero for each text, and is so again afterwards.
+func (c *comparison) row(i int, common []int32) (overlaps []Overlap) {
+	terms := c.texts[i]
+	if len(terms) < leastTerms {
+		return nil
+	}
+	for at := c.first[i]; at < c.first[i]+len(terms); at++ {
+		for _, j := range c.of[c.after[at]:c.until[at]] {
+			common[j]++
+		}
+	}
+	need := c.needs[i]
+	for j := i + 1; j < len(common); j++ {
+		if n := common[j]; n >= min(need, c.needs[j]) {
+			overlaps = append(overlaps, Overlap{i, j, dag.PPM(int64(n) * int64(dag.One) / int64(min(len(terms), len(c.texts[j]))))})
+		}
+	}
+	clear(common[i+1:])
 	return overlaps
 }
