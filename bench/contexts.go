@@ -72,13 +72,15 @@ func agents(ctx context.Context, r *report, y *yard, turns, length, rounds int, 
 	}
 	r.table(fmt.Sprintf("The first search of a process, %d turns in SQLite", turns), []row{{name: "texts read and indexed, and segments kept", rate: float64(turns) / filled.Seconds(), unit: "turns"}, open})
 
+	// A hundred tasks, each with an anchor of its own, come again and again; a fresh one comes once.
+	const tasks = 100
 	request := func(i int, id policy.ID) kernel.ContextRequest {
 		anchor := l.turns[(i*7919+turns/2)%turns].ID
 		return kernel.ContextRequest{Task: l.queries[i%len(l.queries)] + " thing " + fmt.Sprint(i%100), Anchor: &anchor, Policy: id, AsOf: dag.Seq(turns)}
 	}
-	assembled := func(name string, id policy.ID) *candidate {
+	assembled := func(name string, id policy.ID, which func(i int) int) *candidate {
 		return &candidate{name: name, run: func(ctx context.Context, i int) error {
-			b, err := k.Contexts().Preview(ctx, dag.DefaultTenant, request(i, id))
+			b, err := k.Contexts().Preview(ctx, dag.DefaultTenant, request(which(i), id))
 			if err == nil && len(b.Turns) == 0 {
 				err = errors.New("nothing was chosen")
 			}
@@ -89,17 +91,19 @@ func agents(ctx context.Context, r *report, y *yard, turns, length, rounds int, 
 		_, err := k.Turns().Search(ctx, dag.DefaultTenant, kernel.SearchRequest{Query: retrieval.Query{Text: l.queries[i%len(l.queries)], Limit: searchHits}})
 		return err
 	}}
+	again, fresh := func(i int) int { return i % tasks }, tasks
 	all := []*candidate{
-		assembled("context@1, without the record", ""),
-		assembled("every source on, without the record", everything),
+		assembled("context@1, without the record", "", again),
+		assembled("every source on, without the record", everything, again),
+		assembled("context@1 for a task and an anchor not seen before, without the record", "", func(int) int { fresh++; return fresh }),
 		{name: "context@1, signed and recorded", run: func(ctx context.Context, i int) error {
-			_, err := k.Contexts().Assemble(ctx, dag.DefaultTenant, request(i, ""))
+			_, err := k.Contexts().Assemble(ctx, dag.DefaultTenant, request(tasks+i, ""))
 			return err
 		}},
 		search,
 	}
 	for _, c := range all {
-		if err := c.warm(ctx, 20); err != nil {
+		if err := c.warm(ctx, tasks); err != nil {
 			return err
 		}
 	}

@@ -1,6 +1,8 @@
 package dag
 
 import (
+	"cmp"
+	"encoding/binary"
 	"fmt"
 	"strings"
 
@@ -101,13 +103,8 @@ func parseUUID(s string) (uuid.UUID, error) {
 }
 
 func compare16(a, b [16]byte) int {
-	for i := range a {
-		if a[i] != b[i] {
-			if a[i] < b[i] {
-				return -1
-			}
-			return 1
-		}
+	if high := cmp.Compare(binary.BigEndian.Uint64(a[:8]), binary.BigEndian.Uint64(b[:8])); high != 0 {
+		return high
 	}
-	return 0
+	return cmp.Compare(binary.BigEndian.Uint64(a[8:]), binary.BigEndian.Uint64(b[8:]))
 }

@@ -123,6 +123,18 @@ func (b *Bundle) Render() []byte {
 	return []byte(s.markdown())
 }
 
+// size is about how many bytes a prompt has.
+func (s *sheet) size() int {
+	const each = 64 // beside a turn's text
+	size := len(Preamble) + len(s.rules) + each*len(s.facts)
+	for _, c := range s.conversations {
+		for _, t := range c.turns {
+			size += len(t.Body.Content) + each
+		}
+	}
+	return size
+}
+
 // day and clock are parts of a time: 2026-05-01 and 14:05.
 func day(t *ChosenTurn) string   { return t.CreatedAt.String()[:10] }
 func clock(t *ChosenTurn) string { return t.CreatedAt.String()[11:16] }
@@ -135,6 +147,7 @@ func (t *ChosenTurn) Untrusted() bool { return t.Role == dag.RoleTool }
 
 func (s *sheet) markdown() string {
 	var b strings.Builder
+	b.Grow(s.size())
 	b.WriteString("# Context\n\n" + Preamble + "\n")
 	if s.rules != "" {
 		b.WriteString("\n## Rules\n\n")
