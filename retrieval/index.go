@@ -418,7 +418,8 @@ func (s *search) rank(n int32, words, most int64) int64 {
 	if !s.lets(n) {
 		return -1
 	}
-	return s.hit(n, words, most).Score
+	p := s.parts(n, words, most)
+	return p.sum()
 }
 
 // highest returns the highest score of a turn without a date by that of its words.
@@ -437,22 +438,35 @@ func (s *search) highest(words, most int64) int64 {
 }
 
 // hit returns the score of a turn by that of its words, without the turn.
-func (s *search) hit(n int32, words, most int64) (h Hit) {
-	h.Words = part(words, most, s.p.Words.Weight)
-	h.Whole = s.conversation(n)
-	h.Dates = part(s.dates.At(n), s.dates.Most, s.p.Dates.Weight)
+func (s *search) hit(n int32, words, most int64) Hit {
+	p := s.parts(n, words, most)
+	return Hit{Score: p.sum(), Words: p.words, Whole: p.whole, Dates: p.dates, When: p.when, Like: p.like, Named: p.named}
+}
+
+// parts are those of a hit, which searches count for many turns that are none.
+type parts struct{ words, whole, dates, when, like, named int64 }
+
+func (p *parts) sum() int64 { return p.words + p.whole + p.dates + p.when + p.like + p.named }
+
+// parts returns what a turn's score is made of, by that of its words.
+func (s *search) parts(n int32, words, most int64) (p parts) {
+	p.words = part(words, most, s.p.Words.Weight)
+	p.whole = s.conversation(n)
+	if len(s.dates.Places) > 0 {
+		p.dates = part(s.dates.At(n), s.dates.Most, s.p.Dates.Weight)
+	}
 	if s.when && s.x.turns[n].when {
-		h.When = int64(s.p.When)
+		p.when = int64(s.p.When)
 	}
 	if s.like != nil {
-		h.Like = s.like.at(n)
+		p.like = s.like.at(n)
 	}
-	h.Score = h.Words + h.Whole + h.Dates + h.When + h.Like
-	if _, ok := slices.BinarySearch(s.named, n); ok {
-		h.Named = s.author(h.Score)
-		h.Score += h.Named
+	if len(s.named) > 0 {
+		if _, ok := slices.BinarySearch(s.named, n); ok {
+			p.named = s.author(p.sum())
+		}
 	}
-	return h
+	return p
 }
 
 // conversation returns what a turn's conversation counts.

@@ -38,7 +38,7 @@ func (s *scoring) best(lists []list, need *Need) []int32 {
 	}
 	for many := max(leastFirst, need.Best); ; many *= 4 {
 		first := s.highest(many)
-		s.choose(first)
+		s.choose(first, nil)
 		s.score(lists)
 		s.most = s.greatest()
 		if s.most>>shift >= int64(first) || first == 1 { // no other turn has more
@@ -47,7 +47,8 @@ func (s *scoring) best(lists []list, need *Need) []int32 {
 			}
 		}
 	}
-	if s.choose(int32(max(s.least>>shift, 1))) {
+	wins := func(n, sum int32) bool { return need.Rank(n, int64(sum)<<shift, s.most) >= s.low }
+	if s.choose(int32(max(s.least>>shift, 1)), wins) {
 		s.score(lists)
 		s.rank(need)
 	}
@@ -175,18 +176,21 @@ func (s *scoring) highest(many int) int32 {
 	return max(int32(at)<<shift, 1)
 }
 
-// choose makes the turns live that have some sum, and clears the sums. It reports whether there are any.
-func (s *scoring) choose(least int32) (some bool) {
+// choose makes the turns live that have some sum, and may win with it, and clears the sums. It reports whether there are any.
+func (s *scoring) choose(least int32, may func(n, sum int32) bool) (some bool) {
 	for _, b := range s.blocks {
 		if b.peak < least {
 			continue
 		}
-		for i := b.at * blockSize; i < (b.at+1)*blockSize; i++ {
-			sums, lane := &s.bounds[i/lanes], i%lanes*laneBits
-			if n := i - MaxReach; int32(*sums>>lane&laneMask) >= least && uint32(n) < uint32(s.v.cut) {
-				s.live[n>>6] |= 1 << (n & 63)
-				*sums &^= laneMask << lane
-				some = true
+		for word := b.at * blockWords; word < (b.at+1)*blockWords; word++ {
+			sums := &s.bounds[word]
+			for at := ((*sums | highBits) - uint64(least)*eachLane) & highBits; at != 0; at &= at - 1 { // a bit where a sum is not lower
+				lane := int32(bits.TrailingZeros64(at)) / laneBits
+				if n := word*lanes + lane - MaxReach; uint32(n) < uint32(s.v.cut) && (may == nil || may(n, int32(*sums>>(lane*laneBits)&laneMask))) {
+					s.live[n>>6] |= 1 << (n & 63)
+					*sums &^= laneMask << (lane * laneBits)
+					some = true
+				}
 			}
 		}
 	}

@@ -4,11 +4,11 @@ import "slices"
 
 // length returns that of the turns of a conversation in the view, in terms.
 func (v View) length(conversation int32) int64 {
-	all := v.x.conversations[conversation].turns
-	n := len(all)
-	if !v.whole() {
-		n, _ = slices.BinarySearch(all, v.cut)
+	if v.whole() {
+		return v.x.conversations[conversation].length
 	}
+	all := v.x.conversations[conversation].turns
+	n, _ := slices.BinarySearch(all, v.cut)
 	if n == 0 {
 		return 0
 	}
@@ -43,15 +43,11 @@ func (v View) ScoreConversations(terms []string, p Params, given *Statistics) *S
 	}
 	r := &Scores{}
 	for i, term := range terms {
-		of, to, count := int32(-1), int32(0), int64(0) // turns up to to are of the conversation
+		of, count := int32(-1), int64(0)
 		for _, p := range v.having(term) {
-			if p.turn >= to {
+			if next := v.x.of[p.turn]; next != of {
 				s.total(of, count)
-				of, to, count = v.x.of[p.turn], p.turn+1, 0
-				if !v.x.apart {
-					all := v.x.conversations[of].turns
-					to = all[len(all)-1] + 1
-				}
+				of, count = next, 0
 			}
 			count += int64(p.count)
 		}
@@ -71,9 +67,19 @@ func (v View) ScoreConversations(terms []string, p Params, given *Statistics) *S
 		}
 		s.touched = s.touched[:0]
 	}
+	all := len(v.x.conversations)
+	if len(r.Places)*sparse > all {
+		r.Places, r.dense = r.Places[:0], make([]int64, all)
+		for n := range s.totals[:all] {
+			if s.totals[n].norm != 0 {
+				r.Places, r.dense[n] = append(r.Places, int32(n)), s.totals[n].score
+			}
+		}
+	}
 	slices.Sort(r.Places)
-	for _, n := range r.Places {
-		r.Of, r.Most = append(r.Of, s.totals[n].score), max(r.Most, s.totals[n].score)
+	r.Of = make([]int64, len(r.Places))
+	for i, n := range r.Places {
+		r.Of[i], r.Most = s.totals[n].score, max(r.Most, s.totals[n].score)
 		s.totals[n] = total{}
 	}
 	most := r.Most

@@ -43,8 +43,10 @@ type turn struct {
 }
 
 type conversation struct {
-	turns []int32
-	first int32 // the first turn that has a length; -1: none
+	turns  []int32
+	begin  int32 // turns[0]
+	first  int32 // the first turn that has a length; -1: none
+	length int64 // of all turns, in terms
 }
 
 // sums are of what is counted up to a turn.
@@ -128,7 +130,7 @@ func (x *Index) place(seq dag.Seq, of dag.ConversationID, length int32, counted 
 	at, ok := x.placed[of]
 	if !ok {
 		at = int32(len(x.conversations))
-		x.placed[of], x.conversations = at, append(x.conversations, conversation{first: -1})
+		x.placed[of], x.conversations = at, append(x.conversations, conversation{begin: n, first: -1})
 	}
 	c := &x.conversations[at]
 	t := turn{seq: seq, place: int32(len(c.turns)), length: length, counted: counted}
@@ -139,6 +141,7 @@ func (x *Index) place(seq dag.Seq, of dag.ConversationID, length int32, counted 
 	}
 	x.turns, x.of, x.sums = append(x.turns, t), append(x.of, at), append(x.sums, sums{})
 	c.turns = append(c.turns, n)
+	c.length += int64(length)
 	if c.first < 0 && t.length > 0 {
 		c.first = n
 	}
@@ -245,6 +248,7 @@ func (x *Index) Erase(n int) {
 	for _, later := range c.turns[t.place+1:] {
 		x.turns[later].earlier -= int64(t.length)
 	}
+	c.length -= int64(t.length)
 	t.length, t.counted = 0, false
 	if c.first == int32(n) {
 		c.first = -1

@@ -19,7 +19,12 @@ type Scores struct {
 	Places []int32 // of turns, or of conversations; ascending
 	Of     []int64 // parallel to Places
 	Statistics
+
+	dense []int64 // by place, if few have none; else nil
 }
+
+// sparse is how many places there are for each that has a score, from which on they are not kept one by one.
+const sparse = 8
 
 // Statistics are what scores rest on beside the terms of each turn or conversation.
 type Statistics struct {
@@ -49,6 +54,9 @@ func (s *Statistics) Highest(k1 dag.PPM) (score int64) {
 
 // At returns the score of a place, 0 if it is not among them.
 func (s *Scores) At(place int32) int64 {
+	if s.dense != nil {
+		return s.dense[place]
+	}
 	if i, ok := slices.BinarySearch(s.Places, place); ok {
 		return s.Of[i]
 	}

@@ -104,8 +104,8 @@ type run struct{ from, to int32 } // to is not of it
 // turn's own.
 func (v View) within(r *run, n int32, reach int) (from, to int32) {
 	if n >= r.to {
-		all := v.x.conversations[v.x.of[n]].turns
-		*r = run{all[0], min(all[0]+int32(len(all)), v.cut)}
+		c := &v.x.conversations[v.x.of[n]]
+		*r = run{c.begin, min(c.begin+int32(len(c.turns)), v.cut)}
 	}
 	return max(n-int32(reach), r.from), min(n+int32(reach), r.to-1)
 }
