@@ -33,7 +33,6 @@ type gatherer struct {
 	others dag.PPM               // see the function of that name; of the anchor's conversation
 
 	turns map[dag.TurnID]*gatheredTurn
-	terms map[dag.TurnID][]int32 // of the turns, if they are compared; as the index has them
 	acts  map[knowledge.ID]*knowledge.Recorded
 	facts map[knowledge.ID]*contexts.Candidate
 
@@ -44,7 +43,24 @@ type gatherer struct {
 // A gatheredTurn is a candidate that is a turn, and where its text is.
 type gatheredTurn struct {
 	contexts.Candidate
+	id           dag.TurnID
 	conversation dag.ConversationID
+	createdAt    dag.Time
+	terms        []int32 // as the index has them, if turns are compared
+}
+
+// gathered are candidates in the order of bundles. The last are the turns.
+type gathered struct {
+	all   []contexts.Candidate
+	turns []*gatheredTurn
+}
+
+// turn returns the turn of a candidate, nil if it is none.
+func (g *gathered) turn(i int) *gatheredTurn {
+	if i -= len(g.all) - len(g.turns); i >= 0 {
+		return g.turns[i]
+	}
+	return nil
 }
 
 func (c *cache) gatherer(ctx context.Context, tenant dag.Tenant, p *contexts.Policy, r *contexts.Request, given dag.Seq) (*gatherer, error) {
@@ -169,29 +185,23 @@ func (g *gatherer) fromIndex(x *retrieval.Index, search *retrieval.Policy, q *re
 	if g.compares() {
 		g.readTerms(x)
 	}
-	for id, c := range g.turns {
-		t, _ := x.Turn(id)
-		c.Features[contexts.FeatureRecency] = retrieval.Halved(int64(g.reference)-int64(t.CreatedAt), g.policy.HalfLife)
+	for _, c := range g.turns {
+		c.Features[contexts.FeatureRecency] = retrieval.Halved(int64(g.reference)-int64(c.createdAt), g.policy.HalfLife)
 	}
 }
 
 // readTerms reads the terms of the turns, which an erasure would change. They are far apart in memory, so two goroutines wait for them in half of the time.
 func (g *gatherer) readTerms(x *retrieval.Index) {
-	ids := slices.Collect(maps.Keys(g.turns))
-	terms := make([][]int32, len(ids))
-	half := func(from, to int) func() error {
+	all := slices.Collect(maps.Values(g.turns))
+	read := func(some []*gatheredTurn) func() error {
 		return func() error {
-			for i := from; i < to; i++ {
-				terms[i] = slices.Clone(x.Terms(ids[i]))
+			for _, t := range some {
+				t.terms = slices.Clone(x.Terms(t.id))
 			}
 			return nil
 		}
 	}
-	_ = both(half(0, len(ids)/2), half(len(ids)/2, len(ids)))
-	g.terms = make(map[dag.TurnID][]int32, len(ids))
-	for i, id := range ids {
-		g.terms[id] = terms[i]
-	}
+	_ = both(read(all[:len(all)/2]), read(all[len(all)/2:]))
 }
 
 // turn returns the candidate of a turn, nil if it has no text, or none with words in it.
@@ -202,7 +212,10 @@ func (g *gatherer) turn(t *retrieval.Turn) *contexts.Candidate {
 	if t.Withheld || t.Silent || t.Seq > g.asOf {
 		return nil
 	}
-	c := &gatheredTurn{contexts.Candidate{Kind: contexts.KindTurn, ID: t.ID.String(), Leaf: t.Leaf, Seq: t.Seq, Cost: (t.Size + 3) / 4}, t.Conversation}
+	c := &gatheredTurn{
+		Candidate: contexts.Candidate{Kind: contexts.KindTurn, ID: t.ID.String(), Leaf: t.Leaf, Seq: t.Seq, Cost: (t.Size + 3) / 4},
+		id:        t.ID, conversation: t.Conversation, createdAt: t.CreatedAt,
+	}
 	c.Features[contexts.FeatureSalience] = t.Salience
 	g.turns[t.ID] = c
 	return &c.Candidate
@@ -368,30 +381,33 @@ func (g *gatherer) fact(r *knowledge.Recorded, hops int) {
 	g.facts[f.ID()], g.acts[f.ID()] = c, r
 }
 
-// sorted returns the candidates in the order of bundles.
-func (g *gatherer) sorted() []contexts.Candidate {
-	var all []contexts.Candidate
+// sorted returns the candidates.
+func (g *gatherer) sorted() (in gathered) {
+	in.all = make([]contexts.Candidate, 0, len(g.beliefs.chosen)+len(g.facts)+len(g.turns))
 	for _, address := range slices.Sorted(maps.Keys(g.beliefs.chosen)) {
-		all = append(all, *g.beliefs.chosen[address])
+		in.all = append(in.all, *g.beliefs.chosen[address])
 	}
 	for _, id := range slices.SortedFunc(maps.Keys(g.facts), func(a, b knowledge.ID) int { return cmp.Compare(a.String(), b.String()) }) {
-		all = append(all, *g.facts[id])
+		in.all = append(in.all, *g.facts[id])
 	}
-	for _, id := range slices.SortedFunc(maps.Keys(g.turns), dag.TurnID.Compare) {
-		if c := g.turns[id]; c.From != [contexts.Sources]bool{} {
-			all = append(all, c.Candidate)
+	for _, t := range g.turns {
+		if t.From != [contexts.Sources]bool{} {
+			in.turns = append(in.turns, t)
 		}
 	}
-	return all
+	slices.SortFunc(in.turns, func(a, b *gatheredTurn) int { return a.id.Compare(b.id) })
+	for _, t := range in.turns {
+		in.all = append(in.all, t.Candidate)
+	}
+	return in
 }
 
 // choose chooses among the candidates, and reads what was chosen.
 func (g *gatherer) choose(ctx context.Context) (c contexts.Choice, err error) {
-	c.Candidates, c.Statistics = g.sorted(), g.took
+	in := g.sorted()
+	c.Candidates, c.Statistics = in.all, g.took
 	if g.compares() {
-		if c.Overlaps, err = g.overlaps(c.Candidates); err != nil {
-			return c, err
-		}
+		c.Overlaps = in.overlaps()
 	}
 	if err := g.owed(c.Candidates); err != nil {
 		return c, err
@@ -401,11 +417,8 @@ func (g *gatherer) choose(ctx context.Context) (c contexts.Choice, err error) {
 	for _, i := range contexts.Select(g.policy, g.asked.Budget, c.Candidates, c.Overlaps) {
 		switch chosen := &c.Candidates[i]; chosen.Kind {
 		case contexts.KindTurn:
-			id, err := dag.ParseTurnID(chosen.ID)
-			if err != nil {
-				return c, err
-			}
-			turns, places = append(turns, id), append(places, store.Place{Conversation: g.turns[id].conversation, Seq: chosen.Seq})
+			t := in.turn(i)
+			turns, places = append(turns, t.id), append(places, store.Place{Conversation: t.conversation, Seq: t.Seq})
 		case contexts.KindFact:
 			id, err := dag.ParseDigest(chosen.ID)
 			if err != nil {
@@ -427,16 +440,12 @@ func (g *gatherer) choose(ctx context.Context) (c contexts.Choice, err error) {
 func (g *gatherer) compares() bool { return g.policy.Novelty > 0 || g.policy.Overlap > 0 }
 
 // overlaps compares all turns among the candidates.
-func (g *gatherer) overlaps(candidates []contexts.Candidate) ([]contexts.Overlap, error) {
-	terms := make([][]int32, len(candidates))
-	for i := range candidates {
-		if candidates[i].Kind == contexts.KindTurn {
-			id, err := dag.ParseTurnID(candidates[i].ID)
-			if err != nil {
-				return nil, err
-			}
-			terms[i] = g.terms[id]
+func (g *gathered) overlaps() []contexts.Overlap {
+	terms := make([][]int32, len(g.all))
+	for i := range terms {
+		if t := g.turn(i); t != nil {
+			terms[i] = t.terms
 		}
 	}
-	return contexts.Compare(terms), nil
+	return contexts.Compare(terms)
 }
