@@ -104,7 +104,7 @@ func (g *gatherer) gather(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	err = words.readAt(ctx, g.head, func(x *retrieval.Index) {
+	err = words.read(ctx, g.head, func(x *retrieval.Index) {
 		newest, _ := x.Newest(g.asOf)
 		g.reference = newest.CreatedAt
 		if g.anchor != nil {
@@ -130,7 +130,7 @@ func (g *gatherer) fromTurns(ctx context.Context, words *tenantWords, search *re
 		}
 	}
 	var wrong error
-	err := words.readAt(ctx, g.head, func(x *retrieval.Index) {
+	err := words.read(ctx, g.head, func(x *retrieval.Index) {
 		q := retrieval.Query{Text: g.asked.Task, AsOf: g.asOf}
 		if search.Dense.Embedder != retrieval.NoEmbedder {
 			q.Vector, wrong = vectorOf(ctx, words.embedder, x.Bare(&q))

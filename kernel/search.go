@@ -21,7 +21,6 @@ import (
 	"github.com/graphkernel/graphkernel/retrieval/analysis"
 	"github.com/graphkernel/graphkernel/retrieval/embed"
 	"github.com/graphkernel/graphkernel/retrieval/segments"
-	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/token"
 )
@@ -77,8 +76,9 @@ func (k Turns) Search(ctx context.Context, tenant dag.Tenant, r SearchRequest) (
 
 func (c *cache) search(ctx context.Context, tenant dag.Tenant, r SearchRequest) (f Found, err error) {
 	r.Approximate = r.AsOf == 0 && r.Within == nil
+	var head dag.Seq
 	if r.AsOf, err = held(tenant, r.Within, r.AsOf); err == nil {
-		r.AsOf, err = c.asOfNumber(ctx, tenant, r.AsOf)
+		r.AsOf, head, err = c.asOfAndHead(ctx, tenant, r.AsOf)
 	}
 	if err != nil {
 		return f, err
@@ -110,35 +110,14 @@ func (c *cache) search(ctx context.Context, tenant dag.Tenant, r SearchRequest) 
 		hits, err = c.hitsWithin(ctx, r.Within, &params, &r.Query)
 	} else {
 		var results retrieval.Results
-		results, err = c.hits(ctx, tenant, &params, &r.Query)
+		results, err = c.hits(ctx, tenant, head, &params, &r.Query)
 		hits, f.Approximate = results.Hits, results.Approximate
 	}
 	if err != nil {
 		return f, err
 	}
-	ids := make(store.IDs, len(hits))
-	for i := range hits {
-		ids[i] = hits[i].Turn.ID
-	}
-	records, err := c.store.Turns(ctx, tenant, ids)
-	if err != nil {
+	if f.Hits, err = c.withTexts(ctx, tenant, head, hits); err != nil {
 		return f, err
-	}
-	texts := make(map[dag.TurnID]string, len(records))
-	for i := range records {
-		if records[i].Body == nil {
-			continue // erased since
-		}
-		body, err := slice.ParseBody(records[i].Body)
-		if err != nil {
-			return f, fmt.Errorf("turn %s: %w: %w", records[i].Turn.ID, ErrDamaged, err)
-		}
-		texts[records[i].Turn.ID] = body.Content
-	}
-	for i := range hits {
-		if text, ok := texts[hits[i].Turn.ID]; ok {
-			f.Hits = append(f.Hits, FoundTurn{hits[i], text})
-		}
 	}
 	if reranker != nil {
 		err = c.judged(ctx, reranker, &params, r.Text, &f)
@@ -147,26 +126,50 @@ func (c *cache) search(ctx context.Context, tenant dag.Tenant, r SearchRequest) 
 	return f, err
 }
 
-// hits searches the index of a tenant's texts.
-func (c *cache) hits(ctx context.Context, tenant dag.Tenant, p *retrieval.Policy, q *retrieval.Query) (found retrieval.Results, err error) {
+// withTexts returns hits with their texts, without those whose texts were erased since they were found.
+func (c *cache) withTexts(ctx context.Context, tenant dag.Tenant, head dag.Seq, hits []retrieval.Hit) ([]FoundTurn, error) {
+	for {
+		turns, places := make([]dag.TurnID, len(hits)), make(store.Places, len(hits))
+		for i := range hits {
+			t := &hits[i].Turn
+			turns[i], places[i] = t.ID, store.Place{Conversation: t.Conversation, Seq: t.Seq}
+		}
+		texts, gone, err := c.tenants.of(tenant).texts.chosen(ctx, head, turns, places)
+		if err != nil {
+			return nil, err
+		}
+		if len(gone) > 0 {
+			hits = slices.DeleteFunc(hits, func(h retrieval.Hit) bool { return slices.Contains(gone, h.Turn.ID) })
+			continue
+		}
+		found := make([]FoundTurn, len(hits))
+		for i := range hits {
+			found[i] = FoundTurn{hits[i], texts[i].Body.Content}
+		}
+		return found, nil
+	}
+}
+
+// hits searches the index of a tenant's texts as of a head or later.
+func (c *cache) hits(ctx context.Context, tenant dag.Tenant, head dag.Seq, p *retrieval.Policy, q *retrieval.Query) (found retrieval.Results, err error) {
 	w, err := c.tenants.of(tenant).words.of(p)
 	if err != nil {
 		return found, err
 	}
 	if p.Dense.Embedder == retrieval.NoEmbedder {
-		err := w.read(ctx, func(x *retrieval.Index) { found = x.SearchWith(p, q, nil) })
+		err := w.read(ctx, head, func(x *retrieval.Index) { found = x.SearchWith(p, q, nil) })
 		return found, err
 	}
 	for { // an embedder may take long, so the index may change meanwhile
 		var bare string
-		if err := w.read(ctx, func(x *retrieval.Index) { bare = x.Bare(q) }); err != nil {
+		if err := w.read(ctx, head, func(x *retrieval.Index) { bare = x.Bare(q) }); err != nil {
 			return found, err
 		}
 		if q.Vector, err = vectorOf(ctx, w.embedder, bare); err != nil {
 			return found, err
 		}
 		same := false
-		err = w.read(ctx, func(x *retrieval.Index) {
+		err = w.read(ctx, head, func(x *retrieval.Index) {
 			if same = x.Bare(q) == bare; same {
 				found = x.SearchWith(p, q, nil)
 			}
@@ -318,18 +321,9 @@ func (w *tenantWords) Apply(e *history.Entry) error {
 	return nil
 }
 
-// read calls fn with an index that has every turn up to the head, and no text that was erased by then, whatever number is asked
+// read calls fn with an index that has every turn up to a head that was just read, and no text that was erased by then, whatever number is asked
 // about: an erasure has a number above the turn's.
-func (w *tenantWords) read(ctx context.Context, fn func(*retrieval.Index)) error {
-	head, err := w.store.Head(ctx, w.tenant)
-	if err != nil {
-		return err
-	}
-	return w.readAt(ctx, head, fn)
-}
-
-// readAt is read for a head that was just read.
-func (w *tenantWords) readAt(ctx context.Context, head dag.Seq, fn func(*retrieval.Index)) error {
+func (w *tenantWords) read(ctx context.Context, head dag.Seq, fn func(*retrieval.Index)) error {
 	for {
 		if err := w.followed.Reach(ctx, head); err != nil {
 			return err
