@@ -204,24 +204,20 @@ func (x *Index) reserve(runs []*Run) {
 	for id, n := range more {
 		list := x.postings[id]
 		need := len(list) + int(n)
-		if need <= cap(list) {
+		switch {
+		case need <= cap(list):
 			continue
-		}
-		if len(list) > 0 {
-			need += need / 2 // runs come in pages, so more may follow
-		}
-		if need > slab/16 {
-			x.postings[id] = append(make([]posting, 0, need), list...)
+		case need > slab/16:
+			x.postings[id] = append(make([]posting, 0, need+len(list)/4), list...) // more runs may follow
 			continue
-		}
-		if need > len(room) {
+		case need > len(room):
 			room = make([]posting, slab)
 		}
 		x.postings[id] = append(room[:0:need], list...)
 		room = room[need:]
 	}
 	x.turns, x.of, x.sums, x.windows = slices.Grow(x.turns, turns), slices.Grow(x.of, turns), slices.Grow(x.sums, turns), slices.Grow(x.windows, turns)
-	x.forward = slices.Grow(x.forward, max(forward, len(x.forward)/2))
+	x.forward = slices.Grow(x.forward, forward)
 }
 
 // addRun adds a run. of is zero for each term of the index, and is so again afterwards.
