@@ -36,24 +36,73 @@ func (s *slowStore) Turns(ctx context.Context, tenant dag.Tenant, of store.Selec
 // kept, by another kernel, of which a request learns, or by this one. The text must
 // not stay.
 func TestTextErasedInMidFetch(t *testing.T) {
-	t.Run("elsewhere", func(t *testing.T) {
-		erasedInMidFetch(t, func(x *tenantTexts, _ dag.TurnID) error {
-			_, err := x.sync(t.Context(), 2)
-			return err
+	for name, ask := range textAsks(t) {
+		t.Run("elsewhere/"+name, func(t *testing.T) {
+			erasedInMidFetch(t, ask, func(x *tenantTexts, _ dag.TurnID) error {
+				_, err := x.sync(t.Context(), 2)
+				return err
+			})
 		})
-	})
-	t.Run("here", func(t *testing.T) {
-		erasedInMidFetch(t, func(x *tenantTexts, turn dag.TurnID) error {
-			x.forget(turn)
-			return nil
+		t.Run("here/"+name, func(t *testing.T) {
+			erasedInMidFetch(t, ask, func(x *tenantTexts, turn dag.TurnID) error {
+				x.forget(turn)
+				return nil
+			})
 		})
-	})
+	}
 }
 
-func erasedInMidFetch(t *testing.T, learn func(*tenantTexts, dag.TurnID) error) {
+// textAsks are the ways to ask for the text of a turn, as of number 1.
+func textAsks(t *testing.T) map[string]func(*tenantTexts, *cutting) error {
+	return map[string]func(*tenantTexts, *cutting) error{
+		"for a slice": func(x *tenantTexts, c *cutting) error {
+			_, err := x.encoded(t.Context(), 1, c)
+			return err
+		},
+		"for a context": func(x *tenantTexts, c *cutting) error {
+			chosen, gone, err := x.chosen(t.Context(), 1, []dag.TurnID{c.slice.Turns[0].ID}, c.places)
+			if len(gone) > 0 || len(chosen) != 1 || chosen[0].Body.Content != "secret" {
+				t.Errorf("as of before the erasure: %+v, gone %v", chosen, gone)
+			}
+			return err
+		},
+	}
+}
+
+// TestErasedTextLeaves erases a turn whose text is kept, in each form.
+func TestErasedTextLeaves(t *testing.T) {
+	for name, ask := range textAsks(t) {
+		t.Run(name, func(t *testing.T) {
+			s, x, want := oneText(t)
+			if err := ask(x, want); err != nil {
+				t.Fatal(err)
+			}
+			if n := x.kept.stats().Entries; n != 1 {
+				t.Fatalf("%d texts are kept, want 1", n)
+			}
+			turn := want.slice.Turns[0].ID
+			if _, err := (erasures.Base{History: s}).Erase(t.Context(), dag.DefaultTenant, erasures.Erasure{Turn: turn, Reason: "asked for"}); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := x.sync(t.Context(), 2); err != nil {
+				t.Fatal(err)
+			}
+			if n := x.kept.stats().Entries; n != 0 {
+				t.Error("the erased text is kept")
+			}
+			if chosen, gone, err := x.chosen(t.Context(), 2, []dag.TurnID{turn}, want.places); err != nil || len(gone) != 1 || chosen != nil {
+				t.Errorf("after the erasure: %+v, gone %v, %v", chosen, gone, err)
+			}
+		})
+	}
+}
+
+// oneText returns a store with one turn, the texts of its tenant, and the cut that has the turn.
+func oneText(t *testing.T) (*slowStore, *tenantTexts, *cutting) {
+	t.Helper()
 	ctx := t.Context()
 	disk := inmem.Open(&inmem.Disk{}, inmem.Options{})
-	defer disk.Close()
+	t.Cleanup(func() { _ = disk.Close() })
 	s := &slowStore{Store: disk}
 	body := slice.AppendBody(nil, &dag.Body{Content: "secret"})
 	turn := dag.Turn{
@@ -77,6 +126,13 @@ func erasedInMidFetch(t *testing.T, learn func(*tenantTexts, dag.TurnID) error) 
 		slice: &slice.Slice{Turns: []slice.Selected{{ID: turn.ID}}}, places: []store.Place{{Conversation: turn.Conversation, Seq: 1}},
 		prints: []uint64{x.recordPrint(&record[0])},
 	}
+	return s, x, want
+}
+
+func erasedInMidFetch(t *testing.T, ask func(*tenantTexts, *cutting) error, learn func(*tenantTexts, dag.TurnID) error) {
+	ctx := t.Context()
+	s, x, want := oneText(t)
+	turn := want.slice.Turns[0]
 	s.meanwhile = func() {
 		s.meanwhile = nil
 		if _, err := (erasures.Base{History: s}).Erase(ctx, dag.DefaultTenant, erasures.Erasure{Turn: turn.ID, Reason: "asked for"}); err != nil {
@@ -86,7 +142,7 @@ func erasedInMidFetch(t *testing.T, learn func(*tenantTexts, dag.TurnID) error) 
 			t.Fatal(err)
 		}
 	}
-	if _, err := x.encoded(ctx, 1, want); err != nil {
+	if err := ask(x, want); err != nil {
 		t.Fatal(err)
 	}
 	if s.meanwhile != nil {
