@@ -48,7 +48,7 @@ type Config struct {
 	Rand      io.Reader        // draws salts and API keys; nil is the system's randomness
 
 	SkeletonBytes int // bound of the skeletons kept; 0 is 256 MiB
-	TextBytes     int // bound of the encoded turns kept; 0 is 64 MiB
+	TextBytes     int // bound of the turns kept with their texts; 0 is 64 MiB
 	CutBytes      int // bound of the finished cuts kept, without text; 0 is 32 MiB
 	FactBytes     int // bound of the edges between entities kept; 0 is 64 MiB
 	WordBytes     int // bound of the indexes of words kept; 0 is 256 MiB, and the one that was asked last stays, whatever its size
