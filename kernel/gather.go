@@ -15,6 +15,7 @@ import (
 	"github.com/graphkernel/graphkernel/retrieval/embed"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/slice/contexts"
+	"github.com/graphkernel/graphkernel/slice/contexts/overlap"
 	"github.com/graphkernel/graphkernel/slice/facts"
 	"github.com/graphkernel/graphkernel/store"
 )
@@ -447,5 +448,5 @@ func (g *gathered) overlaps() []contexts.Overlap {
 			terms[i] = t.terms
 		}
 	}
-	return contexts.Compare(terms)
+	return overlap.Compare(terms)
 }

@@ -272,7 +272,7 @@ func readOverlap(c *canon.Cursor, candidates int) (o Overlap) {
 		return o
 	}
 	most := uint64(candidates - 1)
-	return Overlap{int(items[0].Uint(most)), int(items[1].Uint(most)), dag.PPM(items[2].Uint(uint64(dag.One)))}
+	return Overlap{First: int(items[0].Uint(most)), Second: int(items[1].Uint(most)), Share: dag.PPM(items[2].Uint(uint64(dag.One)))}
 }
 
 func readPrompt(c *canon.Cursor) Prompt {

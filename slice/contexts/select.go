@@ -4,13 +4,11 @@ import (
 	"container/heap"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/slice/contexts/overlap"
 )
 
-// An Overlap says how alike two candidates are, in ppm. First and Second are their indexes.
-type Overlap struct {
-	First, Second int // First < Second
-	Share         dag.PPM
-}
+// An Overlap says how alike two candidates are, by their indexes.
+type Overlap = overlap.Overlap
 
 // Select chooses candidates: those that are mandatory, in their order and also if the budget is too small for them, see [Owed]; then the best first,
 // each if its score is above 0 and it fits into what is left of the budget. What a score owes to those chosen before is computed anew with each choice. Of
@@ -52,7 +50,7 @@ func selectWith(p *Policy, budget int, candidates []Candidate, overlaps []Overla
 	s := &selection{policy: p, budget: budget, candidates: candidates, alike: map[int][]Overlap{}, most: make([]dag.PPM, len(candidates))}
 	for _, o := range overlaps {
 		s.alike[o.First] = append(s.alike[o.First], o)
-		s.alike[o.Second] = append(s.alike[o.Second], Overlap{o.Second, o.First, o.Share})
+		s.alike[o.Second] = append(s.alike[o.Second], Overlap{First: o.Second, Second: o.First, Share: o.Share})
 	}
 	left := budget
 	take := func(i int) {

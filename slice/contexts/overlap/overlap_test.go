@@ -1,4 +1,4 @@
-package contexts_test
+package overlap_test
 
 import (
 	"math/rand/v2"
@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/slice/contexts"
+	"github.com/graphkernel/graphkernel/slice/contexts/overlap"
 )
 
 // TestCompare compares each pair of texts by itself.
@@ -25,7 +25,7 @@ func TestCompare(t *testing.T) {
 				}
 			}
 		}
-		var want []contexts.Overlap
+		var want []overlap.Overlap
 		for i := range texts {
 			if len(texts[i]) < 8 {
 				short++
@@ -42,14 +42,14 @@ func TestCompare(t *testing.T) {
 					}
 				}
 				if share := common * 1_000_000 / least; share >= 300_000 {
-					want = append(want, contexts.Overlap{First: i, Second: j, Share: dag.PPM(share)})
+					want = append(want, overlap.Overlap{First: i, Second: j, Share: dag.PPM(share)})
 					alike++
 				} else {
 					unlike++
 				}
 			}
 		}
-		if got := contexts.Compare(texts); !slices.Equal(got, want) {
+		if got := overlap.Compare(texts); !slices.Equal(got, want) {
 			t.Fatalf("seed %d: got %v, want %v", seed, got, want)
 		}
 	}

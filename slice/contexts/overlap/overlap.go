@@ -1,4 +1,5 @@
-package contexts
+// Package overlap says how many words texts have in common.
+package overlap
 
 import (
 	"math"
@@ -16,6 +17,12 @@ const (
 	// leastTerms is the number of distinct terms that a text needs to be like another.
 	leastTerms = 8
 )
+
+// An Overlap says how alike two texts are, in ppm. First and Second are their indexes.
+type Overlap struct {
+	First, Second int // First < Second
+	Share         dag.PPM
+}
 
 // Compare returns how alike texts are, from leastShare on: the terms that both have, of those that the shorter one has, each counted once.
 // Each text is its distinct terms as small numbers, none for one that is not compared. The cost is one step for each pair of texts, and one for each
