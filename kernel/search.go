@@ -346,12 +346,12 @@ func (w *tenantWords) read(ctx context.Context, head dag.Seq, fn func(*retrieval
 	}
 }
 
-// fill adds the turns that are new up to head. An index with vectors has no segments.
+// fill adds the turns that are new up to head.
 func (w *tenantWords) fill(ctx context.Context, head dag.Seq) (err error) {
 	w.mu.RLock()
 	into, filled := w.index, w.filled
 	w.mu.RUnlock()
-	if w.embedder == nil && filled == 0 {
+	if w.keeps() && filled == 0 {
 		err = w.open(ctx, into, head)
 	}
 	if err == nil {
@@ -360,7 +360,7 @@ func (w *tenantWords) fill(ctx context.Context, head dag.Seq) (err error) {
 	if errors.Is(err, errDropped) {
 		return nil // it is filled again
 	}
-	if err == nil && w.embedder == nil {
+	if err == nil && w.keeps() {
 		w.keep(ctx, into)
 	}
 	return err

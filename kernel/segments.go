@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 
@@ -30,6 +31,20 @@ type segmentsPage struct {
 	err      error
 }
 
+// series are those that the index is kept in: words, and if there are any vectors.
+func (w *tenantWords) series() []segments.Series {
+	list := []segments.Series{segments.Words(w.analyzer.String())}
+	if w.embedder != nil {
+		list = append(list, segments.Vectors(w.model))
+	}
+	return list
+}
+
+// keeps reports whether the store keeps the index.
+func (w *tenantWords) keeps() bool {
+	return !slices.ContainsFunc(w.series(), func(s segments.Series) bool { return !slices.Contains(segments.Kept(), s) })
+}
+
 // open adds what the store keeps of the turns up to head, and reads the texts of those in between.
 func (w *tenantWords) open(ctx context.Context, into *retrieval.Index, head dag.Seq) error {
 	ctx, cancel := context.WithCancel(ctx)
@@ -53,7 +68,7 @@ func (w *tenantWords) open(ctx context.Context, into *retrieval.Index, head dag.
 // pages reads all segments.
 func (w *tenantWords) pages(ctx context.Context, into chan<- segmentsPage) {
 	defer close(into)
-	at := history.SnapshotPage{Prefix: segments.Prefix(w.analyzer.String()), Limit: segmentPage}
+	at := history.SnapshotPage{Prefix: string(w.series()[0]), Limit: segmentPage}
 	for {
 		list, err := w.store.Snapshots(ctx, w.tenant, at)
 		select {
@@ -89,18 +104,43 @@ func (w *tenantWords) parse(ctx context.Context, list []history.Snapshot) (all [
 	return all
 }
 
+// parseOne reads a segment of words, with its vectors if the index has any; nil if it cannot be used.
 func (w *tenantWords) parseOne(ctx context.Context, s *history.Snapshot) *retrieval.Segment {
 	_, r, ok := segments.Parse(s.Name)
 	if !ok {
 		return nil
 	}
 	parsed, err := retrieval.ParseSegment(s.Value, w.analyzer, r.After, r.UpTo)
+	if err == nil && w.embedder != nil {
+		var vectors *retrieval.Vectors
+		if vectors, err = w.vectors(ctx, r); vectors == nil && err == nil {
+			return nil
+		}
+		if err == nil {
+			err = parsed.With(vectors)
+		}
+	}
 	if err != nil {
-		_, observed := w.held.observe(ctx, "read segment")
-		observed(fmt.Errorf("segment %s of tenant %s: %w; it is derived anew", s.Name, w.tenant, err))
+		w.unusable(ctx, s.Name, err)
 		return nil
 	}
 	return parsed
+}
+
+// vectors reads those of a segment, nil if the store has none.
+func (w *tenantWords) vectors(ctx context.Context, r segments.Range) (*retrieval.Vectors, error) {
+	name := r.Name(segments.Vectors(w.model))
+	list, err := w.store.Snapshots(ctx, w.tenant, history.SnapshotPage{Prefix: name, Limit: 1})
+	if err != nil || len(list) == 0 {
+		return nil, err
+	}
+	return retrieval.ParseVectors(list[0].Value, w.model, w.embedder.Model().Dimensions, r.After, r.UpTo)
+}
+
+// unusable observes that a segment is as one that is not there.
+func (w *tenantWords) unusable(ctx context.Context, name string, err error) {
+	_, observed := w.held.observe(ctx, "read segment")
+	observed(fmt.Errorf("segment %s of tenant %s: %w; it is derived anew", name, w.tenant, err))
 }
 
 // load adds segments up to head, and the texts of the turns between them.
@@ -201,30 +241,37 @@ func (w *tenantWords) missing() (list []segments.Range) {
 	return list
 }
 
-// keepOne writes a segment, unless another process did. If a text is erased meanwhile it writes nothing, and the segment is written with a later filling.
+// keepOne writes a segment, as far as another process did not. If a text is erased meanwhile it writes nothing, and the segment is written with a later filling.
 func (w *tenantWords) keepOne(ctx context.Context, into *retrieval.Index, r segments.Range) error {
-	name := r.Name(w.analyzer.String())
-	there, err := w.store.Snapshots(ctx, w.tenant, history.SnapshotPage{Prefix: name, Limit: 1})
-	if err != nil {
-		return err
+	var lacking []segments.Series
+	for _, of := range w.series() {
+		there, err := w.store.Snapshots(ctx, w.tenant, history.SnapshotPage{Prefix: r.Name(of), Limit: 1})
+		if err != nil {
+			return err
+		}
+		if len(there) == 0 || !w.sound(ctx, of, r, &there[0]) {
+			lacking = append(lacking, of)
+		}
 	}
-	if len(there) == 0 || w.parseOne(ctx, &there[0]) == nil {
+	if len(lacking) > 0 {
 		c := &erasures.Keeping{Known: w.followed.UpTo(), Still: w.store.still} // the number before the segment
-		value, ok := w.segment(into, r)
-		if !ok {
-			return nil
-		}
-		if len(value) > history.MaxSnapshot {
-			for _, part := range r.Parts() {
-				if err := w.keepOne(ctx, into, part); err != nil {
-					return err
-				}
+		for _, of := range lacking {
+			value, ok := w.segment(into, of, r)
+			if !ok {
+				return nil
 			}
-			return nil
-		}
-		c.Snapshots = append(c.Snapshots, history.Snapshot{Name: name, Value: value})
-		for _, part := range r.Parts() {
-			c.Snapshots = append(c.Snapshots, history.Snapshot{Name: part.Name(w.analyzer.String())})
+			if len(value) > history.MaxSnapshot {
+				for _, part := range r.Parts() {
+					if err := w.keepOne(ctx, into, part); err != nil {
+						return err
+					}
+				}
+				return nil
+			}
+			c.Snapshots = append(c.Snapshots, history.Snapshot{Name: r.Name(of), Value: value})
+			for _, part := range r.Parts() {
+				c.Snapshots = append(c.Snapshots, history.Snapshot{Name: part.Name(of)})
+			}
 		}
 		if err := w.store.Write(ctx, w.tenant, c); err != nil || !c.Kept {
 			return err
@@ -238,12 +285,29 @@ func (w *tenantWords) keepOne(ctx context.Context, into *retrieval.Index, r segm
 	return nil
 }
 
-// segment returns the bytes of a segment of the index, unless that was dropped.
-func (w *tenantWords) segment(of *retrieval.Index, r segments.Range) ([]byte, bool) {
+// sound reports whether a segment of a series can be used.
+func (w *tenantWords) sound(ctx context.Context, of segments.Series, r segments.Range, s *history.Snapshot) bool {
+	var err error
+	if of == segments.Words(w.analyzer.String()) {
+		_, err = retrieval.ParseSegment(s.Value, w.analyzer, r.After, r.UpTo)
+	} else {
+		_, err = retrieval.ParseVectors(s.Value, w.model, w.embedder.Model().Dimensions, r.After, r.UpTo)
+	}
+	if err != nil {
+		w.unusable(ctx, s.Name, err)
+	}
+	return err == nil
+}
+
+// segment returns the bytes of a segment of a series, unless the index was dropped.
+func (w *tenantWords) segment(of *retrieval.Index, series segments.Series, r segments.Range) ([]byte, bool) {
 	w.mu.RLock()
 	defer w.mu.RUnlock()
 	if w.index != of {
 		return nil, false
 	}
-	return of.AppendSegment(nil, r.After, r.UpTo), true
+	if series == segments.Words(w.analyzer.String()) {
+		return of.AppendSegment(nil, r.After, r.UpTo), true
+	}
+	return of.AppendVectors(nil, w.model, r.After, r.UpTo), true
 }

@@ -17,7 +17,9 @@ import (
 	"github.com/graphkernel/graphkernel/history/erasures"
 	"github.com/graphkernel/graphkernel/internal/race"
 	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/retrieval"
+	"github.com/graphkernel/graphkernel/retrieval/embed"
 	"github.com/graphkernel/graphkernel/retrieval/segments"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/token"
@@ -87,74 +89,86 @@ func TestSegments(t *testing.T) {
 	if race.Enabled {
 		rounds = 3 // one goroutine: little for the race detector
 	}
+	words, vectors := segments.Words("english"), segments.Vectors(embed.StaticID)
 	for name := range stores {
-		t.Run(name, func(t *testing.T) {
-			ctx, r, a := t.Context(), seeded(t), token.NewAuthority(ring(t, "k1"))
-			s := open(t, name)
-			k, other := over(t, s, a), over(t, s, a)
-			words, erased := map[dag.TurnID]string{}, map[dag.TurnID]bool{}
-			var ids []dag.TurnID
-			found, spared, dropped := 0, 0, 0
-			for round := range rounds {
-				drafts := spokenMany(r, len(ids), 100+r.IntN(900), words)
-				must(k.Turns().Admit(ctx, tenant, drafts))
-				for i := range drafts {
-					ids = append(ids, drafts[i].ID)
+		t.Run(name+"/words", func(t *testing.T) { segmented(t, open(t, name), retrieval.PolicyID, rounds, words) })
+		t.Run(name+"/vectors", func(t *testing.T) { segmented(t, open(t, name), retrieval.FindPolicyID, (rounds+1)/2, vectors, words) })
+	}
+}
+
+func segmented(t *testing.T, s store.Store, p policy.ID, rounds int, kept ...segments.Series) {
+	ctx, r, a := t.Context(), seeded(t), token.NewAuthority(ring(t, "k1"))
+	k, other := over(t, s, a), over(t, s, a)
+	words, erased := map[dag.TurnID]string{}, map[dag.TurnID]bool{}
+	var ids []dag.TurnID
+	found, spared, dropped := 0, 0, 0
+	for round := range rounds {
+		drafts := spokenMany(r, len(ids), 100+r.IntN(900), words)
+		must(k.Turns().Admit(ctx, tenant, drafts))
+		for i := range drafts {
+			ids = append(ids, drafts[i].ID)
+		}
+		ask := []*kernel.Kernel{k, other}[r.IntN(2)]
+		must(ask.Turns().Search(ctx, tenant, kernel.SearchRequest{Policy: p, Query: retrieval.Query{Text: "deploy", Limit: 3}}))
+		for range r.IntN(4) {
+			id := ids[r.IntN(len(ids))]
+			before := len(snapshotsOf(t, s))
+			must([]*kernel.Kernel{k, other}[r.IntN(2)].Turns().Erase(ctx, tenant, id, "asked to"))
+			erased[id] = true
+			dropped += before - len(snapshotsOf(t, s))
+			noWord(t, s, words, erased)
+			seq := must(s.Turns(ctx, tenant, store.IDs{id}))[0].Seq
+			for _, snapshot := range snapshotsOf(t, s) {
+				if _, r, _ := segments.Parse(snapshot.Name); r.After < seq && seq <= r.UpTo {
+					t.Fatalf("number %d is erased, and there is %s", seq, snapshot.Name)
 				}
-				ask := []*kernel.Kernel{k, other}[r.IntN(2)]
-				must(ask.Turns().Search(ctx, tenant, kernel.SearchRequest{Query: retrieval.Query{Text: "deploy", Limit: 3}}))
-				for range r.IntN(4) {
-					id := ids[r.IntN(len(ids))]
-					before := len(snapshotsOf(t, s))
-					must([]*kernel.Kernel{k, other}[r.IntN(2)].Turns().Erase(ctx, tenant, id, "asked to"))
-					erased[id] = true
-					dropped += before - len(snapshotsOf(t, s))
-					noWord(t, s, words, erased)
-				}
-				must(k.Turns().Search(ctx, tenant, kernel.SearchRequest{Query: retrieval.Query{Text: "outage", Limit: 3}})) // which derives those again that were dropped
-				ranges := segments.Within(must(k.Turns().Head(ctx, tenant)))
-				list := snapshotsOf(t, s)
-				for i := range list {
-					if i >= len(ranges) || list[i].Name != ranges[i].Name("english") {
-						t.Fatalf("round %d: the snapshot %s, want %v", round, list[i].Name, ranges)
-					}
-				}
-				if len(list) < len(ranges) {
-					t.Fatalf("round %d: %d snapshots, want %d", round, len(list), len(ranges))
-				}
-				plain, late := &snapless{Store: s, hides: true, fails: errors.New("none")}, &snapless{Store: s}
-				all := []*kernel.Kernel{over(t, plain, a), over(t, late, a), k, other}
-				head := must(k.Turns().Head(ctx, tenant))
-				for range 6 {
-					q := question(r, dag.Seq(1+r.IntN(int(head))))
-					q.Policy = ""
-					if r.IntN(3) == 0 {
-						q.Text += " " + words[ids[r.IntN(len(ids))]]
-					}
-					want := must(all[0].Turns().Search(ctx, tenant, q))
-					for i, asked := range all[1:] {
-						if got := must(asked.Turns().Search(ctx, tenant, q)); !reflect.DeepEqual(got, want) {
-							t.Fatalf("round %d, kernel %d, %q as of %d:\ngot  %+v\nwant %+v", round, i+1, q.Text, q.AsOf, got, want)
-						}
-					}
-					found += len(want.Hits)
-				}
-				if plain.read != len(ids) {
-					t.Errorf("without segments %d turns were read, of %d", plain.read, len(ids))
-				}
-				spared += plain.read - late.read
-				noWord(t, s, words, erased)
 			}
-			if rounds == 12 && (found < 200 || spared < 2*len(ids) || dropped == 0) {
-				t.Errorf("%d hits, %d texts were not read, %d segments were dropped: too few to say anything", found, spared, dropped)
+		}
+		must(k.Turns().Search(ctx, tenant, kernel.SearchRequest{Policy: p, Query: retrieval.Query{Text: "outage", Limit: 3}})) // which derives those again that were dropped
+		ranges := segments.Within(must(k.Turns().Head(ctx, tenant)))
+		var names, want []string
+		for _, s := range snapshotsOf(t, s) {
+			names = append(names, s.Name)
+		}
+		for _, series := range kept {
+			for _, r := range ranges {
+				want = append(want, r.Name(series))
 			}
-			if len(ids) > segments.Most+segments.Least && !slices.ContainsFunc(snapshotsOf(t, s), func(s history.Snapshot) bool {
-				_, r, _ := segments.Parse(s.Name)
-				return r.UpTo-r.After == segments.Most
-			}) {
-				t.Errorf("%d turns, and no large segment", len(ids))
+		}
+		if !slices.Equal(names, want) {
+			t.Fatalf("round %d: the snapshots %q, want %q", round, names, want)
+		}
+		plain, late := &snapless{Store: s, hides: true, fails: errors.New("none")}, &snapless{Store: s}
+		all := []*kernel.Kernel{over(t, plain, a), over(t, late, a), k, other}
+		head := must(k.Turns().Head(ctx, tenant))
+		for range 6 {
+			q := question(r, dag.Seq(1+r.IntN(int(head))))
+			q.Policy = p
+			if r.IntN(3) == 0 {
+				q.Text += " " + words[ids[r.IntN(len(ids))]]
 			}
-		})
+			want := must(all[0].Turns().Search(ctx, tenant, q))
+			for i, asked := range all[1:] {
+				if got := must(asked.Turns().Search(ctx, tenant, q)); !reflect.DeepEqual(got, want) {
+					t.Fatalf("round %d, kernel %d, %q as of %d:\ngot  %+v\nwant %+v", round, i+1, q.Text, q.AsOf, got, want)
+				}
+			}
+			found += len(want.Hits)
+		}
+		if plain.read != len(ids) {
+			t.Errorf("without segments %d turns were read, of %d", plain.read, len(ids))
+		}
+		spared += plain.read - late.read
+		noWord(t, s, words, erased)
+	}
+	if rounds >= 6 && (found < 100 || spared < len(ids) || dropped == 0) {
+		t.Errorf("%d hits, %d texts were not read, %d segments were dropped: too few to say anything", found, spared, dropped)
+	}
+	if len(ids) > segments.Most+segments.Least && !slices.ContainsFunc(snapshotsOf(t, s), func(s history.Snapshot) bool {
+		_, r, _ := segments.Parse(s.Name)
+		return r.UpTo-r.After == segments.Most
+	}) {
+		t.Errorf("%d turns, and no large segment", len(ids))
 	}
 }
 

@@ -20,11 +20,12 @@ import (
 // expressions of time than before: then segments of the other number are derived anew.
 const segmentForm = "graphkernel words 2\n"
 
-// A Segment is what an index without vectors has of the turns with consecutive numbers, apart from the index.
+// A Segment is what an index has of the turns with consecutive numbers, apart from the index.
 type Segment struct {
 	after, upTo  dag.Seq
 	turns        []indexed
 	words, dates *bm25.Run
+	vectors      *Vectors // nil: for an index without
 }
 
 // Covers returns the numbers of the segment: those above the first up to the second.
@@ -34,7 +35,7 @@ func (s *Segment) Covers() (after, upTo dag.Seq) { return s.after, s.upTo }
 var ErrSegment = errors.New("no segment of this version")
 
 // AppendSegment appends the segment of the turns numbered above after up to another number. Its bytes follow from these turns and from
-// the analyzer: not from other turns, nor from how the index was made. The index has no vectors.
+// the analyzer: not from other turns, nor from how the index was made. Vectors are apart from it, see AppendVectors.
 func (x *Index) AppendSegment(dst []byte, after, upTo dag.Seq) []byte {
 	from, to := x.before(after), x.before(upTo)
 	w := &segmentWriter{dst: dst, seq: after, conversations: map[dag.ConversationID]uint64{}, authors: map[string]uint64{}, labels: map[string]uint64{}}
@@ -224,15 +225,19 @@ func (r *segmentReader) once(known *[]string, kind string) string {
 	return (*known)[n]
 }
 
-// Load adds the turns of segments after all others, as if they had been added with their texts. The index has no vectors and the analyzer of the
-// segments, whose numbers ascend and are above the index's. After an error it must not be used. The segments must not be used again.
+// Load adds the turns of segments after all others, as if they had been added with their texts. The index has the analyzer of the
+// segments, whose numbers ascend and are above the index's; if it has vectors, so have they. After an error it must not be used. The segments must not be used
+// again.
 func (x *Index) Load(segments []*Segment) error {
-	if x.vectors != nil {
-		return errors.New("retrieval: segments have no vectors")
-	}
 	n := 0
 	for _, s := range segments {
+		if (s.vectors == nil) != (x.vectors == nil) {
+			return errors.New("retrieval: either the index has vectors or its segments have")
+		}
 		n += len(s.turns)
+	}
+	if x.vectors != nil {
+		x.vectors.Grow(n)
 	}
 	if x.turns = slices.Grow(x.turns, n); len(x.turns) == 0 {
 		x.places = make(map[dag.TurnID]int32, n)
@@ -248,7 +253,9 @@ func (x *Index) Load(segments []*Segment) error {
 		return err
 	}
 	for _, s := range segments {
-		x.load(s)
+		if err := x.load(s); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -263,7 +270,7 @@ func (s *Segment) placed() []bm25.Placed {
 }
 
 // load adds what is known of turns beside their terms.
-func (x *Index) load(s *Segment) {
+func (x *Index) load(s *Segment) error {
 	words := map[string][]string{} // of the names of authors
 	for i := range s.turns {
 		t := &s.turns[i]
@@ -275,8 +282,15 @@ func (x *Index) load(s *Segment) {
 		}
 		x.name(n, named)
 		x.places[t.ID] = n
+		if x.vectors != nil {
+			if _, err := x.vectors.Add(t.ID, t.Seq, s.vectors.of[i]); err != nil {
+				return err
+			}
+			x.size += ofVector + len(s.vectors.of[i])
+		}
 		x.turns = append(x.turns, *t)
 		x.hush(int(n), t.Silent)
 		x.size += each + ofTerm*s.words.Length(i)
 	}
+	return nil
 }

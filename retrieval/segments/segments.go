@@ -1,10 +1,11 @@
-// Package segments owns which parts of an index of words a store keeps, and under which names. A segment is of consecutive numbers of a
+// Package segments owns which parts of indexes of texts a store keeps, and under which names. A segment is of consecutive numbers of a
 // history: 512 of them, or 4096, and begins after a multiple of that. It is kept in a snapshot with the name
 //
 //	words/english/00000000001000-00000000002000
+//	vectors/minilm-static@1/00000000001000-00000000002000
 //
-// which has the analyzer, and in hexadecimal the number above which the segment begins and its last one. Package retrieval owns the bytes.
-// The erasure of a turn drops the segments that have it.
+// which has the analyzer of the words or the model of the vectors, and in hexadecimal the number above which the segment begins and its last one.
+// Package retrieval owns the bytes. The erasure of a turn drops the segments that have it.
 package segments
 
 import (
@@ -13,6 +14,8 @@ import (
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
+	"github.com/graphkernel/graphkernel/retrieval/analysis"
+	"github.com/graphkernel/graphkernel/retrieval/embed"
 )
 
 // The sizes of segments. Most is small enough that the texts of one are read again at once after an erasure, and Least so small that those
@@ -25,24 +28,49 @@ const (
 // A Range is the numbers above After up to UpTo.
 type Range struct{ After, UpTo dag.Seq }
 
-// All is what the names of all segments begin with.
-const All = "words/"
+// A Series is what the names of the segments of one kind begin with.
+type Series string
 
-// Prefix is what the names of an analyzer's segments begin with.
-func Prefix(analyzer string) string { return All + analyzer + "/" }
+// What the names of all series begin with.
+const (
+	AllWords   = "words/"
+	AllVectors = "vectors/"
+)
+
+// Words returns the series of an analyzer's words.
+func Words(analyzer string) Series { return Series(AllWords + analyzer + "/") }
+
+// Vectors returns the series of a model's vectors.
+func Vectors(model string) Series { return Series(AllVectors + model + "/") }
+
+// Kept are the series that stores have. Vectors are kept of the table that ships, since any process can make them again and compare.
+func Kept() []Series {
+	list := []Series{Vectors(embed.StaticID)}
+	for _, analyzer := range analysis.Names() {
+		list = append(list, Words(analyzer))
+	}
+	return list
+}
+
+// Of returns what follows the name of all series of words, or of all of vectors: the analyzer, or the model.
+func (s Series) Of() string {
+	_, of, _ := strings.Cut(strings.TrimSuffix(string(s), "/"), "/")
+	return of
+}
 
 // Name returns the name of a segment.
-func (r Range) Name(analyzer string) string {
-	return fmt.Sprintf("%s%014x-%014x", Prefix(analyzer), uint64(r.After), uint64(r.UpTo))
+func (r Range) Name(of Series) string {
+	return fmt.Sprintf("%s%014x-%014x", of, uint64(r.After), uint64(r.UpTo))
 }
 
 // Parse reads a name, and reports whether it is one of a segment.
-func Parse(name string) (analyzer string, r Range, ok bool) {
-	analyzer, numbers, _ := strings.Cut(strings.TrimPrefix(name, All), "/")
-	if n, err := fmt.Sscanf(numbers, "%x-%x", (*uint64)(&r.After), (*uint64)(&r.UpTo)); err != nil || n != 2 || r.Name(analyzer) != name {
+func Parse(name string) (of Series, r Range, ok bool) {
+	at := strings.LastIndexByte(name, '/') + 1
+	of = Series(name[:at])
+	if n, err := fmt.Sscanf(name[at:], "%x-%x", (*uint64)(&r.After), (*uint64)(&r.UpTo)); err != nil || n != 2 || r.Name(of) != name {
 		return "", Range{}, false
 	}
-	return analyzer, r, r.whole()
+	return of, r, r.whole()
 }
 
 // whole reports whether a range is that of a segment.
@@ -85,10 +113,7 @@ func (r Range) Parts() (list []Range) {
 }
 
 // An Erasure drops the segments that have a turn, as a part of the turn's erasure.
-type Erasure struct {
-	Turn      dag.TurnID
-	Analyzers []string // all that there are
-}
+type Erasure struct{ Turn dag.TurnID }
 
 // Needs asks for the turn's number.
 func (e *Erasure) Needs(k *history.State) (n history.Needs) {
@@ -102,9 +127,9 @@ func (e *Erasure) Needs(k *history.State) (n history.Needs) {
 func (e *Erasure) Plan(k *history.State) (*history.Plan, error) {
 	p := &history.Plan{}
 	if turn, ok := k.Turns[e.Turn]; ok {
-		for _, analyzer := range e.Analyzers {
+		for _, series := range Kept() {
 			for _, r := range Of(turn.Seq) {
-				p.Snapshots = append(p.Snapshots, history.Snapshot{Name: r.Name(analyzer)})
+				p.Snapshots = append(p.Snapshots, history.Snapshot{Name: r.Name(series)})
 			}
 		}
 	}

@@ -74,6 +74,11 @@ func (f *Flat) Add(id dag.TurnID, seq dag.Seq, vector []int8) (place int, err er
 	return len(f.turns) - 1, nil
 }
 
+// Grow makes room for so many more turns.
+func (f *Flat) Grow(turns int) {
+	f.turns, f.vectors = slices.Grow(f.turns, turns), slices.Grow(f.vectors, turns*f.dimensions)
+}
+
 // Erase overwrites the vector of a place.
 func (f *Flat) Erase(place int) {
 	clear(f.At(place))

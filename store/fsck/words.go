@@ -2,6 +2,7 @@ package fsck
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -9,13 +10,19 @@ import (
 	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/retrieval"
 	"github.com/graphkernel/graphkernel/retrieval/analysis"
+	"github.com/graphkernel/graphkernel/retrieval/embed/static"
 	"github.com/graphkernel/graphkernel/retrieval/segments"
 	"github.com/graphkernel/graphkernel/store"
 )
 
-// checkWords derives each segment of an index of words anew from the texts.
+// checkWords derives each segment of an index anew from the texts: of words, and of vectors.
 func checkWords(c *checker) error {
-	page := history.SnapshotPage{Prefix: segments.All, Limit: 1}
+	return cmp.Or(c.segments(segments.AllVectors), c.segments(segments.AllWords))
+}
+
+// segments checks those whose names begin with a prefix.
+func (c *checker) segments(prefix string) error {
+	page := history.SnapshotPage{Prefix: prefix, Limit: 1}
 	for last := ""; ; {
 		list, err := c.s.Snapshots(c.ctx, c.tenant, page)
 		if err != nil {
@@ -39,13 +46,13 @@ func checkWords(c *checker) error {
 // segment compares a segment with one that is made of the texts. An erasure may come between reading the one and the other, and drops
 // the segment then: so it is read once more.
 func (c *checker) segment(where string, s *history.Snapshot) error {
-	analyzer, r, ok := segments.Parse(s.Name)
-	if !ok || !slices.Contains(analysis.Names(), analyzer) {
-		c.find(where, "form", "it is no name of a segment of words")
+	of, r, ok := segments.Parse(s.Name)
+	if !ok || !slices.Contains(segments.Kept(), of) {
+		c.find(where, "form", "it is no name of a segment of words or vectors")
 		return nil
 	}
 	for range 2 {
-		want, err := c.wordsOf(analysis.Of(analyzer), r)
+		want, err := c.segmentOf(of, r)
 		if errors.Is(err, errNoBody) {
 			return nil // which is told of the turn
 		}
@@ -73,8 +80,8 @@ var (
 	errNoBody      = errors.New("a body is not in its form")
 )
 
-// wordsOf makes a segment of texts.
-func (c *checker) wordsOf(a analysis.Analyzer, r segments.Range) ([]byte, error) {
+// segmentOf makes a segment of texts.
+func (c *checker) segmentOf(of segments.Series, r segments.Range) ([]byte, error) {
 	var turns []retrieval.Turn
 	err := c.s.Scan(c.ctx, c.tenant, r.After, nil, func(record *store.Record) error {
 		if record.Seq > r.UpTo {
@@ -90,9 +97,24 @@ func (c *checker) wordsOf(a analysis.Analyzer, r segments.Range) ([]byte, error)
 	if err != nil && !errors.Is(err, errSegmentRead) {
 		return nil, err
 	}
-	x := retrieval.New(a, 0)
-	if err := x.Add(turns, nil); err != nil {
+	if of == segments.Words(of.Of()) {
+		x := retrieval.New(analysis.Of(of.Of()), 0)
+		if err := x.Add(turns, nil); err != nil {
+			return nil, err
+		}
+		return x.AppendSegment(nil, r.After, r.UpTo), nil
+	}
+	texts := make([]string, len(turns))
+	for i := range turns {
+		texts[i] = turns[i].Content
+	}
+	vectors, err := static.Load().Embed(c.ctx, texts)
+	if err != nil {
 		return nil, err
 	}
-	return x.AppendSegment(nil, r.After, r.UpTo), nil
+	x := retrieval.New(analysis.None, static.Load().Model().Dimensions)
+	if err := x.Add(turns, vectors); err != nil {
+		return nil, err
+	}
+	return x.AppendVectors(nil, of.Of(), r.After, r.UpTo), nil
 }

@@ -9,6 +9,8 @@ import (
 	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/retrieval"
 	"github.com/graphkernel/graphkernel/retrieval/analysis"
+	"github.com/graphkernel/graphkernel/retrieval/embed"
+	"github.com/graphkernel/graphkernel/retrieval/embed/static"
 	"github.com/graphkernel/graphkernel/retrieval/segments"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/store/fsck"
@@ -29,18 +31,25 @@ func TestWords(t *testing.T) {
 	whole, other := wordsOf(ctx, t, s, r, ""), wordsOf(ctx, t, s, r, " secret")
 	damaged := bytes.Clone(whole)
 	damaged[200] ^= 1
+	vectors := vectorsOf(ctx, t, s, r)
+	bent := bytes.Clone(vectors)
+	bent[200] ^= 1
 	for _, c := range []struct {
 		about, name string
 		value       []byte
 		rule        string
 	}{
-		{"sound", r.Name("english"), whole, ""},
-		{"a bit", r.Name("english"), damaged, "words"},
-		{"a word of no text", r.Name("english"), other, "words"},
-		{"another analyzer's", r.Name("none"), whole, "words"},
-		{"of no analyzer", r.Name("german"), whole, "form"},
+		{"sound", r.Name(segments.Words("english")), whole, ""},
+		{"a bit", r.Name(segments.Words("english")), damaged, "words"},
+		{"a word of no text", r.Name(segments.Words("english")), other, "words"},
+		{"another analyzer's", r.Name(segments.Words("none")), whole, "words"},
+		{"of no analyzer", r.Name(segments.Words("german")), whole, "form"},
 		{"of no size", "words/english/00000000000000-00000000000100", whole, "form"},
-		{"not yet full", segments.Range{After: segments.Least, UpTo: 2 * segments.Least}.Name("english"), whole, "words"},
+		{"vectors", r.Name(segments.Vectors(embed.StaticID)), vectors, ""},
+		{"a bit of a vector", r.Name(segments.Vectors(embed.StaticID)), bent, "words"},
+		{"words in place of vectors", r.Name(segments.Vectors(embed.StaticID)), whole, "words"},
+		{"of no model", r.Name(segments.Vectors("other@1")), vectors, "form"},
+		{"not yet full", segments.Range{After: segments.Least, UpTo: 2 * segments.Least}.Name(segments.Words("english")), whole, "words"},
 	} {
 		if err := storetest.Snap(ctx, s, tenant, []history.Snapshot{{Name: c.name, Value: c.value}}, false); err != nil {
 			t.Fatal(err)
@@ -58,10 +67,9 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// wordsOf makes a segment of a store, with a word more in its first text.
-func wordsOf(ctx context.Context, t *testing.T, s store.Store, r segments.Range, more string) []byte {
+// turnsOf returns the turns of a store's segment.
+func turnsOf(ctx context.Context, t *testing.T, s store.Store, r segments.Range) (turns []retrieval.Turn) {
 	t.Helper()
-	var turns []retrieval.Turn
 	err := s.Scan(ctx, tenant, r.After, nil, func(record *store.Record) error {
 		turn, err := segments.TurnOf(record)
 		turns = append(turns, turn)
@@ -70,10 +78,36 @@ func wordsOf(ctx context.Context, t *testing.T, s store.Store, r segments.Range,
 	if err != nil || len(turns) != segments.Least {
 		t.Fatalf("%d turns, %v", len(turns), err)
 	}
+	return turns
+}
+
+// wordsOf makes a segment of a store, with a word more in its first text.
+func wordsOf(ctx context.Context, t *testing.T, s store.Store, r segments.Range, more string) []byte {
+	t.Helper()
+	turns := turnsOf(ctx, t, s, r)
 	turns[0].Content += more
 	x := retrieval.New(analysis.English, 0)
 	if err := x.Add(turns, nil); err != nil {
 		t.Fatal(err)
 	}
 	return x.AppendSegment(nil, r.After, r.UpTo)
+}
+
+// vectorsOf makes the vectors of a segment of a store.
+func vectorsOf(ctx context.Context, t *testing.T, s store.Store, r segments.Range) []byte {
+	t.Helper()
+	turns := turnsOf(ctx, t, s, r)
+	var vectors [][]int8
+	for _, turn := range turns {
+		v, err := static.Load().Embed(ctx, []string{turn.Content})
+		if err != nil {
+			t.Fatal(err)
+		}
+		vectors = append(vectors, v...)
+	}
+	x := retrieval.New(analysis.English, static.Load().Model().Dimensions)
+	if err := x.Add(turns, vectors); err != nil {
+		t.Fatal(err)
+	}
+	return x.AppendVectors(nil, embed.StaticID, r.After, r.UpTo)
 }

@@ -18,7 +18,6 @@ import (
 	"github.com/graphkernel/graphkernel/ledger/identity"
 	"github.com/graphkernel/graphkernel/ledger/witness"
 	"github.com/graphkernel/graphkernel/policy/registry"
-	"github.com/graphkernel/graphkernel/retrieval/analysis"
 	"github.com/graphkernel/graphkernel/retrieval/segments"
 	"github.com/graphkernel/graphkernel/slice/issued"
 )
@@ -42,7 +41,7 @@ func adopting(e *erasures.Erasure) []history.Change {
 }
 
 func erasing(facts *knowledge.Erasure) []history.Change {
-	return []history.Change{facts, &journal.Erasure{Turn: facts.Turn, At: facts.At, Adopting: facts.Adopting}, &issued.Forgetting{Turn: facts.Turn, Lost: facts.Lost}, &segments.Erasure{Turn: facts.Turn, Analyzers: analysis.Names()}}
+	return []history.Change{facts, &journal.Erasure{Turn: facts.Turn, At: facts.At, Adopting: facts.Adopting}, &issued.Forgetting{Turn: facts.Turn, Lost: facts.Lost}, &segments.Erasure{Turn: facts.Turn}}
 }
 
 // OfCell finds the codec of a cell by its name.
