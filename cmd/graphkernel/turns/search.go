@@ -68,7 +68,7 @@ A hit is no evidence: cut a slice around it for that.`,
 	flags.StringVar(&f.until, "until", "", "only turns created before this date or time, or so long ago")
 	flags.StringVar(&f.Space, "space", "", "only turns on which something rests that is believed in this space of beliefs")
 	flags.Uint64Var(&f.AsOf, "as-of", 0, "search what was there at this sequence number; 0 is the present")
-	flags.StringVar(&f.Policy, "policy", "", "find turns under this policy (default: recall@1; find@1 also compares meanings, which finds some of what is said in other words, and reads every text once more in each process)")
+	flags.StringVar(&f.Policy, "policy", "", "find turns under this policy (default: recall@1; find@1 also compares meanings, which finds some of what is said in other words, and shows more places)")
 	cli.WithinFlag(c, &f.within)
 	flags.BoolVar(&f.enrich, "enrich", false, "add the facts around what each hit speaks of, and rank by both; at most 200 hits")
 	flags.BoolVar(&f.Explain, "explain", false, "say what each score is made of")
