@@ -87,33 +87,34 @@ func newComparison(texts [][]int32) *comparison {
 		*kept = make([]span, most+most/4+1)
 	}
 	by := *kept
-	c.each(func(_ int, term int32) { by[term].end++ }) // how many have it, for now
-	c.after, c.until, c.of = make([]int32, total), make([]int32, total), make([]int32, total)
-	taken, at := int32(0), 0
-	c.each(func(i int, term int32) {
-		s := &by[term]
-		if s.next == 0 { // the first text that has it
-			s.next, s.end = taken, taken+s.end
-			taken = s.end
-		}
-		s.next++
-		c.of[s.next-1] = int32(i)
-		c.after[at], c.until[at] = s.next, s.end
-		at++
-	})
-	c.each(func(_ int, term int32) { by[term] = span{} })
-	return c
-}
-
-// each calls fn with the terms of the texts that are compared.
-func (c *comparison) each(fn func(i int, term int32)) {
-	for i, terms := range c.texts {
+	for _, terms := range c.texts {
 		if len(terms) >= leastTerms {
 			for _, term := range terms {
-				fn(i, term)
+				by[term].end++ // how many have it, for now
 			}
 		}
 	}
+	c.after, c.until, c.of = make([]int32, total), make([]int32, total), make([]int32, total)
+	taken, at := int32(0), 0
+	for i, terms := range c.texts {
+		if len(terms) < leastTerms {
+			continue
+		}
+		for _, term := range terms {
+			s := &by[term]
+			if s.next == 0 { // the first text that has it
+				s.next, s.end = taken, taken+s.end
+				taken = s.end
+			}
+			s.next++
+			c.of[s.next-1] = int32(i)
+			c.after[at], c.until[at] = s.next, s.end
+			if at++; s.next == s.end { // the last one
+				*s = span{}
+			}
+		}
+	}
+	return c
 }
 
 // row compares a text with those after it. common is zero for each text, and is so again afterwards.
