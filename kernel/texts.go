@@ -166,8 +166,10 @@ func (x *tenantTexts) keep(known moment, form textForm, fetched map[dag.TurnID]t
 	}
 }
 
-// fetchedAtOnce bounds the turns of one query for text.
-const fetchedAtOnce = 512
+const (
+	fetchedAtOnce = 512   // turns of one query for text, at most
+	keptAtOnce    = 2_000 // texts of one answer that are kept, at most: a search for more would drive out all others
+)
 
 // encoded returns the texts of a cut's turns as of head, in their order. It takes one query for
 // up to 512 turns that are not cached. Nothing damaged is returned: a text must match its digest, a
@@ -322,7 +324,9 @@ func (x *tenantTexts) chosen(ctx context.Context, head dag.Seq, turns []dag.Turn
 		if len(gone) > 0 {
 			return nil, gone, nil
 		}
-		x.keep(known, formChosen, read)
+		if len(read) <= keptAtOnce {
+			x.keep(known, formChosen, read)
+		}
 	}
 	chosen = make([]contexts.ChosenTurn, len(turns))
 	for i, id := range turns {
