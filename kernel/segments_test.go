@@ -112,6 +112,7 @@ func segmented(t *testing.T, s store.Store, p policy.ID, rounds int, kept ...seg
 		must(ask.Turns().Search(ctx, tenant, kernel.SearchRequest{Policy: p, Query: retrieval.Query{Text: "deploy", Limit: 3}}))
 		for range r.IntN(4) {
 			id := ids[r.IntN(len(ids))]
+			again := erased[id] // then the segments were derived anew without it
 			before := len(snapshotsOf(t, s))
 			must([]*kernel.Kernel{k, other}[r.IntN(2)].Turns().Erase(ctx, tenant, id, "asked to"))
 			erased[id] = true
@@ -119,7 +120,7 @@ func segmented(t *testing.T, s store.Store, p policy.ID, rounds int, kept ...seg
 			noWord(t, s, words, erased)
 			seq := must(s.Turns(ctx, tenant, store.IDs{id}))[0].Seq
 			for _, snapshot := range snapshotsOf(t, s) {
-				if _, r, _ := segments.Parse(snapshot.Name); r.After < seq && seq <= r.UpTo {
+				if _, r, _ := segments.Parse(snapshot.Name); !again && r.After < seq && seq <= r.UpTo {
 					t.Fatalf("number %d is erased, and there is %s", seq, snapshot.Name)
 				}
 			}
