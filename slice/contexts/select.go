@@ -4,11 +4,13 @@ import (
 	"container/heap"
 
 	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/slice/contexts/overlap"
 )
 
-// An Overlap says how alike two candidates are, by their indexes.
-type Overlap = overlap.Overlap
+// An Overlap says how alike two candidates are, in ppm. First and Second are their indexes. Package overlap finds them.
+type Overlap struct {
+	First, Second int // First < Second
+	Share         dag.PPM
+}
 
 // Select chooses candidates: those that are mandatory, in their order and also if the budget is too small for them, see [Owed]; then the best first,
 // each if its score is above 0 and it fits into what is left of the budget. What a score owes to those chosen before is computed anew with each choice. Of

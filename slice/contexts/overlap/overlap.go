@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/slice/contexts"
 )
 
 const (
@@ -18,18 +19,12 @@ const (
 	leastTerms = 8
 )
 
-// An Overlap says how alike two texts are, in ppm. First and Second are their indexes.
-type Overlap struct {
-	First, Second int // First < Second
-	Share         dag.PPM
-}
-
 // Compare returns how alike texts are, from leastShare on: the terms that both have, of those that the shorter one has, each counted once.
 // Each text is its distinct terms as small numbers, none for one that is not compared. The cost is one step for each pair of texts, and one for each
 // term that two have in common, on every processor. What it returns does not depend on how many there are.
-func Compare(texts [][]int32) []Overlap {
+func Compare(texts [][]int32) []contexts.Overlap {
 	c := newComparison(texts)
-	rows := make([][]Overlap, len(texts))
+	rows := make([][]contexts.Overlap, len(texts))
 	const portion = 16 // texts taken at once
 	var next atomic.Int64
 	work := func() {
@@ -118,7 +113,7 @@ func newComparison(texts [][]int32) *comparison {
 }
 
 // row compares a text with those after it. common is zero for each text, and is so again afterwards.
-func (c *comparison) row(i int, common []int32) (overlaps []Overlap) {
+func (c *comparison) row(i int, common []int32) (overlaps []contexts.Overlap) {
 	terms := c.texts[i]
 	if len(terms) < leastTerms {
 		return nil
@@ -131,7 +126,7 @@ func (c *comparison) row(i int, common []int32) (overlaps []Overlap) {
 	need := c.needs[i]
 	for j := i + 1; j < len(common); j++ {
 		if n := common[j]; n >= min(need, c.needs[j]) {
-			overlaps = append(overlaps, Overlap{i, j, dag.PPM(int64(n) * int64(dag.One) / int64(min(len(terms), len(c.texts[j]))))})
+			overlaps = append(overlaps, contexts.Overlap{First: i, Second: j, Share: dag.PPM(int64(n) * int64(dag.One) / int64(min(len(terms), len(c.texts[j]))))})
 		}
 	}
 	clear(common[i+1:])

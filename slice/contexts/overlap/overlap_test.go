@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/slice/contexts"
 	"github.com/graphkernel/graphkernel/slice/contexts/overlap"
 )
 
@@ -25,7 +26,7 @@ func TestCompare(t *testing.T) {
 				}
 			}
 		}
-		var want []overlap.Overlap
+		var want []contexts.Overlap
 		for i := range texts {
 			if len(texts[i]) < 8 {
 				short++
@@ -42,7 +43,7 @@ func TestCompare(t *testing.T) {
 					}
 				}
 				if share := common * 1_000_000 / least; share >= 300_000 {
-					want = append(want, overlap.Overlap{First: i, Second: j, Share: dag.PPM(share)})
+					want = append(want, contexts.Overlap{First: i, Second: j, Share: dag.PPM(share)})
 					alike++
 				} else {
 					unlike++
