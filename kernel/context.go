@@ -31,7 +31,8 @@ type ContextRequest struct {
 	Spaces []belief.Space  // of beliefs; none: all that are there for who asks
 }
 
-// An IssuedContext is what a request for a context is answered with.
+// An IssuedContext is what a request for a context is answered with. What it points to may be shared
+// with others and must not be changed.
 type IssuedContext struct {
 	Context *contexts.Bundle
 	Bundle  []byte // canonical bytes, the evidence to hand on
@@ -181,15 +182,16 @@ func (c *cache) assembleOnce(ctx context.Context, tenant dag.Tenant, a *assembly
 }
 
 // chosenText returns the record of a chosen turn, which has a text, as a context has it.
-func chosenText(r *store.Record) (t contexts.ChosenTurn, err error) {
+func chosenText(r *store.Record) (*contexts.ChosenTurn, error) {
 	if err := checkRecord(r); err != nil {
-		return t, err
+		return nil, err
 	}
-	if t.Body, err = slice.ParseBody(r.Body); err != nil {
-		return t, fmt.Errorf("turn %s: %w: %w", r.Turn.ID, ErrDamaged, err)
+	body, err := slice.ParseBody(r.Body)
+	if err != nil {
+		return nil, fmt.Errorf("turn %s: %w: %w", r.Turn.ID, ErrDamaged, err)
 	}
-	t.Turn, t.Body.Salt = r.Turn, r.Salt
-	return t, nil
+	body.Salt = r.Salt
+	return &contexts.ChosenTurn{Turn: r.Turn, Body: body}, nil
 }
 
 // gone says why turns of an index have no text in the store: they were erased while the context was made, or it is damaged.

@@ -90,7 +90,7 @@ func (k Turns) Enrich(ctx context.Context, tenant dag.Tenant, r EnrichRequest) (
 }
 
 func (c *cache) enrich(ctx context.Context, tenant dag.Tenant, r *EnrichRequest) (*Enriched, error) {
-	asOf, err := c.asOfNumber(ctx, tenant, r.AsOf)
+	asOf, _, err := c.asOf(ctx, tenant, r.AsOf)
 	if err != nil {
 		return nil, err
 	}

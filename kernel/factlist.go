@@ -100,7 +100,7 @@ func (k Facts) Totals(ctx context.Context, tenant dag.Tenant, asOf dag.Seq) (kno
 
 // find turns a query into one of stored names.
 func (c *cache) find(ctx context.Context, tenant dag.Tenant, q *FactQuery) (f knowledge.Find, v *view, err error) {
-	at, err := c.asOfNumber(ctx, tenant, q.AsOf)
+	at, _, err := c.asOf(ctx, tenant, q.AsOf)
 	if err != nil {
 		return f, nil, err
 	}

@@ -62,7 +62,7 @@ func (k Facts) Slice(ctx context.Context, tenant dag.Tenant, r FactRequest) (_ *
 		return nil, err
 	}
 	return steady(k.engine, func(c *cache) (*IssuedFacts, error) {
-		at, err := c.asOfNumber(ctx, tenant, r.AsOf)
+		at, _, err := c.asOf(ctx, tenant, r.AsOf)
 		if err != nil {
 			return nil, err
 		}
@@ -148,7 +148,7 @@ func (c *cache) cutFacts(ctx context.Context, tenant dag.Tenant, q facts.Questio
 	if err != nil {
 		return nil, "", err
 	}
-	at, err := c.asOfNumber(ctx, tenant, given)
+	at, _, err := c.asOf(ctx, tenant, given)
 	if err != nil {
 		return nil, "", err
 	}

@@ -83,7 +83,7 @@ func (c *cache) gatherer(ctx context.Context, tenant dag.Tenant, p *contexts.Pol
 		}
 	}
 	var err error
-	if g.asOf, g.head, err = c.asOfAndHead(ctx, tenant, given); err != nil {
+	if g.asOf, g.head, err = c.asOf(ctx, tenant, given); err != nil {
 		return nil, err
 	}
 	if g.asOf == 0 {
@@ -105,13 +105,14 @@ func (g *gatherer) gather(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	err = words.read(ctx, g.head, func(x *retrieval.Index) {
-		newest, _ := x.Newest(g.asOf)
-		g.reference = newest.CreatedAt
-		if g.anchor != nil {
-			g.reference = g.anchor.Turn.CreatedAt
-		}
-	})
+	if g.anchor != nil {
+		g.reference = g.anchor.Turn.CreatedAt
+	} else {
+		err = words.read(ctx, g.head, func(x *retrieval.Index) {
+			newest, _ := x.Newest(g.asOf)
+			g.reference = newest.CreatedAt
+		})
+	}
 	if err != nil {
 		return err
 	}
@@ -430,11 +431,22 @@ func (g *gatherer) choose(ctx context.Context) (c contexts.Choice, err error) {
 			c.Beliefs = append(c.Beliefs, *g.beliefs.of[chosen.ID])
 		}
 	}
-	var gone []dag.TurnID
-	if c.Turns, gone, err = g.c.tenants.of(g.tenant).texts.chosen(ctx, g.head, turns, places); err == nil && len(gone) > 0 {
-		err = g.c.gone(ctx, g.tenant, gone)
+	chosen, err := g.c.tenants.of(g.tenant).texts.chosen(ctx, g.head, turns, places)
+	if err != nil {
+		return c, err
 	}
-	return c, err
+	var gone []dag.TurnID
+	for i, t := range chosen {
+		if t == nil {
+			gone = append(gone, turns[i])
+		} else {
+			c.Turns = append(c.Turns, *t)
+		}
+	}
+	if len(gone) > 0 {
+		return c, g.c.gone(ctx, g.tenant, gone)
+	}
+	return c, nil
 }
 
 // compares reports whether turns are compared with one another.

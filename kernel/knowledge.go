@@ -127,15 +127,9 @@ func firstOf[K comparable](m map[K]int) (least int, key K) {
 	return least, key
 }
 
-// asOfNumber returns the number that a question is as of: that of the head if none is given. The
+// asOf returns the number that a question is as of, which is the head if none is given, and the head. The
 // cached facts are those of the head then.
-func (c *cache) asOfNumber(ctx context.Context, tenant dag.Tenant, given dag.Seq) (dag.Seq, error) {
-	asOf, _, err := c.asOfAndHead(ctx, tenant, given)
-	return asOf, err
-}
-
-// asOfAndHead is asOfNumber that also returns the head.
-func (c *cache) asOfAndHead(ctx context.Context, tenant dag.Tenant, given dag.Seq) (asOf, head dag.Seq, err error) {
+func (c *cache) asOf(ctx context.Context, tenant dag.Tenant, given dag.Seq) (asOf, head dag.Seq, err error) {
 	head, err = c.store.Head(ctx, tenant)
 	if err != nil {
 		return 0, 0, err
@@ -269,7 +263,7 @@ func (k Facts) Traverse(ctx context.Context, tenant dag.Tenant, t Traversal) (_ 
 // is kept is walked as of what the head likely is: if it is that, the answer is there already.
 func (c *cache) begin(ctx context.Context, tenant dag.Tenant, t *Traversal) (at dag.Seq, early *Traversed, err error) {
 	if t.AsOf != 0 {
-		at, err = c.asOfNumber(ctx, tenant, t.AsOf)
+		at, _, err = c.asOf(ctx, tenant, t.AsOf)
 		return at, nil, err
 	}
 	facts := c.tenants.of(tenant).facts
@@ -437,7 +431,7 @@ func (k Facts) Retract(ctx context.Context, tenant dag.Tenant, q FactQuery, reas
 // Aliases returns the alias table as of a number; 0 is now.
 func (k Facts) Aliases(ctx context.Context, tenant dag.Tenant, at dag.Seq) (*normalize.Table, error) {
 	return steady(k.engine, func(c *cache) (*normalize.Table, error) {
-		at, err := c.asOfNumber(ctx, tenant, at)
+		at, _, err := c.asOf(ctx, tenant, at)
 		if err != nil {
 			return nil, err
 		}
@@ -478,7 +472,7 @@ func (k Facts) Paths(ctx context.Context, tenant dag.Tenant, p PathQuery) (_ *Tr
 		return nil, err
 	}
 	return steady(k.engine, func(c *cache) (*Traversed, error) {
-		at, err := c.asOfNumber(ctx, tenant, t.AsOf)
+		at, _, err := c.asOf(ctx, tenant, t.AsOf)
 		if err != nil {
 			return nil, err
 		}

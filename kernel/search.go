@@ -78,7 +78,7 @@ func (c *cache) search(ctx context.Context, tenant dag.Tenant, r SearchRequest) 
 	r.Approximate = r.AsOf == 0 && r.Within == nil
 	var head dag.Seq
 	if r.AsOf, err = held(tenant, r.Within, r.AsOf); err == nil {
-		r.AsOf, head, err = c.asOfAndHead(ctx, tenant, r.AsOf)
+		r.AsOf, head, err = c.asOf(ctx, tenant, r.AsOf)
 	}
 	if err != nil {
 		return f, err
@@ -116,7 +116,7 @@ func (c *cache) search(ctx context.Context, tenant dag.Tenant, r SearchRequest) 
 	if err != nil {
 		return f, err
 	}
-	if f.Hits, err = c.withTexts(ctx, tenant, head, hits); err != nil {
+	if f.Hits, err = c.tenants.of(tenant).texts.ofHits(ctx, head, hits); err != nil {
 		return f, err
 	}
 	if reranker != nil {
@@ -124,30 +124,6 @@ func (c *cache) search(ctx context.Context, tenant dag.Tenant, r SearchRequest) 
 	}
 	f.Hits = f.Hits[:min(len(f.Hits), limit)]
 	return f, err
-}
-
-// withTexts returns hits with their texts, without those whose texts were erased since they were found.
-func (c *cache) withTexts(ctx context.Context, tenant dag.Tenant, head dag.Seq, hits []retrieval.Hit) ([]FoundTurn, error) {
-	for {
-		turns, places := make([]dag.TurnID, len(hits)), make(store.Places, len(hits))
-		for i := range hits {
-			t := &hits[i].Turn
-			turns[i], places[i] = t.ID, store.Place{Conversation: t.Conversation, Seq: t.Seq}
-		}
-		texts, gone, err := c.tenants.of(tenant).texts.chosen(ctx, head, turns, places)
-		if err != nil {
-			return nil, err
-		}
-		if len(gone) > 0 {
-			hits = slices.DeleteFunc(hits, func(h retrieval.Hit) bool { return slices.Contains(gone, h.Turn.ID) })
-			continue
-		}
-		found := make([]FoundTurn, len(hits))
-		for i := range hits {
-			found[i] = FoundTurn{hits[i], texts[i].Body.Content}
-		}
-		return found, nil
-	}
 }
 
 // hits searches the index of a tenant's texts as of a head or later.

@@ -14,6 +14,7 @@ import (
 	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/history/erasures"
 	"github.com/graphkernel/graphkernel/history/follow"
+	"github.com/graphkernel/graphkernel/retrieval"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/slice/contexts"
 	"github.com/graphkernel/graphkernel/store"
@@ -280,65 +281,79 @@ func (x *tenantTexts) explain(ctx context.Context, records []store.Record, texts
 	return nil
 }
 
-// chosen returns turns with their texts as contexts have them, in the order of their places, as of head. Attributes must not be changed. Of turns whose texts
-// are gone it returns the ids, and nothing else. Nothing damaged is returned.
-func (x *tenantTexts) chosen(ctx context.Context, head dag.Seq, turns []dag.TurnID, places store.Places) (chosen []contexts.ChosenTurn, gone []dag.TurnID, err error) {
+// chosen returns turns with their texts as contexts have them, in the order of their places, as of head. They may be shared and must not be changed. The
+// entry of a turn whose text is gone is nil. Nothing damaged is returned.
+func (x *tenantTexts) chosen(ctx context.Context, head dag.Seq, turns []dag.TurnID, places store.Places) ([]*contexts.ChosenTurn, error) {
 	known, err := x.sync(ctx, head)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	given := make([]*contexts.ChosenTurn, len(turns))
-	x.kept.getAll(len(turns), func(i int) textKey { return textKey{known.generation, turns[i], formChosen} }, func(i int, t text) { given[i] = t.chosen })
-	var lacking store.Places
-	for i := range given {
-		if given[i] == nil {
-			lacking = append(lacking, places[i])
-		}
-	}
-	read := map[dag.TurnID]text{}
-	if len(lacking) > 0 {
-		records, err := x.store.Turns(ctx, x.tenant, lacking)
-		if err != nil {
-			return nil, nil, err
-		}
-		if len(records) != len(lacking) {
-			return nil, nil, fmt.Errorf("%w: %d of %d turns that are in the index are not in the store", ErrDamaged, len(lacking)-len(records), len(lacking))
-		}
-		parsed := make([]contexts.ChosenTurn, len(records))
-		err = x.inside.each(ctx, len(records), func(i int) (err error) {
-			if records[i].Body != nil {
-				parsed[i], err = chosenText(&records[i])
-			}
-			return err
-		})
-		if err != nil {
-			return nil, nil, err
-		}
-		for i := range records {
-			if records[i].Body == nil {
-				gone = append(gone, records[i].Turn.ID)
-			} else {
-				read[parsed[i].ID] = text{chosen: &parsed[i]}
-			}
-		}
-		if len(gone) > 0 {
-			return nil, gone, nil
-		}
-		if len(read) <= keptAtOnce {
-			x.keep(known, formChosen, read)
+	chosen := make([]*contexts.ChosenTurn, len(turns))
+	x.kept.getAll(len(turns), func(i int) textKey { return textKey{known.generation, turns[i], formChosen} }, func(i int, t text) { chosen[i] = t.chosen })
+	lacking := map[dag.TurnID]int{}
+	var wanted store.Places
+	for i := range chosen {
+		if chosen[i] == nil {
+			lacking[turns[i]] = i
+			wanted = append(wanted, places[i])
 		}
 	}
-	chosen = make([]contexts.ChosenTurn, len(turns))
-	for i, id := range turns {
-		if given[i] == nil {
-			given[i] = read[id].chosen
-		}
-		if given[i] == nil {
-			return nil, nil, fmt.Errorf("%w: turn %s is not where the index has it", ErrDamaged, id)
-		}
-		chosen[i] = *given[i]
+	if len(wanted) == 0 {
+		return chosen, nil
 	}
-	return chosen, nil, nil
+	records, err := x.store.Turns(ctx, x.tenant, wanted)
+	if err != nil {
+		return nil, err
+	}
+	read := make([]*contexts.ChosenTurn, len(records))
+	err = x.inside.each(ctx, len(records), func(i int) (err error) {
+		if records[i].Body != nil {
+			read[i], err = chosenText(&records[i])
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	fetched := make(map[dag.TurnID]text, len(records))
+	for i := range records {
+		id := records[i].Turn.ID
+		at, ok := lacking[id]
+		if !ok {
+			return nil, fmt.Errorf("%w: turn %s is where the index has another one", ErrDamaged, id)
+		}
+		delete(lacking, id)
+		if chosen[at] = read[i]; read[i] != nil {
+			fetched[id] = text{chosen: read[i]}
+		}
+	}
+	for id := range lacking {
+		return nil, fmt.Errorf("%w: %d of %d turns that are in the index are not in the store, turn %s among them", ErrDamaged, len(lacking), len(wanted), id)
+	}
+	if len(fetched) <= keptAtOnce {
+		x.keep(known, formChosen, fetched)
+	}
+	return chosen, nil
+}
+
+// ofHits returns hits with their texts, as of head. It leaves out those whose texts were erased since they were found.
+func (x *tenantTexts) ofHits(ctx context.Context, head dag.Seq, hits []retrieval.Hit) ([]FoundTurn, error) {
+	turns, places := make([]dag.TurnID, len(hits)), make(store.Places, len(hits))
+	for i := range hits {
+		t := &hits[i].Turn
+		turns[i], places[i] = t.ID, store.Place{Conversation: t.Conversation, Seq: t.Seq}
+	}
+	texts, err := x.chosen(ctx, head, turns, places)
+	if err != nil {
+		return nil, err
+	}
+	found := make([]FoundTurn, 0, len(hits))
+	for i, t := range texts {
+		if t != nil {
+			found = append(found, FoundTurn{hits[i], t.Body.Content})
+		}
+	}
+	return found, nil
 }
 
 // checkRecord reports ErrDamaged if a record does not match its digests.

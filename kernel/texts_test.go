@@ -9,10 +9,12 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+	"weak"
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history/erasures"
 	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/slice/contexts"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/store/inmem"
 	"github.com/graphkernel/graphkernel/token"
@@ -60,9 +62,9 @@ func textAsks(t *testing.T) map[string]func(*tenantTexts, *cutting) error {
 			return err
 		},
 		"for a context": func(x *tenantTexts, c *cutting) error {
-			chosen, gone, err := x.chosen(t.Context(), 1, []dag.TurnID{c.slice.Turns[0].ID}, c.places)
-			if len(gone) > 0 || len(chosen) != 1 || chosen[0].Body.Content != "secret" {
-				t.Errorf("as of before the erasure: %+v, gone %v", chosen, gone)
+			chosen, err := x.chosen(t.Context(), 1, []dag.TurnID{c.slice.Turns[0].ID}, c.places)
+			if len(chosen) != 1 || chosen[0] == nil || chosen[0].Body.Content != "secret" {
+				t.Errorf("as of before the erasure: %+v", chosen)
 			}
 			return err
 		},
@@ -90,11 +92,66 @@ func TestErasedTextLeaves(t *testing.T) {
 			if n := x.kept.stats().Entries; n != 0 {
 				t.Error("the erased text is kept")
 			}
-			if chosen, gone, err := x.chosen(t.Context(), 2, []dag.TurnID{turn}, want.places); err != nil || len(gone) != 1 || chosen != nil {
-				t.Errorf("after the erasure: %+v, gone %v, %v", chosen, gone, err)
+			if chosen, err := x.chosen(t.Context(), 2, []dag.TurnID{turn}, want.places); err != nil || len(chosen) != 1 || chosen[0] != nil {
+				t.Errorf("after the erasure: %+v, %v", chosen, err)
 			}
 		})
 	}
+}
+
+// TestErasedTextIsFreed keeps two texts of one answer and erases one. The one that stays must not hold the other in memory.
+func TestErasedTextIsFreed(t *testing.T) {
+	s, x, _ := oneText(t)
+	appendText(t, s, "2")
+	ids, places := []dag.TurnID{textTurn("1"), textTurn("2")}, store.Places{textPlace("1", 1), textPlace("2", 2)}
+	kept := func() []weak.Pointer[contexts.ChosenTurn] {
+		chosen, err := x.chosen(t.Context(), 2, ids, places)
+		if err != nil || chosen[0] == nil || chosen[1] == nil {
+			t.Fatalf("%+v, %v", chosen, err)
+		}
+		return []weak.Pointer[contexts.ChosenTurn]{weak.Make(chosen[0]), weak.Make(chosen[1])}
+	}()
+	x.forget(ids[0])
+	runtime.GC()
+	if kept[0].Value() != nil {
+		t.Error("the erased text is in memory")
+	}
+	if kept[1].Value() == nil {
+		t.Error("the other text is not kept: this test cannot find anything")
+	}
+	runtime.KeepAlive(x)
+}
+
+// TestChosenMisplaced asks for a turn where another one is, and where none is.
+func TestChosenMisplaced(t *testing.T) {
+	s, x, _ := oneText(t)
+	appendText(t, s, "2")
+	for name, place := range map[string]store.Place{"another one": textPlace("2", 2), "none": textPlace("1", 7)} {
+		chosen, err := x.chosen(t.Context(), 2, []dag.TurnID{textTurn("1")}, store.Places{place})
+		if !errors.Is(err, ErrDamaged) || chosen != nil {
+			t.Errorf("%s: %+v, %v", name, chosen, err)
+		}
+	}
+}
+
+func textTurn(name string) dag.TurnID { return dag.ExternalTurnID("test", name) }
+
+func textPlace(name string, seq dag.Seq) store.Place {
+	return store.Place{Conversation: dag.ExternalConversationID("test", name), Seq: seq}
+}
+
+// appendText appends a turn that is alone in its conversation.
+func appendText(t *testing.T, s store.Store, name string) dag.Turn {
+	t.Helper()
+	body := slice.AppendBody(nil, &dag.Body{Content: "secret"})
+	turn := dag.Turn{
+		ID: textTurn(name), Conversation: dag.ExternalConversationID("test", name),
+		Role: dag.RoleUser, Phase: dag.Planning, BodyDigest: slice.DigestBody(body, dag.Salt{1}),
+	}
+	if _, err := s.Append(t.Context(), dag.DefaultTenant, []store.Batch{{{Turn: turn, Body: body, Salt: dag.Salt{1}, Marks: dag.Marks{Rules: dag.Marks1, Voice: dag.VoicePerson}}}}); err != nil {
+		t.Fatal(err)
+	}
+	return turn
 }
 
 // oneText returns a store with one turn, the texts of its tenant, and the cut that has the turn.
@@ -104,14 +161,7 @@ func oneText(t *testing.T) (*slowStore, *tenantTexts, *cutting) {
 	disk := inmem.Open(&inmem.Disk{}, inmem.Options{})
 	t.Cleanup(func() { _ = disk.Close() })
 	s := &slowStore{Store: disk}
-	body := slice.AppendBody(nil, &dag.Body{Content: "secret"})
-	turn := dag.Turn{
-		ID: dag.ExternalTurnID("test", "1"), Conversation: dag.ExternalConversationID("test", "1"),
-		Role: dag.RoleUser, Phase: dag.Planning, BodyDigest: slice.DigestBody(body, dag.Salt{1}),
-	}
-	if _, err := s.Append(ctx, dag.DefaultTenant, []store.Batch{{{Turn: turn, Body: body, Salt: dag.Salt{1}, Marks: dag.Marks{Rules: dag.Marks1, Voice: dag.VoicePerson}}}}); err != nil {
-		t.Fatal(err)
-	}
+	turn := appendText(t, s, "1")
 	steady := steadyStore{inner: s}
 	tenants, err := newFollowers(steady, newFactCache(steady, 1), newTexts(steady, make(turnstile, 1), 1<<20), &Config{WordBytes: 1 << 20}, unobserved)
 	if err != nil {
