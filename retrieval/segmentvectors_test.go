@@ -2,6 +2,7 @@ package retrieval
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"errors"
 	"math/rand/v2"
 	"reflect"
@@ -124,13 +125,16 @@ func TestVectorsRefused(t *testing.T) {
 			if _, err := parse(bad); !errors.Is(err, ErrSegment) {
 				t.Fatalf("byte %d changed: %v", n, err)
 			}
+			if n >= len(b)-sha256.Size {
+				continue // the digest, which is made again
+			}
 			switch v, err := parse(resealed(bad)); {
-			case err == nil && n < len(b)-32:
+			case err == nil:
 				if reflect.DeepEqual(v.of, [][]int8{{16, -16}, nil, {127, -127}, nil, {1, 2}}) {
 					t.Fatalf("byte %d changed: the same vectors", n)
 				}
 				others++
-			case err != nil && !errors.Is(err, ErrSegment):
+			case !errors.Is(err, ErrSegment):
 				t.Fatalf("byte %d changed: %v", n, err)
 			default:
 				refused++

@@ -75,8 +75,9 @@ func (v View) ScoreConversations(terms []string, p Params, given *Statistics) *S
 				r.Places, r.dense[n] = append(r.Places, int32(n)), s.totals[n].score
 			}
 		}
+	} else {
+		slices.Sort(r.Places)
 	}
-	slices.Sort(r.Places)
 	r.Of = make([]int64, len(r.Places))
 	for i, n := range r.Places {
 		r.Of[i], r.Most = s.totals[n].score, max(r.Most, s.totals[n].score)

@@ -20,10 +20,10 @@ type Scores struct {
 	Of     []int64 // parallel to Places
 	Statistics
 
-	dense []int64 // by place, if few have none; else nil
+	dense []int64 // by place; nil if few places have a score
 }
 
-// sparse is how many places there are for each that has a score, from which on they are not kept one by one.
+// sparse is the number of places for each one with a score from which on scores are looked up in a sorted list.
 const sparse = 8
 
 // Statistics are what scores rest on beside the terms of each turn or conversation.
@@ -66,7 +66,7 @@ func (s *Scores) At(place int32) int64 {
 // A Need says which turns are wanted, by the rank that follows from a turn's score and from the greatest one.
 type Need struct {
 	Best int                                       // so many turns of the highest ranks; 0: all that have any of the terms
-	Rank func(turn int32, score, most int64) int64 // of a turn; -1: it is not wanted at all
+	Rank func(turn int32, score, most int64) int64 // of a turn, which does not fall as the score grows; -1: it is not wanted at all
 	Most func(score, most int64) int64             // the highest rank of any turn with a score, which grows with the score
 	Also []int32                                   // turns that are wanted whatever their rank
 }
