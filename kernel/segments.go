@@ -31,18 +31,21 @@ type segmentsPage struct {
 	err      error
 }
 
-// series are those that the index is kept in: words, and if there are any vectors.
+// words is the series of the index's words.
+func (w *tenantWords) words() segments.Series { return segments.Series{Analyzer: w.analyzer.String()} }
+
+// series are those that the index is kept in: words, and vectors if it has any.
 func (w *tenantWords) series() []segments.Series {
-	list := []segments.Series{segments.Words(w.analyzer.String())}
-	if w.embedder != nil {
-		list = append(list, segments.Vectors(w.model))
+	if w.embedder == nil {
+		return []segments.Series{w.words()}
 	}
-	return list
+	return []segments.Series{w.words(), {Model: w.model}}
 }
 
 // keeps reports whether the store keeps the index.
 func (w *tenantWords) keeps() bool {
-	return !slices.ContainsFunc(w.series(), func(s segments.Series) bool { return !slices.Contains(segments.Kept(), s) })
+	kept := segments.Kept()
+	return !slices.ContainsFunc(w.series(), func(s segments.Series) bool { return !slices.Contains(kept, s) })
 }
 
 // open adds what the store keeps of the turns up to head, and reads the texts of those in between.
@@ -68,7 +71,7 @@ func (w *tenantWords) open(ctx context.Context, into *retrieval.Index, head dag.
 // pages reads all segments.
 func (w *tenantWords) pages(ctx context.Context, into chan<- segmentsPage) {
 	defer close(into)
-	at := history.SnapshotPage{Prefix: string(w.series()[0]), Limit: segmentPage}
+	at := history.SnapshotPage{Prefix: w.words().Prefix(), Limit: segmentPage}
 	for {
 		list, err := w.store.Snapshots(ctx, w.tenant, at)
 		select {
@@ -104,40 +107,47 @@ func (w *tenantWords) parse(ctx context.Context, list []history.Snapshot) (all [
 	return all
 }
 
-// parseOne reads a segment of words, with its vectors if the index has any; nil if it cannot be used.
+// parseOne reads a segment of words, and its vectors from the store if the index has any. It returns nil for one that cannot be used.
 func (w *tenantWords) parseOne(ctx context.Context, s *history.Snapshot) *retrieval.Segment {
 	_, r, ok := segments.Parse(s.Name)
 	if !ok {
 		return nil
 	}
-	parsed, err := retrieval.ParseSegment(s.Value, w.analyzer, r.After, r.UpTo)
-	if err == nil && w.embedder != nil {
-		var vectors *retrieval.Vectors
-		if vectors, err = w.vectors(ctx, r); vectors == nil && err == nil {
-			return nil
-		}
-		if err == nil {
-			err = parsed.With(vectors)
-		}
+	words, _, ok := w.parseAny(ctx, w.words(), r, s)
+	if !ok || w.embedder == nil {
+		return words
+	}
+	of := segments.Series{Model: w.model}
+	list, err := w.store.Snapshots(ctx, w.tenant, history.SnapshotPage{Prefix: r.Name(of), Limit: 1})
+	if err != nil || len(list) == 0 {
+		return nil // a store that fails fails the next question too
+	}
+	_, vectors, ok := w.parseAny(ctx, of, r, &list[0])
+	if !ok {
+		return nil
+	}
+	if err := words.Attach(vectors); err != nil {
+		w.unusable(ctx, list[0].Name, err)
+		return nil
+	}
+	return words
+}
+
+// parseAny reads a segment of either series, and reports whether it can be used.
+func (w *tenantWords) parseAny(ctx context.Context, of segments.Series, r segments.Range, s *history.Snapshot) (words *retrieval.Segment, vectors *retrieval.Vectors, ok bool) {
+	var err error
+	if of == w.words() {
+		words, err = retrieval.ParseSegment(s.Value, w.analyzer, r.After, r.UpTo)
+	} else {
+		vectors, err = retrieval.ParseVectors(s.Value, w.model, w.embedder.Model().Dimensions, r.After, r.UpTo)
 	}
 	if err != nil {
 		w.unusable(ctx, s.Name, err)
-		return nil
 	}
-	return parsed
+	return words, vectors, err == nil
 }
 
-// vectors reads those of a segment, nil if the store has none.
-func (w *tenantWords) vectors(ctx context.Context, r segments.Range) (*retrieval.Vectors, error) {
-	name := r.Name(segments.Vectors(w.model))
-	list, err := w.store.Snapshots(ctx, w.tenant, history.SnapshotPage{Prefix: name, Limit: 1})
-	if err != nil || len(list) == 0 {
-		return nil, err
-	}
-	return retrieval.ParseVectors(list[0].Value, w.model, w.embedder.Model().Dimensions, r.After, r.UpTo)
-}
-
-// unusable observes that a segment is as one that is not there.
+// unusable records that a segment cannot be used. It is then derived anew, as if the store did not have it.
 func (w *tenantWords) unusable(ctx context.Context, name string, err error) {
 	_, observed := w.held.observe(ctx, "read segment")
 	observed(fmt.Errorf("segment %s of tenant %s: %w; it is derived anew", name, w.tenant, err))
@@ -241,7 +251,8 @@ func (w *tenantWords) missing() (list []segments.Range) {
 	return list
 }
 
-// keepOne writes a segment, as far as another process did not. If a text is erased meanwhile it writes nothing, and the segment is written with a later filling.
+// keepOne writes a segment in each series in which the store does not have it yet. If a text is erased meanwhile it writes nothing, and the segment is written with
+// a later filling.
 func (w *tenantWords) keepOne(ctx context.Context, into *retrieval.Index, r segments.Range) error {
 	var lacking []segments.Series
 	for _, of := range w.series() {
@@ -249,7 +260,11 @@ func (w *tenantWords) keepOne(ctx context.Context, into *retrieval.Index, r segm
 		if err != nil {
 			return err
 		}
-		if len(there) == 0 || !w.sound(ctx, of, r, &there[0]) {
+		usable := false
+		if len(there) > 0 {
+			_, _, usable = w.parseAny(ctx, of, r, &there[0])
+		}
+		if !usable {
 			lacking = append(lacking, of)
 		}
 	}
@@ -285,20 +300,6 @@ func (w *tenantWords) keepOne(ctx context.Context, into *retrieval.Index, r segm
 	return nil
 }
 
-// sound reports whether a segment of a series can be used.
-func (w *tenantWords) sound(ctx context.Context, of segments.Series, r segments.Range, s *history.Snapshot) bool {
-	var err error
-	if of == segments.Words(w.analyzer.String()) {
-		_, err = retrieval.ParseSegment(s.Value, w.analyzer, r.After, r.UpTo)
-	} else {
-		_, err = retrieval.ParseVectors(s.Value, w.model, w.embedder.Model().Dimensions, r.After, r.UpTo)
-	}
-	if err != nil {
-		w.unusable(ctx, s.Name, err)
-	}
-	return err == nil
-}
-
 // segment returns the bytes of a segment of a series, unless the index was dropped.
 func (w *tenantWords) segment(of *retrieval.Index, series segments.Series, r segments.Range) ([]byte, bool) {
 	w.mu.RLock()
@@ -306,7 +307,7 @@ func (w *tenantWords) segment(of *retrieval.Index, series segments.Series, r seg
 	if w.index != of {
 		return nil, false
 	}
-	if series == segments.Words(w.analyzer.String()) {
+	if series == w.words() {
 		return of.AppendSegment(nil, r.After, r.UpTo), true
 	}
 	return of.AppendVectors(nil, w.model, r.After, r.UpTo), true

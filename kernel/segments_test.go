@@ -22,6 +22,7 @@ import (
 	"github.com/graphkernel/graphkernel/retrieval/embed"
 	"github.com/graphkernel/graphkernel/retrieval/segments"
 	"github.com/graphkernel/graphkernel/store"
+	"github.com/graphkernel/graphkernel/store/fsck"
 	"github.com/graphkernel/graphkernel/token"
 )
 
@@ -89,7 +90,7 @@ func TestSegments(t *testing.T) {
 	if race.Enabled {
 		rounds = 3 // one goroutine: little for the race detector
 	}
-	words, vectors := segments.Words("english"), segments.Vectors(embed.StaticID)
+	words, vectors := segments.Series{Analyzer: "english"}, segments.Series{Model: embed.StaticID}
 	for name := range stores {
 		t.Run(name+"/words", func(t *testing.T) { segmented(t, open(t, name), retrieval.PolicyID, rounds, words) })
 		t.Run(name+"/vectors", func(t *testing.T) { segmented(t, open(t, name), retrieval.FindPolicyID, (rounds+1)/2, vectors, words) })
@@ -161,6 +162,9 @@ func segmented(t *testing.T, s store.Store, p policy.ID, rounds int, kept ...seg
 		}
 		spared += plain.read - late.read
 		noWord(t, s, words, erased)
+	}
+	if report := must(fsck.Tenant(ctx, s, tenant, fsck.Options{})); report.Found > 0 {
+		t.Errorf("fsck: %v", report.Findings)
 	}
 	if rounds >= 6 && (12*found < 200*rounds || 12*spared < 2*len(ids)*rounds || dropped == 0) {
 		t.Errorf("%d hits, %d texts were not read, %d segments were dropped: too few to say anything", found, spared, dropped)

@@ -318,9 +318,9 @@ func (x *tenantTexts) chosen(ctx context.Context, head dag.Seq, turns []dag.Turn
 	fetched := make(map[dag.TurnID]text, len(records))
 	for i := range records {
 		id := records[i].Turn.ID
-		at, ok := lacking[id]
-		if !ok {
-			return nil, fmt.Errorf("%w: turn %s is where the index has another one", ErrDamaged, id)
+		at, asked := lacking[id]
+		if !asked {
+			continue // it stands where the index has another one, which is lacking below
 		}
 		delete(lacking, id)
 		if chosen[at] = read[i]; read[i] != nil {
@@ -328,7 +328,7 @@ func (x *tenantTexts) chosen(ctx context.Context, head dag.Seq, turns []dag.Turn
 		}
 	}
 	for id := range lacking {
-		return nil, fmt.Errorf("%w: %d of %d turns that are in the index are not in the store, turn %s among them", ErrDamaged, len(lacking), len(wanted), id)
+		return nil, fmt.Errorf("%w: %d of %d turns are not where the index has them, turn %s among them", ErrDamaged, len(lacking), len(wanted), id)
 	}
 	if len(fetched) <= keptAtOnce {
 		x.keep(known, formChosen, fetched)

@@ -15,11 +15,11 @@ import (
 // vectorsForm is what the vectors of a segment begin with. The number changes with the form.
 const vectorsForm = "graphkernel vectors 1\n"
 
-// Vectors are those of the turns of a segment, apart from it.
+// Vectors are the vectors of a segment's turns. The store keeps them beside the segment.
 type Vectors struct{ of [][]int8 }
 
-// AppendVectors appends the vectors of the turns numbered above after up to another number: the id of the model, the numbers, how many turns there
-// are, and for each 0 or 1 and its vector. The bytes follow from the texts of these turns and from the model alone.
+// AppendVectors appends the vectors of the turns with numbers above after and up to upTo: the id of the model, both numbers, the number of turns, and
+// for each turn 0, or 1 and its vector. The bytes depend only on the model and on the texts of these turns.
 func (x *Index) AppendVectors(dst []byte, model string, after, upTo dag.Seq) []byte {
 	from, to := x.before(after), x.before(upTo)
 	begin := len(dst)
@@ -43,8 +43,8 @@ func (x *Index) AppendVectors(dst []byte, model string, after, upTo dag.Seq) []b
 	return append(dst, digest[:]...)
 }
 
-// ParseVectors reads what AppendVectors wrote for the same model, with so many dimensions, and the same numbers. It refuses anything else, and takes memory that is at
-// most a multiple of the bytes.
+// ParseVectors reads the output of AppendVectors for the same model and numbers, and refuses anything else with ErrSegment. Its memory use is proportional
+// to len(b).
 func ParseVectors(b []byte, model string, dimensions int, after, upTo dag.Seq) (*Vectors, error) {
 	if len(b) < sha256.Size || !bytes.HasPrefix(b, []byte(vectorsForm)) {
 		return nil, fmt.Errorf("%w: %d bytes that begin otherwise", ErrSegment, len(b))
@@ -77,8 +77,8 @@ func ParseVectors(b []byte, model string, dimensions int, after, upTo dag.Seq) (
 	return v, nil
 }
 
-// With gives a segment the vectors of its turns, for an index that has vectors.
-func (s *Segment) With(v *Vectors) error {
+// Attach sets the vectors of the segment's turns. An index with vectors loads only segments that have them.
+func (s *Segment) Attach(v *Vectors) error {
 	if len(v.of) != len(s.turns) {
 		return fmt.Errorf("%w: %d vectors of %d turns", ErrSegment, len(v.of), len(s.turns))
 	}

@@ -77,7 +77,7 @@ func TestSegmentVectors(t *testing.T) {
 			if err := y.Load([]*Segment{segment}); err == nil {
 				t.Fatal("an index with vectors takes a segment without")
 			}
-			if err := segment.With(vectors); err != nil {
+			if err := segment.Attach(vectors); err != nil {
 				t.Fatal(err)
 			}
 			if err := y.Load([]*Segment{segment}); err != nil {
@@ -161,11 +161,11 @@ func TestVectorsRefused(t *testing.T) {
 		}
 		return s
 	}
-	if err := segment(0, 8).With(v); !errors.Is(err, ErrSegment) {
+	if err := segment(0, 8).Attach(v); !errors.Is(err, ErrSegment) {
 		t.Errorf("vectors of more turns: %v", err)
 	}
 	v.of[3] = []int8{1, 1}
-	if err := segment(0, 10).With(v); !errors.Is(err, ErrSegment) {
+	if err := segment(0, 10).Attach(v); !errors.Is(err, ErrSegment) {
 		t.Errorf("a vector of a turn that is withheld: %v", err)
 	}
 }

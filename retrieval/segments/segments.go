@@ -28,49 +28,49 @@ const (
 // A Range is the numbers above After up to UpTo.
 type Range struct{ After, UpTo dag.Seq }
 
-// A Series is what the names of the segments of one kind begin with.
-type Series string
+// A Series is the segments of one kind: words as an analyzer cuts them, or vectors of a model. One of the two is "".
+type Series struct{ Analyzer, Model string }
 
-// What the names of all series begin with.
+// The names of all segments of words, and of all of vectors, begin so.
 const (
 	AllWords   = "words/"
 	AllVectors = "vectors/"
 )
 
-// Words returns the series of an analyzer's words.
-func Words(analyzer string) Series { return Series(AllWords + analyzer + "/") }
-
-// Vectors returns the series of a model's vectors.
-func Vectors(model string) Series { return Series(AllVectors + model + "/") }
-
-// Kept are the series that stores have. Vectors are kept of the table that ships, since any process can make them again and compare.
+// Kept returns the series that stores have. The only vectors are those of the table that ships, since every process can compute them.
 func Kept() []Series {
-	list := []Series{Vectors(embed.StaticID)}
+	list := []Series{{Model: embed.StaticID}}
 	for _, analyzer := range analysis.Names() {
-		list = append(list, Words(analyzer))
+		list = append(list, Series{Analyzer: analyzer})
 	}
 	return list
 }
 
-// Of returns what follows the name of all series of words, or of all of vectors: the analyzer, or the model.
-func (s Series) Of() string {
-	_, of, _ := strings.Cut(strings.TrimSuffix(string(s), "/"), "/")
-	return of
+// Prefix returns what the names of the series begin with.
+func (s Series) Prefix() string {
+	if s.Model != "" {
+		return AllVectors + s.Model + "/"
+	}
+	return AllWords + s.Analyzer + "/"
 }
 
 // Name returns the name of a segment.
 func (r Range) Name(of Series) string {
-	return fmt.Sprintf("%s%014x-%014x", of, uint64(r.After), uint64(r.UpTo))
+	return fmt.Sprintf("%s%014x-%014x", of.Prefix(), uint64(r.After), uint64(r.UpTo))
 }
 
-// Parse reads a name, and reports whether it is one of a segment.
+// Parse reads a name, and reports whether it is one that Name returns of a series that is kept.
 func Parse(name string) (of Series, r Range, ok bool) {
-	at := strings.LastIndexByte(name, '/') + 1
-	of = Series(name[:at])
-	if n, err := fmt.Sscanf(name[at:], "%x-%x", (*uint64)(&r.After), (*uint64)(&r.UpTo)); err != nil || n != 2 || r.Name(of) != name {
-		return "", Range{}, false
+	for _, of := range Kept() {
+		numbers, found := strings.CutPrefix(name, of.Prefix())
+		if !found {
+			continue
+		}
+		if n, err := fmt.Sscanf(numbers, "%x-%x", (*uint64)(&r.After), (*uint64)(&r.UpTo)); err == nil && n == 2 && r.Name(of) == name {
+			return of, r, r.whole()
+		}
 	}
-	return of, r, r.whole()
+	return Series{}, Range{}, false
 }
 
 // whole reports whether a range is that of a segment.

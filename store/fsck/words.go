@@ -2,10 +2,8 @@ package fsck
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/retrieval"
@@ -15,12 +13,15 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 )
 
-// checkWords derives each segment of an index anew from the texts: of words, and of vectors.
+// checkWords derives each segment of words and of vectors anew from the texts, and compares.
 func checkWords(c *checker) error {
-	return cmp.Or(c.segments(segments.AllVectors), c.segments(segments.AllWords))
+	if err := c.segments(segments.AllVectors); err != nil {
+		return err
+	}
+	return c.segments(segments.AllWords)
 }
 
-// segments checks those whose names begin with a prefix.
+// segments checks the segments whose names begin with a prefix.
 func (c *checker) segments(prefix string) error {
 	page := history.SnapshotPage{Prefix: prefix, Limit: 1}
 	for last := ""; ; {
@@ -47,7 +48,7 @@ func (c *checker) segments(prefix string) error {
 // the segment then: so it is read once more.
 func (c *checker) segment(where string, s *history.Snapshot) error {
 	of, r, ok := segments.Parse(s.Name)
-	if !ok || !slices.Contains(segments.Kept(), of) {
+	if !ok {
 		c.find(where, "form", "it is no name of a segment of words or vectors")
 		return nil
 	}
@@ -71,7 +72,11 @@ func (c *checker) segment(where string, s *history.Snapshot) error {
 		}
 		s = &again[0]
 	}
-	c.find(where, "words", "it is not what follows from the texts of numbers %d to %d", r.After+1, r.UpTo)
+	rule := "words"
+	if of.Model != "" {
+		rule = "vectors"
+	}
+	c.find(where, rule, "it is not what follows from the texts of numbers %d to %d", r.After+1, r.UpTo)
 	return nil
 }
 
@@ -97,8 +102,8 @@ func (c *checker) segmentOf(of segments.Series, r segments.Range) ([]byte, error
 	if err != nil && !errors.Is(err, errSegmentRead) {
 		return nil, err
 	}
-	if of == segments.Words(of.Of()) {
-		x := retrieval.New(analysis.Of(of.Of()), 0)
+	if of.Model == "" {
+		x := retrieval.New(analysis.Of(of.Analyzer), 0)
 		if err := x.Add(turns, nil); err != nil {
 			return nil, err
 		}
@@ -116,5 +121,5 @@ func (c *checker) segmentOf(of segments.Series, r segments.Range) ([]byte, error
 	if err := x.Add(turns, vectors); err != nil {
 		return nil, err
 	}
-	return x.AppendVectors(nil, of.Of(), r.After, r.UpTo), nil
+	return x.AppendVectors(nil, of.Model, r.After, r.UpTo), nil
 }

@@ -39,17 +39,17 @@ func TestWords(t *testing.T) {
 		value       []byte
 		rule        string
 	}{
-		{"sound", r.Name(segments.Words("english")), whole, ""},
-		{"a bit", r.Name(segments.Words("english")), damaged, "words"},
-		{"a word of no text", r.Name(segments.Words("english")), other, "words"},
-		{"another analyzer's", r.Name(segments.Words("none")), whole, "words"},
-		{"of no analyzer", r.Name(segments.Words("german")), whole, "form"},
+		{"sound", r.Name(segments.Series{Analyzer: "english"}), whole, ""},
+		{"a bit", r.Name(segments.Series{Analyzer: "english"}), damaged, "words"},
+		{"a word of no text", r.Name(segments.Series{Analyzer: "english"}), other, "words"},
+		{"another analyzer's", r.Name(segments.Series{Analyzer: "none"}), whole, "words"},
+		{"of no analyzer", r.Name(segments.Series{Analyzer: "german"}), whole, "form"},
 		{"of no size", "words/english/00000000000000-00000000000100", whole, "form"},
-		{"vectors", r.Name(segments.Vectors(embed.StaticID)), vectors, ""},
-		{"a bit of a vector", r.Name(segments.Vectors(embed.StaticID)), bent, "words"},
-		{"words in place of vectors", r.Name(segments.Vectors(embed.StaticID)), whole, "words"},
-		{"of no model", r.Name(segments.Vectors("other@1")), vectors, "form"},
-		{"not yet full", segments.Range{After: segments.Least, UpTo: 2 * segments.Least}.Name(segments.Words("english")), whole, "words"},
+		{"vectors", r.Name(segments.Series{Model: embed.StaticID}), vectors, ""},
+		{"a bit of a vector", r.Name(segments.Series{Model: embed.StaticID}), bent, "vectors"},
+		{"words in place of vectors", r.Name(segments.Series{Model: embed.StaticID}), whole, "vectors"},
+		{"of no model", r.Name(segments.Series{Model: "other@1"}), vectors, "form"},
+		{"not yet full", segments.Range{After: segments.Least, UpTo: 2 * segments.Least}.Name(segments.Series{Analyzer: "english"}), whole, "words"},
 	} {
 		if err := storetest.Snap(ctx, s, tenant, []history.Snapshot{{Name: c.name, Value: c.value}}, false); err != nil {
 			t.Fatal(err)
