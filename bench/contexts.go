@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/graphkernel/graphkernel/dag"
@@ -90,11 +91,12 @@ func agents(ctx context.Context, r *report, y *yard, turns, length, rounds int, 
 	}
 	r.table(fmt.Sprintf("The first search of a process, %d turns in SQLite", turns), firsts)
 
-	// A hundred tasks, each with an anchor of its own, come again and again; a fresh one comes once.
+	// A hundred tasks come again and again. Later ones come once: the words of each are those of another turn, and so is its anchor.
 	const tasks = 100
 	request := func(i int, id policy.ID) kernel.ContextRequest {
+		words := strings.Fields(l.turns[(i*104_729)%turns].Content)[:searchWords]
 		anchor := l.turns[(i*7919+turns/2)%turns].ID
-		return kernel.ContextRequest{Task: l.queries[i%len(l.queries)] + " thing " + fmt.Sprint(i%100), Anchor: &anchor, Policy: id, AsOf: dag.Seq(turns)}
+		return kernel.ContextRequest{Task: strings.Join(words, " ") + " thing " + fmt.Sprint(i%100), Anchor: &anchor, Policy: id, AsOf: dag.Seq(turns)}
 	}
 	assembled := func(name string, id policy.ID, which func(i int) int) *candidate {
 		return &candidate{name: name, run: func(ctx context.Context, i int) error {
@@ -106,13 +108,15 @@ func agents(ctx context.Context, r *report, y *yard, turns, length, rounds int, 
 		}}
 	}
 	search := &candidate{name: "search through the kernel", run: func(ctx context.Context, i int) error { return find(ctx, k, i, retrieval.PolicyID) }}
-	again, fresh := func(i int) int { return i % tasks }, tasks
+	again := func(i int) int { return i % tasks }
+	seen := tasks
+	fresh := func(int) int { seen++; return seen }
 	all := []*candidate{
 		assembled("context@1, without the record", "", again),
 		assembled("every source on, without the record", everything, again),
-		assembled("context@1 for a task and an anchor not seen before, without the record", "", func(int) int { fresh++; return fresh }),
-		{name: "context@1, signed and recorded", run: func(ctx context.Context, i int) error {
-			_, err := k.Contexts().Assemble(ctx, dag.DefaultTenant, request(tasks+i, ""))
+		assembled("context@1 for a task and an anchor not seen before, without the record", "", fresh),
+		{name: "the same, signed and recorded", run: func(ctx context.Context, i int) error {
+			_, err := k.Contexts().Assemble(ctx, dag.DefaultTenant, request(fresh(i), ""))
 			return err
 		}},
 		search,

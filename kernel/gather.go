@@ -184,26 +184,13 @@ func (g *gatherer) fromIndex(x *retrieval.Index, search *retrieval.Policy, q *re
 		g.fromSlice(x, cut)
 	}
 	g.fromSearch(x, search, q)
-	if g.compares() {
-		g.readTerms(x)
-	}
+	compares := g.compares()
 	for _, c := range g.turns {
+		if compares {
+			c.terms = slices.Clone(x.Terms(c.id)) // an erasure changes those of the index
+		}
 		c.Features[contexts.FeatureRecency] = retrieval.Halved(int64(g.reference)-int64(c.createdAt), g.policy.HalfLife)
 	}
-}
-
-// readTerms reads the terms of the turns, which an erasure would change. They are far apart in memory, so two goroutines wait for them in half of the time.
-func (g *gatherer) readTerms(x *retrieval.Index) {
-	all := slices.Collect(maps.Values(g.turns))
-	read := func(some []*gatheredTurn) func() error {
-		return func() error {
-			for _, t := range some {
-				t.terms = slices.Clone(x.Terms(t.id))
-			}
-			return nil
-		}
-	}
-	_ = both(read(all[:len(all)/2]), read(all[len(all)/2:]))
 }
 
 // turn returns the candidate of a turn, nil if it has no text, or none with words in it.
