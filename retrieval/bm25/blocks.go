@@ -1,6 +1,8 @@
 package bm25
 
 import (
+	"cmp"
+	"encoding/binary"
 	"math/bits"
 	"slices"
 )
@@ -19,20 +21,22 @@ const (
 	sumBits    = laneBits - 2 // of the greatest sum, without what is rounded up
 	blockSize  = 2 * MaxReach // turns; what is near a turn is in at most two blocks
 	blockWords = blockSize / lanes
+	nearAtOnce = 8                           // blocks of which is seen at once whether some term is near
 	leastFirst = 32                          // blocks of which turns are scored first, so that it is known what the best have
 	mostLists  = 1 << sumBits / len(weights) // with more, sums might take all bits by rounding up
 )
 
 // A block is turns next to one another, of which some are near a term.
-type block struct{ at, peak int32 } // its place among blocks, and the highest sum of its turns
+type block struct{ at, peak int32 } // its place among blocks, and what no sum of its turns exceeds
 
-// best scores the turns that may be among the best, and returns them.
-func (s *scoring) best(lists []list, need *Need) []int32 {
+// best scores the turns that may be among the best, and returns them, with the greatest score of all.
+func (s *scoring) best(lists []list, need *Need) *Scores {
 	shift := s.bound(lists)
 	defer s.unbound()
-	for _, n := range need.Also {
+	asked := slices.Sorted(slices.Values(need.Also))
+	for _, n := range asked {
 		if n < s.v.cut {
-			s.live[n>>6] |= 1 << (n & 63)
+			s.live = append(s.live, n)
 			s.bounds[(n+MaxReach)/lanes] &^= laneMask << ((n + MaxReach) % lanes * laneBits)
 		}
 	}
@@ -40,31 +44,28 @@ func (s *scoring) best(lists []list, need *Need) []int32 {
 		first := s.highest(many)
 		s.choose(first, nil)
 		s.score(lists)
-		s.most = s.greatest()
 		if s.most>>shift >= int64(first) || first == 1 { // no other turn has more
 			if s.rank(need); s.least > 0 || first == 1 {
 				break
 			}
 		}
 	}
-	wins := func(n, sum int32) bool { return need.Rank(n, int64(sum)<<shift, s.most) >= s.low }
-	if s.choose(int32(max(s.least>>shift, 1)), wins) {
-		s.score(lists)
-		s.rank(need)
-	}
-	wanted := make([]int32, 0, need.Best+len(need.Also))
-	for i, rank := range s.ranks {
-		if rank >= s.low {
-			wanted = append(wanted, s.seen[i])
+	s.choose(int32(max(s.least>>shift, 1)), func(n, sum int32) bool { return need.Rank(n, int64(sum)<<shift, s.most) >= s.low })
+	s.score(lists)
+	s.rank(need)
+	wanted := s.scored[:0]
+	for i, of := range s.scored {
+		if _, also := slices.BinarySearch(asked, of.turn); also || s.ranks[i] >= s.low {
+			wanted = append(wanted, of)
 		}
 	}
-	for _, n := range need.Also {
-		if n < s.v.cut && s.cells[n].norm != 0 {
-			wanted = append(wanted, n)
-		}
+	slices.SortFunc(wanted, func(a, b scored) int { return cmp.Compare(a.turn, b.turn) })
+	r := &Scores{Places: make([]int32, len(wanted)), Of: make([]int64, len(wanted)), Statistics: *s.of}
+	for i, of := range wanted {
+		r.Places[i], r.Of[i] = of.turn, of.score
 	}
-	slices.Sort(wanted)
-	return slices.Compact(wanted)
+	r.Most = s.most
+	return r
 }
 
 // bound adds up, for each turn near a term, what the terms can give it at most, and returns of how many bits these sums are short.
@@ -77,17 +78,26 @@ func (s *scoring) bound(lists []list) (shift int) {
 	for i := range lists {
 		s.boundBy(&lists[i], shift)
 	}
-	for b := range s.near[:(int(s.v.cut)+2*MaxReach)/blockSize+1] {
-		if s.near[b] {
-			s.near[b] = false
+	for at := 0; at <= (int(s.v.cut)+2*MaxReach)/blockSize; at += nearAtOnce {
+		for some := binary.LittleEndian.Uint64(s.near[at:]); some != 0; some &= some - 1 {
+			b := at + bits.TrailingZeros64(some)/8
 			sums := (*[blockWords]uint64)(s.bounds[b*blockWords:])
-			most := higher(higher(sums[0], sums[1]), higher(sums[2], sums[3]))
-			most = higher(most, most>>(2*laneBits))
-			most = higher(most, most>>laneBits) & laneMask
-			s.blocks = append(s.blocks, block{int32(b), int32(most)})
+			most := sums[0] | sums[1] | sums[2] | sums[3]
+			most |= most >> (2 * laneBits)
+			most |= most >> laneBits
+			s.blocks = append(s.blocks, block{int32(b), int32(most & laneMask)})
 		}
+		clear(s.near[at : at+nearAtOnce])
 	}
 	return shift
+}
+
+// peak returns the highest sum of a block.
+func (s *scoring) peak(at int32) int32 {
+	sums := (*[blockWords]uint64)(s.bounds[at*blockWords:])
+	most := higher(higher(sums[0], sums[1]), higher(sums[2], sums[3]))
+	most = higher(most, most>>(2*laneBits))
+	return int32(higher(most, most>>laneBits) & laneMask)
 }
 
 // higher returns the higher one of each two sums.
@@ -105,7 +115,7 @@ func (s *scoring) boundBy(l *list, shift int) {
 			give := &gives[min(p.count, int32(len(gives)))-1]
 			add := func(other int32, at int) {
 				s.bounds[(other+MaxReach)/lanes] += give[at] << ((other + MaxReach) % lanes * laneBits)
-				s.near[(other+MaxReach)/blockSize] = true
+				s.near[(other+MaxReach)/blockSize] = 1
 			}
 			add(p.turn, MaxReach)
 			s.v.around(p.turn, s.p.Reach, add)
@@ -127,11 +137,14 @@ func (s *scoring) boundBy(l *list, shift int) {
 		first := uint32(p.turn) + uint32(from)
 		give := &packed[min(uint32(p.count), uint32(len(gives)))-1][first%lanes]
 		sums := (*[len(give)]uint64)(s.bounds[first/lanes:])
-		for i := range words {
+		sums[0] += give[0]
+		sums[1] += give[1]
+		sums[2] += give[2]
+		for i := 3; i < words; i++ { // for a reach above 4
 			sums[i] += give[i]
 		}
-		s.near[first/blockSize] = true
-		s.near[(first+width)/blockSize] = true
+		s.near[first/blockSize] = 1
+		s.near[(first+width)/blockSize] = 1
 	}
 }
 
@@ -160,59 +173,80 @@ func givenBy(l *list, p Params, shift int) (gives [4][len(weights)]uint64) {
 
 // highest returns a sum of 1 or more that few turns reach, but one of so many blocks each, if there are so many.
 func (s *scoring) highest(many int) int32 {
-	peak := int32(0)
-	for _, b := range s.blocks {
-		peak = max(peak, b.peak)
+	const step = 8
+	var counts [1 << (laneBits - 1) / step]int32 // of blocks, by their peaks
+	lowest, above := int32(0), int32(0)          // so many blocks have peaks from a step on
+	for i := range s.blocks {
+		b := &s.blocks[i]
+		if b.peak/step < lowest {
+			continue
+		}
+		if b.peak = s.peak(b.at); b.peak/step < lowest {
+			continue
+		}
+		counts[b.peak/step]++
+		for above++; above-counts[lowest] >= int32(many); lowest++ {
+			above -= counts[lowest]
+		}
 	}
-	var counts [512]int
-	shift := max(bits.Len32(uint32(peak))-9, 0)
-	for _, b := range s.blocks {
-		counts[b.peak>>shift]++
-	}
-	at := len(counts) - 1
-	for n := counts[at]; at > 0 && n < many; n += counts[at] {
-		at--
-	}
-	return max(int32(at)<<shift, 1)
+	return max(lowest*step, 1)
 }
 
-// choose makes the turns live that have some sum, and may win with it, and clears the sums. It reports whether there are any.
-func (s *scoring) choose(least int32, may func(n, sum int32) bool) (some bool) {
+// choose makes the turns live that have some sum, and may win with it, and clears the sums.
+func (s *scoring) choose(least int32, may func(n, sum int32) bool) {
+	each := uint64(least) * eachLane
 	for _, b := range s.blocks {
 		if b.peak < least {
 			continue
 		}
 		for word := b.at * blockWords; word < (b.at+1)*blockWords; word++ {
 			sums := &s.bounds[word]
-			for at := ((*sums | highBits) - uint64(least)*eachLane) & highBits; at != 0; at &= at - 1 { // a bit where a sum is not lower
+			for at := ((*sums | highBits) - each) & highBits; at != 0; at &= at - 1 { // a bit where a sum is not lower
 				lane := int32(bits.TrailingZeros64(at)) / laneBits
 				if n := word*lanes + lane - MaxReach; uint32(n) < uint32(s.v.cut) && (may == nil || may(n, int32(*sums>>(lane*laneBits)&laneMask))) {
-					s.live[n>>6] |= 1 << (n & 63)
+					s.live = append(s.live, n)
 					*sums &^= laneMask << (lane * laneBits)
-					some = true
 				}
 			}
 		}
 	}
-	return some
 }
 
 // score scores the live turns by all terms. None is live afterwards.
 func (s *scoring) score(lists []list) {
+	slices.Sort(s.live)
 	for i := range lists {
-		l := &lists[i]
-		s.where(l, func(n, count int32, at int) { s.count(n, int64(count)*weights[at]) })
-		s.add(l.weight)
+		lists[i].at = 0
 	}
-	clear(s.live[:s.v.cut/64+1])
+	var w nearby
+	for _, n := range s.live {
+		window := s.v.window(n, s.p.Reach)
+		if window < 0 {
+			continue
+		}
+		w.around(s.v, n, s.p.Reach)
+		norm := norm(window, s.of.Length, s.of.Turns, s.p)
+		of, some := scored{turn: n}, false
+		for i := range lists {
+			if count := w.count(&lists[i]); count > 0 {
+				of.score += saturated(lists[i].weight, count, norm, s.p)
+				some = true
+			}
+		}
+		if some {
+			s.scored = append(s.scored, of)
+			s.most = max(s.most, of.score)
+		}
+	}
+	s.live = s.live[:0]
 }
 
 // rank ranks the turns that were scored since the last time, and finds out which score and which rank a turn has to have to be among the best.
 func (s *scoring) rank(need *Need) {
-	for _, n := range s.seen[len(s.ranks):] {
+	for _, of := range s.scored[len(s.ranks):] {
 		rank := int64(-1)
-		if score := s.cells[n].score; score >= s.least {
-			rank = need.Rank(n, score, s.most)
+		if of.score >= s.least {
+			rank = need.Rank(of.turn, of.score, s.most)
 		}
 		s.ranks = append(s.ranks, rank)
 		if rank < s.low {

@@ -1,6 +1,9 @@
 package bm25
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // length returns that of the turns of a conversation in the view, in terms.
 func (v View) length(conversation int32) int64 {
@@ -16,15 +19,42 @@ func (v View) length(conversation int32) int64 {
 	return last.earlier + int64(last.length)
 }
 
-// total adds to how often the term at hand is in a conversation.
-func (s *scoring) total(conversation int32, count int64) {
-	if count == 0 {
-		return
+// shares returns the conversations that have a term in the view, ascending. They are valid until the next call.
+func (s *scoring) shares(term string) []share {
+	x := s.v.x
+	id, ok := x.terms[term]
+	if !ok {
+		return nil
 	}
-	if s.totals[conversation].count == 0 {
-		s.touched = append(s.touched, conversation)
+	postings, list := s.v.having(term), x.shares[id]
+	if len(postings) == len(x.postings[id]) {
+		return list
 	}
-	s.totals[conversation].count += count
+	s.shared = s.shared[:0]
+	if !x.apart { // conversations before the one that the view ends in are whole
+		of := x.of[s.v.cut-1]
+		n, _ := slices.BinarySearchFunc(list, of, func(s share, of int32) int { return cmp.Compare(s.conversation, of) })
+		s.shared = append(s.shared, list[:n]...)
+		postings = postings[placeOf(postings, int(x.conversations[of].begin)):]
+	}
+	for _, p := range postings {
+		of := x.of[p.turn]
+		if last := len(s.shared) - 1; last >= 0 && s.shared[last].conversation == of {
+			s.shared[last].count += int64(p.count)
+		} else {
+			s.shared = append(s.shared, share{of, int64(p.count)})
+		}
+	}
+	slices.SortFunc(s.shared, func(a, b share) int { return cmp.Compare(a.conversation, b.conversation) })
+	kept := s.shared[:0]
+	for _, next := range s.shared {
+		if last := len(kept) - 1; last >= 0 && kept[last].conversation == next.conversation {
+			kept[last].count += next.count
+		} else {
+			kept = append(kept, next)
+		}
+	}
+	return kept
 }
 
 // ScoreConversations scores the conversations that have any of some terms, as if each were one text. Statistics that are given
@@ -43,29 +73,19 @@ func (v View) ScoreConversations(terms []string, p Params, given *Statistics) *S
 	}
 	r := &Scores{}
 	for i, term := range terms {
-		of, count := int32(-1), int64(0)
-		for _, p := range v.having(term) {
-			if next := v.x.of[p.turn]; next != of {
-				s.total(of, count)
-				of, count = next, 0
-			}
-			count += int64(p.count)
-		}
-		s.total(of, count)
+		shares := s.shares(term)
 		if given == nil {
-			st.With[i] = int64(len(s.touched))
+			st.With[i] = int64(len(shares))
 		}
 		weight := idf(st.Turns, st.With[i])
-		for _, n := range s.touched {
-			t := &s.totals[n]
+		for _, of := range shares {
+			t := &s.totals[of.conversation]
 			if t.norm == 0 {
-				t.norm = 1 + norm(v.length(n), st.Length, st.Turns, p)
-				r.Places = append(r.Places, n)
+				t.norm = 1 + norm(v.length(of.conversation), st.Length, st.Turns, p)
+				r.Places = append(r.Places, of.conversation)
 			}
-			t.score += saturated(weight, t.count*unit, t.norm-1, p)
-			t.count = 0
+			t.score += saturated(weight, of.count*unit, t.norm-1, p)
 		}
-		s.touched = s.touched[:0]
 	}
 	all := len(v.x.conversations)
 	if len(r.Places)*sparse > all {

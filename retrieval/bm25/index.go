@@ -1,6 +1,7 @@
 package bm25
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"sync"
@@ -18,6 +19,7 @@ type Index struct {
 	names         []string    // by term
 	postings      [][]posting // by term; ascending
 	peaks         []int32     // by term: no turn has it more often
+	shares        [][]share   // by term: the conversations that have it, ascending
 	forward       []int32     // the distinct terms of each turn, ascending, one turn after the other
 	turns         []turn      // ascending by number
 	of            []int32     // by turn: its place in conversations
@@ -31,6 +33,12 @@ type Index struct {
 
 // A posting says how often a term is in a turn.
 type posting struct{ turn, count int32 }
+
+// A share says how often a term is in a conversation.
+type share struct {
+	conversation int32
+	count        int64
+}
 
 type turn struct {
 	seq     dag.Seq
@@ -165,15 +173,38 @@ func (x *Index) idOf(term *Term) int32 {
 	if !ok {
 		id = int32(len(x.postings))
 		x.terms[term.text], x.names = id, append(x.names, term.text)
-		x.postings, x.peaks = append(x.postings, nil), append(x.peaks, 1)
+		x.list()
 	}
 	term.id = id + 1
 	return id
 }
 
+// list adds an empty list for a new term.
+func (x *Index) list() {
+	x.postings, x.peaks, x.shares = append(x.postings, nil), append(x.peaks, 1), append(x.shares, nil)
+}
+
+// share adds to how often a conversation has a term.
+func (x *Index) share(id, conversation int32, count int64) {
+	list := x.shares[id]
+	at := len(list) - 1
+	if at < 0 || list[at].conversation != conversation {
+		var ok bool
+		at, ok = slices.BinarySearchFunc(list, conversation, func(s share, conversation int32) int { return cmp.Compare(s.conversation, conversation) })
+		if !ok {
+			list = slices.Insert(list, at, share{conversation: conversation})
+		}
+	}
+	if list[at].count += count; list[at].count == 0 {
+		list = slices.Delete(list, at, at+1)
+	}
+	x.shares[id] = list
+}
+
 // post counts a term of the last turn.
 func (x *Index) post(n int32, term *Term) {
 	id := x.idOf(term)
+	x.share(id, x.of[n], 1)
 	list := &x.postings[id]
 	if last := len(*list) - 1; last >= 0 && (*list)[last].turn == n {
 		(*list)[last].count++
@@ -191,13 +222,14 @@ func (x *Index) unpost(n, id int32) {
 	if !ok {
 		return
 	}
+	x.share(id, x.of[n], -int64(list[at].count))
 	list = slices.Delete(list, at, at+1)
 	x.postings[id], x.peaks[id] = list, 1
 	for _, p := range list {
 		x.peaks[id] = max(x.peaks[id], p.count)
 	}
 	if len(list) == 0 {
-		x.postings[id] = nil
+		x.postings[id], x.shares[id] = nil, nil
 		delete(x.terms, x.names[id])
 		x.names[id] = ""
 	}

@@ -192,7 +192,8 @@ func (x *Index) reserve(runs []*Run) {
 			if !ok {
 				id, name = int32(len(x.names)), strings.Clone(name)
 				x.terms[name], x.names = id, append(x.names, name)
-				x.postings, x.peaks, more = append(x.postings, nil), append(x.peaks, 1), append(more, 0)
+				x.list()
+				more = append(more, 0)
 			}
 			r.ids[i] = id
 			more[id] += r.ends[i] - from
@@ -237,6 +238,7 @@ func (x *Index) addRun(r *Run, turns []Placed, of []int32) error {
 		next[i] = int32(from - len(x.forward))
 		from += int(r.kinds[i])
 	}
+	conversations := x.of[first:]
 	forward := x.forward[len(x.forward):from]
 	x.forward = x.forward[:from]
 	for i, id := range r.ids {
@@ -255,12 +257,21 @@ func (x *Index) addRun(r *Run, turns []Placed, of []int32) error {
 		list, peak := x.postings[id], x.peaks[id]
 		at := len(list)
 		list = list[:at+len(added)]
+		in, count := int32(-1), int64(0) // a conversation, and how often it has the term
 		for k, p := range added {
+			if of := conversations[p.turn]; of != in {
+				if count > 0 {
+					x.share(int32(id), in, count)
+				}
+				in, count = of, 0
+			}
+			count += int64(p.count)
 			forward[next[p.turn]] = int32(id)
 			next[p.turn]++
 			peak = max(peak, p.count)
 			list[at+k] = posting{first + p.turn, p.count}
 		}
+		x.share(int32(id), in, count)
 		x.postings[id], x.peaks[id] = list, peak
 	}
 	return nil

@@ -76,6 +76,7 @@ type list struct {
 	postings []posting
 	weight   int64
 	most     int64 // no turn gets more
+	at       int   // a place among the postings that is known, see seek
 }
 
 // statistics are those of the view for distinct terms. Most is not known yet.
@@ -115,17 +116,16 @@ func (v View) Score(terms []string, p Params, need Need, given *Statistics) *Sco
 	s := v.scoring(p, st)
 	defer s.end()
 	if need.Best > 0 && given == nil && len(lists) <= mostLists {
-		return s.scores(s.best(lists, &need))
+		return s.best(lists, &need)
 	}
 	for i := range lists {
 		s.everywhere(&lists[i])
 	}
-	slices.Sort(s.seen)
-	scores := s.scores(slices.Clone(s.seen))
+	r := s.all()
 	if given != nil {
-		scores.Most = given.Most
+		r.Most = given.Most
 	}
-	return scores
+	return r
 }
 
 // idf is ln(1 + (n - with + 1/2)/(with + 1/2)) in 2^-16.

@@ -1,23 +1,23 @@
 package bm25
 
 import (
-	"cmp"
-	"math/bits"
 	"slices"
 )
 
 // A scratch is memory in which turns or conversations are scored. Between two uses all of it is zero.
 type scratch struct {
-	cells   []cell   // by turn
+	cells   []cell   // by turn, where all are scored
+	touched []int32  // turns in which the term at hand counts
+	seen    []int32  // turns that have a cell
 	bounds  []uint64 // by turn, from -MaxReach on: what it can get at most, see lanes
-	near    []bool   // by block of bounds: some term is near
+	near    []uint8  // by block of bounds: 1 if some term is near
 	blocks  []block  // those with a term near
-	live    []uint64 // a bit by turn: it is scored now
-	touched []int32  // turns or conversations in which the term at hand counts
-	seen    []int32  // turns that were scored
-	ranks   []int64  // of turns that were scored, as far as they were ranked
+	live    []int32  // turns that are scored next
+	scored  []scored // turns that were scored
+	ranks   []int64  // of these, as far as they were ranked
 	high    []int64  // some of the highest ranks
 	totals  []total  // by conversation
+	shared  []share  // conversations that have the term at hand
 }
 
 // A cell is the score of a turn.
@@ -27,8 +27,14 @@ type cell struct {
 	norm  int64 // one more than it is; 0: the turn is not seen yet
 }
 
+// A scored is a turn with its score.
+type scored struct {
+	turn  int32
+	score int64
+}
+
 // A total is the score of a conversation.
-type total struct{ score, count, norm int64 }
+type total struct{ score, norm int64 }
 
 // A scoring is a score of a view under way.
 type scoring struct {
@@ -36,7 +42,7 @@ type scoring struct {
 	v    View
 	p    Params
 	of   *Statistics
-	most int64 // the greatest score, once it is known
+	most int64 // the greatest score so far
 
 	least, low int64 // what a turn among the best has at least: its score and its rank
 }
@@ -46,9 +52,8 @@ func (v View) scoring(p Params, of *Statistics) *scoring {
 	s := &scoring{scratch: v.x.scratch.Get().(*scratch), v: v, p: p, of: of}
 	if len(s.cells) < int(v.cut) {
 		s.cells = make([]cell, v.cut+v.cut/4)
-		s.near = make([]bool, (len(s.cells)+2*MaxReach)/blockSize+1)
-		s.bounds = make([]uint64, len(s.near)*blockWords+blockWords)
-		s.live = make([]uint64, len(s.cells)/64+2)
+		blocks := (len(s.cells)+2*MaxReach)/blockSize + 1
+		s.bounds, s.near = make([]uint64, (blocks+1)*blockWords), make([]uint8, blocks+nearAtOnce)
 	}
 	return s
 }
@@ -58,7 +63,7 @@ func (s *scoring) end() {
 	for _, n := range s.seen {
 		s.cells[n] = cell{}
 	}
-	s.seen, s.ranks, s.high = s.seen[:0], s.ranks[:0], s.high[:0]
+	s.seen, s.scored, s.ranks, s.high = s.seen[:0], s.scored[:0], s.ranks[:0], s.high[:0]
 	s.v.x.scratch.Put(s.scratch)
 }
 
@@ -94,67 +99,6 @@ func (s *scoring) everywhere(l *list) {
 	s.add(l.weight)
 }
 
-// where calls fn with each live turn that has a term or is near one that has, with how often that has it, and with the place in weights of
-// what counts of it.
-func (s *scoring) where(l *list, fn func(n, count int32, at int)) {
-	if s.v.x.apart {
-		s.whereApart(l, fn)
-		return
-	}
-	var r run
-	for i := 0; i < len(l.postings); i++ {
-		p := l.postings[i]
-		from, to := s.v.within(&r, p.turn, s.p.Reach)
-		word, shift := from>>6, from&63
-		some := s.live[word]>>shift | s.live[word+1]<<(64-shift)
-		if some == 0 {
-			if i = s.skip(l.postings, i, int(word)); i < 0 {
-				return
-			}
-			continue
-		}
-		for some &= uint64(1)<<(to-from+1) - 1; some != 0; some &= some - 1 {
-			n := from + int32(bits.TrailingZeros64(some))
-			fn(n, p.count, MaxReach+int(n-p.turn))
-		}
-	}
-}
-
-// skip returns the place of the last posting before those that can have a live turn near them, given that there is none near the posting at
-// a place; -1 if no other can.
-func (s *scoring) skip(postings []posting, at, word int) int {
-	live := s.live[:s.v.cut/64+1]
-	for word++; word < len(live) && live[word] == 0; word++ {
-	}
-	if word == len(live) {
-		return -1
-	}
-	first := int32(word*64 - MaxReach)
-	step := 1
-	for at+step < len(postings) && postings[at+step].turn < first {
-		at, step = at+step, 2*step
-	}
-	rest := postings[at+1 : min(at+step, len(postings))]
-	n, _ := slices.BinarySearchFunc(rest, first, func(p posting, first int32) int { return cmp.Compare(p.turn, first) })
-	return at + n
-}
-
-// whereApart is where for an index in which neighbours are not always next to one another.
-func (s *scoring) whereApart(l *list, fn func(n, count int32, at int)) {
-	for _, p := range l.postings {
-		if s.isLive(p.turn) {
-			fn(p.turn, p.count, MaxReach)
-		}
-		s.v.around(p.turn, s.p.Reach, func(other int32, at int) {
-			if s.isLive(other) {
-				fn(other, p.count, at)
-			}
-		})
-	}
-}
-
-func (s *scoring) isLive(n int32) bool { return s.live[n>>6]>>(n&63)&1 != 0 }
-
 // add turns what the term at hand counts into scores.
 func (s *scoring) add(weight int64) {
 	for _, n := range s.touched {
@@ -167,20 +111,13 @@ func (s *scoring) add(weight int64) {
 	s.touched = s.touched[:0]
 }
 
-// scores returns the scores of some turns, whose ascending places it takes, and the greatest score of all.
-func (s *scoring) scores(places []int32) *Scores {
-	r := &Scores{Places: places, Of: make([]int64, len(places)), Statistics: *s.of}
+// all returns the scores of all turns that were seen.
+func (s *scoring) all() *Scores {
+	slices.Sort(s.seen)
+	r := &Scores{Places: slices.Clone(s.seen), Of: make([]int64, len(s.seen)), Statistics: *s.of}
 	for i, n := range r.Places {
 		r.Of[i] = s.cells[n].score
+		r.Most = max(r.Most, r.Of[i])
 	}
-	r.Most = s.greatest()
 	return r
-}
-
-// greatest returns the greatest score so far.
-func (s *scoring) greatest() (most int64) {
-	for _, n := range s.seen {
-		most = max(most, s.cells[n].score)
-	}
-	return most
 }

@@ -1,0 +1,71 @@
+package bm25
+
+import (
+	"cmp"
+	"slices"
+)
+
+// A nearby is a turn and its neighbours.
+type nearby struct {
+	run
+	n        int32
+	from, to int32  // the first and the last of them
+	turns    []near // if others can be between them; ascending
+}
+
+// A near is a turn, and what a term of it counts in another one.
+type near struct {
+	turn   int32
+	weight int64
+}
+
+// around finds the neighbours of a turn that comes after the one before in the index.
+func (w *nearby) around(v View, n int32, reach int) {
+	w.n = n
+	if !v.x.apart {
+		w.from, w.to = v.within(&w.run, n, reach)
+		return
+	}
+	w.turns = append(w.turns[:0], near{n, unit})
+	v.around(n, reach, func(other int32, at int) { w.turns = append(w.turns, near{other, weights[2*MaxReach-at]}) })
+	slices.SortFunc(w.turns, func(a, b near) int { return cmp.Compare(a.turn, b.turn) })
+}
+
+// count returns how often the term of a list counts in the turn, in units.
+func (w *nearby) count(l *list) (count int64) {
+	if w.turns == nil {
+		l.at = seek(l.postings, l.at, w.from)
+		for _, p := range l.postings[l.at:] {
+			if p.turn > w.to {
+				break
+			}
+			count += int64(p.count) * weights[MaxReach+w.n-p.turn]
+		}
+		return count
+	}
+	for _, of := range w.turns {
+		l.at = seek(l.postings, l.at, of.turn)
+		if l.at < len(l.postings) && l.postings[l.at].turn == of.turn {
+			count += int64(l.postings[l.at].count) * of.weight
+		}
+	}
+	return count
+}
+
+// seek returns the place of the first posting of a turn or a later one. It is found soonest just after some place.
+func seek(postings []posting, at int, turn int32) int {
+	if at > 0 && postings[at-1].turn >= turn {
+		at = 0
+	}
+	const near = 8
+	for end := min(at+near, len(postings)); at < end; at++ {
+		if postings[at].turn >= turn {
+			return at
+		}
+	}
+	step := near
+	for at+step <= len(postings) && postings[at+step-1].turn < turn {
+		at, step = at+step, 2*step
+	}
+	return at + placeOf(postings[at:min(at+step, len(postings))], int(turn))
+}
