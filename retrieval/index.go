@@ -75,8 +75,8 @@ func (x *Index) Last() dag.Seq {
 	return x.turns[len(x.turns)-1].Seq
 }
 
-// What an index has, in bytes, beside vectors: of each turn, of each of its terms, and of its vector.
-const each, ofTerm, ofVector = 320, 16, 32
+// What an index has, in bytes, beside vectors: of each turn, of each of its terms, or if it was stored, until somebody asks for it, and of its vector.
+const each, ofTerm, ofStored, ofVector = 320, 16, 4, 32
 
 // Add adds turns after all others, in their order. vectors are those of their Content, for an index with vectors, nil for a turn that has none;
 // without vectors it may be nil. Texts are read on every processor. The result does not depend on how many there are, nor on how

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/internal/cursor"
@@ -236,28 +237,37 @@ func (x *Index) Load(segments []*Segment) error {
 		}
 		n += len(s.turns)
 	}
-	if x.vectors != nil {
-		x.vectors.Grow(n)
-	}
-	if x.turns = slices.Grow(x.turns, n); len(x.turns) == 0 {
-		x.places = make(map[dag.TurnID]int32, n)
-	}
+	x.Reserve(len(x.turns) + n)
 	words, dates := make([]*bm25.Run, len(segments)), make([]*bm25.Run, len(segments))
 	for i, s := range segments {
 		words[i], dates[i] = s.words, s.dates
 	}
-	if _, err := x.words.AddRuns(words, func(i int) []bm25.Placed { return segments[i].placed() }); err != nil {
-		return err
-	}
-	if _, err := x.dates.AddRuns(dates, func(i int) []bm25.Placed { return segments[i].placed() }); err != nil {
-		return err
-	}
+	placed := func(i int) []bm25.Placed { return segments[i].placed() }
+	var terms sync.WaitGroup
+	var noWords, noDates, failed error
+	terms.Go(func() { noWords = x.words.AddRuns(words, placed) })
+	terms.Go(func() { noDates = x.dates.AddRuns(dates, placed) })
 	for _, s := range segments {
-		if err := x.load(s); err != nil {
-			return err
-		}
+		failed = errors.Join(failed, x.load(s))
 	}
-	return nil
+	terms.Wait()
+	return errors.Join(noWords, noDates, failed)
+}
+
+// Reserve makes room for as many turns in all, so that the index does not move when it grows up to them.
+func (x *Index) Reserve(turns int) {
+	more := turns - len(x.turns)
+	if more <= 0 || cap(x.turns) >= turns {
+		return
+	}
+	if x.turns = slices.Grow(x.turns, more); len(x.turns) == 0 {
+		x.places = make(map[dag.TurnID]int32, turns)
+	}
+	x.words.Reserve(turns)
+	x.dates.Reserve(turns)
+	if x.vectors != nil {
+		x.vectors.Grow(more)
+	}
 }
 
 func (s *Segment) placed() []bm25.Placed {
@@ -290,7 +300,7 @@ func (x *Index) load(s *Segment) error {
 		}
 		x.turns = append(x.turns, *t)
 		x.hush(int(n), t.Silent)
-		x.size += each + ofTerm*s.words.Length(i)
+		x.size += each + ofStored*s.words.Length(i)
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"slices"
+	"sync"
 	"testing"
 
 	"github.com/graphkernel/graphkernel/dag"
@@ -75,6 +76,10 @@ func TestSegments(t *testing.T) {
 				t.Fatal(err)
 			}
 			pending = nil
+			if last := y.Last(); last > 0 && s.IntN(3) == 0 { // what is read now goes on with later segments
+				y.Search(&p, s.query(r, last))
+				y.Terms(r.turns[s.IntN(len(r.turns))].ID)
+			}
 		}
 		for after := dag.Seq(0); after < last; {
 			upTo := min(after+1+dag.Seq(s.IntN(80)), last)
@@ -129,6 +134,50 @@ func TestSegments(t *testing.T) {
 	if found < 20*seeds || loaded < seeds || gone < seeds {
 		t.Errorf("%d hits, %d segments, %d erasures: too few to say anything", found, loaded, gone)
 	}
+}
+
+// TestSegmentsAtOnce asks an index much at once that has read nothing of its segments yet.
+func TestSegmentsAtOnce(t *testing.T) {
+	s := &scene{rand.New(rand.NewPCG(5, 4))}
+	p := DefaultPolicy()
+	r := &reference{p: &p}
+	for n := range 400 {
+		r.turns = append(r.turns, s.turn(n, 5))
+	}
+	x, y := New(analysis.English, 0), New(analysis.English, 0)
+	if err := x.Add(r.turns, nil); err != nil {
+		t.Fatal(err)
+	}
+	var list []*Segment
+	for after := dag.Seq(0); after < x.Last(); after += 50 {
+		segment, err := ParseSegment(x.AppendSegment(nil, after, after+50), analysis.English, after, after+50)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, segment)
+	}
+	if err := y.Load(list); err != nil {
+		t.Fatal(err)
+	}
+	var all sync.WaitGroup
+	for range 8 {
+		var asked []*Query
+		for range 50 {
+			asked = append(asked, s.query(r, x.Last()))
+		}
+		all.Go(func() {
+			for i, q := range asked {
+				if got, want := y.Search(&p, q), x.Search(&p, q); !slices.Equal(got, want) {
+					t.Errorf("%q: %s", q.Text, difference(got, want))
+				}
+				of := r.turns[i*7%len(r.turns)].ID
+				if got, want := len(y.Terms(of)), len(x.Terms(of)); got != want {
+					t.Errorf("%d terms of turn %s, want %d", got, of, want)
+				}
+			}
+		})
+	}
+	all.Wait()
 }
 
 // compare asks two indexes the same.

@@ -25,6 +25,9 @@ func (c *Cursor) Err() error { return c.err }
 // Left returns how many bytes were not read yet, 0 after an error.
 func (c *Cursor) Left() int { return len(c.rest) }
 
+// Rest returns the bytes that were not read yet, which are those that the cursor was given.
+func (c *Cursor) Rest() []byte { return c.rest }
+
 // Fail makes the cursor one that has an error.
 func (c *Cursor) Fail() { c.rest, c.err = nil, ErrForm }
 

@@ -48,10 +48,9 @@ func TestBounds(t *testing.T) {
 			}
 			terms = distinct(terms)
 		}
-		st := v.statistics(terms, p)
-		lists := v.lists(terms, p, &st)
+		lists, st := v.lists(terms, p, nil)
 		exact := v.Score(terms, p, Need{}, nil)
-		s := v.scoring(p, &st)
+		s := v.scoring(p, st)
 		shift := s.bound(lists)
 		if shift > 9 {
 			short++

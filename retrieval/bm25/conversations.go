@@ -22,19 +22,18 @@ func (v View) length(conversation int32) int64 {
 // shares returns the conversations that have a term in the view, ascending. They are valid until the next call.
 func (s *scoring) shares(term string) []share {
 	x := s.v.x
-	id, ok := x.terms[term]
-	if !ok {
+	l, postings := s.v.having(term)
+	if l == nil {
 		return nil
 	}
-	postings, list := s.v.having(term), x.shares[id]
-	if len(postings) == len(x.postings[id]) {
-		return list
+	if len(postings) == len(l.postings) {
+		return l.shares
 	}
 	s.shared = s.shared[:0]
-	if !x.apart { // conversations before the one that the view ends in are whole
+	if !x.apart && s.v.cut > 0 { // conversations before the one that the view ends in are whole
 		of := x.of[s.v.cut-1]
-		n, _ := slices.BinarySearchFunc(list, of, func(s share, of int32) int { return cmp.Compare(s.conversation, of) })
-		s.shared = append(s.shared, list[:n]...)
+		n, _ := slices.BinarySearchFunc(l.shares, of, func(s share, of int32) int { return cmp.Compare(s.conversation, of) })
+		s.shared = append(s.shared, l.shares[:n]...)
 		postings = postings[placeOf(postings, int(x.conversations[of].begin)):]
 	}
 	for _, p := range postings {

@@ -1,7 +1,6 @@
 package bm25
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"sync"
@@ -16,28 +15,18 @@ const MaxReach = 8
 type Index struct {
 	reach         int // that windows and sums are of
 	terms         map[string]int32
-	names         []string    // by term
-	postings      [][]posting // by term; ascending
-	peaks         []int32     // by term: no turn has it more often
-	shares        [][]share   // by term: the conversations that have it, ascending
-	forward       []int32     // the distinct terms of each turn, ascending, one turn after the other
-	turns         []turn      // ascending by number
-	of            []int32     // by turn: its place in conversations
-	apart         bool        // the turns of some conversation are not next to one another
-	windows       []int64     // by turn: its length and what counts of its neighbours', in units; -1 if it does not count
+	lists         []*termList  // by term
+	runs          []*Run       // ascending
+	lazy          sync.RWMutex // guards terms, lists and runs while the index is read
+	forward       []int32      // the distinct terms of each turn that no run has, ascending, one turn after the other
+	turns         []turn       // ascending by number
+	of            []int32      // by turn: its place in conversations
+	apart         bool         // the turns of some conversation are not next to one another
+	windows       []int64      // by turn: its length and what counts of its neighbours', in units; -1 if it does not count
 	conversations []conversation
 	placed        map[dag.ConversationID]int32
 	sums          []sums // by turn: of it and those before it
 	scratch       sync.Pool
-}
-
-// A posting says how often a term is in a turn.
-type posting struct{ turn, count int32 }
-
-// A share says how often a term is in a conversation.
-type share struct {
-	conversation int32
-	count        int64
 }
 
 type turn struct {
@@ -160,88 +149,11 @@ func (x *Index) place(seq dag.Seq, of dag.ConversationID, length int32, counted 
 
 // Terms returns the distinct terms of a turn as numbers that this index gave them, ascending. They must not be changed.
 func (x *Index) Terms(turn int32) []int32 {
+	if r := x.runOf(turn); r != nil {
+		return x.termsIn(r, turn)
+	}
 	t := &x.turns[turn]
 	return x.forward[t.from : t.from+int(t.kinds)]
-}
-
-// idOf returns the id of a term, which it has from then on.
-func (x *Index) idOf(term *Term) int32 {
-	if term.id > 0 {
-		return term.id - 1
-	}
-	id, ok := x.terms[term.text]
-	if !ok {
-		id = int32(len(x.postings))
-		x.terms[term.text], x.names = id, append(x.names, term.text)
-		x.list()
-	}
-	term.id = id + 1
-	return id
-}
-
-// list adds an empty list for a new term.
-func (x *Index) list() {
-	x.postings, x.peaks, x.shares = append(x.postings, nil), append(x.peaks, 1), append(x.shares, nil)
-}
-
-// share adds to how often a conversation has a term.
-func (x *Index) share(id, conversation int32, count int64) {
-	list := x.shares[id]
-	at := len(list) - 1
-	if at < 0 || list[at].conversation != conversation {
-		var ok bool
-		at, ok = slices.BinarySearchFunc(list, conversation, func(s share, conversation int32) int { return cmp.Compare(s.conversation, conversation) })
-		if !ok {
-			list = slices.Insert(list, at, share{conversation: conversation})
-		}
-	}
-	if list[at].count += count; list[at].count == 0 {
-		list = slices.Delete(list, at, at+1)
-	}
-	x.shares[id] = list
-}
-
-// post counts a term of the last turn.
-func (x *Index) post(n int32, term *Term) {
-	id := x.idOf(term)
-	x.share(id, x.of[n], 1)
-	list := &x.postings[id]
-	if last := len(*list) - 1; last >= 0 && (*list)[last].turn == n {
-		(*list)[last].count++
-		x.peaks[id] = max(x.peaks[id], (*list)[last].count)
-	} else {
-		*list = append(*list, posting{n, 1})
-		x.forward = append(x.forward, id)
-	}
-}
-
-// unpost takes a turn out of the postings of a term, and the term out of the index if no other turn has it.
-func (x *Index) unpost(n, id int32) {
-	list := x.postings[id]
-	at, ok := slices.BinarySearchFunc(list, n, func(p posting, n int32) int { return int(p.turn) - int(n) })
-	if !ok {
-		return
-	}
-	x.share(id, x.of[n], -int64(list[at].count))
-	list = slices.Delete(list, at, at+1)
-	x.postings[id], x.peaks[id] = list, 1
-	for _, p := range list {
-		x.peaks[id] = max(x.peaks[id], p.count)
-	}
-	if len(list) == 0 {
-		x.postings[id], x.shares[id] = nil, nil
-		delete(x.terms, x.names[id])
-		x.names[id] = ""
-	}
-}
-
-// widest returns a count of a term, in units, that it exceeds in no turn with its neighbours.
-func (x *Index) widest(term string, reach int) int64 {
-	weight := int64(0)
-	for _, w := range weights[MaxReach-reach : MaxReach+reach+1] {
-		weight += w
-	}
-	return weight * int64(x.peaks[x.terms[term]])
 }
 
 // sum sets the sums of a turn, given those of the turn before.
@@ -273,8 +185,12 @@ func (x *Index) Erase(n int) {
 	for _, id := range x.Terms(int32(n)) {
 		x.unpost(int32(n), id)
 	}
-	clear(x.Terms(int32(n)))
-	t.kinds = 0
+	if r := x.runOf(int32(n)); r != nil {
+		r.erase(int32(n))
+	} else {
+		clear(x.Terms(int32(n)))
+		t.kinds = 0
+	}
 	x.part(int32(n))
 	c := &x.conversations[x.of[n]]
 	for _, later := range c.turns[t.place+1:] {
@@ -324,16 +240,15 @@ func (v View) counted() sums {
 	return v.x.sums[v.cut-1]
 }
 
-// having returns the postings of a term in the view.
-func (v View) having(term string) []posting {
-	id, ok := v.x.terms[term]
-	if !ok {
-		return nil
+// having returns the list of a term, and its postings in the view; nil and none if the index has no such term.
+func (v View) having(term string) (*termList, []posting) {
+	l := v.x.list(term)
+	if l == nil {
+		return nil, nil
 	}
-	list := v.x.postings[id]
-	if n := len(list); n == 0 || list[n-1].turn < v.cut {
-		return list
+	all := l.postings
+	if n := len(all); n == 0 || all[n-1].turn < v.cut {
+		return l, all
 	}
-	cut, _ := slices.BinarySearchFunc(list, v.cut, func(p posting, n int32) int { return int(p.turn) - int(n) })
-	return list[:cut]
+	return l, all[:placeOf(all, int(v.cut))]
 }

@@ -1,6 +1,7 @@
 package bm25
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -14,71 +15,178 @@ import (
 // MaxName bounds the bytes of a term in a run.
 const MaxName = 255
 
-// A Run is the terms of consecutive turns, apart from an index.
+// A Run is the terms of consecutive turns as they are stored. An index that has it reads the postings of a term when somebody asks for them.
 type Run struct {
-	names    []string // ascending
-	ends     []int32  // by term: where its postings end, and those of the next one begin
-	postings []posting
+	names    string  // one after the other, ascending
+	ends     []int32 // by term: where its name ends, and that of the next one begins
+	packed   []byte  // the postings of all terms, see AppendRun
+	packs    []int32 // by term: where its postings end
+	postings int     // of all terms
 	lengths  []int32 // by turn: in terms
-	kinds    []int32 // by turn: how many distinct terms it has
-	ids      []int32 // by term: its place in the index that the run is added to
+
+	first   int32   // the place of the first turn in the index that has the run
+	forward []int32 // the distinct terms of each turn, as the index numbers them, ascending, one turn after the other; nil until they are asked for
+	begins  []int32 // by turn: where they begin
 }
 
 // Length returns how many terms a turn of the run has, by its place.
 func (r *Run) Length(turn int) int { return int(r.lengths[turn]) }
+
+// name returns the name of a term by its place.
+func (r *Run) name(i int) string {
+	from := int32(0)
+	if i > 0 {
+		from = r.ends[i-1]
+	}
+	return r.names[from:r.ends[i]]
+}
+
+// find returns the place of a term.
+func (r *Run) find(name string) (int, bool) {
+	from, to := 0, len(r.ends)
+	for from < to {
+		middle := int(uint(from+to) / 2)
+		switch strings.Compare(r.name(middle), name) {
+		case 0:
+			return middle, true
+		case -1:
+			from = middle + 1
+		default:
+			to = middle
+		}
+	}
+	return 0, false
+}
+
+// appendPostings appends the postings of a term by its place, of turns as the index numbers them.
+func (r *Run) appendPostings(dst []posting, i int) []posting {
+	from := int32(0)
+	if i > 0 {
+		from = r.packs[i-1]
+	}
+	turn := r.first - 1
+	for rest := r.packed[from:r.packs[i]]; len(rest) > 0; {
+		v, n := uint64(rest[0]), 1
+		if v >= 0x80 {
+			v, n = binary.Uvarint(rest)
+		}
+		rest = rest[n:]
+		p := posting{turn + 1 + int32(v>>1), 1}
+		if v&1 != 0 {
+			more, n := binary.Uvarint(rest)
+			p.count, rest = int32(more)+2, rest[n:]
+		}
+		dst = append(dst, p)
+		turn = p.turn
+	}
+	return dst
+}
+
+// named is a term with some of its postings.
+type named struct {
+	name     string
+	postings []posting
+}
+
+// all returns all terms.
+func (r *Run) all() []named {
+	list, room := make([]named, len(r.ends)), make([]posting, 0, r.postings)
+	for i := range list {
+		from := len(room)
+		room = r.appendPostings(room, i)
+		list[i] = named{r.name(i), room[from:]}
+	}
+	return list
+}
 
 // AppendRun appends the terms of the turns from one place up to another, which is not included: how many there are; each with the bytes that
 // it shares with the one before, its others, and how many turns have it; and then for each the turns that have it, as distances, each with
 // a bit that says whether it is there more than once, and then how often beyond two. Numbers are those of package cursor.
 // The bytes follow from the turns' terms alone.
 func (x *Index) AppendRun(dst []byte, from, to int) []byte {
-	ids := x.within(from, to)
-	runs := make([][]posting, len(ids))
-	dst = binary.AppendUvarint(dst, uint64(len(ids)))
+	return appendRun(dst, x.within(from, to), from)
+}
+
+// appendRun appends terms, by name, of turns from a place on.
+func appendRun(dst []byte, list []named, from int) []byte {
+	dst = binary.AppendUvarint(dst, uint64(len(list)))
 	last := ""
-	for i, id := range ids {
-		list := x.postings[id]
-		runs[i] = list[placeOf(list, from):placeOf(list, to)]
-		name := x.names[id]
+	for _, of := range list {
 		shared := 0
-		for shared < min(len(last), len(name)) && last[shared] == name[shared] {
+		for shared < min(len(last), len(of.name)) && last[shared] == of.name[shared] {
 			shared++
 		}
 		dst = binary.AppendUvarint(dst, uint64(shared))
-		dst = binary.AppendUvarint(dst, uint64(len(name)-shared))
-		dst = append(dst, name[shared:]...)
-		dst = binary.AppendUvarint(dst, uint64(len(runs[i])))
-		last = name
+		dst = binary.AppendUvarint(dst, uint64(len(of.name)-shared))
+		dst = append(dst, of.name[shared:]...)
+		dst = binary.AppendUvarint(dst, uint64(len(of.postings)))
+		last = of.name
 	}
-	for _, run := range runs {
-		next := int32(from)
-		for _, p := range run {
-			distance := uint64(p.turn-next) << 1
-			if p.count == 1 {
-				dst = binary.AppendUvarint(dst, distance)
-			} else {
-				dst = binary.AppendUvarint(dst, distance|1)
-				dst = binary.AppendUvarint(dst, uint64(p.count-2))
-			}
-			next = p.turn + 1
+	for _, of := range list {
+		dst = appendPostings(dst, of.postings, from)
+	}
+	return dst
+}
+
+func appendPostings(dst []byte, list []posting, from int) []byte {
+	next := int32(from)
+	for _, p := range list {
+		distance := uint64(p.turn-next) << 1
+		if p.count == 1 {
+			dst = binary.AppendUvarint(dst, distance)
+		} else {
+			dst = binary.AppendUvarint(dst, distance|1)
+			dst = binary.AppendUvarint(dst, uint64(p.count-2))
 		}
+		next = p.turn + 1
 	}
 	return dst
 }
 
 // within returns the terms of some turns, by name.
-func (x *Index) within(from, to int) (ids []int32) {
-	seen := make([]bool, len(x.names))
+func (x *Index) within(from, to int) []named {
+	var pieces []named
+	at := from
+	for _, r := range x.runs {
+		first, end := int(r.first), int(r.first)+len(r.lengths)
+		if end <= from || first >= to {
+			continue
+		}
+		pieces = append(pieces, x.between(at, first)...)
+		for _, of := range r.all() {
+			of.postings = of.postings[placeOf(of.postings, from):placeOf(of.postings, to)]
+			if len(of.postings) > 0 {
+				pieces = append(pieces, of)
+			}
+		}
+		at = end
+	}
+	pieces = append(pieces, x.between(at, to)...)
+	slices.SortStableFunc(pieces, func(a, b named) int { return strings.Compare(a.name, b.name) })
+	list := pieces[:0]
+	for _, of := range pieces {
+		if n := len(list); n > 0 && list[n-1].name == of.name {
+			list[n-1].postings = slices.Concat(list[n-1].postings, of.postings)
+		} else {
+			list = append(list, of)
+		}
+	}
+	return list
+}
+
+// between returns the terms of turns that no run has.
+func (x *Index) between(from, to int) (pieces []named) {
+	seen := map[int32]bool{}
 	for n := from; n < to; n++ {
 		for _, id := range x.Terms(int32(n)) {
 			if !seen[id] {
 				seen[id] = true
-				ids = append(ids, id)
+				l := x.lists[id]
+				pieces = append(pieces, named{l.name, l.postings[placeOf(l.postings, from):placeOf(l.postings, to)]})
 			}
 		}
 	}
-	slices.SortFunc(ids, func(a, b int32) int { return strings.Compare(x.names[a], x.names[b]) })
-	return ids
+	return pieces
 }
 
 // placeOf returns the place of the first posting of a turn or a later one.
@@ -88,50 +196,41 @@ func placeOf(list []posting, turn int) int {
 }
 
 // ParseRun reads what AppendRun wrote of so many turns, and refuses what it would not write with an error of the cursor. What it takes in
-// memory is at most a multiple of the bytes that are left, and of the turns.
+// memory is at most a multiple of the bytes that are left, and of the turns. It keeps none of the cursor's bytes.
 func ParseRun(c *cursor.Cursor, turns int) *Run {
-	r := &Run{lengths: make([]int32, turns), kinds: make([]int32, turns)}
+	r := &Run{lengths: make([]int32, turns)}
 	const least = 4 // bytes of a term
 	terms := c.Int(c.Left() / least)
-	ends := make([]int32, terms)
-	r.ends = make([]int32, terms)
+	r.ends, r.packs = make([]int32, terms), make([]int32, terms)
 	names := make([]byte, 0, 10*terms)
-	last, total := 0, 0 // where the name before begins; postings
+	last := 0 // where the name before begins
 	for i := range terms {
 		from := len(names)
 		shared := c.Int(from - last)
 		suffix := c.Bytes(c.Int(MaxName - min(shared, MaxName)))
 		names = append(append(names, names[last:last+shared]...), suffix...)
 		df := c.Int(turns)
-		total += df
-		if c.Err() != nil || df == 0 || total > c.Left() || len(suffix) == 0 || i > 0 && last+shared < from && suffix[0] <= names[last+shared] || i == 0 && shared > 0 {
+		r.postings += df
+		if c.Err() != nil || df == 0 || r.postings > c.Left() || len(suffix) == 0 || i > 0 && last+shared < from && suffix[0] <= names[last+shared] || i == 0 && shared > 0 {
 			c.Fail()
 			return nil
 		}
-		last, ends[i], r.ends[i] = from, int32(len(names)), int32(total)
+		last, r.ends[i], r.packs[i] = from, int32(len(names)), int32(df)
 	}
-	r.names = cut(string(names), ends)
-	if r.postings = make([]posting, total); !r.parsePostings(c) {
+	r.names = string(names)
+	if !r.parsePostings(c) {
 		c.Fail()
 		return nil
 	}
 	return r
 }
 
-// cut cuts a string into pieces.
-func cut(all string, ends []int32) []string {
-	pieces, from := make([]string, len(ends)), int32(0)
-	for i, end := range ends {
-		pieces[i], from = all[from:end], end
-	}
-	return pieces
-}
-
-// parsePostings reads the postings of all terms, and reports whether they are in their form.
+// parsePostings reads the postings of all terms, of which packs has how many there are, and reports whether they are in their form.
 func (r *Run) parsePostings(c *cursor.Cursor) bool {
-	turns, at := len(r.lengths), int32(0)
-	for _, end := range r.ends {
-		for next := 0; at < end; at++ {
+	turns, packed := len(r.lengths), c.Rest()
+	for i, df := range r.packs {
+		next := 0
+		for range df {
 			v := c.Int(2*turns + 1)
 			turn, count := next+v>>1, int32(1)
 			if v&1 != 0 {
@@ -140,12 +239,12 @@ func (r *Run) parsePostings(c *cursor.Cursor) bool {
 			if turn >= turns || c.Err() != nil || int64(r.lengths[turn])+int64(count) > math.MaxInt32 {
 				return false
 			}
-			r.postings[at] = posting{int32(turn), count}
 			r.lengths[turn] += count
-			r.kinds[turn]++
 			next = turn + 1
 		}
+		r.packs[i] = int32(len(packed) - c.Left())
 	}
+	r.packed = slices.Clone(packed[:len(packed)-c.Left()])
 	return true
 }
 
@@ -156,123 +255,109 @@ type Placed struct {
 	Counted      bool // its text is known
 }
 
-// AddRuns adds the turns of runs after all others, as if each had been added with its terms. turns returns those of a run by its place. It returns the
-// place of the first one. After an error the index must not be used.
-func (x *Index) AddRuns(runs []*Run, turns func(run int) []Placed) (int, error) {
-	first := len(x.turns)
-	x.reserve(runs)
-	of := make([]int32, len(x.names))
+// AddRuns adds the turns of runs after all others, as if each had been added with its terms. turns returns those of a run by its place. After an error the index must not be
+// used. The runs must not be used again.
+func (x *Index) AddRuns(runs []*Run, turns func(run int) []Placed) error {
 	for i, r := range runs {
-		if err := x.addRun(r, turns(i), of); err != nil {
-			return 0, err
+		of := turns(i)
+		if len(of) != len(r.lengths) {
+			return fmt.Errorf("bm25: a run of %d turns, and %d of them", len(r.lengths), len(of))
 		}
-	}
-	return first, nil
-}
-
-// slab is how many postings are allocated at once, for the terms that have few.
-const slab = 1 << 16
-
-// reserve assigns places to the terms of runs, and room for their postings.
-func (x *Index) reserve(runs []*Run) {
-	if len(x.terms) == 0 {
-		most := 0
-		for _, r := range runs {
-			most = max(most, len(r.names))
+		if len(of) == 0 {
+			continue
 		}
-		x.terms = make(map[string]int32, 2*most)
-	}
-	more := make([]int32, len(x.names))
-	turns, forward := 0, 0
-	for _, r := range runs {
-		r.ids = make([]int32, len(r.names))
-		from := int32(0)
-		for i, name := range r.names {
-			id, ok := x.terms[name]
-			if !ok {
-				id, name = int32(len(x.names)), strings.Clone(name)
-				x.terms[name], x.names = id, append(x.names, name)
-				x.list()
-				more = append(more, 0)
+		r.first = int32(len(x.turns))
+		for k := range of {
+			if _, err := x.place(of[k].Seq, of[k].Conversation, r.lengths[k], of[k].Counted); err != nil {
+				return err
 			}
-			r.ids[i] = id
-			more[id] += r.ends[i] - from
-			from = r.ends[i]
 		}
-		turns, forward = turns+len(r.lengths), forward+len(r.postings)
-	}
-	var room []posting
-	for id, n := range more {
-		list := x.postings[id]
-		need := len(list) + int(n)
-		switch {
-		case need <= cap(list):
-			continue
-		case need > slab/16:
-			x.postings[id] = append(make([]posting, 0, need+len(list)/4), list...) // more runs may follow
-			continue
-		case need > len(room):
-			room = make([]posting, slab)
-		}
-		x.postings[id] = append(room[:0:need], list...)
-		room = room[need:]
-	}
-	x.turns, x.of, x.sums, x.windows = slices.Grow(x.turns, turns), slices.Grow(x.of, turns), slices.Grow(x.sums, turns), slices.Grow(x.windows, turns)
-	x.forward = slices.Grow(x.forward, forward)
-}
-
-// addRun adds a run. of is zero for each term of the index, and is so again afterwards.
-func (x *Index) addRun(r *Run, turns []Placed, of []int32) error {
-	first := int32(len(x.turns))
-	if len(turns) != len(r.lengths) {
-		return fmt.Errorf("bm25: a run of %d turns, and %d of them", len(r.lengths), len(turns))
-	}
-	next := make([]int32, len(turns)) // where the next term of each turn comes in forward
-	from := len(x.forward)
-	for i := range turns {
-		n, err := x.place(turns[i].Seq, turns[i].Conversation, r.lengths[i], turns[i].Counted)
-		if err != nil {
-			return err
-		}
-		x.turns[n].from, x.turns[n].kinds = from, r.kinds[i]
-		next[i] = int32(from - len(x.forward))
-		from += int(r.kinds[i])
-	}
-	conversations := x.of[first:]
-	forward := x.forward[len(x.forward):from]
-	x.forward = x.forward[:from]
-	for i, id := range r.ids {
-		of[id] = int32(i) + 1
-	}
-	for id, i := range of { // in the order of the index, so that the terms of each turn ascend
-		if i == 0 {
-			continue
-		}
-		of[id] = 0
-		begin := int32(0)
-		if i > 1 {
-			begin = r.ends[i-2]
-		}
-		added := r.postings[begin:r.ends[i-1]]
-		list, peak := x.postings[id], x.peaks[id]
-		at := len(list)
-		list = list[:at+len(added)]
-		in, count := int32(-1), int64(0) // a conversation, and how often it has the term
-		for k, p := range added {
-			if of := conversations[p.turn]; of != in {
-				if count > 0 {
-					x.share(int32(id), in, count)
-				}
-				in, count = of, 0
-			}
-			count += int64(p.count)
-			forward[next[p.turn]] = int32(id)
-			next[p.turn]++
-			peak = max(peak, p.count)
-			list[at+k] = posting{first + p.turn, p.count}
-		}
-		x.share(int32(id), in, count)
-		x.postings[id], x.peaks[id] = list, peak
+		x.runs = append(x.runs, r)
 	}
 	return nil
+}
+
+// Reserve makes room for as many turns in all.
+func (x *Index) Reserve(turns int) {
+	more := max(turns-len(x.turns), 0)
+	x.turns, x.of, x.sums, x.windows = slices.Grow(x.turns, more), slices.Grow(x.of, more), slices.Grow(x.sums, more), slices.Grow(x.windows, more)
+}
+
+// runOf returns the run that has a turn; nil if none has.
+func (x *Index) runOf(turn int32) *Run {
+	n, found := slices.BinarySearchFunc(x.runs, turn, func(r *Run, turn int32) int { return cmp.Compare(r.first, turn) })
+	if !found {
+		n--
+	}
+	if n < 0 || int(turn-x.runs[n].first) >= len(x.runs[n].lengths) {
+		return nil
+	}
+	return x.runs[n]
+}
+
+// termsIn returns the distinct terms of a turn of a run.
+func (x *Index) termsIn(r *Run, turn int32) []int32 {
+	x.lazy.RLock()
+	forward := r.forward
+	x.lazy.RUnlock()
+	if forward == nil {
+		x.lazy.Lock()
+		r.invert(x)
+		x.lazy.Unlock()
+	}
+	n := turn - r.first
+	return r.forward[r.begins[n]:r.begins[n+1]]
+}
+
+// invert finds the terms of each turn of a run. It is called with the index locked.
+func (r *Run) invert(x *Index) {
+	if r.forward != nil {
+		return
+	}
+	list := r.all()
+	ids, order := make([]int32, len(list)), make([]int32, len(list))
+	begins := make([]int32, len(r.lengths)+1)
+	for i, of := range list {
+		ids[i], order[i] = x.idOf(of.name), int32(i)
+		for _, p := range of.postings {
+			begins[p.turn-r.first+1]++
+		}
+	}
+	for n := range r.lengths {
+		begins[n+1] += begins[n]
+	}
+	slices.SortFunc(order, func(a, b int32) int { return cmp.Compare(ids[a], ids[b]) }) // so that the terms of each turn ascend
+	forward, next := make([]int32, r.postings), slices.Clone(begins)
+	for _, i := range order {
+		for _, p := range list[i].postings {
+			forward[next[p.turn-r.first]] = ids[i]
+			next[p.turn-r.first]++
+		}
+	}
+	r.forward, r.begins = forward, begins
+}
+
+// erase takes the terms of a turn out of a run.
+func (r *Run) erase(turn int32) {
+	list := r.all()
+	kept := list[:0]
+	for _, of := range list {
+		if at, ok := slices.BinarySearchFunc(of.postings, turn, func(p posting, n int32) int { return cmp.Compare(p.turn, n) }); ok {
+			of.postings = slices.Delete(of.postings, at, at+1)
+		}
+		if len(of.postings) > 0 {
+			kept = append(kept, of)
+		}
+	}
+	var names []byte
+	packed := make([]byte, 0, len(r.packed))
+	r.ends, r.packs, r.postings = make([]int32, len(kept)), make([]int32, len(kept)), 0
+	for i, of := range kept {
+		names = append(names, of.name...)
+		packed = appendPostings(packed, of.postings, int(r.first))
+		r.ends[i], r.packs[i] = int32(len(names)), int32(len(packed))
+		r.postings += len(of.postings)
+	}
+	r.names, r.packed, r.forward, r.begins = string(names), packed, nil, nil
+	r.lengths[turn-r.first] = 0
 }

@@ -79,37 +79,29 @@ type list struct {
 	at       int   // a place among the postings that is known, see seek
 }
 
-// statistics are those of the view for distinct terms. Most is not known yet.
-func (v View) statistics(terms []string, p Params) Statistics {
-	s := Statistics{Turns: v.counted().turns, Length: v.windowed(p.Reach), With: make([]int64, len(terms))}
-	for i, term := range terms {
-		s.With[i] = int64(len(v.having(term)))
+// lists returns those of distinct terms that are in the view, and the view's statistics, unless some are given. Most is not known yet.
+func (v View) lists(terms []string, p Params, given *Statistics) (all []list, of *Statistics) {
+	if of = given; of == nil {
+		of = &Statistics{Turns: v.counted().turns, Length: v.windowed(p.Reach), With: make([]int64, len(terms))}
 	}
-	return s
-}
-
-// lists returns those of the distinct terms that are in the view.
-func (v View) lists(terms []string, p Params, st *Statistics) (all []list) {
 	for i, term := range terms {
-		if had := v.having(term); len(had) > 0 {
-			l := list{postings: had, weight: idf(st.Turns, st.With[i])}
-			l.most = saturatedMost(l.weight, v.x.widest(term, p.Reach), p)
-			all = append(all, l)
+		l, had := v.having(term)
+		if given == nil {
+			of.With[i] = int64(len(had))
+		}
+		if len(had) > 0 {
+			weight := idf(of.Turns, of.With[i])
+			all = append(all, list{postings: had, weight: weight, most: saturatedMost(weight, l.widest(p.Reach), p)})
 		}
 	}
-	return all
+	return all, of
 }
 
 // Score scores the turns by terms, each of which counts once. Beside those that it has to return it may return others.
 // Statistics that are given are taken in place of the view's own, and then all turns are scored.
 func (v View) Score(terms []string, p Params, need Need, given *Statistics) *Scores {
 	terms = distinct(terms)
-	st := given
-	if st == nil {
-		own := v.statistics(terms, p)
-		st = &own
-	}
-	lists := v.lists(terms, p, st)
+	lists, st := v.lists(terms, p, given)
 	if len(lists) == 0 {
 		return &Scores{Statistics: *st}
 	}
