@@ -228,13 +228,31 @@ func ParseRun(c *cursor.Cursor, turns int) *Run {
 // parsePostings reads the postings of all terms, of which packs has how many there are, and reports whether they are in their form.
 func (r *Run) parsePostings(c *cursor.Cursor) bool {
 	turns, packed := len(r.lengths), c.Rest()
+	at := 0
+	number := func(most int) int { // of more than two bytes, or none
+		rest := cursor.New(packed[at:])
+		v := rest.Int(most)
+		at = len(packed) - rest.Left()
+		if rest.Err() != nil {
+			c.Fail()
+		}
+		return v
+	}
 	for i, df := range r.packs {
 		next := 0
 		for range df {
-			v := c.Int(2*turns + 1)
+			var v int
+			switch {
+			case at+1 < len(packed) && packed[at] < 0x80:
+				v, at = int(packed[at]), at+1
+			case at+1 < len(packed) && packed[at+1] < 0x80 && packed[at+1] > 0:
+				v, at = int(packed[at]&0x7f)|int(packed[at+1])<<7, at+2
+			default:
+				v = number(2*turns + 1)
+			}
 			turn, count := next+v>>1, int32(1)
 			if v&1 != 0 {
-				count = int32(c.Int(math.MaxInt32-2)) + 2
+				count = int32(number(math.MaxInt32-2)) + 2
 			}
 			if turn >= turns || c.Err() != nil || int64(r.lengths[turn])+int64(count) > math.MaxInt32 {
 				return false
@@ -242,10 +260,10 @@ func (r *Run) parsePostings(c *cursor.Cursor) bool {
 			r.lengths[turn] += count
 			next = turn + 1
 		}
-		r.packs[i] = int32(len(packed) - c.Left())
+		r.packs[i] = int32(at)
 	}
-	r.packed = slices.Clone(packed[:len(packed)-c.Left()])
-	return true
+	r.packed = slices.Clone(c.Bytes(at))
+	return c.Err() == nil
 }
 
 // A Placed is a turn of a run.
