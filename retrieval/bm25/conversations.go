@@ -22,38 +22,22 @@ func (v View) length(conversation int32) int64 {
 // shares returns the conversations that have a term in the view, ascending. They are valid until the next call.
 func (s *scoring) shares(term string) []share {
 	x := s.v.x
-	l, postings := s.v.having(term)
-	if l == nil {
+	postings, r := s.v.having(term)
+	if len(postings) == 0 {
 		return nil
 	}
-	if len(postings) == len(l.postings) {
-		return l.shares
+	if len(postings) == r.of {
+		return r.shares
 	}
 	s.shared = s.shared[:0]
-	if !x.apart && s.v.cut > 0 { // conversations before the one that the view ends in are whole
-		of := x.of[s.v.cut-1]
-		n, _ := slices.BinarySearchFunc(l.shares, of, func(s share, of int32) int { return cmp.Compare(s.conversation, of) })
-		s.shared = append(s.shared, l.shares[:n]...)
+	if !x.apart { // conversations before the one that the view ends in are whole
+		list, of := r.shares, x.of[s.v.cut-1]
+		n, _ := slices.BinarySearchFunc(list, of, func(s share, of int32) int { return cmp.Compare(s.conversation, of) })
+		s.shared = append(s.shared, list[:n]...)
 		postings = postings[placeOf(postings, int(x.conversations[of].begin)):]
 	}
-	for _, p := range postings {
-		of := x.of[p.turn]
-		if last := len(s.shared) - 1; last >= 0 && s.shared[last].conversation == of {
-			s.shared[last].count += int64(p.count)
-		} else {
-			s.shared = append(s.shared, share{of, int64(p.count)})
-		}
-	}
-	slices.SortFunc(s.shared, func(a, b share) int { return cmp.Compare(a.conversation, b.conversation) })
-	kept := s.shared[:0]
-	for _, next := range s.shared {
-		if last := len(kept) - 1; last >= 0 && kept[last].conversation == next.conversation {
-			kept[last].count += next.count
-		} else {
-			kept = append(kept, next)
-		}
-	}
-	return kept
+	s.shared = x.shared(s.shared, postings)
+	return s.shared
 }
 
 // ScoreConversations scores the conversations that have any of some terms, as if each were one text. Statistics that are given

@@ -15,7 +15,8 @@ const MaxReach = 8
 type Index struct {
 	reach         int // that windows and sums are of
 	terms         map[string]int32
-	lists         []*termList  // by term
+	names         []string     // by term
+	lists         []*someLists // by term
 	runs          []*Run       // ascending
 	lazy          sync.RWMutex // guards terms, lists and runs while the index is read
 	forward       []int32      // the distinct terms of each turn that no run has, ascending, one turn after the other
@@ -240,15 +241,11 @@ func (v View) counted() sums {
 	return v.x.sums[v.cut-1]
 }
 
-// having returns the list of a term, and its postings in the view; nil and none if the index has no such term.
-func (v View) having(term string) (*termList, []posting) {
-	l := v.x.list(term)
-	if l == nil {
-		return nil, nil
-	}
-	all := l.postings
+// having returns the postings of a term in the view, and how many there are in the index with what is known of them; nil if it has no such term.
+func (v View) having(term string) ([]posting, *reading) {
+	all, r := v.x.list(term)
 	if n := len(all); n == 0 || all[n-1].turn < v.cut {
-		return l, all
+		return all, r
 	}
-	return l, all[:placeOf(all, int(v.cut))]
+	return all[:placeOf(all, int(v.cut))], r
 }

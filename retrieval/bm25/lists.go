@@ -4,15 +4,29 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"sync/atomic"
 )
 
 // A termList is the turns that have a term.
 type termList struct {
-	name     string
-	postings []posting // ascending; those of the runs after the first few are not among them
-	runs     int       // so many of the index's runs are
-	peak     int32     // no turn has it more often
-	shares   []share   // the conversations that have it, ascending
+	postings []posting // ascending; without those of runs that were not read yet
+	read     atomic.Pointer[reading]
+}
+
+// A reading is what somebody who asked for a list found out. It does not change.
+type reading struct {
+	runs   int     // so many of the index's runs are among the postings
+	of     int     // postings
+	peak   int32   // no turn has the term more often
+	shares []share // the conversations that have it, ascending
+}
+
+// someLists are lists that are next to one another, and stay where they are when there are more.
+type someLists [1 << 10]termList
+
+// listOf returns the list of a term by its number.
+func (x *Index) listOf(id int32) *termList {
+	return &x.lists[id/int32(len(someLists{}))][id%int32(len(someLists{}))]
 }
 
 // A posting says how often a term is in a turn.
@@ -24,95 +38,102 @@ type share struct {
 	count        int64
 }
 
-// list returns the list of a term, nil if no turn has it. It must not be changed.
-func (x *Index) list(name string) *termList {
+// list returns the postings of a term, and what is known of them; nil if no turn has it. They must not be changed.
+func (x *Index) list(name string) ([]posting, *reading) {
 	if len(x.runs) == 0 {
 		if id, ok := x.terms[name]; ok {
-			return x.lists[id]
+			return x.complete(id)
 		}
-		return nil
+		return nil, nil
 	}
-	if l := x.read(name); l != nil {
-		return l
+	x.lazy.RLock()
+	id, ok := x.terms[name]
+	if ok {
+		l := x.listOf(id)
+		if r := l.read.Load(); x.current(l, r) {
+			x.lazy.RUnlock()
+			return l.postings, r
+		}
 	}
+	x.lazy.RUnlock()
 	x.lazy.Lock()
 	defer x.lazy.Unlock()
-	id, ok := x.terms[name]
 	if !ok {
 		if !slices.ContainsFunc(x.runs, func(r *Run) bool { _, ok := r.find(name); return ok }) {
-			return nil
+			return nil, nil
 		}
 		id = x.idOf(name)
 	}
-	x.complete(x.lists[id])
-	return x.lists[id]
+	return x.complete(id)
 }
 
-// read returns the list of a term if it was read from the runs.
-func (x *Index) read(name string) *termList {
-	x.lazy.RLock()
-	defer x.lazy.RUnlock()
-	if id, ok := x.terms[name]; ok && x.lists[id].runs == len(x.runs) {
-		return x.lists[id]
-	}
-	return nil
+// current reports whether a reading is of all postings of a list.
+func (x *Index) current(l *termList, r *reading) bool {
+	return r != nil && r.runs == len(x.runs) && r.of == len(l.postings)
 }
 
-// complete reads the postings of a term that runs have.
-func (x *Index) complete(l *termList) {
-	if l.runs == len(x.runs) {
-		return
+// complete returns the postings of a term by its number, and what is known of them. It reads those that runs have; then nobody else may use the list.
+func (x *Index) complete(id int32) ([]posting, *reading) {
+	l := x.listOf(id)
+	last := l.read.Load()
+	if x.current(l, last) {
+		return l.postings, last
 	}
-	all := l.postings
-	for _, r := range x.runs[l.runs:] {
-		if i, ok := r.find(l.name); ok {
-			all = r.appendPostings(all, i)
+	r := &reading{runs: len(x.runs), peak: 1}
+	if last == nil {
+		last = &reading{}
+	}
+	if last.runs < r.runs {
+		all := l.postings
+		for _, run := range x.runs[last.runs:] {
+			if i, ok := run.find(x.names[id]); ok {
+				all = run.appendPostings(all, i)
+			}
 		}
-	}
-	if byTurn := func(a, b posting) int { return cmp.Compare(a.turn, b.turn) }; !slices.IsSortedFunc(all, byTurn) { // other turns came between runs
-		slices.SortFunc(all, byTurn)
-	}
-	l.postings, l.runs, l.shares = slices.Clip(all), len(x.runs), nil
-	l.raise()
-	for n := 0; n < len(all); {
-		of, count := x.of[all[n].turn], int64(0)
-		for ; n < len(all) && x.of[all[n].turn] == of; n++ {
-			count += int64(all[n].count)
+		if byTurn := func(a, b posting) int { return cmp.Compare(a.turn, b.turn) }; !slices.IsSortedFunc(all, byTurn) { // other turns came between runs
+			slices.SortFunc(all, byTurn)
 		}
-		l.share(of, count)
+		l.postings = slices.Clip(all)
 	}
-}
-
-// raise finds out the peak.
-func (l *termList) raise() {
-	l.peak = 1
+	r.of, r.shares = len(l.postings), x.shared(nil, l.postings)
 	for _, p := range l.postings {
-		l.peak = max(l.peak, p.count)
+		r.peak = max(r.peak, p.count)
 	}
+	l.read.Store(r)
+	return l.postings, r
 }
 
 // widest returns a count of the term, in units, that it exceeds in no turn with its neighbours.
-func (l *termList) widest(reach int) int64 {
+func (r *reading) widest(reach int) int64 {
 	weight := int64(0)
 	for _, w := range weights[MaxReach-reach : MaxReach+reach+1] {
 		weight += w
 	}
-	return weight * int64(l.peak)
+	return weight * int64(r.peak)
 }
 
-// share adds to how often a conversation has the term.
-func (l *termList) share(conversation int32, count int64) {
-	at := len(l.shares) - 1
-	if at < 0 || l.shares[at].conversation != conversation {
-		var ok bool
-		at, ok = slices.BinarySearchFunc(l.shares, conversation, func(s share, conversation int32) int { return cmp.Compare(s.conversation, conversation) })
-		if !ok {
-			l.shares = slices.Insert(l.shares, at, share{conversation: conversation})
+// shared appends the conversations that some postings are of, in which none of those is that are there already.
+func (x *Index) shared(list []share, postings []posting) []share {
+	begin := len(list)
+	for _, p := range postings {
+		of := x.of[p.turn]
+		if last := len(list) - 1; last >= begin && list[last].conversation == of {
+			list[last].count += int64(p.count)
+		} else {
+			list = append(list, share{of, int64(p.count)})
 		}
 	}
-	if l.shares[at].count += count; l.shares[at].count == 0 {
-		l.shares = slices.Delete(l.shares, at, at+1)
+	some := list[begin:]
+	slices.SortFunc(some, func(a, b share) int { return cmp.Compare(a.conversation, b.conversation) })
+	kept := list[:begin]
+	for _, next := range some {
+		if last := len(kept) - 1; last >= begin && kept[last].conversation == next.conversation {
+			kept[last].count += next.count
+		} else {
+			kept = append(kept, next)
+		}
 	}
+	return kept
 }
 
 // idOf returns the number of a term, which it has from then on.
@@ -120,8 +141,11 @@ func (x *Index) idOf(name string) int32 {
 	id, ok := x.terms[name]
 	if !ok {
 		name = strings.Clone(name) // which may be a part of a run's names
-		id = int32(len(x.lists))
-		x.terms[name], x.lists = id, append(x.lists, &termList{name: name, peak: 1})
+		id = int32(len(x.names))
+		x.terms[name], x.names = id, append(x.names, name)
+		if int(id)%len(someLists{}) == 0 {
+			x.lists = append(x.lists, &someLists{})
+		}
 	}
 	return id
 }
@@ -132,7 +156,7 @@ func (x *Index) post(n int32, term *Term) {
 		term.id = x.idOf(term.text) + 1
 	}
 	id := term.id - 1
-	l := x.lists[id]
+	l := x.listOf(id)
 	last := len(l.postings) - 1
 	if last < 0 || l.postings[last].turn != n {
 		l.postings = append(l.postings, posting{turn: n})
@@ -140,23 +164,20 @@ func (x *Index) post(n int32, term *Term) {
 		last++
 	}
 	l.postings[last].count++
-	l.peak = max(l.peak, l.postings[last].count)
-	l.share(x.of[n], 1)
 }
 
 // unpost takes a turn out of the postings of a term, and the term out of the index if no other turn has it.
 func (x *Index) unpost(n, id int32) {
-	l := x.lists[id]
-	x.complete(l)
-	at, ok := slices.BinarySearchFunc(l.postings, n, func(p posting, n int32) int { return int(p.turn) - int(n) })
+	postings, _ := x.complete(id)
+	at, ok := slices.BinarySearchFunc(postings, n, func(p posting, n int32) int { return int(p.turn) - int(n) })
 	if !ok {
 		return
 	}
-	l.share(x.of[n], -int64(l.postings[at].count))
-	l.postings = slices.Delete(l.postings, at, at+1)
-	l.raise()
+	l := x.listOf(id)
+	l.postings = slices.Delete(postings, at, at+1)
+	l.read.Store(&reading{runs: len(x.runs), of: -1})
 	if len(l.postings) == 0 {
-		delete(x.terms, l.name)
-		*l = termList{runs: l.runs}
+		delete(x.terms, x.names[id])
+		x.names[id], l.postings = "", nil
 	}
 }

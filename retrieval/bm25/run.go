@@ -162,7 +162,9 @@ func (x *Index) within(from, to int) []named {
 		at = end
 	}
 	pieces = append(pieces, x.between(at, to)...)
-	slices.SortStableFunc(pieces, func(a, b named) int { return strings.Compare(a.name, b.name) })
+	slices.SortFunc(pieces, func(a, b named) int {
+		return cmp.Or(strings.Compare(a.name, b.name), cmp.Compare(a.postings[0].turn, b.postings[0].turn))
+	})
 	list := pieces[:0]
 	for _, of := range pieces {
 		if n := len(list); n > 0 && list[n-1].name == of.name {
@@ -176,13 +178,13 @@ func (x *Index) within(from, to int) []named {
 
 // between returns the terms of turns that no run has.
 func (x *Index) between(from, to int) (pieces []named) {
-	seen := map[int32]bool{}
+	seen := make([]bool, len(x.names))
 	for n := from; n < to; n++ {
 		for _, id := range x.Terms(int32(n)) {
 			if !seen[id] {
 				seen[id] = true
-				l := x.lists[id]
-				pieces = append(pieces, named{l.name, l.postings[placeOf(l.postings, from):placeOf(l.postings, to)]})
+				l := x.listOf(id)
+				pieces = append(pieces, named{x.names[id], l.postings[placeOf(l.postings, from):placeOf(l.postings, to)]})
 			}
 		}
 	}

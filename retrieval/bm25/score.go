@@ -85,13 +85,13 @@ func (v View) lists(terms []string, p Params, given *Statistics) (all []list, of
 		of = &Statistics{Turns: v.counted().turns, Length: v.windowed(p.Reach), With: make([]int64, len(terms))}
 	}
 	for i, term := range terms {
-		l, had := v.having(term)
+		had, r := v.having(term)
 		if given == nil {
 			of.With[i] = int64(len(had))
 		}
 		if len(had) > 0 {
 			weight := idf(of.Turns, of.With[i])
-			all = append(all, list{postings: had, weight: weight, most: saturatedMost(weight, l.widest(p.Reach), p)})
+			all = append(all, list{postings: had, weight: weight, most: saturatedMost(weight, r.widest(p.Reach), p)})
 		}
 	}
 	return all, of
