@@ -183,15 +183,15 @@ func (x *Index) Erase(n int) {
 	if !t.counted {
 		return
 	}
-	for _, id := range x.Terms(int32(n)) {
-		x.unpost(int32(n), id)
-	}
+	terms := x.Terms(int32(n))
 	if r := x.runOf(int32(n)); r != nil {
 		r.erase(int32(n))
-	} else {
-		clear(x.Terms(int32(n)))
-		t.kinds = 0
 	}
+	for _, id := range terms {
+		x.unpost(int32(n), id)
+	}
+	clear(terms)
+	t.kinds = 0
 	x.part(int32(n))
 	c := &x.conversations[x.of[n]]
 	for _, later := range c.turns[t.place+1:] {

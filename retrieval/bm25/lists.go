@@ -59,7 +59,7 @@ func (x *Index) list(name string) ([]posting, *reading) {
 	x.lazy.Lock()
 	defer x.lazy.Unlock()
 	if !ok {
-		if !slices.ContainsFunc(x.runs, func(r *Run) bool { _, ok := r.find(name); return ok }) {
+		if !has(x.runs, name) {
 			return nil, nil
 		}
 		id = x.idOf(name)
@@ -166,18 +166,23 @@ func (x *Index) post(n int32, term *Term) {
 	l.postings[last].count++
 }
 
-// unpost takes a turn out of the postings of a term, and the term out of the index if no other turn has it.
+// unpost takes a turn out of the postings of a term as far as they were read, and the term out of the index if no other turn has it.
 func (x *Index) unpost(n, id int32) {
-	postings, _ := x.complete(id)
-	at, ok := slices.BinarySearchFunc(postings, n, func(p posting, n int32) int { return int(p.turn) - int(n) })
-	if !ok {
-		return
+	l, runs := x.listOf(id), 0
+	if r := l.read.Load(); r != nil {
+		runs = r.runs
 	}
-	l := x.listOf(id)
-	l.postings = slices.Delete(postings, at, at+1)
-	l.read.Store(&reading{runs: len(x.runs), of: -1})
-	if len(l.postings) == 0 {
+	if at := placeOf(l.postings, int(n)); at < len(l.postings) && l.postings[at].turn == n {
+		l.postings = slices.Delete(l.postings, at, at+1)
+		l.read.Store(&reading{runs: runs, of: -1})
+	}
+	if len(l.postings) == 0 && !has(x.runs[runs:], x.names[id]) {
 		delete(x.terms, x.names[id])
 		x.names[id], l.postings = "", nil
 	}
+}
+
+// has reports whether a term is in any of some runs.
+func has(runs []*Run, name string) bool {
+	return slices.ContainsFunc(runs, func(r *Run) bool { _, ok := r.find(name); return ok })
 }
