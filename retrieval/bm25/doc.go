@@ -10,5 +10,8 @@
 // They are added while postings are read, so the index does not grow. A search for the best turns reads the postings of its terms, and
 // scores only turns that may be among the best; which those are changes no answer.
 //
+// Turns come with their terms, or in runs, as they are stored. An index keeps a run packed, and unpacks the postings of a term when somebody
+// asks for it.
+//
 // Source: Robertson and Zaragoza, The Probabilistic Relevance Framework: BM25 and Beyond, 2009.
 package bm25
