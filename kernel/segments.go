@@ -18,7 +18,6 @@ import (
 
 const (
 	segmentPage  = 16               // segments that are read from the store at once
-	growth       = 16               // turns for which an index that is opened has room for one more
 	mostKept     = 256              // segments that one filling writes
 	keepingTakes = 10 * time.Second // at most: a search waits for it
 )
@@ -51,7 +50,6 @@ func (w *tenantWords) keeps() bool {
 
 // open adds what the store keeps of the turns up to head, and reads the texts of those in between.
 func (w *tenantWords) open(ctx context.Context, into *retrieval.Index, head dag.Seq) error {
-	w.reserve(into, head)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	pages := make(chan segmentsPage, 1) // so that one is read while another is added
@@ -68,15 +66,6 @@ func (w *tenantWords) open(ctx context.Context, into *retrieval.Index, head dag.
 		}
 	}
 	return nil
-}
-
-// reserve makes room in the index for what it is filled with, and for some turns that come after it.
-func (w *tenantWords) reserve(into *retrieval.Index, head dag.Seq) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.index == into {
-		into.Reserve(int(head + head/growth))
-	}
 }
 
 // pages reads all segments.

@@ -65,7 +65,7 @@ func New(a analysis.Analyzer, dimensions int) *Index {
 }
 
 // Size estimates the bytes of the index.
-func (x *Index) Size() int { return x.size + x.graph.size }
+func (x *Index) Size() int { return x.size + x.graph.size + x.words.Unpacked() + x.dates.Unpacked() }
 
 // Last returns the number of the last turn, 0 if there is none.
 func (x *Index) Last() dag.Seq {

@@ -237,34 +237,35 @@ func (x *Index) Load(segments []*Segment) error {
 		}
 		n += len(s.turns)
 	}
-	x.Reserve(len(x.turns) + n)
+	x.reserve(len(x.turns) + n)
 	words, dates := make([]*bm25.Run, len(segments)), make([]*bm25.Run, len(segments))
 	for i, s := range segments {
 		words[i], dates[i] = s.words, s.dates
 	}
 	placed := func(i int) []bm25.Placed { return segments[i].placed() }
 	var terms sync.WaitGroup
-	var noWords, noDates, failed error
+	var noWords, noDates, err error
 	terms.Go(func() { noWords = x.words.AddRuns(words, placed) })
 	terms.Go(func() { noDates = x.dates.AddRuns(dates, placed) })
-	for _, s := range segments {
-		failed = errors.Join(failed, x.load(s))
+	for i := 0; i < len(segments) && err == nil; i++ {
+		err = x.load(segments[i])
 	}
 	terms.Wait()
-	return errors.Join(noWords, noDates, failed)
+	return errors.Join(noWords, noDates, err)
 }
 
-// Reserve makes room for as many turns in all, so that the index does not move when it grows up to them.
-func (x *Index) Reserve(turns int) {
-	more := turns - len(x.turns)
-	if more <= 0 || cap(x.turns) >= turns {
+// reserve makes room for some turns in all. If it has to, it makes room for twice as many, since more segments may follow, and what an index has of its
+// turns takes long to move.
+func (x *Index) reserve(turns int) {
+	if cap(x.turns) >= turns {
 		return
 	}
+	more := 2*turns - len(x.turns)
 	if x.turns = slices.Grow(x.turns, more); len(x.turns) == 0 {
 		x.places = make(map[dag.TurnID]int32, turns)
 	}
-	x.words.Reserve(turns)
-	x.dates.Reserve(turns)
+	x.words.Reserve(more)
+	x.dates.Reserve(more)
 	if x.vectors != nil {
 		x.vectors.Grow(more)
 	}

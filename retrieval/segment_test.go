@@ -159,6 +159,7 @@ func TestSegmentsAtOnce(t *testing.T) {
 	if err := y.Load(list); err != nil {
 		t.Fatal(err)
 	}
+	packed := y.Size()
 	var all sync.WaitGroup
 	for range 8 {
 		var asked []*Query
@@ -178,6 +179,9 @@ func TestSegmentsAtOnce(t *testing.T) {
 		})
 	}
 	all.Wait()
+	if got, most := y.Size(), x.Size(); got <= packed || got > most || most-got > (most-packed)/2 {
+		t.Errorf("the size is %d after %d, want something below %d", got, packed, most)
+	}
 }
 
 // compare asks two indexes the same.

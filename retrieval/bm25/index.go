@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/graphkernel/graphkernel/dag"
 )
@@ -19,6 +20,7 @@ type Index struct {
 	lists         []*someLists // by term
 	runs          []*Run       // ascending
 	lazy          sync.RWMutex // guards terms, lists and runs while the index is read
+	unpacked      atomic.Int64 // bytes of runs
 	forward       []int32      // the distinct terms of each turn that no run has, ascending, one turn after the other
 	turns         []turn       // ascending by number
 	of            []int32      // by turn: its place in conversations
@@ -185,6 +187,7 @@ func (x *Index) Erase(n int) {
 	}
 	terms := x.Terms(int32(n))
 	if r := x.runOf(int32(n)); r != nil {
+		x.unpacked.Add(int64(-sizeOfTerm * len(r.forward)))
 		r.erase(int32(n))
 	}
 	for _, id := range terms {

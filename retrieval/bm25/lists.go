@@ -32,6 +32,12 @@ func (x *Index) listOf(id int32) *termList {
 // A posting says how often a term is in a turn.
 type posting struct{ turn, count int32 }
 
+// What of a run is unpacked takes so many bytes, of each posting in a list and of each term of a turn.
+const sizeOfPosting, sizeOfTerm = 8, 4
+
+// Unpacked returns how many bytes the index has unpacked of its runs.
+func (x *Index) Unpacked() int { return int(x.unpacked.Load()) }
+
 // A share says how often a term is in a conversation.
 type share struct {
 	conversation int32
@@ -93,6 +99,7 @@ func (x *Index) complete(id int32) ([]posting, *reading) {
 		if byTurn := func(a, b posting) int { return cmp.Compare(a.turn, b.turn) }; !slices.IsSortedFunc(all, byTurn) { // other turns came between runs
 			slices.SortFunc(all, byTurn)
 		}
+		x.unpacked.Add(int64(sizeOfPosting * (len(all) - len(l.postings))))
 		l.postings = slices.Clip(all)
 	}
 	r.of, r.shares = len(l.postings), x.shared(nil, l.postings)

@@ -297,9 +297,8 @@ func (x *Index) AddRuns(runs []*Run, turns func(run int) []Placed) error {
 	return nil
 }
 
-// Reserve makes room for as many turns in all.
-func (x *Index) Reserve(turns int) {
-	more := max(turns-len(x.turns), 0)
+// Reserve makes room for so many turns more.
+func (x *Index) Reserve(more int) {
 	x.turns, x.of, x.sums, x.windows = slices.Grow(x.turns, more), slices.Grow(x.of, more), slices.Grow(x.sums, more), slices.Grow(x.windows, more)
 }
 
@@ -355,6 +354,7 @@ func (r *Run) invert(x *Index) {
 		}
 	}
 	r.forward, r.begins = forward, begins
+	x.unpacked.Add(int64(sizeOfTerm * len(forward)))
 }
 
 // erase takes the terms of a turn out of a run.
