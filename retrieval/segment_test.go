@@ -144,22 +144,11 @@ func TestSegmentsAtOnce(t *testing.T) {
 	for n := range 400 {
 		r.turns = append(r.turns, s.turn(n, 5))
 	}
-	x, y := New(analysis.English, 0), New(analysis.English, 0)
+	x := New(analysis.English, 0)
 	if err := x.Add(r.turns, nil); err != nil {
 		t.Fatal(err)
 	}
-	var list []*Segment
-	for after := dag.Seq(0); after < x.Last(); after += 50 {
-		segment, err := ParseSegment(x.AppendSegment(nil, after, after+50), analysis.English, after, after+50)
-		if err != nil {
-			t.Fatal(err)
-		}
-		list = append(list, segment)
-	}
-	if err := y.Load(list); err != nil {
-		t.Fatal(err)
-	}
-	packed := y.Size()
+	y := opened(t, x)
 	var all sync.WaitGroup
 	for range 8 {
 		var asked []*Query
@@ -179,8 +168,64 @@ func TestSegmentsAtOnce(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if got, most := y.Size(), x.Size(); got <= packed || got > most || most-got > (most-packed)/2 {
-		t.Errorf("the size is %d after %d, want something below %d", got, packed, most)
+}
+
+// opened returns an index that has loaded the segments of another one.
+func opened(t *testing.T, x *Index) *Index {
+	t.Helper()
+	var list []*Segment
+	for after := dag.Seq(0); after < x.Last(); after += 50 {
+		segment, err := ParseSegment(x.AppendSegment(nil, after, after+50), analysis.English, after, after+50)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, segment)
+	}
+	y := New(analysis.English, 0)
+	if err := y.Load(list); err != nil {
+		t.Fatal(err)
+	}
+	return y
+}
+
+// TestUnpackedSize holds that what is read of segments counts in the size of an index, once.
+func TestUnpackedSize(t *testing.T) {
+	s := &scene{rand.New(rand.NewPCG(6, 4))}
+	p := DefaultPolicy()
+	x := New(analysis.English, 0)
+	var turns []Turn
+	for n := range 200 {
+		turns = append(turns, s.turn(n, 5))
+	}
+	if err := x.Add(turns, nil); err != nil {
+		t.Fatal(err)
+	}
+	y := opened(t, x)
+	size := y.Size()
+	grew := func(what string, want bool) {
+		t.Helper()
+		now := y.Size()
+		if (now > size) != want || now < size {
+			t.Errorf("%s: the size is %d, before %d", what, now, size)
+		}
+		size = now
+	}
+	terms := func() {
+		for i := range turns {
+			y.Terms(turns[i].ID)
+		}
+	}
+	for _, want := range []bool{true, false} {
+		y.Search(&p, &Query{Text: "cache", AsOf: y.Last(), Limit: 3})
+		grew("a word is looked for", want)
+		terms()
+		grew("the terms of all turns are asked for", want)
+	}
+	full := y.words.Unpacked()
+	y.Erase(turns[7].ID)
+	terms()
+	if got := y.words.Unpacked(); got >= full {
+		t.Errorf("%d bytes are unpacked after an erasure, %d before", got, full)
 	}
 }
 
