@@ -357,27 +357,19 @@ func (r *Run) invert(x *Index) {
 	x.unpacked.Add(int64(sizeOfTerm * len(forward)))
 }
 
-// erase takes the terms of a turn out of a run.
+// erase takes the terms of a turn out of a run, which is packed anew: no name of a term is left that no other turn has.
 func (r *Run) erase(turn int32) {
 	list := r.all()
 	kept := list[:0]
 	for _, of := range list {
-		if at, ok := slices.BinarySearchFunc(of.postings, turn, func(p posting, n int32) int { return cmp.Compare(p.turn, n) }); ok {
+		if at := placeOf(of.postings, int(turn)); at < len(of.postings) && of.postings[at].turn == turn {
 			of.postings = slices.Delete(of.postings, at, at+1)
 		}
 		if len(of.postings) > 0 {
 			kept = append(kept, of)
 		}
 	}
-	var names []byte
-	packed := make([]byte, 0, len(r.packed))
-	r.ends, r.packs, r.postings = make([]int32, len(kept)), make([]int32, len(kept)), 0
-	for i, of := range kept {
-		names = append(names, of.name...)
-		packed = appendPostings(packed, of.postings, int(r.first))
-		r.ends[i], r.packs[i] = int32(len(names)), int32(len(packed))
-		r.postings += len(of.postings)
-	}
-	r.names, r.packed, r.forward, r.begins = string(names), packed, nil, nil
-	r.lengths[turn-r.first] = 0
+	first := r.first
+	*r = *ParseRun(cursor.New(appendRun(nil, kept, int(first))), len(r.lengths))
+	r.first = first
 }
