@@ -1,10 +1,12 @@
 package console_test
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
+	"html"
 	"io"
 	"log/slog"
 	"math/rand/v2"
@@ -747,5 +749,37 @@ func TestFaults(t *testing.T) {
 				t.Errorf("the page after it: %d", r.status)
 			}
 		})
+	}
+}
+
+// TestLive asks for the stream that the home page names after something happened: it begins where the page ends.
+func TestLive(t *testing.T) {
+	s := open(t)
+	s.fill()
+	b := s.signedIn(access.Auditor)
+	named := regexp.MustCompile(`data-live="([^"]+=([0-9-]+))"`).FindStringSubmatch(b.get("/").body)
+	if named == nil {
+		t.Fatal("the home page names no stream")
+	}
+	const late = "00000000-0000-4000-8000-00000000000f"
+	s.post("/api/turns", quoted(map[string]any{"turns": []map[string]any{{
+		"id": late, "conversation": conversation, "role": "user", "author": "human:anna", "created_at": "2026-01-02T03:04:05Z", "content": "not on the page",
+	}}}))
+	slice := s.post("/api/slice", quoted(map[string]any{"anchor": late})).Header.Get("Slice-Id")
+	resp := must(b.Get(s.URL + html.UnescapeString(named[1])))
+	defer func() { _ = resp.Body.Close() }()
+	in := bufio.NewScanner(resp.Body)
+	if in.Scan(); in.Text() != "id: "+named[2] {
+		t.Fatalf("the stream begins with %q, want the id %s", in.Text(), named[2])
+	}
+	for _, want := range []string{late, slice} {
+		for in.Scan() && !strings.HasPrefix(in.Text(), "data: ") {
+		}
+		if !strings.Contains(in.Text(), want) {
+			t.Errorf("the stream goes on with %q, want %s", in.Text(), want)
+		}
+	}
+	if r := b.get("/live?last_event_id=9999-0"); r.status != http.StatusBadRequest {
+		t.Errorf("an event that is yet to come: %d", r.status)
 	}
 }

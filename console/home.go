@@ -5,7 +5,9 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,6 +30,7 @@ func optional(err error) (*missing, error) {
 }
 
 type homeData struct {
+	Live            string // the stream of what happens after this page
 	Conversations   []conversationLine
 	NoConversations *missing
 	Issued          []api.Issued
@@ -53,8 +56,24 @@ func home(v *visit) (*page, error) {
 		return nil, err
 	}
 	d.Issued = handed.Slices
+	if d.Live = "/live"; d.NoIssued == nil {
+		d.Live += "?" + url.Values{after: {v.present(d.Issued)}}.Encode()
+	}
 	d.Ledger, d.NoLedger, err = v.checkpoint()
 	return &page{"Home", "home", d, ""}, err
+}
+
+// after is the field of the id of the event that a stream goes on after.
+const after = "last_event_id"
+
+// present is the id of the newest event before this page was made: the tenant had come so far when its reader was let in,
+// and handed is what it shows of the evidence that was handed out, newest first.
+func (v *visit) present(handed []api.Issued) string {
+	var number uint64
+	if len(handed) > 0 {
+		number = handed[0].Number
+	}
+	return fmt.Sprintf("%d-%d", v.who.Head, number)
 }
 
 // live sends the events of the tenant as they come, as long as the sign-in holds.
@@ -69,7 +88,11 @@ func live(v *visit) (*page, error) {
 		defer v.ended.watch(v.sign, end)()
 		v.r = v.r.WithContext(ctx)
 	}
-	return nil, v.passOn("/api/events")
+	path := "/api/events"
+	if id := v.r.URL.Query().Get(after); id != "" {
+		path += "?" + url.Values{after: {id}}.Encode()
+	}
+	return nil, v.passOn(path)
 }
 
 // A checkpoint is the signed head of the ledger (C2SP tlog-checkpoint), for people.

@@ -6,11 +6,8 @@ function follow(place) {
   const counts = { turn: 0, slice: 0, erasure: 0, knowledge: 0 };
   const names = { turn: ["turn was admitted", "turns were admitted"], slice: ["slice or context was handed out", "slices and contexts were handed out"], erasure: ["text was erased", "texts were erased"], knowledge: ["fact changed", "facts changed"] };
   const events = new EventSource(place.dataset.live);
-  const began = Date.now();
   for (const kind of Object.keys(counts)) {
-    events.addEventListener(kind, (event) => {
-      const at = Date.parse(JSON.parse(event.data).issued_at ?? "") || Date.now();
-      if (at < began - 60_000) return; // of before
+    events.addEventListener(kind, () => {
       counts[kind] += 1;
       said.textContent = Object.keys(counts).filter((k) => counts[k]).map((k) => `${counts[k]} ${names[k][counts[k] === 1 ? 0 : 1]}`).join(", ") + " since this page was made.";
       place.hidden = false;
