@@ -16,7 +16,7 @@ import (
 //go:embed docs.html
 var docsTemplate string
 
-// renderDocs makes the readable page out of the contract, once. It needs no script
+// renderDocs makes the readable page out of the contract. It needs no script
 // and no other server.
 func renderDocs(c *contract, version string) ([]byte, error) {
 	t, err := template.New("docs").Funcs(template.FuncMap{"prose": prose}).Parse(docsTemplate)

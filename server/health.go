@@ -87,7 +87,11 @@ func (s *Server) lookAtWrites(ctx context.Context) (fault string) {
 func openapi(c *call) error { return c.write(http.StatusOK, jsonType, c.server.contract.json) }
 
 func docs(c *call) error {
+	page, err := c.server.docsPage()
+	if err != nil {
+		return err
+	}
 	header := c.echo.Response().Header()
 	header.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
-	return c.write(http.StatusOK, []string{"text/html; charset=utf-8"}, c.server.docsPage)
+	return c.write(http.StatusOK, []string{"text/html; charset=utf-8"}, page)
 }

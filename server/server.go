@@ -42,7 +42,7 @@ type Server struct {
 	large     *places // as many as processors: large bodies at work
 	bodies    budget
 	streams   streams
-	docsPage  []byte
+	docsPage  func() ([]byte, error)
 
 	started  atomic.Bool   // the store answered once
 	broken   atomic.Bool   // the store is unusable until it is opened again
@@ -89,9 +89,7 @@ func New(ctx context.Context, c Config) (*Server, error) {
 	if c.Tracer != nil {
 		s.tracer = c.Tracer.Tracer("github.com/graphkernel/graphkernel/server")
 	}
-	if s.docsPage, err = renderDocs(s.contract, c.Version); err != nil {
-		return nil, fmt.Errorf("server: docs: %w", err)
-	}
+	s.docsPage = sync.OnceValues(func() ([]byte, error) { return renderDocs(s.contract, c.Version) })
 	s.route()
 	if c.Pages != nil {
 		paths, pages, err := c.Pages(s)

@@ -99,18 +99,14 @@ func (l *logged) String() string {
 	return l.out.String()
 }
 
-func contractOf(t testing.TB) *openapi3.T {
-	t.Helper()
+// contractOf reads the description, once: whoever asks for it only looks at it.
+var contractOf = sync.OnceValues(func() (*openapi3.T, error) {
 	text, err := os.ReadFile("openapi.json")
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
-	doc, err := openapi3.NewLoader().LoadFromData(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return doc
-}
+	return openapi3.NewLoader().LoadFromData(text)
+})
 
 // ringOf is a keyring of one key.
 func ringOf(t testing.TB, id token.KeyID, fill byte) token.Keyring {
@@ -135,8 +131,11 @@ func start(t testing.TB, change ...func(*server.Config)) *service {
 func startOver(t testing.TB, backing store.Store, change ...func(*server.Config)) *service {
 	t.Helper()
 	ctx := context.Background()
-	s := &service{t: t, store: backing, authority: token.NewAuthority(ringOf(t, "k1", 1)), doc: contractOf(t), log: newLogged(), keys: map[dag.Tenant]map[access.Role]string{}}
-	var err error
+	doc, err := contractOf()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &service{t: t, store: backing, authority: token.NewAuthority(ringOf(t, "k1", 1)), doc: doc, log: newLogged(), keys: map[dag.Tenant]map[access.Role]string{}}
 	if s.identity, err = identity.New(rand.NewChaCha8([32]byte{1}), "kernel.example", 1); err != nil {
 		t.Fatal(err)
 	}
