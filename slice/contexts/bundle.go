@@ -96,6 +96,33 @@ func (b *Bundle) Shown() []dag.TurnID {
 	return slices.Compact(shown)
 }
 
+// chosen returns the kinds and ids of what was chosen.
+func (b *Bundle) chosen() map[string]bool {
+	chosen := map[string]bool{}
+	for i := range b.Turns {
+		chosen[string(KindTurn)+b.Turns[i].ID.String()] = true
+	}
+	for i := range b.Facts {
+		chosen[string(KindFact)+b.Facts[i].Fact.ID().String()] = true
+	}
+	for i := range b.Beliefs {
+		chosen[string(KindBelief)+b.Beliefs[i].Address().String()] = true
+	}
+	return chosen
+}
+
+// Spent returns how many tokens of the budget were spent: those of the texts that were chosen, without the headings and markup that
+// Prompt.Cost counts too.
+func (b *Bundle) Spent() (tokens int) {
+	chosen := b.chosen()
+	for i := range b.Candidates {
+		if c := &b.Candidates[i]; chosen[string(c.Kind)+c.ID] {
+			tokens += c.Cost
+		}
+	}
+	return tokens
+}
+
 func (b *Bundle) prompt(text []byte) Prompt {
 	return Prompt{Tokens(string(text)), b.Request.digest("prompt", text)}
 }

@@ -202,16 +202,7 @@ func (b *Bundle) checkTexts() slice.Check {
 }
 
 func (b *Bundle) checkSelection() slice.Check {
-	chosen := map[string]bool{}
-	for i := range b.Turns {
-		chosen[string(KindTurn)+b.Turns[i].ID.String()] = true
-	}
-	for i := range b.Facts {
-		chosen[string(KindFact)+b.Facts[i].Fact.ID().String()] = true
-	}
-	for i := range b.Beliefs {
-		chosen[string(KindBelief)+b.Beliefs[i].Address().String()] = true
-	}
+	chosen := b.chosen()
 	if owed := Owed(b.Candidates); owed > b.Request.Budget {
 		return slice.Failed(CheckSelection, fmt.Sprint(owed), fmt.Sprint(b.Request.Budget), "what every context has is above the budget")
 	}

@@ -105,6 +105,25 @@ func failed(checks []slice.Check) (ids []slice.CheckID) {
 	return ids
 }
 
+// TestSpent counts the texts that were chosen: not those of other candidates, and not the headings that the prompt has too.
+func TestSpent(t *testing.T) {
+	texts := []string{"one", strings.Repeat("two", 20), "three"}
+	b := made(t, contexts.Default(), contexts.Markdown, texts...)
+	want := contexts.Tokens(contexts.FactText(&b.Facts[0])) + contexts.Tokens(contexts.BeliefText(&b.Beliefs[0])) + contexts.Tokens(contexts.BeliefText(&b.Beliefs[1]))
+	for _, text := range texts {
+		want += contexts.Tokens(text)
+	}
+	if got := b.Spent(); got != want || got >= b.Prompt.Cost {
+		t.Errorf("%d tokens were spent, want %d, less than the prompt's %d", got, want, b.Prompt.Cost)
+	}
+	last := len(b.Turns) - 1
+	without := contexts.Tokens(b.Turns[last].Body.Content)
+	b.Turns = b.Turns[:last]
+	if got := b.Spent(); got != want-without {
+		t.Errorf("%d tokens were spent without a turn, want %d", got, want-without)
+	}
+}
+
 // TestEveryByte changes each byte of a context once: it is malformed, of another version, or a check fails, unless what was
 // changed is the seal.
 func TestEveryByte(t *testing.T) {

@@ -154,7 +154,8 @@ func assemble(a *cli.App, c *cobra.Command, task string, f *contextFlags) error 
 	}
 	b := issued.Claim
 	p, enough := &b.Provenance, b.Sufficiency()
-	a.IO.Note("context %s: %s, %s and %s of %s, %s, as of %d, key %s", p.SliceID, cli.Count(len(b.Turns), "turn"), cli.Count(len(b.Facts), "fact"), cli.Count(len(b.Beliefs), "belief"), cli.Count(len(b.Candidates), "candidate"), cli.Count(b.Prompt.Cost, "token"), b.AsOf, b.Seal.KeyID)
+	a.IO.Note("context %s: %s, %s and %s of %s, %d of %s, %d with headings, as of %d, key %s", p.SliceID, cli.Count(len(b.Turns), "turn"), cli.Count(len(b.Facts), "fact"), cli.Count(len(b.Beliefs), "belief"),
+		cli.Count(len(b.Candidates), "candidate"), b.Spent(), cli.Count(b.Request.Budget, "token"), b.Prompt.Cost, b.AsOf, b.Seal.KeyID)
 	if len(enough.Missing) > 0 {
 		a.IO.Note("nothing was found for: %s", render.OneLine(render.Visible(strings.Join(enough.Missing, ", ")), 200))
 	}
