@@ -299,9 +299,6 @@ func TestLaws(t *testing.T) {
 		t.Run(fmt.Sprint(part), func(t *testing.T) {
 			t.Parallel()
 			seed, cases := rand.Uint64(), *lawCases/parts
-			if testing.Short() {
-				cases /= 4
-			}
 			t.Logf("seed %d", seed)
 			found, applied := judge(ours{}, laws, cases, seed)
 			if found != nil {

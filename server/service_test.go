@@ -99,7 +99,7 @@ func (l *logged) String() string {
 	return l.out.String()
 }
 
-// contractOf reads the description, once: whoever asks for it only looks at it.
+// contractOf returns the description. It is read once and shared by all tests, which must not change it.
 var contractOf = sync.OnceValues(func() (*openapi3.T, error) {
 	text, err := os.ReadFile("openapi.json")
 	if err != nil {
