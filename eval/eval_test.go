@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"os"
@@ -218,5 +219,33 @@ func TestAblate(t *testing.T) {
 	head, _, _ := strings.Cut(out.String(), "\n")
 	if n := strings.Count(head, "| without ") + strings.Count(head, "| with "); n != len(ablations())-1 || !strings.Contains(out.String(), "| LoCoMo | evidence among the first 10 | 2 |") {
 		t.Errorf("%d parts:\n%s", n, out.String())
+	}
+}
+
+// TestPictures makes sure that a turn says what the picture shows that was shared with it, and no other turn does.
+func TestPictures(t *testing.T) {
+	data, err := os.ReadFile(filepath.Join("testdata", "data", "locomo", "locomo10.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []dialogue
+	if err := json.Unmarshal(data, &all); err != nil {
+		t.Fatal(err)
+	}
+	drafts, named, err := all[0].drafts(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pictures := 0
+	for _, d := range drafts {
+		if strings.Contains(d.Content, "[shares") {
+			pictures++
+			if d.ID != named["D2:3"] || d.Content != "Only this one! [shares a chamois on a rock]" {
+				t.Errorf("got %q", d.Content)
+			}
+		}
+	}
+	if pictures != 1 {
+		t.Errorf("%d turns share a picture, want 1", pictures)
 	}
 }

@@ -110,6 +110,7 @@ func (d *dialogue) drafts(number int) (drafts []dag.Draft, named map[string]dag.
 		var turns []struct {
 			Speaker, Text string
 			Name          string `json:"dia_id"`
+			Picture       string `json:"blip_caption"` // what it shows; "" if none was shared
 		}
 		if err := json.Unmarshal(raw, &turns); err != nil {
 			return nil, nil, fmt.Errorf("dialogue %d, session %d: %w", number, s, err)
@@ -126,6 +127,9 @@ func (d *dialogue) drafts(number int) (drafts []dag.Draft, named map[string]dag.
 			draft := dag.Draft{
 				ID: dag.ExternalTurnID("locomo", fmt.Sprintf("%d/%s", number, t.Name)), Conversation: dag.ExternalConversationID("locomo", fmt.Sprintf("%d/%d", number, s)),
 				Role: dag.RoleUser, Author: "human:" + t.Speaker, CreatedAt: dag.Time(at.UnixMicro()), Content: t.Text,
+			}
+			if t.Picture != "" { // as the authors' own evaluation has it
+				draft.Content += " [shares " + t.Picture + "]"
 			}
 			named[t.Name] = draft.ID
 			drafts = append(drafts, after(drafts, draft))
