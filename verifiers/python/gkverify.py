@@ -40,17 +40,20 @@ def parse(data):
     except (ValueError, RecursionError) as fault:
         raise Malformed(f"not strict JSON: {fault}") from None
 
+is_key = re.compile(r"[ !#-\[\]-~]+").fullmatch  # needs no escapes
+
 def canonical(value): return write(value, 0).encode("utf-8")
 
 def write(v, depth):
-    if isinstance(v, (str, bool)): return json.dumps(v, ensure_ascii=False)  # which escapes as RFC 8785 does
+    if isinstance(v, str): return json.encoder.encode_basestring(v)  # which escapes as RFC 8785 does
+    if isinstance(v, bool): return "true" if v else "false"
     if isinstance(v, int): return str(v)
     if isinstance(v, Fraction): return f"{v.ppm // 10**6}.{v.ppm % 10**6:06d}".rstrip("0")
     need(depth < 64 or not isinstance(v, (list, dict)), "nested too deep")
     if isinstance(v, list): return "[" + ",".join(write(x, depth + 1) for x in v) + "]"
     if isinstance(v, dict):
-        need(all(re.fullmatch(r"[ !#-\[\]-~]+", key) for key in v), "a key that is not of printable ASCII")
-        return "{" + ",".join(write(key, depth) + ":" + write(v[key], depth + 1) for key in sorted(v)) + "}"
+        need(all(map(is_key, v)), "a key that is not of printable ASCII")
+        return "{" + ",".join(f'"{key}":{write(v[key], depth + 1)}' for key in sorted(v)) + "}"
     return "?"  # equal to no input
 
 # ---- Forms (P 1.2 to 1.4, 2, 3.1, 9, 15; E 2, 5, 7) -------------------------------------------------------------
@@ -355,10 +358,16 @@ def add(p, q):
     f, g = z * z - D * x * y, z * z + D * x * y
     return z * f * ((x1 + y1) * (x2 + y2) - x - y) % Q, z * g * (x + y) % Q, f * g % Q
 
-def multiply(n, p):
-    if n == 0: return 0, 1, 1
-    half = multiply(n >> 1, add(p, p))
-    return add(half, p) if n & 1 else half
+def combine(m, p, n, q):
+    """m·p + n·q, doubled once for each bit of the larger number (Straus)."""
+    found, terms = (0, 1, 1), (None, p, q, add(p, q))
+    for at in reversed(range(max(m, n).bit_length())):
+        found = add(found, found)
+        term = terms[(m >> at & 1) + 2 * (n >> at & 1)]
+        if term: found = add(found, term)
+    return found
+
+def multiply(n, p): return combine(n, p, 0, p)
 
 def refused_key(key):
     """Whether it is one of the encodings of low order, or its y is not reduced. The sign of x makes no difference."""
@@ -372,7 +381,7 @@ def ed25519(key, message, signature):
     point, s = decode_point(key), int.from_bytes(signature[32:], "little")
     if len(signature) != 64 or s >= L or point is None or refused_key(key): return False
     k = int.from_bytes(hashlib.sha512(signature[:32] + key + message).digest(), "little") % L
-    x, y, z = add(multiply(s, BASE), multiply(k, (Q - point[0], point[1], 1)))
+    x, y, z = combine(s, BASE, k, (Q - point[0], point[1], 1))
     x, y = x * pow(z, -1, Q) % Q, y * pow(z, -1, Q) % Q
     return (y | (x & 1) << 255).to_bytes(32, "little") == signature[:32]
 
