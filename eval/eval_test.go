@@ -73,18 +73,20 @@ func TestAbsent(t *testing.T) {
 	}
 }
 
-// TestFloor makes sure that a search that finds too little ends the run with an error.
-func TestFloor(t *testing.T) {
-	blind := slices.Clone(strategies)
-	for i := range blind {
-		if blind[i].Name == "search" {
-			blind[i].Choose = func(context.Context, *Corpus, Question) ([]dag.TurnID, error) { return nil, nil }
-		}
-	}
+// TestFloors makes sure that a search that finds too little ends the run with an error.
+func TestFloors(t *testing.T) {
 	in := instance(t)
-	e := &Evaluation{instance: in, strategies: blind, data: filepath.Join("testdata", "data")}
-	if err := e.run(t.Context(), tasks[1]); err == nil || !strings.Contains(err.Error(), "at least 0.78") {
-		t.Errorf("got %v", err)
+	for name, want := range map[string]string{"search": "search finds 0.000 of the evidence among the first 10, want at least 0.78", "search + vectors": "want at least 0.79"} {
+		blind, blinded := slices.Clone(strategies), false
+		for i := range blind {
+			if blind[i].Name == name {
+				blind[i].Choose, blinded = func(context.Context, *Corpus, Question) ([]dag.TurnID, error) { return nil, nil }, true
+			}
+		}
+		e := &Evaluation{instance: in, strategies: blind, data: filepath.Join("testdata", "data")}
+		if err := e.run(t.Context(), tasks[1]); !blinded || err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s that is blind, %t: got %v", name, blinded, err)
+		}
 	}
 }
 
@@ -217,7 +219,7 @@ func TestAblate(t *testing.T) {
 		t.Fatal(err)
 	}
 	head, _, _ := strings.Cut(out.String(), "\n")
-	if n := strings.Count(head, "| without ") + strings.Count(head, "| with "); n != len(ablations())-1 || !strings.Contains(out.String(), "| LoCoMo | evidence among the first 10 | 2 |") {
+	if n := strings.Count(head, "| without ") + strings.Count(head, "| with "); n != len(ablations())-1 || !strings.Contains(out.String(), "| LoCoMo | evidence among the first 10 | 3 |") {
 		t.Errorf("%d parts:\n%s", n, out.String())
 	}
 }

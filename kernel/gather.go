@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 
@@ -221,12 +222,12 @@ func from(c *contexts.Candidate, s contexts.Source, f contexts.Feature, v dag.PP
 // others is the share of a conversation's text that was not said by a person. In an agent's session people say little, and
 // what they say decides what the rest is about; in talk among people it says nothing that one of them said it, and the last
 // turns say as much as any others.
-func others(turns []retrieval.Turn) dag.PPM {
+func others(turns iter.Seq[*retrieval.Turn]) dag.PPM {
 	all, persons := 0, 0
-	for i := range turns {
-		all += turns[i].Size
-		if turns[i].Role == dag.RoleUser {
-			persons += turns[i].Size
+	for t := range turns {
+		all += t.Size
+		if t.Role == dag.RoleUser {
+			persons += t.Size
 		}
 	}
 	if all == 0 {
@@ -235,19 +236,22 @@ func others(turns []retrieval.Turn) dag.PPM {
 	return dag.PPM(uint64(dag.One) * uint64(all-persons) / uint64(all))
 }
 
-// fromConversation takes the last turns of the anchor's conversation, and what a person said in it.
-func (g *gatherer) fromConversation(turns []retrieval.Turn) {
+// fromConversation takes the last turns of the anchor's conversation, and what a person said in it. It gets them the newest first.
+func (g *gatherer) fromConversation(turns iter.Seq[*retrieval.Turn]) {
 	g.others = others(turns)
 	weight := uint64(g.others)
 	last, prompts := g.policy.Quotas[contexts.FromRecent], g.policy.Quotas[contexts.FromPrompts]
-	for _, t := range slices.Backward(turns) {
+	for t := range turns {
+		if last <= 0 && prompts <= 0 {
+			break
+		}
 		if last > 0 {
 			share := dag.PPM(weight * uint64(last) / uint64(g.policy.Quotas[contexts.FromRecent]))
-			from(g.turn(&t), contexts.FromRecent, contexts.FeatureRecent, share)
+			from(g.turn(t), contexts.FromRecent, contexts.FeatureRecent, share)
 			last--
 		}
 		if prompts > 0 && t.Role == dag.RoleUser {
-			from(g.turn(&t), contexts.FromPrompts, contexts.FeaturePrompt, dag.PPM(weight))
+			from(g.turn(t), contexts.FromPrompts, contexts.FeaturePrompt, dag.PPM(weight))
 			prompts--
 		}
 	}

@@ -2,6 +2,7 @@ package retrieval
 
 import (
 	"cmp"
+	"iter"
 	"runtime"
 	"slices"
 	"strings"
@@ -195,14 +196,15 @@ func (x *Index) Terms(id dag.TurnID) []int32 {
 	return x.words.Terms(n)
 }
 
-// Conversation returns the turns of a conversation up to a number, without their content, in their order.
-func (x *Index) Conversation(id dag.ConversationID, asOf dag.Seq) (turns []Turn) {
-	for _, n := range x.words.Turns(id) {
-		if t := &x.turns[n]; t.Seq <= asOf {
-			turns = append(turns, t.Turn)
+// Conversation goes over the turns of a conversation up to a number, without their content, the newest first. They must not be changed or kept.
+func (x *Index) Conversation(id dag.ConversationID, asOf dag.Seq) iter.Seq[*Turn] {
+	return func(yield func(*Turn) bool) {
+		for _, n := range slices.Backward(x.words.Turns(id)) {
+			if t := &x.turns[n].Turn; t.Seq <= asOf && !yield(t) {
+				return
+			}
 		}
 	}
-	return turns
 }
 
 // Newest returns the newest turn up to a number, without its content.

@@ -239,7 +239,7 @@ func compare(t *testing.T, s *scene, r *reference, x, y *Index, found *int) {
 	}
 	*found += len(want.Hits)
 	of := r.turns[s.IntN(len(r.turns))]
-	if got, want := y.Conversation(of.Conversation, q.AsOf), x.Conversation(of.Conversation, q.AsOf); !slices.Equal(got, want) {
+	if got, want := conversation(y, of.Conversation, q.AsOf), conversation(x, of.Conversation, q.AsOf); !slices.Equal(got, want) {
 		t.Fatalf("a conversation as of %d: %+v, want %+v", q.AsOf, got, want)
 	}
 	if got, want := y.Terms(of.ID), x.Terms(of.ID); len(got) != len(want) || !slices.IsSorted(got) {
@@ -248,6 +248,13 @@ func compare(t *testing.T, s *scene, r *reference, x, y *Index, found *int) {
 	if got, most := y.Size(), x.Size(); got > most || got < most/2 { // without the terms of texts that were erased before
 		t.Fatalf("the size is %d, and of the other index %d", got, most)
 	}
+}
+
+func conversation(x *Index, id dag.ConversationID, asOf dag.Seq) (turns []Turn) {
+	for t := range x.Conversation(id, asOf) {
+		turns = append(turns, *t)
+	}
+	return turns
 }
 
 // fixedSegment is one with something of everything.

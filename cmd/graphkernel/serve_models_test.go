@@ -139,7 +139,7 @@ func TestServeEmbedders(t *testing.T) {
 	if len(found.Hits) != 2 || found.Hits[0].Content != "aaaa" || found.Hits[1].Content != "abab" {
 		t.Errorf("found %+v", found.Hits)
 	}
-	if got := post(400, "/api/search", api.Search{Query: "a", Policy: "absent@1"}, nil); !strings.Contains(got, `embedder \"absent\", but letters, minilm-static@1`) || !strings.Contains(got, "setting embedders") {
+	if got := post(400, "/api/search", api.Search{Query: "a", Policy: "absent@1"}, nil); !strings.Contains(got, `embedder \"absent\", but letters, minilm-static@2`) || !strings.Contains(got, "setting embedders") {
 		t.Errorf("an embedder that is not configured: %s", got)
 	}
 

@@ -15,7 +15,7 @@ func TestStandard(t *testing.T) {
 	if err != nil || len(r.All()) != 16 {
 		t.Fatalf("%d policies, %v", len(r.All()), err)
 	}
-	if got := r.Fingerprint(); got != "2627d4f8a1419eaf" {
+	if got := r.Fingerprint(); got != "3d32693a8e6d9cb0" {
 		t.Errorf("fingerprint %s", got)
 	}
 	for _, p := range r.All() {

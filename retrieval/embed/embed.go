@@ -18,7 +18,7 @@ import (
 const RMS = 16
 
 // StaticID is the id of the table that ships.
-const StaticID = "minilm-static@1"
+const StaticID = "minilm-static@2"
 
 // A Model says what makes vectors. Vectors of different models are never compared.
 type Model struct {

@@ -2,7 +2,7 @@
 // history: 512 of them, or 4096, and begins after a multiple of that. It is kept in a snapshot with the name
 //
 //	words/english/00000000001000-00000000002000
-//	vectors/minilm-static@1/00000000001000-00000000002000
+//	vectors/minilm-static@2/00000000001000-00000000002000
 //
 // which has the analyzer of the words or the model of the vectors, and in hexadecimal the number above which the segment begins and its last one.
 // Package retrieval owns the bytes. The erasure of a turn drops the segments that have it.
@@ -10,6 +10,7 @@ package segments
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/graphkernel/graphkernel/dag"
@@ -44,6 +45,14 @@ func Kept() []Series {
 		list = append(list, Series{Analyzer: analyzer})
 	}
 	return list
+}
+
+// retired are series that an earlier version kept. Nothing reads their segments any more, and an erasure drops them as it drops others.
+var retired = []Series{{Model: "minilm-static@1"}}
+
+// Retired reports whether a name begins as those of a series that is kept no more.
+func Retired(name string) bool {
+	return slices.ContainsFunc(retired, func(of Series) bool { return strings.HasPrefix(name, of.Prefix()) })
 }
 
 // Prefix returns what the names of the series begin with.
@@ -127,7 +136,7 @@ func (e *Erasure) Needs(k *history.State) (n history.Needs) {
 func (e *Erasure) Plan(k *history.State) (*history.Plan, error) {
 	p := &history.Plan{}
 	if turn, ok := k.Turns[e.Turn]; ok {
-		for _, series := range Kept() {
+		for _, series := range slices.Concat(Kept(), retired) {
 			for _, r := range Of(turn.Seq) {
 				p.Snapshots = append(p.Snapshots, history.Snapshot{Name: r.Name(series)})
 			}
