@@ -814,7 +814,7 @@ class CommandLine(unittest.TestCase):
     def run_(self, *args, **environ):
         env = {k: v for k, v in os.environ.items() if not k.startswith("GRAPHKERNEL_")}
         env.update(environ)
-        return subprocess.run([sys.executable, "-W", "error", os.path.join(HERE, "gkverify.py"), *args], capture_output=True, env=env)
+        return subprocess.run([sys.executable, "-I", "-S", "-W", "error", os.path.join(HERE, "gkverify.py"), *args], capture_output=True, env=env)
 
     def test_it(self):
         v = fixture()
