@@ -215,6 +215,9 @@ func printHits(w io.Writer, found *api.Found, query string, filtered bool) {
 	default:
 		fmt.Fprintln(w, "no turn has any of these words")
 	}
+	if len(found.Hits) == 0 && found.Policy == string(retrieval.PolicyID) {
+		fmt.Fprintf(w, "--policy %s also finds what is said in other words\n", retrieval.FindPolicyID)
+	}
 	printNotes(w, found)
 }
 

@@ -11,6 +11,7 @@ import (
 func TestNotes(t *testing.T) {
 	for want, found := range map[string]api.Found{
 		"no turn has any of these words\n": {},
+		"no turn has any of these words\n--policy find@1 also finds what is said in other words\n":                                 {Policy: "recall@1"},
 		"no turn has any of these words\napproximate: a graph of vectors was walked, which may miss turns; --as-of compares all\n": {Approximate: true},
 		"no turn has any of these words\nnot reranked: it is gone\n":                                                               {NotReranked: "it is gone"},
 	} {
