@@ -65,7 +65,7 @@ func TestHookNeverBreaks(t *testing.T) {
 		"a relative transcript":  {`{"hook_event_name":"Stop","transcript_path":"s.jsonl"}`, spool, "", "is not absolute"},
 		"a file in the way":      {event, inTheWay, "", "not a directory"},
 		"a disk that is full":    {event, filepath.Join(folder, "full"), "ulimit -f 0; ", "file too large"},
-		"no descriptors left":    {event, filepath.Join(folder, "few"), "ulimit -n 4; ", "too many open files"},
+		"no descriptors left":    {event, filepath.Join(folder, "few"), "exec 3<&-; ulimit -n 4; ", "too many open files"},
 		"a process out of means": {event, "", "", "usage: graphkernel-hook"},
 	} {
 		args := []string{"-c", c.limit + `exec "$0" claude-code ` + c.spool, hook}

@@ -37,7 +37,7 @@ var hookFailures = map[string]string{
 	"a service that is not there":    "GRAPHKERNEL_SERVER=http://127.0.0.1:1 ",
 	"a service that does not answer": "GRAPHKERNEL_SERVER=$SILENT ",
 	"a disk that is full":            "ulimit -f 0; ",
-	"no descriptors left":            "ulimit -n 4; ",
+	"no descriptors left":            "exec 3<&-; ulimit -n 4; ",
 	"no event":                       ": | ",
 	"half an event":                  "head -c 20 | ",
 }
