@@ -390,7 +390,7 @@ func (s *search) best(limit int, by func(*Hit) int64) []Hit {
 		n := best[i].place
 		hits[i] = s.hit(n, s.words.At(n), s.words.Most)
 		hits[i].Turn, hits[i].Score = s.x.turns[n].Turn, best[i].score
-		hits[i].Title = s.x.turns[s.x.words.First(n)].Labels.Title()
+		hits[i].Title = s.x.turns[s.x.words.Turns(hits[i].Turn.Conversation)[0]].Labels.Title()
 	}
 	return hits
 }

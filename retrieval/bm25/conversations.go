@@ -31,7 +31,7 @@ func (s *scoring) shares(term string) []share {
 	}
 	s.shared = s.shared[:0]
 	if !x.apart { // conversations before the one that the view ends in are whole
-		list, of := r.shares, x.seats[s.v.cut-1].of
+		list, of := r.shares, x.of[s.v.cut-1]
 		n, _ := slices.BinarySearchFunc(list, of, func(s share, of int32) int { return cmp.Compare(s.conversation, of) })
 		s.shared = append(s.shared, list[:n]...)
 		postings = postings[placeOf(postings, int(x.conversations[of].begin)):]

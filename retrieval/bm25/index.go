@@ -23,8 +23,9 @@ type Index struct {
 	unpacked      atomic.Int64 // bytes of runs
 	forward       []int32      // the distinct terms of each turn that no run has, ascending, one turn after the other
 	turns         []turn       // ascending by number
+	of            []int32      // by turn: its place in conversations
 	apart         bool         // the turns of some conversation are not next to one another
-	seats         []seat       // by turn
+	windows       []int64      // by turn: its length and what counts of its neighbours', in units; -1 if it does not count
 	conversations []conversation
 	placed        map[dag.ConversationID]int32
 	sums          []sums // by turn: of it and those before it
@@ -39,12 +40,6 @@ type turn struct {
 	from    int   // where its terms begin in forward
 	kinds   int32 // how many distinct terms it has
 	counted bool  // its text is there
-}
-
-// A seat is what searches read of a turn that they score. It is small, and nothing else is beside it, since they read it of many.
-type seat struct {
-	window int64 // its length and what counts of its neighbours', in units; -1 if it does not count
-	of     int32 // its place in conversations
 }
 
 type conversation struct {
@@ -72,10 +67,7 @@ func New(reach int) *Index {
 }
 
 // Conversation returns the place of a turn's conversation among all, as [View.ScoreConversations] has it.
-func (x *Index) Conversation(turn int32) int32 { return x.seats[turn].of }
-
-// First returns the place of the first turn of a turn's conversation.
-func (x *Index) First(turn int32) int32 { return x.conversations[x.seats[turn].of].begin }
+func (x *Index) Conversation(turn int32) int32 { return x.of[turn] }
 
 // Turns returns the places of a conversation's turns, ascending. They must not be changed.
 func (x *Index) Turns(of dag.ConversationID) []int32 {
@@ -88,7 +80,7 @@ func (x *Index) Turns(of dag.ConversationID) []int32 {
 
 // Beside reports whether the turn just before or just after one in its conversation is among some.
 func (x *Index) Beside(turn int32, some map[int32]bool) bool {
-	all, at := x.conversations[x.seats[turn].of].turns, int(x.turns[turn].place)
+	all, at := x.conversations[x.of[turn]].turns, int(x.turns[turn].place)
 	return at > 0 && some[all[at-1]] || at+1 < len(all) && some[all[at+1]]
 }
 
@@ -147,7 +139,7 @@ func (x *Index) place(seq dag.Seq, of dag.ConversationID, length int32, counted 
 		t.earlier = before.earlier + int64(before.length)
 		x.apart = x.apart || c.turns[t.place-1] != n-1
 	}
-	x.turns, x.seats, x.sums = append(x.turns, t), append(x.seats, seat{of: at}), append(x.sums, sums{})
+	x.turns, x.of, x.sums = append(x.turns, t), append(x.of, at), append(x.sums, sums{})
 	c.turns = append(c.turns, n)
 	c.length += int64(length)
 	if c.first < 0 && t.length > 0 {
@@ -178,7 +170,7 @@ func (x *Index) sum(n int32) {
 		s.turns++
 		s.length += int64(t.length)
 	}
-	if x.conversations[x.seats[n].of].first == n {
+	if x.conversations[x.of[n]].first == n {
 		s.begun++
 	}
 	s.window += x.brought(n, x.reach)
@@ -204,7 +196,7 @@ func (x *Index) Erase(n int) {
 	clear(terms)
 	t.kinds = 0
 	x.part(int32(n))
-	c := &x.conversations[x.seats[n].of]
+	c := &x.conversations[x.of[n]]
 	for _, later := range c.turns[t.place+1:] {
 		x.turns[later].earlier -= int64(t.length)
 	}

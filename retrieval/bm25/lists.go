@@ -123,7 +123,7 @@ func (r *reading) widest(reach int) int64 {
 func (x *Index) shared(list []share, postings []posting) []share {
 	begin := len(list)
 	for _, p := range postings {
-		of := x.seats[p.turn].of
+		of := x.of[p.turn]
 		if last := len(list) - 1; last >= begin && list[last].conversation == of {
 			list[last].count += int64(p.count)
 		} else {

@@ -299,7 +299,7 @@ func (x *Index) AddRuns(runs []*Run, turns func(run int) []Placed) error {
 
 // Reserve makes room for so many turns more.
 func (x *Index) Reserve(more int) {
-	x.turns, x.seats, x.sums = slices.Grow(x.turns, more), slices.Grow(x.seats, more), slices.Grow(x.sums, more)
+	x.turns, x.of, x.sums, x.windows = slices.Grow(x.turns, more), slices.Grow(x.of, more), slices.Grow(x.sums, more), slices.Grow(x.windows, more)
 }
 
 // runOf returns the run that has a turn; nil if none has.

@@ -19,7 +19,7 @@ var weights = func() (w [2*MaxReach + 1]int64) {
 // join makes the last turn of a conversation a neighbour of those before it.
 func (x *Index) join(n int32) {
 	t := &x.turns[n]
-	all := x.conversations[x.seats[n].of].turns
+	all := x.conversations[x.of[n]].turns
 	window := int64(t.length) * unit
 	for k := 1; k <= x.reach && k <= int(t.place); k++ {
 		at := all[int(t.place)-k]
@@ -29,20 +29,20 @@ func (x *Index) join(n int32) {
 	if !t.counted {
 		window = -1
 	}
-	x.seats[n].window = window
+	x.windows = append(x.windows, window)
 }
 
 // widen adds to the length of a turn with its neighbours.
 func (x *Index) widen(n int32, length int64) {
-	if s := &x.seats[n]; s.window >= 0 {
-		s.window += length
+	if x.windows[n] >= 0 {
+		x.windows[n] += length
 	}
 }
 
 // part takes the length of a turn away from its neighbours.
 func (x *Index) part(n int32) {
 	t := &x.turns[n]
-	all := x.conversations[x.seats[n].of].turns
+	all := x.conversations[x.of[n]].turns
 	for k := 1; k <= x.reach; k++ {
 		if at := int(t.place) - k; at >= 0 {
 			x.widen(all[at], -int64(t.length)*after(k))
@@ -51,14 +51,14 @@ func (x *Index) part(n int32) {
 			x.widen(all[at], -int64(t.length)*before(k))
 		}
 	}
-	x.seats[n].window = -1
+	x.windows[n] = -1
 }
 
 // brought returns what a turn adds to the sum of the windows of the turns up to it: its own, as far as its neighbours come
 // before it, and what it gives to those.
 func (x *Index) brought(n int32, reach int) (length int64) {
 	t := &x.turns[n]
-	all := x.conversations[x.seats[n].of].turns
+	all := x.conversations[x.of[n]].turns
 	if t.counted {
 		length = int64(t.length) * unit
 	}
@@ -87,7 +87,7 @@ func (v View) windowed(reach int) (length int64) {
 
 // window returns the length of a turn with its neighbours that are in the view, in units; -1 if it does not count.
 func (v View) window(n int32, reach int) int64 {
-	length := v.x.seats[n].window
+	length := v.x.windows[n]
 	if length < 0 || reach == v.x.reach && v.whole() {
 		return length
 	}
@@ -104,7 +104,7 @@ type run struct{ from, to int32 } // to is not of it
 // turn's own.
 func (v View) within(r *run, n int32, reach int) (from, to int32) {
 	if n >= r.to {
-		c := &v.x.conversations[v.x.seats[n].of]
+		c := &v.x.conversations[v.x.of[n]]
 		*r = run{c.begin, min(c.begin+int32(len(c.turns)), v.cut)}
 	}
 	return max(n-int32(reach), r.from), min(n+int32(reach), r.to-1)
@@ -113,7 +113,7 @@ func (v View) within(r *run, n int32, reach int) (from, to int32) {
 // around calls fn with the neighbours of a turn in the view, and with the place in weights of what a term of the turn counts in each.
 func (v View) around(n int32, reach int, fn func(other int32, at int)) {
 	t := &v.x.turns[n]
-	all := v.x.conversations[v.x.seats[n].of].turns
+	all := v.x.conversations[v.x.of[n]].turns
 	for k := 1; k <= reach; k++ {
 		if at := int(t.place) + k; at < len(all) && all[at] < v.cut {
 			fn(all[at], MaxReach+k)
