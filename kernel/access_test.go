@@ -417,6 +417,9 @@ func TestAuthenticateAtOnce(t *testing.T) {
 						if _, err := k.Keys().Revoke(ctx, tenant, key.ID); err != nil {
 							t.Error(err)
 						}
+						if _, err := k.Keys().Authenticate(ctx, text); !errors.Is(err, access.ErrKey) {
+							t.Errorf("just after the revocation: %v, want %v", err, access.ErrKey)
+						}
 						revoked.Store(true)
 						users.Wait()
 					}

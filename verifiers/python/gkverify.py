@@ -40,13 +40,13 @@ def parse(data):
     except (ValueError, RecursionError) as fault:
         raise Malformed(f"not strict JSON: {fault}") from None
 
+spell = json.JSONEncoder(ensure_ascii=False).encode  # which escapes as RFC 8785 does
 is_key = re.compile(r"[ !#-\[\]-~]+").fullmatch  # needs no escapes
 
 def canonical(value): return write(value, 0).encode("utf-8")
 
 def write(v, depth):
-    if isinstance(v, str): return json.encoder.encode_basestring(v)  # which escapes as RFC 8785 does
-    if isinstance(v, bool): return "true" if v else "false"
+    if isinstance(v, (str, bool)): return spell(v)
     if isinstance(v, int): return str(v)
     if isinstance(v, Fraction): return f"{v.ppm // 10**6}.{v.ppm % 10**6:06d}".rstrip("0")
     need(depth < 64 or not isinstance(v, (list, dict)), "nested too deep")

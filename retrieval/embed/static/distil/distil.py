@@ -177,8 +177,8 @@ def fitted(pieces, counts, vectors):
     def agreement(rows):
         """How well the likeness of two sentences that were not fitted goes with the encoder's."""
         a, b = np.random.default_rng(3).integers(0, len(held), (2, 20_000))
-        like = lambda of: (of[a] * of[b]).sum(1) / np.linalg.norm(of[a], axis=1) / np.linalg.norm(of[b], axis=1)
-        return np.corrcoef(like(pointing(held, rows)[0] + 1e-9), like(vectors[held]))[0, 1]
+        like = lambda of: (of[a] * of[b]).sum(1) / (np.linalg.norm(of[a], axis=1) * np.linalg.norm(of[b], axis=1) + 1e-9)
+        return np.corrcoef(like(pointing(held, rows)[0]), like(vectors[held]))[0, 1]
 
     rows, mean, square = first.copy(), np.zeros_like(first), np.zeros_like(first)
     back = counts[seen].T.tocsr()
@@ -186,8 +186,8 @@ def fitted(pieces, counts, vectors):
         if step % 10 == 0:
             cosine = (pointing(held, rows)[0] * want[held]).sum(1).mean()
             print(f"step {step}: of sentences not fitted a cosine of {cosine:.4f}, an agreement of {agreement(rows):.4f}", file=sys.stderr)
-        is_, length = pointing(seen, rows)
-        slope = back @ ((is_ * (is_ * want[seen]).sum(1, keepdims=True) - want[seen]) / length) + KEPT * (rows - first)
+        points, length = pointing(seen, rows)
+        slope = back @ ((points * (points * want[seen]).sum(1, keepdims=True) - want[seen]) / length) + KEPT * (rows - first)
         mean, square = 0.9 * mean + 0.1 * slope, 0.99 * square + 0.01 * slope * slope
         rate = RATE * min(1, 2 * (1 - step / STEPS))
         rows = rows - rate * (mean / (1 - 0.9 ** (step + 1))) / (np.sqrt(square / (1 - 0.99 ** (step + 1))) + 1e-8)
