@@ -105,6 +105,33 @@ func TestContext(t *testing.T) {
 
 // TestContextTask erases the task of a context that rests on no turn: its words are gone from the record, the bundle still verifies and
 // replays, and the record replays as erased, with the reason. Slices have no task, and what was erased with a turn is not there to be erased.
+// TestContextRecent makes sure that the last turns up to the anchor come, the newest with the most, and what a person said last.
+func TestContextRecent(t *testing.T) {
+	ctx := t.Context()
+	k := over(t, open(t, "memory"), token.NewAuthority(ring(t, "k1")))
+	ids := talk(t, k, "one")
+	p := contexts.Default()
+	p.Quotas = [contexts.Sources]int{contexts.FromRecent: 3, contexts.FromPrompts: 1}
+	must(0, k.Policies().Register(ctx, tenant, must(policy.Bind("recent@1", p))))
+	b := must(k.Contexts().Preview(ctx, tenant, kernel.ContextRequest{Anchor: &ids[5], Policy: "recent@1"}))
+	recent, prompted := map[string]dag.PPM{}, []string{}
+	for i := range b.Candidates {
+		c := &b.Candidates[i]
+		if c.From[contexts.FromRecent] {
+			recent[c.ID] = c.Features[contexts.FeatureRecent]
+		}
+		if c.From[contexts.FromPrompts] {
+			prompted = append(prompted, c.ID)
+		}
+	}
+	if len(recent) != 3 || recent[ids[3].String()] == 0 || recent[ids[3].String()] >= recent[ids[4].String()] || recent[ids[4].String()] >= recent[ids[5].String()] {
+		t.Errorf("recent are %v, want %v, each with more than the one before", recent, ids[3:])
+	}
+	if !slices.Equal(prompted, []string{ids[4].String()}) {
+		t.Errorf("prompts are %v, want %v", prompted, ids[4])
+	}
+}
+
 func TestContextTask(t *testing.T) {
 	for name := range stores {
 		t.Run(name, func(t *testing.T) {
