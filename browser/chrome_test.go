@@ -20,20 +20,66 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
 	cdplog "github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/cdproto/target"
 	"github.com/chromedp/chromedp"
 
 	"github.com/graphkernel/graphkernel/access"
 )
 
-// patience is how long a page may take to come to what a test waits for.
+// patience is how long the browser may take to start, and a page to come to what a test waits for.
 const patience = 2 * time.Minute
 
-// program finds the browser. Without one, tests are skipped, unless GKTEST_BROWSER is "required".
+// running is the browser of all tests, once the first has asked for it.
+var running struct {
+	sync.Mutex
+	ctx context.Context
+	end func() error // takes its files away, too
+}
+
+// browser starts the browser, which ends after the last test. Without one, tests are skipped, unless GKTEST_BROWSER is "required".
+func browser(t testing.TB) context.Context {
+	t.Helper()
+	running.Lock()
+	defer running.Unlock()
+	if running.ctx != nil {
+		return running.ctx
+	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program(t)), chromedp.WSURLReadTimeout(patience), chromedp.Flag("disable-quic", true),
+		chromedp.Flag("disable-component-update", true), chromedp.Flag("force-color-profile", "srgb"))
+	if os.Getuid() == 0 {
+		options = append(options, chromedp.NoSandbox)
+	}
+	allocator, endAll := chromedp.NewExecAllocator(context.Background(), options...)
+	ctx, _ := chromedp.NewContext(allocator)
+	if err := chromedp.Run(ctx); err != nil {
+		endAll()
+		t.Fatal(err)
+	}
+	running.ctx, running.end = ctx, func() error {
+		defer endAll()
+		return chromedp.Cancel(ctx)
+	}
+	return ctx
+}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if running.ctx != nil {
+		if err := running.end(); err != nil {
+			fmt.Fprintln(os.Stderr, "the browser did not end:", err)
+			code = max(code, 1)
+		}
+	}
+	os.Exit(code)
+}
+
+// program finds the browser.
 func program(t testing.TB) string {
 	t.Helper()
 	for _, name := range []string{os.Getenv("GKTEST_CHROMIUM"), "chromium", "chromium-browser", "google-chrome"} {
@@ -48,7 +94,7 @@ func program(t testing.TB) string {
 	return ""
 }
 
-// A tab is one of a browser of its own, which keeps what goes wrong in it.
+// A tab shares the browser with other tests and nothing else: no cookies, no cache. It keeps what goes wrong in it.
 type tab struct {
 	t    testing.TB
 	site *site
@@ -62,20 +108,28 @@ type tab struct {
 
 func (s *site) tab(t testing.TB) *tab {
 	t.Helper()
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program(t)), chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true),
-		chromedp.Flag("force-color-profile", "srgb"))
-	if os.Getuid() == 0 {
-		options = append(options, chromedp.NoSandbox)
+	of := browser(t)
+	over := cdp.WithExecutor(of, chromedp.FromContext(of).Browser)
+	profile, err := target.CreateBrowserContext().Do(over) // not chromedp.WithNewBrowserContext, which asks for a tab before there is a window
+	if err != nil {
+		t.Fatal(err)
 	}
-	allocator, endBrowser := chromedp.NewExecAllocator(context.Background(), options...)
-	t.Cleanup(endBrowser)
-	ctx, end := chromedp.NewContext(allocator)
-	t.Cleanup(end)
+	t.Cleanup(func() {
+		if err := target.DisposeBrowserContext(profile).Do(over); err != nil {
+			t.Error(err)
+		}
+	})
+	window, err := target.CreateTarget("about:blank").WithBrowserContextID(profile).WithNewWindow(true).Do(over)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, closeTab := chromedp.NewContext(of, chromedp.WithTargetID(window))
+	t.Cleanup(closeTab)
 	ctx, stop := context.WithTimeout(ctx, 5*time.Minute)
 	t.Cleanup(stop)
 	b := &tab{t: t, site: s, ctx: ctx}
 	chromedp.ListenTarget(ctx, b.see)
-	if err := chromedp.Run(ctx); err != nil { // the browser lives as long as the context that it is started with
+	if err := chromedp.Run(ctx); err != nil { // the tab lives as long as the context that it is opened with
 		t.Fatal(err)
 	}
 	b.run(network.Enable(), cdplog.Enable(), page.Enable())
