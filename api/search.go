@@ -59,6 +59,17 @@ type Hit struct {
 	Parts        *HitParts `json:"parts,omitempty" doc:"What the score is made of, if explain was asked for."`
 }
 
+// ByMeaning reports whether no hit has a word or a date of the query: the turns are those nearest in meaning, and may have nothing to do
+// with it. It is known of an answer with parts only.
+func (f *Found) ByMeaning() bool {
+	for i := range f.Hits {
+		if p := f.Hits[i].Parts; p == nil || p.Words+p.Conversation+p.Dates > 0 {
+			return false
+		}
+	}
+	return len(f.Hits) > 0
+}
+
 // HitParts are what a score is made of: their sum, unless the policy has another fusion than sum, or reranks.
 type HitParts struct {
 	Words        int `json:"words" doc:"For words in the turn and its neighbours: BM25, 1000000 for the best turn."`

@@ -229,7 +229,8 @@ func TestCheckBundle(t *testing.T) {
 	}
 }
 
-// TestFoundByID finds what there is by the beginning of its id, from 4 characters to all of it, in the box and in the address, and says of none that nothing was found.
+// TestFoundByID finds what there is by the beginning of its id, from 4 characters to all of it, in the box and in the address, and says of none that nothing was found. Of words that nobody said it
+// says so.
 func TestFoundByID(t *testing.T) {
 	s, context := incident(t)
 	b := s.signedIn(access.Auditor)
@@ -249,6 +250,12 @@ func TestFoundByID(t *testing.T) {
 		if r := b.get("/search?q=" + query); r.status != http.StatusOK || !strings.Contains(r.body, "No turn was found") {
 			t.Errorf("%s: %d\n%s", query, r.status, r.section("Search"))
 		}
+	}
+	if r := b.get("/search?q=xyzzy"); !strings.Contains(r.body, "No turn has any of these words. These are nearest in meaning:") || !strings.Contains(r.body, "under find@1") || strings.Contains(r.body, `class="why"`) {
+		t.Errorf("a word that nobody said:\n%s", r.section("Search"))
+	}
+	if r := b.get("/search?q=coupon"); strings.Contains(r.body, "nearest in meaning") {
+		t.Errorf("a word that was said:\n%s", r.section("Search"))
 	}
 	for path, want := range map[string]string{"/conversations/" + main[:35]: "/conversations/" + main, "/conversations/1c1de000": "", "/conversations/ffff": ""} {
 		if r := b.get(path); r.to != want || want == "" && r.status != http.StatusNotFound {

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"encoding/hex"
 	"net/http"
 	"slices"
@@ -28,8 +29,10 @@ func (d *searchData) Narrow() bool {
 // Named reports whether the query is the beginning of the id of something.
 func (d *searchData) Named() bool { return len(d.Turns)+len(d.Issued)+len(d.Conversations) > 0 }
 
-// hits is how many a page of hits has.
-const hits = 25
+const (
+	hits       = 25       // of a page
+	findPolicy = "find@1" // how people's questions are answered, if they name no policy
+)
 
 // search finds turns by words, and turns, conversations and evidence by the beginning of an id. The query is the address.
 func search(v *visit) (*page, error) {
@@ -46,7 +49,11 @@ func search(v *visit) (*page, error) {
 		return &page{to: string(itemPath(d.Q))}, nil
 	}
 	answer.title = "Search: " + line(d.Q, 60)
-	in := api.Search{Query: d.Q, Limit: hits, Role: d.Role, Author: d.Author, Policy: d.Policy, Space: d.Space, Explain: d.Explain}
+	policy := findPolicy
+	if idLike(d.Q) {
+		policy = "" // by words alone: an id has no meaning
+	}
+	in := api.Search{Query: d.Q, Limit: hits, Role: d.Role, Author: d.Author, Policy: cmp.Or(d.Policy, policy), Space: d.Space, Explain: true}
 	if d.Project != "" {
 		in.Attributes = &api.Attributes{Folder: d.Project}
 	}

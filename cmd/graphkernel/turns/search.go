@@ -26,7 +26,7 @@ type searchFlags struct {
 	within                     string
 	project                    string
 	attributes                 []string
-	enrich                     bool
+	enrich, explain            bool
 }
 
 func searchCommand(a *cli.App) *cobra.Command {
@@ -36,7 +36,8 @@ func searchCommand(a *cli.App) *cobra.Command {
 		Short: "Find turns by what was said",
 		Long: `Finds the turns that fit words or a question best, and shows a line of each. Words near each
 other in a conversation count together, the date of a turn is a part of it, and a question that
-names one author prefers what that author said.
+names one author prefers what that author said. Meanings are compared, too, so that some of what
+was said in other words is found.
 
 --within holds the search within a bundle that the kernel handed out: only its turns are there, as
 of its number.
@@ -68,10 +69,10 @@ A hit is no evidence: cut a slice around it for that.`,
 	flags.StringVar(&f.until, "until", "", "only turns created before this date or time, or so long ago")
 	flags.StringVar(&f.Space, "space", "", "only turns on which something rests that is believed in this space of beliefs")
 	flags.Uint64Var(&f.AsOf, "as-of", 0, "search what was there at this sequence number; 0 is the present")
-	flags.StringVar(&f.Policy, "policy", "", "find turns under this policy (default: recall@1; find@1 also compares meanings, which finds some of what is said in other words, and shows more places)")
+	flags.StringVar(&f.Policy, "policy", string(retrieval.FindPolicyID), "find turns under this policy; recall@1 goes by words alone, as agents are answered")
 	cli.WithinFlag(c, &f.within)
 	flags.BoolVar(&f.enrich, "enrich", false, "add the facts around what each hit speaks of, and rank by both; at most 200 hits")
-	flags.BoolVar(&f.Explain, "explain", false, "say what each score is made of")
+	flags.BoolVar(&f.explain, "explain", false, "say what each score is made of")
 	_ = c.RegisterFlagCompletionFunc("role", cobra.FixedCompletions(turnRoles, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
 	cli.NoFiles(c, "limit", "conversation", "author", "attribute", "since", "until", "as-of", "policy")
 	_ = c.RegisterFlagCompletionFunc("space", func(c *cobra.Command, _ []string, begin string) ([]string, cobra.ShellCompDirective) { // the flag exists
@@ -136,7 +137,7 @@ func search(a *cli.App, c *cobra.Command, f *searchFlags) error {
 	if err != nil {
 		return err
 	}
-	f.Within = within
+	f.Within, f.Explain = within, true // for ByMeaning
 	return a.Stores.WithReadKernel(c.Context(), keys, func(s *cli.Session) error {
 		if f.conversation != "" {
 			id, _, _, err := conversationOf(a, c, s, f.conversation)
@@ -149,10 +150,16 @@ func search(a *cli.App, c *cobra.Command, f *searchFlags) error {
 		if err != nil {
 			return err
 		}
+		byMeaning := found.ByMeaning()
+		if !f.explain {
+			for i := range found.Hits {
+				found.Hits[i].Parts = nil
+			}
+		}
 		if f.enrich && len(found.Hits) > 0 {
 			return enrich(a, c, s, f, &found)
 		}
-		return a.IO.Print(found, func(w io.Writer) { printHits(w, &found, f.Query, f.filters()) })
+		return a.IO.Print(found, func(w io.Writer) { printHits(w, &found, f, byMeaning) })
 	})
 }
 
@@ -204,19 +211,22 @@ func printHit(w io.Writer, place int, h *api.Hit, query string) {
 }
 
 // printHits prints a line of each hit.
-func printHits(w io.Writer, found *api.Found, query string, filtered bool) {
-	for i := range found.Hits {
-		printHit(w, i+1, &found.Hits[i], query)
+func printHits(w io.Writer, found *api.Found, f *searchFlags, byMeaning bool) {
+	none := "no turn has any of these words"
+	if f.filters() {
+		none = "no turn that the filters let through has any of these words"
 	}
 	switch {
+	case byMeaning:
+		fmt.Fprintln(w, none+"; nearest in meaning:")
 	case len(found.Hits) > 0:
-	case filtered:
-		fmt.Fprintln(w, "no turn that the filters let through has any of these words")
+	case found.Policy == string(retrieval.PolicyID):
+		fmt.Fprintf(w, "%s; %s also finds what is said in other words\n", none, retrieval.FindPolicyID)
 	default:
-		fmt.Fprintln(w, "no turn has any of these words")
+		fmt.Fprintln(w, none)
 	}
-	if len(found.Hits) == 0 && found.Policy == string(retrieval.PolicyID) {
-		fmt.Fprintf(w, "--policy %s also finds what is said in other words\n", retrieval.FindPolicyID)
+	for i := range found.Hits {
+		printHit(w, i+1, &found.Hits[i], f.Query)
 	}
 	printNotes(w, found)
 }

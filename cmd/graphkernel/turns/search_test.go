@@ -9,15 +9,25 @@ import (
 
 // TestNotes holds that an answer that is less than what the policy asks for says so below the hits, and no other.
 func TestNotes(t *testing.T) {
+	meant := func(words int) []api.Hit {
+		return []api.Hit{{CreatedAt: "2026-01-01T00:00:00Z", Author: "human:anna", Content: "a", Turn: "t", Parts: &api.HitParts{Words: words, Like: 1}}}
+	}
+	const line = "\n 1. 2026-01-01T00:00  human:anna: a  t\n    score 0, of words 0 + conversation 0 + dates 0 + when 0 + like 1 + author 0\n"
 	for want, found := range map[string]api.Found{
-		"no turn has any of these words\n": {},
-		"no turn has any of these words\n--policy find@1 also finds what is said in other words\n":                                 {Policy: "recall@1"},
+		"no turn has any of these words\n":                                                                                         {},
+		"no turn has any of these words; find@1 also finds what is said in other words\n":                                          {Policy: "recall@1"},
 		"no turn has any of these words\napproximate: a graph of vectors was walked, which may miss turns; --as-of compares all\n": {Approximate: true},
 		"no turn has any of these words\nnot reranked: it is gone\n":                                                               {NotReranked: "it is gone"},
+		"no turn has any of these words; nearest in meaning:" + line:                                                               {Policy: "find@1", Hits: meant(0)},
+		strings.Replace(line[1:], "words 0", "words 2", 1):                                                                         {Policy: "find@1", Hits: meant(2)},
 	} {
 		var b strings.Builder
-		if printHits(&b, &found, "q", false); b.String() != want {
+		if printHits(&b, &found, &searchFlags{}, found.ByMeaning()); b.String() != want {
 			t.Errorf("%+v prints %q, want %q", found, b.String(), want)
 		}
+	}
+	var b strings.Builder
+	if printHits(&b, &api.Found{}, &searchFlags{Search: api.Search{Role: "user"}}, false); b.String() != "no turn that the filters let through has any of these words\n" {
+		t.Errorf("with a filter: %q", b.String())
 	}
 }
