@@ -35,6 +35,7 @@ func main() {
 
 func run() int {
 	withoutCore() // before any key is read
+	collectLate()
 	// A reader of the output that goes away must not end the program before it has
 	// cleaned up: writing then fails like any other writing.
 	signal.Ignore(syscall.SIGPIPE)
