@@ -165,7 +165,7 @@ func (w *tenantWords) load(ctx context.Context, into *retrieval.Index, list []*r
 			continue
 		}
 		if after > filled {
-			if err := w.add(into, pending); err != nil {
+			if err := w.add(into, pending, head); err != nil {
 				return err
 			}
 			pending = nil
@@ -175,11 +175,11 @@ func (w *tenantWords) load(ctx context.Context, into *retrieval.Index, list []*r
 		}
 		pending, filled = append(pending, s), upTo
 	}
-	return w.add(into, pending)
+	return w.add(into, pending, head)
 }
 
-// add adds segments to the index, without the texts that were erased after they were read.
-func (w *tenantWords) add(into *retrieval.Index, list []*retrieval.Segment) error {
+// add adds segments of those up to head to the index, without the texts that were erased after they were read.
+func (w *tenantWords) add(into *retrieval.Index, list []*retrieval.Segment, head dag.Seq) error {
 	if len(list) == 0 {
 		return nil
 	}
@@ -188,7 +188,7 @@ func (w *tenantWords) add(into *retrieval.Index, list []*retrieval.Segment) erro
 	if w.index != into {
 		return errDropped
 	}
-	if err := into.Load(list); err != nil {
+	if err := into.Load(list, head); err != nil {
 		return fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
 	for _, s := range list {

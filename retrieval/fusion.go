@@ -58,7 +58,7 @@ func (s *search) fused(limit int) ([]Hit, []int64) {
 	also := make([]int64, len(s.q.Also))
 	if method == FusionSum && !reranks {
 		for i, id := range s.q.Also {
-			if n, ok := s.x.places[id]; ok && s.lets(n) && s.finds(n) {
+			if n, ok := s.x.places.find(&s.x.turns, id); ok && s.lets(n) && s.finds(n) {
 				h := s.hit(n, s.words.At(n), s.words.Most)
 				also[i] = h.Score
 			}

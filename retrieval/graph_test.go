@@ -105,7 +105,7 @@ func TestGraph(t *testing.T) {
 		}
 		wanted += len(want.Hits)
 		fresh := Query{Text: "zzz", Vector: one.vectors.At(len(turns) - 1), AsOf: turn.Seq, Limit: 3, Approximate: true}
-		if v != nil && !erased[turn.ID] && !turn.Withheld && !one.turns[n].Silent {
+		if v != nil && !erased[turn.ID] && !turn.Withheld && !one.turns.at(int32(n)).Silent {
 			if hits := one.Search(&p, &fresh); !slices.ContainsFunc(hits, func(h Hit) bool { return h.Turn.ID == turn.ID }) {
 				t.Errorf("the newest turn is not found by its own vector: %+v", hits)
 			}

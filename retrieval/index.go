@@ -39,9 +39,10 @@ type Index struct {
 	dates    *bm25.Index
 	vectors  *vector.Flat // nil: there are none
 	graph    graph
-	turns    []indexed
+	turns    turnTable
 	silent   []uint64 // a bit by turn: it is Silent
-	places   map[dag.TurnID]int32
+	places   places
+	room     int                // so many turns have room
 	labels   map[Labels]Labels  // those that turns share, once in memory
 	authors  map[string][]int32 // by a word of an author's name, in lower case: the turns by such authors, ascending
 	size     int
@@ -55,7 +56,7 @@ type indexed struct {
 
 // New returns an empty index, without vectors if they have no dimensions.
 func New(a analysis.Analyzer, dimensions int) *Index {
-	x := &Index{analyzer: a, words: bm25.New(DefaultPolicy().Reach), dates: bm25.New(0), places: map[dag.TurnID]int32{}, labels: map[Labels]Labels{}, authors: map[string][]int32{}}
+	x := &Index{analyzer: a, words: bm25.New(DefaultPolicy().Reach), dates: bm25.New(0), places: newPlaces(), labels: map[Labels]Labels{}, authors: map[string][]int32{}}
 	for range runtime.GOMAXPROCS(0) {
 		x.readers = append(x.readers, newReader(a))
 	}
@@ -70,13 +71,13 @@ func (x *Index) Size() int { return x.size + x.graph.size + x.words.Unpacked() +
 
 // Last returns the number of the last turn, 0 if there is none.
 func (x *Index) Last() dag.Seq {
-	if len(x.turns) == 0 {
+	if x.turns.n == 0 {
 		return 0
 	}
-	return x.turns[len(x.turns)-1].Seq
+	return x.turns.at(int32(x.turns.n - 1)).Seq
 }
 
-// What an index has, in bytes, beside vectors: of each turn, of each of its terms, or if it was stored, until somebody asks for it, and of its vector.
+// What an index has, in bytes, beside vectors: of each turn, of each of its terms and date words, or if it was stored, until somebody asks for it, and of its vector.
 const each, ofTerm, ofStored, ofVector = 320, 16, 4, 32
 
 // Add adds turns after all others, in their order. vectors are those of their Content, for an index with vectors, nil for a turn that has none;
@@ -120,11 +121,11 @@ func (x *Index) add(t Turn, v []int8, p *parsed) error {
 		x.size += len(t.Labels)
 	}
 	x.name(int32(n), nameWords(t.Author))
-	x.places[t.ID] = int32(n)
 	t.Size, t.Silent, t.Content = len(t.Content), p.silent, ""
-	x.turns = append(x.turns, indexed{t, p.when})
+	x.turns.add(indexed{t, p.when})
+	x.places.add(&x.turns, n)
 	x.hush(n, p.silent)
-	x.size += each + ofTerm*len(p.terms)
+	x.size += each + ofTerm*(len(p.terms)+len(p.dates))
 	return nil
 }
 
@@ -149,11 +150,11 @@ func (x *Index) name(n int32, words []string) {
 
 // Erase takes out what followed from a turn's text, and reports whether the turn is in the index.
 func (x *Index) Erase(id dag.TurnID) bool {
-	n, ok := x.places[id]
+	n, ok := x.places.find(&x.turns, id)
 	if !ok {
 		return false
 	}
-	t := &x.turns[n]
+	t := x.turns.at(n)
 	for i := range x.readers {
 		x.readers[i].forget()
 	}
@@ -179,17 +180,17 @@ func (x *Index) Erase(id dag.TurnID) bool {
 
 // Turn returns a turn without its content, and reports whether the index has it.
 func (x *Index) Turn(id dag.TurnID) (Turn, bool) {
-	n, ok := x.places[id]
+	n, ok := x.places.find(&x.turns, id)
 	if !ok {
 		return Turn{}, false
 	}
-	return x.turns[n].Turn, true
+	return x.turns.at(n).Turn, true
 }
 
 // Terms returns the distinct terms of a turn as numbers that this index gave them, ascending; none of one that the index does not have. They
 // must not be changed.
 func (x *Index) Terms(id dag.TurnID) []int32 {
-	n, ok := x.places[id]
+	n, ok := x.places.find(&x.turns, id)
 	if !ok {
 		return nil
 	}
@@ -200,7 +201,7 @@ func (x *Index) Terms(id dag.TurnID) []int32 {
 func (x *Index) Conversation(id dag.ConversationID, asOf dag.Seq) iter.Seq[*Turn] {
 	return func(yield func(*Turn) bool) {
 		for _, n := range slices.Backward(x.words.Turns(id)) {
-			if t := &x.turns[n].Turn; t.Seq <= asOf && !yield(t) {
+			if t := &x.turns.at(n).Turn; t.Seq <= asOf && !yield(t) {
 				return
 			}
 		}
@@ -209,11 +210,11 @@ func (x *Index) Conversation(id dag.ConversationID, asOf dag.Seq) iter.Seq[*Turn
 
 // Newest returns the newest turn up to a number, without its content.
 func (x *Index) Newest(asOf dag.Seq) (Turn, bool) {
-	n := x.before(asOf)
+	n := x.turns.before(asOf)
 	if n == 0 {
 		return Turn{}, false
 	}
-	return x.turns[n-1].Turn, true
+	return x.turns.at(int32(n - 1)).Turn, true
 }
 
 // nameWords returns the words of an author's name in lower case: human:Anna is anna.
@@ -300,7 +301,7 @@ func (x *Index) SearchWith(p *Policy, q *Query, given *Statistics) Results {
 	limit := min(q.Limit, p.MaxHits)
 	need := bm25.Need{Best: limit, Most: s.highest, Rank: s.rank}
 	for _, id := range q.Also {
-		if n, ok := x.places[id]; ok {
+		if n, ok := x.places.find(&x.turns, id); ok {
 			need.Also = append(need.Also, n)
 		}
 	}
@@ -351,7 +352,7 @@ type ranked struct {
 
 // lets reports whether a turn may be found.
 func (s *search) lets(n int32) bool {
-	return s.x.silent[n>>6]>>(n&63)&1 == 0 && (!s.filters || s.q.lets(&s.x.turns[n].Turn))
+	return s.x.silent[n>>6]>>(n&63)&1 == 0 && (!s.filters || s.q.lets(&s.x.turns.at(n).Turn))
 }
 
 // best returns the best hits by some score of them, which they have then.
@@ -361,7 +362,7 @@ func (s *search) best(limit int, by func(*Hit) int64) []Hit {
 		if a.score != b.score {
 			return cmp.Compare(b.score, a.score)
 		}
-		return s.x.turns[a.place].ID.Compare(s.x.turns[b.place].ID)
+		return s.x.turns.at(a.place).ID.Compare(s.x.turns.at(b.place).ID)
 	}
 	at := 0
 	floor := int64(1)
@@ -389,8 +390,8 @@ func (s *search) best(limit int, by func(*Hit) int64) []Hit {
 	for i := range hits {
 		n := best[i].place
 		hits[i] = s.hit(n, s.words.At(n), s.words.Most)
-		hits[i].Turn, hits[i].Score = s.x.turns[n].Turn, best[i].score
-		hits[i].Title = s.x.turns[s.x.words.Turns(hits[i].Turn.Conversation)[0]].Labels.Title()
+		hits[i].Turn, hits[i].Score = s.x.turns.at(n).Turn, best[i].score
+		hits[i].Title = s.x.turns.at(s.x.words.Turns(hits[i].Turn.Conversation)[0]).Labels.Title()
 	}
 	return hits
 }
@@ -457,7 +458,7 @@ func (s *search) parts(n int32, words, most int64) (p parts) {
 	if len(s.dates.Places) > 0 {
 		p.dates = part(s.dates.At(n), s.dates.Most, s.p.Dates.Weight)
 	}
-	if s.when && s.x.turns[n].when {
+	if s.when && s.x.turns.at(n).when {
 		p.when = int64(s.p.When)
 	}
 	if s.like != nil {

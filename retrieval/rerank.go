@@ -63,10 +63,11 @@ func (s *search) reranked(hits []Hit) []Hit {
 		case RerankComposite:
 			h.Score += weight * (recent + int64(h.Turn.Salience)) / (2 * int64(dag.One))
 		case RerankSpread:
-			if !s.x.words.Beside(s.x.places[h.Turn.ID], before) {
+			n := s.place(h)
+			if !s.x.words.Beside(n, before) {
 				h.Score = whole
 			}
-			before[s.x.places[h.Turn.ID]] = true
+			before[n] = true
 		}
 	}
 	if s.p.Rerank.Method == RerankMMR {
@@ -100,6 +101,12 @@ func byScore(a, b Hit) int {
 	return cmp.Or(cmp.Compare(b.Score, a.Score), a.Turn.ID.Compare(b.Turn.ID))
 }
 
+// place returns the place of a hit in the index.
+func (s *search) place(h *Hit) int32 {
+	n, _ := s.x.places.find(&s.x.turns, h.Turn.ID)
+	return n
+}
+
 // diversify puts hits into the order of mmr, and takes from each score what it loses.
 func (s *search) diversify(hits []Hit, weight int64) {
 	type waiting struct {
@@ -108,8 +115,8 @@ func (s *search) diversify(hits []Hit, weight int64) {
 		loses  int64 // by the most like of those that were taken
 	}
 	rest := make([]waiting, len(hits))
-	for i, h := range hits {
-		rest[i] = waiting{Hit: h, vector: s.x.vectors.At(int(s.x.places[h.Turn.ID]))}
+	for i := range hits {
+		rest[i] = waiting{Hit: hits[i], vector: s.x.vectors.At(int(s.place(&hits[i])))}
 	}
 	for n := range hits {
 		next := slices.MaxFunc(rest[n:], func(a, b waiting) int {

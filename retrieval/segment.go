@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"sync"
 
 	"github.com/graphkernel/graphkernel/dag"
@@ -38,7 +37,7 @@ var ErrSegment = errors.New("no segment of this version")
 // AppendSegment appends the segment of the turns numbered above after up to another number. Its bytes follow from these turns and from
 // the analyzer: not from other turns, nor from how the index was made. Vectors are apart from it, see AppendVectors.
 func (x *Index) AppendSegment(dst []byte, after, upTo dag.Seq) []byte {
-	from, to := x.before(after), x.before(upTo)
+	from, to := x.turns.before(after), x.turns.before(upTo)
 	w := &segmentWriter{dst: dst, seq: after, conversations: map[dag.ConversationID]uint64{}, authors: map[string]uint64{}, labels: map[string]uint64{}}
 	begin := len(dst)
 	w.dst = append(w.dst, segmentForm...)
@@ -47,18 +46,12 @@ func (x *Index) AppendSegment(dst []byte, after, upTo dag.Seq) []byte {
 	w.number(uint64(upTo))
 	w.number(uint64(to - from))
 	for n := from; n < to; n++ {
-		w.turn(&x.turns[n])
+		w.turn(x.turns.at(int32(n)))
 	}
 	w.dst = x.words.AppendRun(w.dst, from, to)
 	w.dst = x.dates.AppendRun(w.dst, from, to)
 	digest := sha256.Sum256(w.dst[begin:])
 	return append(w.dst, digest[:]...)
-}
-
-// before returns how many turns have a number up to one.
-func (x *Index) before(seq dag.Seq) int {
-	n, _ := slices.BinarySearchFunc(x.turns, seq+1, func(t indexed, seq dag.Seq) int { return cmp.Compare(t.Seq, seq) })
-	return n
 }
 
 // What is said of a turn in one byte. Of a withheld turn nothing else is said.
@@ -227,9 +220,9 @@ func (r *segmentReader) once(known *[]string, kind string) string {
 }
 
 // Load adds the turns of segments after all others, as if they had been added with their texts. The index has the analyzer of the
-// segments, whose numbers ascend and are above the index's; if it has vectors, so have they. After an error it must not be used. The segments must not be used
-// again.
-func (x *Index) Load(segments []*Segment) error {
+// segments, whose numbers ascend and are above the index's; if it has vectors, so have they. Room is made for the turns up to a number, if they go on
+// as they are so far. After an error the index must not be used. The segments must not be used again.
+func (x *Index) Load(segments []*Segment, upTo dag.Seq) error {
 	n := 0
 	for _, s := range segments {
 		if (s.vectors == nil) != (x.vectors == nil) {
@@ -237,7 +230,9 @@ func (x *Index) Load(segments []*Segment) error {
 		}
 		n += len(s.turns)
 	}
-	x.reserve(len(x.turns) + n)
+	if len(segments) > 0 {
+		x.reserve(x.turns.n+n, segments[len(segments)-1].upTo, upTo)
+	}
 	words, dates := make([]*bm25.Run, len(segments)), make([]*bm25.Run, len(segments))
 	for i, s := range segments {
 		words[i], dates[i] = s.words, s.dates
@@ -254,16 +249,19 @@ func (x *Index) Load(segments []*Segment) error {
 	return errors.Join(noWords, noDates, err)
 }
 
-// reserve makes room for some turns in all. If it has to, it makes room for twice as many, since more segments may follow, and what an index has of its
-// turns takes long to move.
-func (x *Index) reserve(turns int) {
-	if cap(x.turns) >= turns {
+// reserve makes room for the turns up to a number, of which there are some up to another: what an index has of its turns takes long to move. What
+// may come after them has a sixteenth.
+func (x *Index) reserve(turns int, covered, upTo dag.Seq) {
+	if x.room >= turns {
 		return
 	}
-	more := 2*turns - len(x.turns)
-	if x.turns = slices.Grow(x.turns, more); len(x.turns) == 0 {
-		x.places = make(map[dag.TurnID]int32, turns)
+	all := turns
+	if upTo > covered {
+		all = int(min(float64(turns)*float64(upTo)/float64(covered), float64(turns)+float64(upTo-covered)))
 	}
+	x.room = all + all/16
+	more := x.room - x.turns.n
+	x.places.reserve(&x.turns, x.turns.n, x.room)
 	x.words.Reserve(more)
 	x.dates.Reserve(more)
 	if x.vectors != nil {
@@ -282,26 +280,26 @@ func (s *Segment) placed() []bm25.Placed {
 
 // load adds what is known of turns beside their terms.
 func (x *Index) load(s *Segment) error {
-	words := map[string][]string{} // of the names of authors
+	words, from := map[string][]string{}, x.turns.n // of the names of authors
 	for i := range s.turns {
 		t := &s.turns[i]
-		n := int32(len(x.turns))
+		n := int32(from + i)
 		named, ok := words[t.Author]
 		if !ok {
 			named = nameWords(t.Author)
 			words[t.Author] = named
 		}
 		x.name(n, named)
-		x.places[t.ID] = n
 		if x.vectors != nil {
 			if _, err := x.vectors.Add(t.ID, t.Seq, s.vectors.of[i]); err != nil {
 				return err
 			}
 			x.size += ofVector + len(s.vectors.of[i])
 		}
-		x.turns = append(x.turns, *t)
 		x.hush(int(n), t.Silent)
-		x.size += each + ofStored*s.words.Length(i)
+		x.size += each + ofStored*(s.words.Length(i)+s.dates.Length(i))
 	}
+	x.turns.join(s.turns)
+	x.places.add(&x.turns, from)
 	return nil
 }

@@ -21,7 +21,7 @@ type Vectors struct{ of [][]int8 }
 // AppendVectors appends the vectors of the turns with numbers above after and up to upTo: the id of the model, both numbers, the number of turns, and
 // for each turn 0, or 1 and its vector. The bytes depend only on the model and on the texts of these turns.
 func (x *Index) AppendVectors(dst []byte, model string, after, upTo dag.Seq) []byte {
-	from, to := x.before(after), x.before(upTo)
+	from, to := x.turns.before(after), x.turns.before(upTo)
 	begin := len(dst)
 	dst = append(dst, vectorsForm...)
 	dst = binary.AppendUvarint(dst, uint64(len(model)))

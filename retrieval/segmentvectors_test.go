@@ -74,13 +74,13 @@ func TestSegmentVectors(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := y.Load([]*Segment{segment}); err == nil {
+			if err := y.Load([]*Segment{segment}, 0); err == nil {
 				t.Fatal("an index with vectors takes a segment without")
 			}
 			if err := segment.Attach(vectors); err != nil {
 				t.Fatal(err)
 			}
-			if err := y.Load([]*Segment{segment}); err != nil {
+			if err := y.Load([]*Segment{segment}, 0); err != nil {
 				t.Fatal(err)
 			}
 			after = upTo
