@@ -19,14 +19,14 @@ build: ## the program, at ./bin/graphkernel
 # A larger heap between collections takes a fifth off the processor's time.
 #
 # Go's tests wait for disks and servers a third of their time, so they run side by side. What comes after them mostly waits for one
-# process, so it runs three at a time; -O keeps the output of each together. The mutants have a time to run, and again the machine.
+# process, so it runs three at a time, the longest first; -O keeps the output of each together. The mutants have a time to run, and again the machine.
 OUTPUT := $(if $(filter output-sync,$(.FEATURES)),-O)
 
 test: export GOGC ?= 400
 test: ## everything that must hold before a change lands
 	$(MAKE) check tidy
-	$(MAKE) -j2 race unit
-	$(MAKE) -j3 $(OUTPUT) processors conformance verifiers clients interop browser release
+	$(MAKE) -j3 race unit peers
+	$(MAKE) -j3 $(OUTPUT) processors verifiers clients release browser interop conformance
 	$(MAKE) differential
 	@echo "everything holds"
 
