@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestCollectLate makes sure that the collector is as usual after its first run, and at once if the environment says how it is to be.
+// TestCollectLate makes sure that the collector is as usual after its first run, or as a command has set it, and at once if the environment says how it
+// is to be.
 func TestCollectLate(t *testing.T) {
 	const usual = 150
 	defer debug.SetGCPercent(debug.SetGCPercent(usual))
@@ -21,15 +22,23 @@ func TestCollectLate(t *testing.T) {
 		t.Errorf("%d %% though the environment says %d %%", percent(), usual)
 	}
 	t.Setenv("GOGC", "")
-	collectLate()
-	if percent() != 1000 {
-		t.Errorf("%d %% before the first run, want 1000 %%", percent())
-	}
-	for range 100 {
-		if runtime.GC(); percent() == usual {
-			return
+	for _, set := range []int{0, 200} { // by a command; 0: by none
+		debug.SetGCPercent(usual)
+		collectLate()
+		if percent() != late {
+			t.Errorf("%d %% before the first run, want %d %%", percent(), late)
 		}
-		runtime.Gosched()
+		want := uint64(usual)
+		if set > 0 {
+			want = uint64(set)
+			debug.SetGCPercent(set)
+		}
+		for n := 0; n < 100 && (percent() != want || n < 5); n++ {
+			runtime.GC()
+			runtime.Gosched()
+		}
+		if percent() != want {
+			t.Errorf("%d %% after a hundred runs, want %d %%", percent(), want)
+		}
 	}
-	t.Errorf("%d %% after a hundred runs, want %d %%", percent(), usual)
 }
