@@ -24,8 +24,8 @@ OUTPUT := $(if $(filter output-sync,$(.FEATURES)),-O)
 
 test: export GOGC ?= 400
 test: ## everything that must hold before a change lands
-	$(MAKE) check tidy
-	$(MAKE) -j3 race unit peers
+	$(MAKE) check tidy peers
+	$(MAKE) -j2 race unit
 	$(MAKE) -j3 $(OUTPUT) processors verifiers clients release browser interop conformance
 	$(MAKE) differential
 	@echo "everything holds"

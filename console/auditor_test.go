@@ -251,7 +251,7 @@ func TestFoundByID(t *testing.T) {
 			t.Errorf("%s: %d\n%s", query, r.status, r.section("Search"))
 		}
 	}
-	if r := b.get("/search?q=xyzzy"); !strings.Contains(r.body, "No turn has any of these words. These are nearest in meaning:") || !strings.Contains(r.body, "under find@1") || strings.Contains(r.body, `class="why"`) {
+	if r := b.get("/search?q=xyzzy"); !strings.Contains(r.body, "None of these turns has any of the words. They are nearest in meaning:") || !strings.Contains(r.body, "under find@1") || strings.Contains(r.body, `class="why"`) {
 		t.Errorf("a word that nobody said:\n%s", r.section("Search"))
 	}
 	if r := b.get("/search?q=coupon"); strings.Contains(r.body, "nearest in meaning") {

@@ -112,7 +112,8 @@ func TestTurnTable(t *testing.T) {
 	}
 }
 
-// TestLoadMakesRoom makes sure that an index which is told how much follows moves what it has no more.
+// TestLoadMakesRoom makes sure that an index which is told how much follows moves what it has seldom, and that it makes no room for what does not
+// follow, nor for more than as many turns as there are if facts may.
 func TestLoadMakesRoom(t *testing.T) {
 	s := &scene{rand.New(rand.NewPCG(3, 8))}
 	var turns []Turn
@@ -123,22 +124,30 @@ func TestLoadMakesRoom(t *testing.T) {
 	if err := x.Add(turns, nil); err != nil {
 		t.Fatal(err)
 	}
-	y := New(analysis.English, 0)
-	var first *int32
-	for after := dag.Seq(0); after < x.Last(); after += 100 {
-		upTo := min(after+100, x.Last())
-		segment, err := ParseSegment(x.AppendSegment(nil, after, upTo), analysis.English, after, upTo)
-		if err != nil {
-			t.Fatal(err)
+	for _, more := range []dag.Seq{0, 1_000_000} {
+		y := New(analysis.English, 0)
+		moved, room, last := 0, 0, x.Last()
+		for after := dag.Seq(0); after < last; after += 20 {
+			upTo := min(after+20, last)
+			segment, err := ParseSegment(x.AppendSegment(nil, after, upTo), analysis.English, after, upTo)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := y.Load([]*Segment{segment}, last+more); err != nil {
+				t.Fatal(err)
+			}
+			if y.room != room {
+				moved, room = moved+1, y.room
+				if most := 2 * y.turns.n; y.room > most+most/16 {
+					t.Errorf("%d more numbers: room for %d turns when there are %d", more, y.room, y.turns.n)
+				}
+			}
 		}
-		if err := y.Load([]*Segment{segment}, x.Last()); err != nil {
-			t.Fatal(err)
+		if y.turns.n != x.turns.n || moved < 2 || moved > 6 {
+			t.Errorf("%d more numbers: %d turns of %d, moved %d times", more, y.turns.n, x.turns.n, moved)
 		}
-		if first == nil {
-			first = &y.places.slots[0]
+		if most := x.turns.n + x.turns.n/8; more == 0 && y.room > most {
+			t.Errorf("room for %d turns when %d are all", y.room, x.turns.n)
 		}
-	}
-	if y.turns.n != x.turns.n || first != &y.places.slots[0] {
-		t.Errorf("%d turns of %d, moved: %t", y.turns.n, x.turns.n, first != &y.places.slots[0])
 	}
 }

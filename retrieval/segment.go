@@ -221,7 +221,7 @@ func (r *segmentReader) once(known *[]string, kind string) string {
 
 // Load adds the turns of segments after all others, as if they had been added with their texts. The index has the analyzer of the
 // segments, whose numbers ascend and are above the index's; if it has vectors, so have they. Room is made for the turns up to a number, if they go on
-// as they are so far. After an error the index must not be used. The segments must not be used again.
+// as they are so far, but for no more than as many again. After an error the index must not be used. The segments must not be used again.
 func (x *Index) Load(segments []*Segment, upTo dag.Seq) error {
 	n := 0
 	for _, s := range segments {
@@ -249,15 +249,15 @@ func (x *Index) Load(segments []*Segment, upTo dag.Seq) error {
 	return errors.Join(noWords, noDates, err)
 }
 
-// reserve makes room for the turns up to a number, of which there are some up to another: what an index has of its turns takes long to move. What
-// may come after them has a sixteenth.
+// reserve makes room for the turns up to a number, of which there are some up to another, but for no more than as many again: what an index has of
+// its turns takes long to move, and what follows may have other things than turns. What comes after them has a sixteenth.
 func (x *Index) reserve(turns int, covered, upTo dag.Seq) {
 	if x.room >= turns {
 		return
 	}
 	all := turns
 	if upTo > covered {
-		all = int(min(float64(turns)*float64(upTo)/float64(covered), float64(turns)+float64(upTo-covered)))
+		all = int(float64(turns) * min(2, float64(upTo)/float64(covered)))
 	}
 	x.room = all + all/16
 	more := x.room - x.turns.n

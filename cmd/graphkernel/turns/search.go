@@ -218,7 +218,7 @@ func printHits(w io.Writer, found *api.Found, f *searchFlags, byMeaning bool) {
 	}
 	switch {
 	case byMeaning:
-		fmt.Fprintln(w, none+"; nearest in meaning:")
+		fmt.Fprintln(w, "none of these turns has any of the words; they are nearest in meaning:")
 	case len(found.Hits) > 0:
 	case found.Policy == string(retrieval.PolicyID):
 		fmt.Fprintf(w, "%s; %s also finds what is said in other words\n", none, retrieval.FindPolicyID)

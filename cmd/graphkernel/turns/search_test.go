@@ -18,7 +18,7 @@ func TestNotes(t *testing.T) {
 		"no turn has any of these words; find@1 also finds what is said in other words\n":                                          {Policy: "recall@1"},
 		"no turn has any of these words\napproximate: a graph of vectors was walked, which may miss turns; --as-of compares all\n": {Approximate: true},
 		"no turn has any of these words\nnot reranked: it is gone\n":                                                               {NotReranked: "it is gone"},
-		"no turn has any of these words; nearest in meaning:" + line:                                                               {Policy: "find@1", Hits: meant(0)},
+		"none of these turns has any of the words; they are nearest in meaning:" + line:                                            {Policy: "find@1", Hits: meant(0)},
 		strings.Replace(line[1:], "words 0", "words 2", 1):                                                                         {Policy: "find@1", Hits: meant(2)},
 	} {
 		var b strings.Builder
