@@ -67,8 +67,12 @@ func TestTenantsDoNotMove(t *testing.T) {
 			if !reflect.DeepEqual(want.chosen, same.chosen) {
 				t.Fatalf("two tenants with the same texts have other contexts:\n%+v\n%+v", want.chosen, same.chosen)
 			}
-			if hits < 20 {
-				t.Errorf("%d hits: too few to say anything", hits)
+			chosen := 0
+			for _, list := range want.chosen {
+				chosen += len(list)
+			}
+			if hits < 20 || chosen < 20 {
+				t.Errorf("%d hits, and %d candidates and turns of contexts: too few to say anything", hits, chosen)
 			}
 			for round := range 4 {
 				stir(t, r, []*kernel.Kernel{k, beside}[r.IntN(2)], busy, drafts, round)
