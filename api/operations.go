@@ -335,11 +335,12 @@ var (
 
 // NewAPIKey says which key is to be made.
 type NewAPIKey struct {
-	Role    string `json:"role" is:"verifier|agent|auditor|admin"`
-	Note    string `json:"note,omitempty" is:"KeyNote"`
-	Roles   string `json:"admits_roles,omitempty" doc:"The roles of the turns that it may admit, with commas between them; that of its role if absent."`
-	Authors string `json:"admits_authors,omitempty" doc:"Patterns of the authors whose turns it may admit, with commas between them; any if absent."`
-	Spaces  string `json:"spaces,omitempty" doc:"Patterns of the spaces of beliefs that are there for it, with commas between them; all if absent. For the role agent alone."`
+	Role      string `json:"role" is:"verifier|agent|auditor|admin"`
+	Note      string `json:"note,omitempty" is:"KeyNote"`
+	Roles     string `json:"admits_roles,omitempty" doc:"The roles of the turns that it may admit, with commas between them; that of its role if absent."`
+	Authors   string `json:"admits_authors,omitempty" doc:"Patterns of the authors whose turns it may admit, with commas between them; any if absent."`
+	SpeaksFor string `json:"speaks_for,omitempty" doc:"Patterns of the authors for whom it speaks, with commas between them; nobody if absent. A turn that it brings in the name of another person is data. For the role agent alone."`
+	Spaces    string `json:"spaces,omitempty" doc:"Patterns of the spaces of beliefs that are there for it, with commas between them; all if absent. For the role agent alone."`
 }
 
 // APIKeyByID names a key.

@@ -376,6 +376,7 @@ type APIKey struct {
 	Role      string `json:"role"`
 	Roles     string `json:"admits_roles" doc:"The roles of the turns that it may admit; empty: none."`
 	Authors   string `json:"admits_authors" doc:"Patterns of the authors whose turns it may admit; empty: none."`
+	SpeaksFor string `json:"speaks_for,omitempty" doc:"Patterns of the authors for whom it speaks; absent: nobody, or everybody if its role is admin."`
 	Spaces    string `json:"spaces,omitempty" doc:"Patterns of the spaces of beliefs that are there for it; absent: it is limited to none."`
 	CreatedAt string `json:"created_at" is:"Time"`
 	RevokedAt string `json:"revoked_at,omitempty" is:"Time"`
@@ -390,13 +391,14 @@ type APIKeys struct {
 
 // A MadeAPIKey holds the text of a key, which is shown this once.
 type MadeAPIKey struct {
-	Key     string `json:"key" doc:"The key itself. Only its hash is stored."`
-	ID      string `json:"id" is:"KeyID"`
-	Tenant  string `json:"tenant" is:"Tenant"`
-	Role    string `json:"role"`
-	Roles   string `json:"admits_roles"`
-	Authors string `json:"admits_authors"`
-	Spaces  string `json:"spaces,omitempty"`
+	Key       string `json:"key" doc:"The key itself. Only its hash is stored."`
+	ID        string `json:"id" is:"KeyID"`
+	Tenant    string `json:"tenant" is:"Tenant"`
+	Role      string `json:"role"`
+	Roles     string `json:"admits_roles"`
+	Authors   string `json:"admits_authors"`
+	SpeaksFor string `json:"speaks_for,omitempty"`
+	Spaces    string `json:"spaces,omitempty"`
 }
 
 // A RevokedAPIKey is a key that has ended.

@@ -354,7 +354,7 @@ func (c *cache) members(ctx context.Context, tenant dag.Tenant, g *gatheredAtlas
 		if err != nil {
 			return err
 		}
-		_, s, _, err := c.selected(ctx, tenant, r.Provenance.Anchor, p, r.AsOf)
+		_, s, _, err := c.selected(ctx, tenant, r.Provenance.Anchor, p, vantage{r.AsOf, r.Reading})
 		if err != nil {
 			return fmt.Errorf("cutting slice %s again: %w", r.Provenance.SliceID, err)
 		}

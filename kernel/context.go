@@ -99,7 +99,7 @@ func (c *cache) issueContext(ctx context.Context, tenant dag.Tenant, b *contexts
 	i.Record, err = c.recordAs(ctx, tenant, handed, p, func(at dag.Time) issued.Record {
 		return issued.Record{
 			Provenance: b.Provenance, Question: b.Request.Text(), Shown: issued.PackTurns(b.Shown()), AsOf: b.AsOf, KeyID: b.Seal.KeyID, Token: b.Seal.Token,
-			Bundle: sha256.Sum256(i.Bundle), At: at,
+			Bundle: sha256.Sum256(i.Bundle), At: at, Reading: dag.ReadNow,
 		}
 	})
 	if err != nil {
@@ -120,7 +120,7 @@ func (k Contexts) saltOf(tenant dag.Tenant) func(*contexts.Request, policy.ID, d
 type assembly struct {
 	asked      contexts.Request
 	policy     policy.Registered
-	asOf       dag.Seq                                           // 0: see ContextRequest
+	vantage                                                      // see ContextRequest
 	salted     func(*contexts.Request, policy.ID, dag.Seq) error // sets the salt of the request; nil: it has one, or needs none
 	statistics *retrieval.Statistics                             // that the scores of the search rest on; nil: those of now
 }
@@ -132,7 +132,7 @@ func (r *ContextRequest) assembly(p policy.Registered) assembly {
 	}
 	slices.Sort(asked.Spaces)
 	asked.Spaces = slices.Compact(asked.Spaces)
-	return assembly{asked: asked, policy: p, asOf: r.AsOf}
+	return assembly{asked: asked, policy: p, vantage: vantage{r.AsOf, dag.ReadNow}}
 }
 
 // assemble gathers candidates and chooses, without a seal. It begins again if a text or a fact was erased meanwhile.
@@ -158,7 +158,7 @@ func (c *cache) assembleOnce(ctx context.Context, tenant dag.Tenant, a *assembly
 	if r.Budget > p.Budget {
 		return nil, fmt.Errorf("%w: a budget of %d tokens, and policy %s has %d", contexts.ErrRequest, r.Budget, a.policy.ID(), p.Budget)
 	}
-	g, err := c.gatherer(ctx, tenant, &p, &r, a.asOf)
+	g, err := c.gatherer(ctx, tenant, &p, &r, a.vantage)
 	if err != nil {
 		return nil, err
 	}

@@ -21,14 +21,19 @@ func (k Contexts) replay(ctx context.Context, tenant dag.Tenant, bundle []byte) 
 	if err != nil {
 		return nil, err
 	}
-	claim := claimed{b.Request, b.Provenance.PolicyID, b.AsOf, nil}
+	digest := dag.Digest(sha256.Sum256(bundle))
+	of, err := k.vantageOf(ctx, tenant, b, digest)
+	if err != nil {
+		return nil, err
+	}
+	claim := claimed{b.Request, b.Provenance.PolicyID, of, nil}
 	r, err := k.slices().replayAsked(ctx, tenant, b, bundle, func(c *cache) ([]byte, error) {
 		return c.assembleAgain(ctx, tenant, claim, b.Seal)
 	})
 	if err != nil || r.Outcome != Erased {
 		return r, err
 	}
-	wrong, err := k.unexplained(ctx, tenant, b, sha256.Sum256(bundle))
+	wrong, err := k.unexplained(ctx, tenant, b, digest)
 	if err == nil && wrong != "" {
 		r.judgeAnew()
 		r.differ(nil, wrong)
@@ -51,7 +56,7 @@ func (k Contexts) unexplained(ctx context.Context, tenant dag.Tenant, b *context
 		return "its statistics are not those of its task", nil
 	}
 	again, err := steady(k.engine, func(c *cache) (*contexts.Bundle, error) {
-		return c.again(ctx, tenant, claimed{b.Request, b.Provenance.PolicyID, b.AsOf, b.Statistics})
+		return c.again(ctx, tenant, claimed{b.Request, b.Provenance.PolicyID, vantage{b.AsOf, record.Reading}, b.Statistics})
 	})
 	if err != nil {
 		return "", err
@@ -163,20 +168,20 @@ func (k Contexts) notIssued(ctx context.Context, tenant dag.Tenant, i *issued.Re
 type claimed struct {
 	request    contexts.Request
 	policy     policy.ID
-	asOf       dag.Seq
+	vantage    vantage
 	statistics *retrieval.Statistics
 }
 
 // again assembles what a claim leads to, without a seal.
 func (c *cache) again(ctx context.Context, tenant dag.Tenant, claim claimed) (*contexts.Bundle, error) {
-	if claim.asOf == 0 {
+	if claim.vantage.asOf == 0 {
 		return nil, fmt.Errorf("%w: as_of is 0, before anything was known", ErrBeyondHead)
 	}
 	p, err := c.policies.get(ctx, tenant, claim.policy)
 	if err != nil {
 		return nil, err
 	}
-	return c.assemble(ctx, tenant, &assembly{asked: claim.request, policy: p, asOf: claim.asOf, statistics: claim.statistics})
+	return c.assemble(ctx, tenant, &assembly{asked: claim.request, policy: p, vantage: claim.vantage, statistics: claim.statistics})
 }
 
 // assembleAgain makes the bundle that a claim leads to.

@@ -53,7 +53,7 @@ func (c *cache) issue(ctx context.Context, tenant dag.Tenant, r Request) (*Issue
 	if err != nil {
 		return nil, err
 	}
-	cut, s, texts, err := c.cut(ctx, tenant, r.Anchor, p, r.AsOf)
+	cut, s, texts, err := c.cut(ctx, tenant, r.Anchor, p, vantage{r.AsOf, dag.ReadNow})
 	if err != nil {
 		return nil, err
 	}
@@ -87,9 +87,15 @@ func (c *cache) issue(ctx context.Context, tenant dag.Tenant, r Request) (*Issue
 	return issued, nil
 }
 
+// A vantage says from what a slice is cut: the history as of a number, see Request, and how its marks are read.
+type vantage struct {
+	asOf    dag.Seq
+	reading dag.Reading
+}
+
 // cut selects and fetches the text.
-func (c *cache) cut(ctx context.Context, tenant dag.Tenant, anchor dag.TurnID, p policy.Registered, asOf dag.Seq) (*cutting, *slice.Slice, []text, error) {
-	cut, s, head, err := c.selected(ctx, tenant, anchor, p, asOf)
+func (c *cache) cut(ctx context.Context, tenant dag.Tenant, anchor dag.TurnID, p policy.Registered, of vantage) (*cutting, *slice.Slice, []text, error) {
+	cut, s, head, err := c.selected(ctx, tenant, anchor, p, of)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -108,14 +114,14 @@ func lostAmong(turns []slice.Selected, texts []text) (gone []dag.TurnID) {
 }
 
 // selected selects, and returns the head at the time.
-func (c *cache) selected(ctx context.Context, tenant dag.Tenant, anchor dag.TurnID, p policy.Registered, asOf dag.Seq) (cut *cutting, s *slice.Slice, head dag.Seq, err error) {
+func (c *cache) selected(ctx context.Context, tenant dag.Tenant, anchor dag.TurnID, p policy.Registered, of vantage) (cut *cutting, s *slice.Slice, head dag.Seq, err error) {
 	conversation, err := c.conversation(ctx, tenant, anchor)
 	if err != nil {
 		return nil, nil, 0, err
 	}
 	var at dag.Seq
-	head, err = c.graphs.view(ctx, tenant, conversation, asOf, nil, func(v dag.View, settled dag.Seq) (err error) {
-		v = then(v, anchor, p, asOf)
+	head, err = c.graphs.view(ctx, tenant, conversation, of.asOf, nil, func(v dag.View, settled dag.Seq) (err error) {
+		v = then(v, anchor, p, of.asOf).Under(of.reading)
 		at = v.Seq()
 		cut, err = c.cuts.cut(ctx, c.k.turnstile, v, settled, tenant, anchor, p)
 		return err
@@ -192,7 +198,7 @@ func handoutOf(s *slice.Slice, seal slice.Seal, texts []text) handout {
 // is recorded once.
 func (c *cache) record(ctx context.Context, s *slice.Slice, seal slice.Seal, texts []text, bundle []byte) (issued.Record, error) {
 	return c.recordAs(ctx, seal.Tenant, handoutOf(s, seal, texts), s.Policy, func(at dag.Time) issued.Record {
-		return issued.Record{Provenance: s.Provenance, AsOf: s.AsOf, KeyID: seal.KeyID, Token: seal.Token, Bundle: sha256.Sum256(bundle), At: at}
+		return issued.Record{Provenance: s.Provenance, AsOf: s.AsOf, KeyID: seal.KeyID, Token: seal.Token, Bundle: sha256.Sum256(bundle), At: at, Reading: dag.ReadNow}
 	})
 }
 
@@ -231,7 +237,7 @@ func (k Slices) Preview(ctx context.Context, tenant dag.Tenant, r Request) (*sli
 		if err != nil {
 			return nil, err
 		}
-		_, s, _, err := c.selected(ctx, tenant, r.Anchor, p, r.AsOf)
+		_, s, _, err := c.selected(ctx, tenant, r.Anchor, p, vantage{r.AsOf, dag.ReadNow})
 		return s, err
 	})
 }

@@ -23,16 +23,17 @@ import (
 
 // A gatherer collects what may come into a context.
 type gatherer struct {
-	c      *cache
-	tenant dag.Tenant
-	policy *contexts.Policy
-	asked  *contexts.Request
-	asOf   dag.Seq
-	head   dag.Seq               // when gathering began
-	anchor *store.Record         // nil: none
-	given  *retrieval.Statistics // of the search, in place of those of now; nil: none
-	took   *retrieval.Statistics // of the search; nil: there was none
-	others dag.PPM               // see the function of that name; of the anchor's conversation
+	c       *cache
+	tenant  dag.Tenant
+	policy  *contexts.Policy
+	asked   *contexts.Request
+	asOf    dag.Seq
+	reading dag.Reading
+	head    dag.Seq               // when gathering began
+	anchor  *store.Record         // nil: none
+	given   *retrieval.Statistics // of the search, in place of those of now; nil: none
+	took    *retrieval.Statistics // of the search; nil: there was none
+	others  dag.PPM               // see the function of that name; of the anchor's conversation
 
 	turns map[dag.TurnID]*gatheredTurn
 	acts  map[knowledge.ID]*knowledge.Recorded
@@ -65,9 +66,10 @@ func (g *gathered) turn(i int) *gatheredTurn {
 	return nil
 }
 
-func (c *cache) gatherer(ctx context.Context, tenant dag.Tenant, p *contexts.Policy, r *contexts.Request, given dag.Seq) (*gatherer, error) {
+func (c *cache) gatherer(ctx context.Context, tenant dag.Tenant, p *contexts.Policy, r *contexts.Request, of vantage) (*gatherer, error) {
+	given := of.asOf
 	g := &gatherer{
-		c: c, tenant: tenant, policy: p, asked: r,
+		c: c, tenant: tenant, policy: p, asked: r, reading: of.reading,
 		turns: map[dag.TurnID]*gatheredTurn{}, acts: map[knowledge.ID]*knowledge.Recorded{}, facts: map[knowledge.ID]*contexts.Candidate{},
 	}
 	if r.Anchor != nil {
@@ -128,7 +130,7 @@ func (g *gatherer) fromTurns(ctx context.Context, words *tenantWords, search *re
 		if err != nil {
 			return err
 		}
-		if _, cut, _, err = g.c.selected(ctx, g.tenant, g.anchor.Turn.ID, p, g.asOf); err != nil {
+		if _, cut, _, err = g.c.selected(ctx, g.tenant, g.anchor.Turn.ID, p, vantage{g.asOf, g.reading}); err != nil {
 			return err
 		}
 	}

@@ -77,7 +77,11 @@ func (k Slices) Replay(ctx context.Context, tenant dag.Tenant, bundle []byte) (_
 	}
 	r := &Replay{Provenance: b.Provenance, AsOf: b.AsOf, Redacted: b.Redacted()}
 	digest := dag.Digest(sha256.Sum256(bundle))
-	again, err := steady(k.engine, func(c *cache) (*recut, error) { return c.cutAgain(ctx, tenant, &b.Provenance, b.AsOf, b.Seal) })
+	of, err := k.vantageOf(ctx, tenant, b, digest)
+	if err != nil {
+		return nil, err
+	}
+	again, err := steady(k.engine, func(c *cache) (*recut, error) { return c.cutAgain(ctx, tenant, &b.Provenance, of, b.Seal) })
 	if err != nil {
 		if !r.noCut(err) {
 			return nil, err
@@ -178,6 +182,18 @@ func (k *engine) recordOf(ctx context.Context, tenant dag.Tenant, id slice.Slice
 	return nil, err
 }
 
+// vantageOf returns what a bundle was made from, under the reading that its record names. A bundle without a record is read as new
+// ones are.
+func (k *engine) vantageOf(ctx context.Context, tenant dag.Tenant, b slice.Body, digest dag.Digest) (vantage, error) {
+	h := b.Head()
+	of := vantage{h.AsOf, dag.ReadNow}
+	record, err := k.recordOf(ctx, tenant, h.Provenance.SliceID, digest)
+	if record != nil {
+		of.reading = record.Reading
+	}
+	return of, err
+}
+
 // ErrTenant is wrapped when evidence belongs to another tenant.
 var ErrTenant = errors.New("wrong tenant")
 
@@ -237,7 +253,7 @@ func (c *cache) cutRecorded(ctx context.Context, tenant dag.Tenant, i *issued.Re
 		if err != nil {
 			return nil, fmt.Errorf("%w: the request of issued context %d: %w", ErrDamaged, i.Number, err)
 		}
-		again, err := c.assembleAgain(ctx, tenant, claimed{r, i.Provenance.PolicyID, i.AsOf, nil}, seal)
+		again, err := c.assembleAgain(ctx, tenant, claimed{r, i.Provenance.PolicyID, vantage{i.AsOf, i.Reading}, nil}, seal)
 		return &recut{bundle: again}, err
 	case i.OfBelief():
 		q, err := beliefs.ParseQuestion(i.Question)
@@ -247,7 +263,7 @@ func (c *cache) cutRecorded(ctx context.Context, tenant dag.Tenant, i *issued.Re
 		again, err := c.proveAgain(ctx, tenant, q, i.AsOf, seal)
 		return &recut{bundle: again}, err
 	case i.OfTurns():
-		return c.cutAgain(ctx, tenant, &i.Provenance, i.AsOf, seal)
+		return c.cutAgain(ctx, tenant, &i.Provenance, vantage{i.AsOf, i.Reading}, seal)
 	}
 	q, err := facts.ParseQuestion(i.Question)
 	if err != nil {
@@ -258,15 +274,15 @@ func (c *cache) cutRecorded(ctx context.Context, tenant dag.Tenant, i *issued.Re
 }
 
 // cutAgain makes the bundle that a claim leads to.
-func (c *cache) cutAgain(ctx context.Context, tenant dag.Tenant, claim *slice.Provenance, asOf dag.Seq, seal slice.Seal) (*recut, error) {
+func (c *cache) cutAgain(ctx context.Context, tenant dag.Tenant, claim *slice.Provenance, of vantage, seal slice.Seal) (*recut, error) {
 	p, err := c.policy(ctx, tenant, claim.PolicyID)
 	if err != nil {
 		return nil, err
 	}
-	if asOf == 0 {
+	if of.asOf == 0 {
 		return nil, fmt.Errorf("%w: as_of is 0", slice.ErrAnchor)
 	}
-	cut, s, texts, err := c.cut(ctx, tenant, claim.Anchor, p, asOf)
+	cut, s, texts, err := c.cut(ctx, tenant, claim.Anchor, p, of)
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package issued
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
@@ -12,6 +13,7 @@ import (
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
+	"github.com/graphkernel/graphkernel/internal/canon"
 	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/slice"
 )
@@ -43,6 +45,12 @@ func (r *Record) check() error {
 		return fmt.Errorf("%w: issued slice %s, turns %x", dag.ErrForm, r.Provenance.SliceID, r.Shown)
 	case r.AsOf > dag.MaxSeq || !r.At.Valid():
 		return fmt.Errorf("%w: issued slice %s, cut at %d, issued at %d", dag.ErrForm, r.Provenance.SliceID, r.AsOf, r.At)
+	}
+	if r.Reading > dag.ReadNow {
+		return fmt.Errorf("%w: issued slice %s was made under the reading %d, which this version does not know", dag.ErrForm, r.Provenance.SliceID, r.Reading)
+	}
+	if err := r.To.Check(); err != nil || r.To != (Recipient{}) && !r.OfContext() {
+		return cmp.Or(err, fmt.Errorf("%w: issued slice %s has a recipient, and is no context", dag.ErrForm, r.Provenance.SliceID))
 	}
 	if r.By != "" {
 		if err := access.CheckCaller(r.By); err != nil {
@@ -87,7 +95,8 @@ const (
 
 // appendDetail appends the number, eight bytes, big-endian; of a slice of facts, of a context and of a belief, whose leaf does
 // not say them, the eight bytes of the slice's id, the anchor, the snapshot's hash, and Facts or Shown with the
-// count of its bytes, a uvarint, before it; the token; and By with a zero byte before it, if there is one.
+// count of its bytes, a uvarint, before it; the token; By with a zero byte before it, if there is one or something comes after it; and
+// To and Reading, with a zero byte before them, unless both are zero.
 func appendDetail(dst []byte, r *Record) []byte {
 	dst = binary.BigEndian.AppendUint64(dst, r.Number)
 	if p := &r.Provenance; r.asked() {
@@ -99,10 +108,59 @@ func appendDetail(dst []byte, r *Record) []byte {
 		dst = append(binary.AppendUvarint(dst, uint64(len(packed))), packed...)
 	}
 	dst = append(dst, r.Token...)
-	if r.By != "" {
+	more := r.To != (Recipient{}) || r.Reading != 0
+	if r.By != "" || more {
 		dst = append(append(dst, 0), r.By...)
 	}
+	if more {
+		dst = r.appendMore(append(dst, 0))
+	}
 	return dst
+}
+
+// appendMore appends To and Reading as canonical JSON, without what is zero.
+func (r *Record) appendMore(dst []byte) []byte {
+	w := canon.NewWriter(dst)
+	w.BeginObject()
+	if r.To != (Recipient{}) {
+		for _, f := range [...]struct{ name, value string }{{"agent", r.To.Agent}, {"event", r.To.Event}} {
+			w.Key(f.name)
+			w.String(f.value)
+		}
+	}
+	if r.Reading != 0 {
+		w.Key("reading")
+		w.Uint(uint64(r.Reading))
+	}
+	if r.To != (Recipient{}) {
+		w.Key("session")
+		w.String(r.To.Session)
+	}
+	w.EndObject()
+	return w.Bytes
+}
+
+// readMore reads what appendMore wrote.
+func (r *Record) readMore(more []byte) error {
+	doc, err := canon.Parse(more)
+	if err != nil {
+		return err
+	}
+	c := canon.Open(doc)
+	if agent := c.Optional("agent"); agent != nil {
+		r.To = Recipient{Agent: agent.String(), Event: c.Field("event").String(), Session: c.Field("session").String()}
+	}
+	if reading := c.Optional("reading"); reading != nil {
+		r.Reading = dag.Reading(reading.Uint(uint64(dag.ReadNow)))
+	}
+	c.Close()
+	if err := c.Err(); err != nil {
+		return err
+	}
+	if string(r.appendMore(nil)) != string(more) || r.To == (Recipient{}) && r.Reading == 0 {
+		return errors.New("what follows the caller is not as it would be written")
+	}
+	return nil
 }
 
 // Read reads the record that an entry of Kind holds, and returns it with the tenant that its leaf names.
@@ -159,11 +217,17 @@ func read(e *history.Entry) (r Record, of dag.Tenant, _ error) {
 			r.Shown = Turns(packed)
 		}
 	}
-	text, by, named := bytes.Cut(token, []byte{0})
-	if named && len(by) == 0 {
+	text, rest, named := bytes.Cut(token, []byte{0})
+	by, more, extended := bytes.Cut(rest, []byte{0})
+	if named && len(by) == 0 && !extended {
 		return r, of, errors.New("it names nobody who asked, and says that it does")
 	}
 	r.Token, r.By = string(text), string(by)
+	if extended {
+		if err := r.readMore(more); err != nil {
+			return r, of, err
+		}
+	}
 	if rest := e.Detail[detailTurns:before]; len(rest) > 0 {
 		p := &r.Provenance
 		p.SliceID, rest = slice.SliceID(hex.EncodeToString(rest[:8])), rest[8:]

@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
@@ -53,7 +54,29 @@ type Record struct {
 	Token      string
 	Bundle     dag.Digest // SHA-256 of the bundle's bytes
 	By         string     // who was handed it first, as access.CheckCaller has it; "" if that was not recorded
-	At         dag.Time   // when it was first issued
+	To         Recipient  // of a context that a hook asked for
+	Reading    dag.Reading
+	At         dag.Time // when it was first issued
+}
+
+// A Recipient says to which session of an agent a hook handed a bundle, and at which of the agent's events, in the words of
+// the hook. The zero value is no hook.
+type Recipient struct{ Agent, Session, Event string }
+
+// MaxRecipient bounds the bytes of each field of a Recipient.
+const MaxRecipient = 200
+
+// Check reports a recipient that is not in its form, as dag.ErrForm: one with some of its fields, or with one that is too long.
+func (t Recipient) Check() error {
+	if t == (Recipient{}) {
+		return nil
+	}
+	for _, f := range [...]struct{ name, value string }{{"agent", t.Agent}, {"session", t.Session}, {"event", t.Event}} {
+		if f.value == "" || len(f.value) > MaxRecipient || !isText(f.value) || strings.ContainsFunc(f.value, unicode.IsControl) {
+			return fmt.Errorf("%w: the %s that a hook names is %.80q, want 1 to %d bytes of UTF-8 without control characters", dag.ErrForm, f.name, f.value, MaxRecipient)
+		}
+	}
+	return nil
 }
 
 // Numbers are ascending sequence numbers, packed: those of the assertions that a slice of facts holds.
