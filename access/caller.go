@@ -1,6 +1,9 @@
 package access
 
-import "context"
+import (
+	"context"
+	"strings"
+)
 
 // Names of callers who come with no credential.
 const (
@@ -22,6 +25,15 @@ func CheckCaller(name string) error {
 		return nil
 	}
 	return CheckCredential(name)
+}
+
+// Bringer names the caller in a turn that the caller brought: the id of an API key, Stdio, or "jwt". The subject of a JWT may be a person's
+// address, and a turn is shown to others. The record of the turn has the whole credential.
+func (i Identity) Bringer() string {
+	if strings.HasPrefix(i.Subject, JWT) || i.Caller() == "" {
+		return strings.TrimSuffix(JWT, ":")
+	}
+	return i.Subject
 }
 
 type callerKey struct{}

@@ -202,12 +202,17 @@ func (i Identity) MayAdmit(d *dag.Draft) error {
 	return nil
 }
 
-// SpeaksFor reports whether turns that are brought by the holder of a credential hold the words of the author that they name. Everybody may be
-// said to be the author of a turn; an agent's credential is believed only for the authors that an admin listed. The words of a person
-// in a turn of role tool have the tool as author: they take a credential that speaks for somebody. A program that embeds the kernel and names no
-// caller, a person's own commands and admins speak for all.
+// SpeaksForAll reports whether a caller is believed about every author: a program that embeds the kernel and names no caller, a person's own
+// commands, and admins. An agent over stdio is an agent whatever its role.
+func (i Identity) SpeaksForAll() bool {
+	return i == (Identity{}) || i.Role == Admin && i.Subject != Stdio
+}
+
+// SpeaksFor reports whether turns that a caller brings hold the words of the author that they name. Anyone can write any author into a
+// turn; an agent's credential is believed only for the authors that an admin listed. The words of a person
+// in a turn of role tool have the tool as author: they take a credential that speaks for somebody.
 func (i Identity) SpeaksFor(role dag.Role, author string) bool {
-	if i == (Identity{}) || i.Role == Admin {
+	if i.SpeaksForAll() {
 		return true
 	}
 	if role == dag.RoleTool {

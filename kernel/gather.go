@@ -221,6 +221,9 @@ func from(c *contexts.Candidate, s contexts.Source, f contexts.Feature, v dag.PP
 	}
 }
 
+// prompts reports whether a turn has the place of a person's prompt.
+func prompts(t *retrieval.Turn) bool { return t.Role == dag.RoleUser && !t.Labels.Brought() }
+
 // others is the share of a conversation's text that was not said by a person. In an agent's session people say little, and
 // what they say decides what the rest is about; in talk among people it says nothing that one of them said it, and the last
 // turns say as much as any others.
@@ -228,7 +231,7 @@ func others(turns iter.Seq[*retrieval.Turn]) dag.PPM {
 	all, persons := 0, 0
 	for t := range turns {
 		all += t.Size
-		if t.Role == dag.RoleUser {
+		if prompts(t) {
 			persons += t.Size
 		}
 	}
@@ -242,9 +245,9 @@ func others(turns iter.Seq[*retrieval.Turn]) dag.PPM {
 func (g *gatherer) fromConversation(turns iter.Seq[*retrieval.Turn]) {
 	g.others = others(turns)
 	weight := uint64(g.others)
-	last, prompts := g.policy.Quotas[contexts.FromRecent], g.policy.Quotas[contexts.FromPrompts]
+	last, most := g.policy.Quotas[contexts.FromRecent], g.policy.Quotas[contexts.FromPrompts]
 	for t := range turns {
-		if last <= 0 && prompts <= 0 {
+		if last <= 0 && most <= 0 {
 			break
 		}
 		if last > 0 {
@@ -252,9 +255,9 @@ func (g *gatherer) fromConversation(turns iter.Seq[*retrieval.Turn]) {
 			from(g.turn(t), contexts.FromRecent, contexts.FeatureRecent, share)
 			last--
 		}
-		if prompts > 0 && t.Role == dag.RoleUser {
+		if most > 0 && prompts(t) {
 			from(g.turn(t), contexts.FromPrompts, contexts.FeaturePrompt, dag.PPM(weight))
-			prompts--
+			most--
 		}
 	}
 }
