@@ -154,22 +154,25 @@ type BundleVerdict struct {
 
 // Issued is the record of one bundle that was handed out.
 type Issued struct {
-	Number            uint64 `json:"number" is:"1.." doc:"The tenant's first issued slice is 1."`
-	SliceID           string `json:"slice_id" is:"SliceID"`
-	Anchor            string `json:"anchor" is:"UUID" doc:"Of a slice of facts it names the question and no turn."`
-	PolicyID          string `json:"policy_id" is:"PolicyID"`
-	PolicyParamsHash  string `json:"policy_params_hash"`
-	GraphSnapshotHash string `json:"graph_snapshot_hash"`
-	SchemaVersion     string `json:"schema_version"`
-	AsOf              uint64 `json:"as_of" is:"Seq"`
-	KeyID             string `json:"key_id"`
-	Token             string `json:"token"`
-	BundleSHA256      string `json:"bundle_sha256" is:"Digest"`
-	IssuedAt          string `json:"issued_at" is:"Time"`
-	By                string `json:"by,omitempty" is:"Asker" doc:"Who was handed it first. Absent if that was not recorded."`
-	Leaf              uint64 `json:"leaf" is:"LogSize" doc:"The index of its leaf in the ledger."`
-	Asked             string `json:"asked,omitempty" doc:"The task of a context, or the names that a slice of facts starts from, in lists and records of slices. Absent once it was erased."`
-	Holds             int    `json:"holds,omitempty" doc:"How many facts a slice of facts holds, or turns a context shows or a slice of turns holds; of these only if they were counted."`
+	Number            uint64     `json:"number" is:"1.." doc:"The tenant's first issued slice is 1."`
+	SliceID           string     `json:"slice_id" is:"SliceID"`
+	Anchor            string     `json:"anchor" is:"UUID" doc:"Of a slice of facts it names the question and no turn."`
+	PolicyID          string     `json:"policy_id" is:"PolicyID"`
+	PolicyParamsHash  string     `json:"policy_params_hash"`
+	GraphSnapshotHash string     `json:"graph_snapshot_hash"`
+	SchemaVersion     string     `json:"schema_version"`
+	AsOf              uint64     `json:"as_of" is:"Seq"`
+	KeyID             string     `json:"key_id"`
+	Token             string     `json:"token"`
+	BundleSHA256      string     `json:"bundle_sha256" is:"Digest"`
+	IssuedAt          string     `json:"issued_at" is:"Time"`
+	By                string     `json:"by,omitempty" is:"Asker" doc:"Who was handed it first. Absent if that was not recorded."`
+	Recipient         *Recipient `json:"recipient,omitempty" doc:"The session of an agent that a context was made for. Absent where no hook asked."`
+	Folder            string     `json:"folder,omitempty" doc:"Only conversations that were held in this folder were chosen from."`
+	NotGiven          uint64     `json:"not_given,omitempty" is:"Seq" doc:"The number under which it is recorded that the context did not reach its recipient."`
+	Leaf              uint64     `json:"leaf" is:"LogSize" doc:"The index of its leaf in the ledger."`
+	Asked             string     `json:"asked,omitempty" doc:"The task of a context, or the names that a slice of facts starts from, in lists and records of slices. Absent once it was erased."`
+	Holds             int        `json:"holds,omitempty" doc:"How many facts a slice of facts holds, or turns a context shows or a slice of turns holds; of these only if they were counted."`
 }
 
 // Holding says which evidence held a turn. Slices are looked for among the newest 1000 records alone: older is how many

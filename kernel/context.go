@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/knowledge"
@@ -29,7 +30,17 @@ type ContextRequest struct {
 	AsOf   dag.Seq         // 0: the anchor's own number, or the present if there is no anchor
 	Format contexts.Format // of the prompt; "" is Markdown
 	Spaces []belief.Space  // of beliefs; none: all that are there for who asks
+
+	Fit      int             // the most bytes that the prompt may have: the budget is lowered until it does; 0: any number
+	NonEmpty bool            // a context in which nothing was chosen is ErrNothing
+	Delivery issued.Delivery // for whom it is made, and what bounds the choice
 }
+
+// MaxFit bounds [ContextRequest].Fit.
+const MaxFit = 64 << 20
+
+// ErrNothing is wrapped when nothing was chosen for a context that must not be empty. It wraps store.ErrNotFound.
+var ErrNothing = fmt.Errorf("there is nothing to choose from: %w", store.ErrNotFound)
 
 // An IssuedContext is what a request for a context is answered with. What it points to may be shared
 // with others and must not be changed.
@@ -47,6 +58,9 @@ type IssuedContext struct {
 func (k Contexts) Assemble(ctx context.Context, tenant dag.Tenant, r ContextRequest) (_ *IssuedContext, err error) {
 	ctx, observed := k.observe(ctx, "context")
 	defer func() { observed(err) }()
+	if err := r.check(); err != nil {
+		return nil, err
+	}
 	if err := k.screen(ctx, tenant, func() []Text { return []Text{{In: "task", Text: r.Task}} }); err != nil {
 		return nil, err
 	}
@@ -59,13 +73,78 @@ func (k Contexts) Assemble(ctx context.Context, tenant dag.Tenant, r ContextRequ
 			return nil, err
 		}
 		a := r.assembly(p)
-		a.salted = k.saltOf(tenant)
-		b, err := c.assemble(ctx, tenant, &a)
+		if a.salted, err = k.saltOf(tenant, &r.Delivery); err != nil {
+			return nil, err
+		}
+		b, err := c.fit(ctx, tenant, &a, r.Fit)
 		if err != nil {
 			return nil, err
 		}
-		return c.issueContext(ctx, tenant, b, p)
+		if r.NonEmpty && len(b.Turns)+len(b.Facts)+len(b.Beliefs) == 0 && b.Policy.Rules == "" {
+			return nil, fmt.Errorf("tenant %s: %w", tenant, ErrNothing)
+		}
+		return c.issueContext(ctx, tenant, b, p, r.Delivery)
 	})
+}
+
+// fit assembles a context whose prompt has at most so many bytes, 0 for any number, by lower and lower budgets. Nothing is recorded.
+func (c *cache) fit(ctx context.Context, tenant dag.Tenant, a *assembly, most int) (*contexts.Bundle, error) {
+	if most == 0 {
+		return c.assemble(ctx, tenant, a)
+	}
+	p, err := contexts.PolicyOf(a.policy)
+	if err != nil {
+		return nil, err
+	}
+	if a.asked.Budget == 0 { // tokens of four bytes; headings come on top
+		a.asked.Budget = max(1, min(most/4, p.Budget))
+	}
+	for {
+		b, err := c.assemble(ctx, tenant, a)
+		if err != nil {
+			return nil, err
+		}
+		size := len(b.Render())
+		if size <= most {
+			return b, nil
+		}
+		if a.asked.Budget == 1 {
+			return nil, fmt.Errorf("%w: the prompt has %d bytes with a budget of one token, and is to have at most %d", contexts.ErrRequest, size, most)
+		}
+		a.asked.Budget = max(1, min(a.asked.Budget*9/10, a.asked.Budget*most/size))
+	}
+}
+
+// NotGiven records that a context which is on record did not reach its recipient, and returns the entry. Only the caller who asked for the context
+// may say so, or one with the permission to erase. Saying so again has no effect. A bundle that is not on record is store.ErrNotFound, and ErrKind if it names
+// no recipient.
+func (k Contexts) NotGiven(ctx context.Context, tenant dag.Tenant, id slice.SliceID, bundle dag.Digest, reason string) (_ issued.Undelivered, err error) {
+	ctx, observed := k.observe(ctx, "not_given")
+	defer func() { observed(err) }()
+	if err := checkReason(reason); err != nil {
+		return issued.Undelivered{}, err
+	}
+	r, err := k.recordOf(ctx, tenant, id, bundle)
+	switch {
+	case err != nil:
+		return issued.Undelivered{}, err
+	case r == nil || !r.OfContext():
+		return issued.Undelivered{}, fmt.Errorf("context %s of tenant %s, bundle %s: %w", id, tenant, bundle, store.ErrNotFound)
+	case r.Delivery.Recipient == (issued.Recipient{}): // its bundle may have been handed out many times
+		return issued.Undelivered{}, fmt.Errorf("context %s of tenant %s was made for no session of an agent: %w", id, tenant, ErrKind)
+	}
+	if who := access.Asking(ctx); who != (access.Identity{}) && who.Caller() != r.By && !who.Role.May(access.Erase) {
+		return issued.Undelivered{}, fmt.Errorf("%w: context %s was asked for by another caller; that takes the permission to %s", ErrMayNot, id, access.Erase)
+	}
+	now, err := k.now()
+	if err != nil {
+		return issued.Undelivered{}, err
+	}
+	u, err := k.bundles().PutUndelivered(ctx, tenant, issued.Undelivered{Context: id, Bundle: bundle, Reason: reason, At: now, By: access.CallerIn(ctx)})
+	c := k.kept.Load()
+	c.atlases.drop(tenant)
+	k.changes.tell(tenant)
+	return u, err
 }
 
 // Preview is Assemble without a salt and a seal, and nothing is recorded. It is no evidence; it shows what would be chosen.
@@ -81,7 +160,7 @@ func (k Contexts) Preview(ctx context.Context, tenant dag.Tenant, r ContextReque
 }
 
 // issueContext seals and records a context.
-func (c *cache) issueContext(ctx context.Context, tenant dag.Tenant, b *contexts.Bundle, p policy.Registered) (*IssuedContext, error) {
+func (c *cache) issueContext(ctx context.Context, tenant dag.Tenant, b *contexts.Bundle, p policy.Registered, to issued.Delivery) (*IssuedContext, error) {
 	i := &IssuedContext{Context: b, Prompt: b.Render()}
 	err := c.k.turnstile.pass(ctx, func() (err error) {
 		if b.Seal, err = c.k.authority.SealProvenance(tenant, &b.Provenance); err == nil {
@@ -95,25 +174,45 @@ func (c *cache) issueContext(ctx context.Context, tenant dag.Tenant, b *contexts
 	if len(i.Bundle) > slice.MaxBundle {
 		return nil, fmt.Errorf("%w: the bundle would have %d bytes, at most %d; lower the budget", ErrTooLarge, len(i.Bundle), slice.MaxBundle)
 	}
+	record := ctx
+	if to.Recipient != (issued.Recipient{}) { // a commit that nobody waits for would be of a context that nobody received
+		record = context.WithoutCancel(ctx)
+	}
 	handed := handout{keyID: b.Seal.KeyID, token: b.Seal.Token, asOf: b.AsOf}
-	i.Record, err = c.recordAs(ctx, tenant, handed, p, func(at dag.Time) issued.Record {
+	i.Record, err = c.recordAs(record, tenant, handed, p, func(at dag.Time) issued.Record {
 		return issued.Record{
 			Provenance: b.Provenance, Question: b.Request.Text(), Shown: issued.PackTurns(b.Shown()), AsOf: b.AsOf, KeyID: b.Seal.KeyID, Token: b.Seal.Token,
-			Bundle: sha256.Sum256(i.Bundle), At: at, Reading: dag.ReadNow,
+			Bundle: sha256.Sum256(i.Bundle), At: at, Reading: dag.ReadNow, Delivery: to,
 		}
 	})
 	if err != nil {
 		return nil, err
 	}
+	if late := ctx.Err(); late != nil && record != ctx {
+		_, err := c.k.contexts().NotGiven(record, tenant, b.Provenance.SliceID, i.Record.Bundle, "nobody waited for it any more: "+late.Error())
+		return nil, errors.Join(late, err)
+	}
 	return i, nil
 }
 
-// saltOf returns what salts a tenant's requests: it follows from what is asked, as of when, and from the signing key.
-func (k Contexts) saltOf(tenant dag.Tenant) func(*contexts.Request, policy.ID, dag.Seq) error {
-	return func(r *contexts.Request, id policy.ID, asOf dag.Seq) (err error) {
-		r.Salt, err = k.authority.Salt(tenant, fmt.Appendf(nil, "%s %s %d", r.Text(), id, asOf))
-		return err
+// saltOf returns what salts a tenant's requests: it follows from what is asked, as of when, and from the signing key. Each context that is made for
+// a session of an agent has a salt of its own, which is drawn, so that each is on record.
+func (k Contexts) saltOf(tenant dag.Tenant, to *issued.Delivery) (func(*contexts.Request, policy.ID, dag.Seq) error, error) {
+	var of []byte
+	if *to != (issued.Delivery{}) {
+		of = fmt.Appendf(nil, " %s %s", to.Folder, to.Except)
 	}
+	if to.Recipient != (issued.Recipient{}) {
+		var drawn [16]byte
+		if err := k.draw(drawn[:]); err != nil {
+			return nil, err
+		}
+		of = append(of, drawn[:]...)
+	}
+	return func(r *contexts.Request, id policy.ID, asOf dag.Seq) (err error) {
+		r.Salt, err = k.authority.Salt(tenant, append(fmt.Appendf(nil, "%s %s %d", r.Text(), id, asOf), of...))
+		return err
+	}, nil
 }
 
 // An assembly is what a context follows from, beside the history.
@@ -125,6 +224,17 @@ type assembly struct {
 	statistics *retrieval.Statistics                             // that the scores of the search rest on; nil: those of now
 }
 
+// check reports what of a request is not in its form and is no part of the context.
+func (r *ContextRequest) check() error {
+	if r.Fit < 0 || r.Fit > MaxFit {
+		return fmt.Errorf("%w: fit is %d, want 1 to %d bytes, or none", contexts.ErrRequest, r.Fit, MaxFit)
+	}
+	if err := r.Delivery.Check(); err != nil {
+		return fmt.Errorf("%w: %w", contexts.ErrRequest, err)
+	}
+	return nil
+}
+
 func (r *ContextRequest) assembly(p policy.Registered) assembly {
 	asked := contexts.Request{Task: r.Task, Anchor: r.Anchor, Budget: r.Budget, Format: cmp.Or(r.Format, contexts.Markdown)}
 	for _, s := range r.Spaces {
@@ -132,7 +242,7 @@ func (r *ContextRequest) assembly(p policy.Registered) assembly {
 	}
 	slices.Sort(asked.Spaces)
 	asked.Spaces = slices.Compact(asked.Spaces)
-	return assembly{asked: asked, policy: p, vantage: vantage{r.AsOf, dag.ReadNow}}
+	return assembly{asked: asked, policy: p, vantage: vantage{r.AsOf, dag.ReadNow, bounds{r.Delivery.Folder, r.Delivery.Except}}}
 }
 
 // assemble gathers candidates and chooses, without a seal. It begins again if a text or a fact was erased meanwhile.
@@ -221,8 +331,9 @@ func (k Contexts) VerifyFor(tenant dag.Tenant, bundle []byte) (token.AdmissibleC
 	return token.NewVerifier(k.authority).VerifyContextFor(tenant, bundle)
 }
 
-// Showing lists the contexts that showed a turn: what an agent that was given them has seen.
+// Showing lists the contexts that were given and showed a turn: what an agent that was given them has seen.
 func (k Contexts) Showing(ctx context.Context, tenant dag.Tenant, turn dag.TurnID) ([]issued.Record, error) {
 	list, err := k.bundles().Showing(ctx, tenant, turn)
-	return slices.DeleteFunc(list, func(r issued.Record) bool { return !r.OfContext() }), err
+	list, err = k.delivered(ctx, tenant, list, err)
+	return slices.DeleteFunc(list, func(r issued.Record) bool { return !r.OfContext() || r.NotGiven != 0 }), err
 }

@@ -22,7 +22,7 @@ func (k Contexts) replay(ctx context.Context, tenant dag.Tenant, bundle []byte) 
 		return nil, err
 	}
 	digest := dag.Digest(sha256.Sum256(bundle))
-	of, err := k.vantageOf(ctx, tenant, b, digest)
+	of, err := k.claimedFrom(ctx, tenant, b, digest)
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +56,7 @@ func (k Contexts) unexplained(ctx context.Context, tenant dag.Tenant, b *context
 		return "its statistics are not those of its task", nil
 	}
 	again, err := steady(k.engine, func(c *cache) (*contexts.Bundle, error) {
-		return c.again(ctx, tenant, claimed{b.Request, b.Provenance.PolicyID, vantage{b.AsOf, record.Reading}, b.Statistics})
+		return c.again(ctx, tenant, claimed{b.Request, b.Provenance.PolicyID, vantageOf(record), b.Statistics})
 	})
 	if err != nil {
 		return "", err

@@ -53,7 +53,7 @@ func (c *cache) issue(ctx context.Context, tenant dag.Tenant, r Request) (*Issue
 	if err != nil {
 		return nil, err
 	}
-	cut, s, texts, err := c.cut(ctx, tenant, r.Anchor, p, vantage{r.AsOf, dag.ReadNow})
+	cut, s, texts, err := c.cut(ctx, tenant, r.Anchor, p, vantage{asOf: r.AsOf, reading: dag.ReadNow})
 	if err != nil {
 		return nil, err
 	}
@@ -87,10 +87,23 @@ func (c *cache) issue(ctx context.Context, tenant dag.Tenant, r Request) (*Issue
 	return issued, nil
 }
 
-// A vantage says from what a slice is cut: the history as of a number, see Request, and how its marks are read.
+// A vantage says from what a slice is cut: the history as of a number, see Request, and how its marks are read. A context follows from its
+// bounds, too.
 type vantage struct {
 	asOf    dag.Seq
 	reading dag.Reading
+	bounds
+}
+
+// bounds say which conversations a context is chosen from, see [issued.Delivery].
+type bounds struct {
+	folder string
+	except dag.ConversationID
+}
+
+// vantageOf returns what the bundle of a record was made from.
+func vantageOf(i *issued.Record) vantage {
+	return vantage{i.AsOf, i.Reading, bounds{i.Delivery.Folder, i.Delivery.Except}}
 }
 
 // cut selects and fetches the text.
@@ -237,7 +250,7 @@ func (k Slices) Preview(ctx context.Context, tenant dag.Tenant, r Request) (*sli
 		if err != nil {
 			return nil, err
 		}
-		_, s, _, err := c.selected(ctx, tenant, r.Anchor, p, vantage{r.AsOf, dag.ReadNow})
+		_, s, _, err := c.selected(ctx, tenant, r.Anchor, p, vantage{asOf: r.AsOf, reading: dag.ReadNow})
 		return s, err
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/ingest"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/retrieval"
@@ -29,11 +30,13 @@ type gatherer struct {
 	asked   *contexts.Request
 	asOf    dag.Seq
 	reading dag.Reading
-	head    dag.Seq               // when gathering began
-	anchor  *store.Record         // nil: none
-	given   *retrieval.Statistics // of the search, in place of those of now; nil: none
-	took    *retrieval.Statistics // of the search; nil: there was none
-	others  dag.PPM               // see the function of that name; of the anchor's conversation
+	bounds
+	within map[dag.ConversationID]bool // the conversations that the bounds let in; nil: all but the one that is excepted
+	head   dag.Seq                     // when gathering began
+	anchor *store.Record               // nil: none
+	given  *retrieval.Statistics       // of the search, in place of those of now; nil: none
+	took   *retrieval.Statistics       // of the search; nil: there was none
+	others dag.PPM                     // see the function of that name; of the anchor's conversation
 
 	turns map[dag.TurnID]*gatheredTurn
 	acts  map[knowledge.ID]*knowledge.Recorded
@@ -69,7 +72,7 @@ func (g *gathered) turn(i int) *gatheredTurn {
 func (c *cache) gatherer(ctx context.Context, tenant dag.Tenant, p *contexts.Policy, r *contexts.Request, of vantage) (*gatherer, error) {
 	given := of.asOf
 	g := &gatherer{
-		c: c, tenant: tenant, policy: p, asked: r, reading: of.reading,
+		c: c, tenant: tenant, policy: p, asked: r, reading: of.reading, bounds: of.bounds,
 		turns: map[dag.TurnID]*gatheredTurn{}, acts: map[knowledge.ID]*knowledge.Recorded{}, facts: map[knowledge.ID]*contexts.Candidate{},
 	}
 	if r.Anchor != nil {
@@ -119,7 +122,44 @@ func (g *gatherer) gather(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return both(func() error { return g.fromTurns(ctx, words, search) }, func() error { return g.fromKnown(ctx) })
+	if err := both(func() error { return g.fromTurns(ctx, words, search) }, func() error { return g.fromKnown(ctx) }); err != nil {
+		return err
+	}
+	return g.boundFacts(ctx, words)
+}
+
+// lets reports whether the bounds let a conversation in.
+func (g *gatherer) lets(c dag.ConversationID) bool {
+	return (g.within == nil || g.within[c]) && (c != g.except || c == dag.ConversationID{})
+}
+
+// boundFacts takes away the facts that were learned from turns of conversations which the bounds do not let in.
+func (g *gatherer) boundFacts(ctx context.Context, words *tenantWords) error {
+	if g.bounds == (bounds{}) {
+		return nil
+	}
+	return words.read(ctx, g.head, func(x *retrieval.Index) {
+		for id, r := range g.acts {
+			if r.Act.Fact.Turn == (dag.TurnID{}) {
+				continue
+			}
+			if t, ok := x.Turn(r.Act.Fact.Turn); !ok || !g.lets(t.Conversation) {
+				delete(g.acts, id)
+				delete(g.facts, id)
+			}
+		}
+	})
+}
+
+// worksIn reports whether labels say that an agent worked in a folder.
+func worksIn(l retrieval.Labels, folder string) bool {
+	attrs := map[string]string{}
+	for _, key := range retrieval.LabelKeys {
+		if value, ok := l.Value(key); ok {
+			attrs[key] = value
+		}
+	}
+	return ingest.WorksIn(attrs, folder)
 }
 
 // fromTurns takes the candidates that are turns.
@@ -130,13 +170,16 @@ func (g *gatherer) fromTurns(ctx context.Context, words *tenantWords, search *re
 		if err != nil {
 			return err
 		}
-		if _, cut, _, err = g.c.selected(ctx, g.tenant, g.anchor.Turn.ID, p, vantage{g.asOf, g.reading}); err != nil {
+		if _, cut, _, err = g.c.selected(ctx, g.tenant, g.anchor.Turn.ID, p, vantage{asOf: g.asOf, reading: g.reading}); err != nil {
 			return err
 		}
 	}
 	var wrong error
 	err := words.read(ctx, g.head, func(x *retrieval.Index) {
-		q := retrieval.Query{Text: g.asked.Task, AsOf: g.asOf}
+		if g.folder != "" {
+			g.within = x.Conversations(func(l retrieval.Labels) bool { return worksIn(l, g.folder) })
+		}
+		q := retrieval.Query{Text: g.asked.Task, AsOf: g.asOf, Within: g.within, Except: g.except}
 		if search.Dense.Embedder != retrieval.NoEmbedder {
 			q.Vector, wrong = vectorOf(ctx, words.embedder, x.Bare(&q))
 		}
@@ -201,7 +244,7 @@ func (g *gatherer) turn(t *retrieval.Turn) *contexts.Candidate {
 	if c, ok := g.turns[t.ID]; ok {
 		return &c.Candidate
 	}
-	if t.Withheld || t.Silent || t.Seq > g.asOf {
+	if t.Withheld || t.Silent || t.Seq > g.asOf || !g.lets(t.Conversation) {
 		return nil
 	}
 	c := &gatheredTurn{

@@ -93,7 +93,10 @@ func before(t *testing.T, k *Kernel, anchor dag.TurnID) (bundles [][]byte) {
 		t.Fatal(err)
 	}
 	a := (&ContextRequest{Task: "what was said about tables", Anchor: &anchor}).assembly(p)
-	a.reading, a.salted = dag.ReadAsMarked, k.Contexts().saltOf(dag.DefaultTenant)
+	a.reading = dag.ReadAsMarked
+	if a.salted, err = k.Contexts().saltOf(dag.DefaultTenant, &issued.Delivery{}); err != nil {
+		t.Fatal(err)
+	}
 	b, err := c.assemble(ctx, dag.DefaultTenant, &a)
 	if err != nil {
 		t.Fatal(err)

@@ -77,7 +77,7 @@ func (k Slices) Replay(ctx context.Context, tenant dag.Tenant, bundle []byte) (_
 	}
 	r := &Replay{Provenance: b.Provenance, AsOf: b.AsOf, Redacted: b.Redacted()}
 	digest := dag.Digest(sha256.Sum256(bundle))
-	of, err := k.vantageOf(ctx, tenant, b, digest)
+	of, err := k.claimedFrom(ctx, tenant, b, digest)
 	if err != nil {
 		return nil, err
 	}
@@ -182,15 +182,16 @@ func (k *engine) recordOf(ctx context.Context, tenant dag.Tenant, id slice.Slice
 	return nil, err
 }
 
-// vantageOf returns what a bundle was made from, under the reading that its record names. A bundle without a record is read as new
-// ones are.
-func (k *engine) vantageOf(ctx context.Context, tenant dag.Tenant, b slice.Body, digest dag.Digest) (vantage, error) {
+// claimedFrom returns what a bundle says that it was made from, under the reading and within the bounds that its record names. A bundle without a
+// record is read as new ones are.
+func (k *engine) claimedFrom(ctx context.Context, tenant dag.Tenant, b slice.Body, digest dag.Digest) (vantage, error) {
 	h := b.Head()
-	of := vantage{h.AsOf, dag.ReadNow}
 	record, err := k.recordOf(ctx, tenant, h.Provenance.SliceID, digest)
-	if record != nil {
-		of.reading = record.Reading
+	if record == nil {
+		return vantage{asOf: h.AsOf, reading: dag.ReadNow}, err
 	}
+	of := vantageOf(record)
+	of.asOf = h.AsOf
 	return of, err
 }
 
@@ -253,7 +254,7 @@ func (c *cache) cutRecorded(ctx context.Context, tenant dag.Tenant, i *issued.Re
 		if err != nil {
 			return nil, fmt.Errorf("%w: the request of issued context %d: %w", ErrDamaged, i.Number, err)
 		}
-		again, err := c.assembleAgain(ctx, tenant, claimed{r, i.Provenance.PolicyID, vantage{i.AsOf, i.Reading}, nil}, seal)
+		again, err := c.assembleAgain(ctx, tenant, claimed{r, i.Provenance.PolicyID, vantageOf(i), nil}, seal)
 		return &recut{bundle: again}, err
 	case i.OfBelief():
 		q, err := beliefs.ParseQuestion(i.Question)
@@ -263,7 +264,7 @@ func (c *cache) cutRecorded(ctx context.Context, tenant dag.Tenant, i *issued.Re
 		again, err := c.proveAgain(ctx, tenant, q, i.AsOf, seal)
 		return &recut{bundle: again}, err
 	case i.OfTurns():
-		return c.cutAgain(ctx, tenant, &i.Provenance, vantage{i.AsOf, i.Reading}, seal)
+		return c.cutAgain(ctx, tenant, &i.Provenance, vantageOf(i), seal)
 	}
 	q, err := facts.ParseQuestion(i.Question)
 	if err != nil {

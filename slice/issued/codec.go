@@ -2,7 +2,6 @@ package issued
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
@@ -13,7 +12,6 @@ import (
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
-	"github.com/graphkernel/graphkernel/internal/canon"
 	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/slice"
 )
@@ -49,8 +47,11 @@ func (r *Record) check() error {
 	if r.Reading > dag.ReadNow {
 		return fmt.Errorf("%w: issued slice %s was made under the reading %d, which this version does not know", dag.ErrForm, r.Provenance.SliceID, r.Reading)
 	}
-	if err := r.To.Check(); err != nil || r.To != (Recipient{}) && !r.OfContext() {
-		return cmp.Or(err, fmt.Errorf("%w: issued slice %s has a recipient, and is no context", dag.ErrForm, r.Provenance.SliceID))
+	if err := r.Delivery.Check(); err != nil {
+		return fmt.Errorf("issued slice %s: %w", r.Provenance.SliceID, err)
+	}
+	if r.Delivery != (Delivery{}) && !r.OfContext() {
+		return fmt.Errorf("%w: issued slice %s has what records of contexts have, and is none", dag.ErrForm, r.Provenance.SliceID)
 	}
 	if r.By != "" {
 		if err := access.CheckCaller(r.By); err != nil {
@@ -96,7 +97,7 @@ const (
 // appendDetail appends the number, eight bytes, big-endian; of a slice of facts, of a context and of a belief, whose leaf does
 // not say them, the eight bytes of the slice's id, the anchor, the snapshot's hash, and Facts or Shown with the
 // count of its bytes, a uvarint, before it; the token; By with a zero byte before it, if there is one or something comes after it; and
-// To and Reading, with a zero byte before them, unless both are zero.
+// Reading and Delivery, with a zero byte before them, unless both are zero.
 func appendDetail(dst []byte, r *Record) []byte {
 	dst = binary.BigEndian.AppendUint64(dst, r.Number)
 	if p := &r.Provenance; r.asked() {
@@ -108,59 +109,13 @@ func appendDetail(dst []byte, r *Record) []byte {
 		dst = append(binary.AppendUvarint(dst, uint64(len(packed))), packed...)
 	}
 	dst = append(dst, r.Token...)
-	more := r.To != (Recipient{}) || r.Reading != 0
-	if r.By != "" || more {
+	if r.By != "" || r.extended() {
 		dst = append(append(dst, 0), r.By...)
 	}
-	if more {
-		dst = r.appendMore(append(dst, 0))
+	if r.extended() {
+		dst = r.appendExtension(append(dst, 0))
 	}
 	return dst
-}
-
-// appendMore appends To and Reading as canonical JSON, without what is zero.
-func (r *Record) appendMore(dst []byte) []byte {
-	w := canon.NewWriter(dst)
-	w.BeginObject()
-	if r.To != (Recipient{}) {
-		for _, f := range [...]struct{ name, value string }{{"agent", r.To.Agent}, {"event", r.To.Event}} {
-			w.Key(f.name)
-			w.String(f.value)
-		}
-	}
-	if r.Reading != 0 {
-		w.Key("reading")
-		w.Uint(uint64(r.Reading))
-	}
-	if r.To != (Recipient{}) {
-		w.Key("session")
-		w.String(r.To.Session)
-	}
-	w.EndObject()
-	return w.Bytes
-}
-
-// readMore reads what appendMore wrote.
-func (r *Record) readMore(more []byte) error {
-	doc, err := canon.Parse(more)
-	if err != nil {
-		return err
-	}
-	c := canon.Open(doc)
-	if agent := c.Optional("agent"); agent != nil {
-		r.To = Recipient{Agent: agent.String(), Event: c.Field("event").String(), Session: c.Field("session").String()}
-	}
-	if reading := c.Optional("reading"); reading != nil {
-		r.Reading = dag.Reading(reading.Uint(uint64(dag.ReadNow)))
-	}
-	c.Close()
-	if err := c.Err(); err != nil {
-		return err
-	}
-	if string(r.appendMore(nil)) != string(more) || r.To == (Recipient{}) && r.Reading == 0 {
-		return errors.New("what follows the caller is not as it would be written")
-	}
-	return nil
 }
 
 // Read reads the record that an entry of Kind holds, and returns it with the tenant that its leaf names.
@@ -224,7 +179,7 @@ func read(e *history.Entry) (r Record, of dag.Tenant, _ error) {
 	}
 	r.Token, r.By = string(text), string(by)
 	if extended {
-		if err := r.readMore(more); err != nil {
+		if err := r.readExtension(more); err != nil {
 			return r, of, err
 		}
 	}
@@ -264,6 +219,9 @@ func (r *Record) terms(dst []history.Term) []history.Term {
 		history.Term{Index: indexNumber, Key: numberKey(r.Number), Since: since, Until: history.Forever})
 	for _, turn := range r.Shown.Unpack() {
 		dst = append(dst, history.Term{Index: indexShown, Key: turn[:], Since: since, Until: history.Forever})
+	}
+	for _, turn := range r.Delivery.TaskOf.Unpack() {
+		dst = append(dst, history.Term{Index: indexTaskOf, Key: turn[:], Since: since, Until: history.Forever})
 	}
 	if r.shows() {
 		return dst

@@ -14,7 +14,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
@@ -33,6 +32,8 @@ const (
 	indexStart history.Index = 140
 	// indexShown leads from a turn to the contexts that showed it.
 	indexShown history.Index = 141
+	// indexTaskOf leads from a turn to the contexts whose task has its words.
+	indexTaskOf history.Index = 142
 	// indexNumber leads from a record's number, eight bytes, big-endian, to the entry. It is the
 	// last index of all, so that a B-tree grows at its end.
 	indexNumber history.Index = 255
@@ -54,29 +55,13 @@ type Record struct {
 	Token      string
 	Bundle     dag.Digest // SHA-256 of the bundle's bytes
 	By         string     // who was handed it first, as access.CheckCaller has it; "" if that was not recorded
-	To         Recipient  // of a context that a hook asked for
 	Reading    dag.Reading
+	Delivery   Delivery // of a context
 	At         dag.Time // when it was first issued
-}
 
-// A Recipient says to which session of an agent a hook handed a bundle, and at which of the agent's events, in the words of
-// the hook. The zero value is no hook.
-type Recipient struct{ Agent, Session, Event string }
-
-// MaxRecipient bounds the bytes of each field of a Recipient.
-const MaxRecipient = 200
-
-// Check reports a recipient that is not in its form, as dag.ErrForm: one with some of its fields, or with one that is too long.
-func (t Recipient) Check() error {
-	if t == (Recipient{}) {
-		return nil
-	}
-	for _, f := range [...]struct{ name, value string }{{"agent", t.Agent}, {"session", t.Session}, {"event", t.Event}} {
-		if f.value == "" || len(f.value) > MaxRecipient || !isText(f.value) || strings.ContainsFunc(f.value, unicode.IsControl) {
-			return fmt.Errorf("%w: the %s that a hook names is %.80q, want 1 to %d bytes of UTF-8 without control characters", dag.ErrForm, f.name, f.value, MaxRecipient)
-		}
-	}
-	return nil
+	// NotGiven is the number of the entry which says that the context did not reach its recipient; 0: none does. It is no part of
+	// the record: see Base.Undelivered.
+	NotGiven dag.Seq
 }
 
 // Numbers are ascending sequence numbers, packed: those of the assertions that a slice of facts holds.

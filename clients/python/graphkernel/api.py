@@ -63,6 +63,8 @@ class APIKey(TypedDict):
     role: str
     spaces: NotRequired[str]
     """Patterns of the spaces of beliefs that are there for it; absent: it is limited to none."""
+    speaks_for: NotRequired[str]
+    """Patterns of the authors for whom it speaks; absent: nobody, or everybody if its role is admin."""
 
 
 class APIKeys(TypedDict):
@@ -1216,6 +1218,7 @@ class MadeAPIKey(TypedDict):
     """The key itself. Only its hash is stored."""
     role: str
     spaces: NotRequired[str]
+    speaks_for: NotRequired[str]
     tenant: str
 
 
@@ -1256,6 +1259,8 @@ class NewAPIKey(TypedDict):
     role: Literal["verifier", "agent", "auditor", "admin"]
     spaces: NotRequired[str]
     """Patterns of the spaces of beliefs that are there for it, with commas between them; all if absent. For the role agent alone."""
+    speaks_for: NotRequired[str]
+    """Patterns of the authors for whom it speaks, with commas between them; nobody if absent. A turn that it brings in the name of another person is data. For the role agent alone."""
 
 
 class NewAliases(TypedDict):
@@ -1654,6 +1659,8 @@ class RevokedAPIKey(TypedDict):
     role: str
     spaces: NotRequired[str]
     """Patterns of the spaces of beliefs that are there for it; absent: it is limited to none."""
+    speaks_for: NotRequired[str]
+    """Patterns of the authors for whom it speaks; absent: nobody, or everybody if its role is admin."""
     tenant: str
 
 

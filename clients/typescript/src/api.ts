@@ -57,6 +57,8 @@ export interface APIKey {
   role: string;
   /** Patterns of the spaces of beliefs that are there for it; absent: it is limited to none. */
   spaces?: string;
+  /** Patterns of the authors for whom it speaks; absent: nobody, or everybody if its role is admin. */
+  speaks_for?: string;
 }
 
 export interface APIKeys {
@@ -1192,6 +1194,7 @@ export interface MadeAPIKey {
   key: string;
   role: string;
   spaces?: string;
+  speaks_for?: string;
   tenant: string;
 }
 
@@ -1232,6 +1235,8 @@ export interface NewAPIKey {
   role: "verifier" | "agent" | "auditor" | "admin";
   /** Patterns of the spaces of beliefs that are there for it, with commas between them; all if absent. For the role agent alone. */
   spaces?: string;
+  /** Patterns of the authors for whom it speaks, with commas between them; nobody if absent. A turn that it brings in the name of another person is data. For the role agent alone. */
+  speaks_for?: string;
 }
 
 export interface NewAliases {
@@ -1617,6 +1622,8 @@ export interface RevokedAPIKey {
   role: string;
   /** Patterns of the spaces of beliefs that are there for it; absent: it is limited to none. */
   spaces?: string;
+  /** Patterns of the authors for whom it speaks; absent: nobody, or everybody if its role is admin. */
+  speaks_for?: string;
   tenant: string;
 }
 
