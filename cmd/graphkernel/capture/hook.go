@@ -121,7 +121,7 @@ func judge(ctx context.Context, a *cli.App, agent capture.Agent, id policy.ID) e
 	}
 	answer, err := e.Denial(denial(id, matches))
 	if err == nil {
-		_, err = a.IO.Stdout.Write(answer)
+		err = a.IO.Answer(answer)
 	}
 	if err != nil { // a refusal that the agent cannot read would let the call go on
 		a.IO.Warn("graphkernel: this call is blocked: %s; and the agent could not be told so: %v", denial(id, matches), err)

@@ -72,7 +72,7 @@ func giveContext(ctx context.Context, a *cli.App, e *capture.Event, id policy.ID
 		}
 		answer, err := e.Context(framed(given.Claim))
 		if err == nil {
-			_, err = a.IO.Stdout.Write(answer)
+			err = a.IO.Answer(answer)
 		}
 		if err == nil {
 			return nil
