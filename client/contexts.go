@@ -49,8 +49,8 @@ func (c Contexts) Assemble(ctx context.Context, r ContextRequest) (Context, erro
 	if to := r.Delivery.Recipient; to != (issued.Recipient{}) {
 		in.Recipient = &api.Recipient{Agent: to.Agent, Session: to.Session, Event: to.Event}
 	}
-	if r.Delivery.Except != (dag.ConversationID{}) {
-		in.Except = r.Delivery.Except.String()
+	for _, id := range r.Delivery.Except.Unpack() {
+		in.Except = append(in.Except, id.String())
 	}
 	for _, id := range r.Delivery.TaskOf.Unpack() {
 		in.TaskOf = append(in.TaskOf, id.String())

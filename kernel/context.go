@@ -200,7 +200,7 @@ func (c *cache) issueContext(ctx context.Context, tenant dag.Tenant, b *contexts
 func (k Contexts) saltOf(tenant dag.Tenant, to *issued.Delivery) (func(*contexts.Request, policy.ID, dag.Seq) error, error) {
 	var of []byte
 	if *to != (issued.Delivery{}) {
-		of = fmt.Appendf(nil, " %s %s", to.Folder, to.Except)
+		of = fmt.Appendf(nil, " %s %x", to.Folder, to.Except)
 	}
 	if to.Recipient != (issued.Recipient{}) {
 		var drawn [16]byte

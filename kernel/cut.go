@@ -98,7 +98,7 @@ type vantage struct {
 // bounds say which conversations a context is chosen from, see [issued.Delivery].
 type bounds struct {
 	folder string
-	except dag.ConversationID
+	except issued.Conversations
 }
 
 // vantageOf returns what the bundle of a record was made from.

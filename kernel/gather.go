@@ -31,12 +31,13 @@ type gatherer struct {
 	asOf    dag.Seq
 	reading dag.Reading
 	bounds
-	within map[dag.ConversationID]bool // the conversations that the bounds let in; nil: all but the one that is excepted
-	head   dag.Seq                     // when gathering began
-	anchor *store.Record               // nil: none
-	given  *retrieval.Statistics       // of the search, in place of those of now; nil: none
-	took   *retrieval.Statistics       // of the search; nil: there was none
-	others dag.PPM                     // see the function of that name; of the anchor's conversation
+	within  map[dag.ConversationID]bool // the conversations that were held in the folder; nil: all
+	without map[dag.ConversationID]bool
+	head    dag.Seq               // when gathering began
+	anchor  *store.Record         // nil: none
+	given   *retrieval.Statistics // of the search, in place of those of now; nil: none
+	took    *retrieval.Statistics // of the search; nil: there was none
+	others  dag.PPM               // see the function of that name; of the anchor's conversation
 
 	turns map[dag.TurnID]*gatheredTurn
 	acts  map[knowledge.ID]*knowledge.Recorded
@@ -72,8 +73,11 @@ func (g *gathered) turn(i int) *gatheredTurn {
 func (c *cache) gatherer(ctx context.Context, tenant dag.Tenant, p *contexts.Policy, r *contexts.Request, of vantage) (*gatherer, error) {
 	given := of.asOf
 	g := &gatherer{
-		c: c, tenant: tenant, policy: p, asked: r, reading: of.reading, bounds: of.bounds,
+		c: c, tenant: tenant, policy: p, asked: r, reading: of.reading, bounds: of.bounds, without: map[dag.ConversationID]bool{},
 		turns: map[dag.TurnID]*gatheredTurn{}, acts: map[knowledge.ID]*knowledge.Recorded{}, facts: map[knowledge.ID]*contexts.Candidate{},
+	}
+	for _, id := range of.except.Unpack() {
+		g.without[id] = true
 	}
 	if r.Anchor != nil {
 		records, err := c.store.Turns(ctx, tenant, store.IDs{*r.Anchor})
@@ -130,7 +134,7 @@ func (g *gatherer) gather(ctx context.Context) error {
 
 // lets reports whether the bounds let a conversation in.
 func (g *gatherer) lets(c dag.ConversationID) bool {
-	return (g.within == nil || g.within[c]) && (c != g.except || c == dag.ConversationID{})
+	return (g.within == nil || g.within[c]) && !g.without[c]
 }
 
 // boundFacts takes away the facts that were learned from turns of conversations which the bounds do not let in.
@@ -179,7 +183,7 @@ func (g *gatherer) fromTurns(ctx context.Context, words *tenantWords, search *re
 		if g.folder != "" {
 			g.within = x.Conversations(func(l retrieval.Labels) bool { return worksIn(l, g.folder) })
 		}
-		q := retrieval.Query{Text: g.asked.Task, AsOf: g.asOf, Within: g.within, Except: g.except}
+		q := retrieval.Query{Text: g.asked.Task, AsOf: g.asOf, Within: g.within, Except: g.without}
 		if search.Dense.Embedder != retrieval.NoEmbedder {
 			q.Vector, wrong = vectorOf(ctx, words.embedder, x.Bare(&q))
 		}

@@ -258,7 +258,7 @@ type Query struct {
 
 	Conversation *dag.ConversationID         // nil: any
 	Within       map[dag.ConversationID]bool // nil: any
-	Except       dag.ConversationID          // zero: none
+	Except       map[dag.ConversationID]bool
 	Role         dag.Role            // 0: any
 	Author       string              // "": any
 	Attributes   map[string]string   // by keys of LabelKeys; a turn has all of them, or a folder below that of cwd
@@ -268,11 +268,11 @@ type Query struct {
 
 // filters reports whether the query leaves any turn out.
 func (q *Query) filters() bool {
-	return q.Conversation != nil || q.Within != nil || q.Except != (dag.ConversationID{}) || q.Role != 0 || q.Author != "" || len(q.Attributes) > 0 || q.Since != nil || q.Until != nil || q.Among != nil
+	return q.Conversation != nil || q.Within != nil || len(q.Except) > 0 || q.Role != 0 || q.Author != "" || len(q.Attributes) > 0 || q.Since != nil || q.Until != nil || q.Among != nil
 }
 
 func (q *Query) lets(t *Turn) bool {
-	return (q.Conversation == nil || t.Conversation == *q.Conversation) && (q.Within == nil || q.Within[t.Conversation]) && t.Conversation != q.Except && (q.Role == 0 || t.Role == q.Role) && (q.Author == "" || t.Author == q.Author) &&
+	return (q.Conversation == nil || t.Conversation == *q.Conversation) && (q.Within == nil || q.Within[t.Conversation]) && !q.Except[t.Conversation] && (q.Role == 0 || t.Role == q.Role) && (q.Author == "" || t.Author == q.Author) &&
 		(q.Since == nil || t.CreatedAt >= *q.Since) && (q.Until == nil || t.CreatedAt < *q.Until) && t.Labels.match(q.Attributes) && (q.Among == nil || q.Among[t.ID])
 }
 

@@ -59,11 +59,15 @@ func delivery(in *api.ContextRequest) (d issued.Delivery, err error) {
 			return d, placed("recipient", fmt.Errorf("%w: it names no agent, session and event", dag.ErrForm))
 		}
 	}
-	if in.Except != "" {
-		if d.Except, err = dag.ParseConversationID(in.Except); err != nil {
+	var except []dag.ConversationID
+	for _, name := range in.Except {
+		id, err := dag.ParseConversationID(name)
+		if err != nil {
 			return d, placed("except", err)
 		}
+		except = append(except, id)
 	}
+	d.Except = issued.PackConversations(except...)
 	var turns []dag.TurnID
 	for _, name := range in.TaskOf {
 		id, err := dag.ParseTurnID(name)

@@ -1,7 +1,9 @@
 package issued
 
 import (
+	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -12,9 +14,9 @@ import (
 // made. The record of the context has it. The zero value is a context that somebody asked for without a hook.
 type Delivery struct {
 	Recipient
-	Folder string             // only conversations that were held in this folder were chosen from; "": all
-	Except dag.ConversationID // no turn of this conversation was chosen from; zero: there is none
-	TaskOf Turns              // the turns whose words the task has, as far as the caller named them
+	Folder string        // only conversations that were held in this folder were chosen from; "": all
+	Except Conversations // no turns of these conversations were chosen from
+	TaskOf Turns         // the turns whose words the task has, as far as the caller named them
 }
 
 // A Recipient names a session of an agent, and the agent's event at which a hook handed it a context, in the words of the
@@ -26,6 +28,7 @@ const (
 	MaxRecipient = 200
 	MaxFolder    = 4096
 	MaxTaskOf    = 100
+	MaxExcept    = 1000
 )
 
 // Check reports the first thing about a delivery that is not in its form, as dag.ErrForm.
@@ -43,7 +46,31 @@ func (d *Delivery) Check() error {
 	if n := len(d.TaskOf.Unpack()); d.TaskOf != "" && n == 0 || n > MaxTaskOf {
 		return fmt.Errorf("%w: a task is made of at most %d turns, by ascending id", dag.ErrForm, MaxTaskOf)
 	}
+	if n := len(d.Except.Unpack()); d.Except != "" && n == 0 || n > MaxExcept {
+		return fmt.Errorf("%w: a context leaves out at most %d conversations, by ascending id", dag.ErrForm, MaxExcept)
+	}
 	return nil
+}
+
+// Conversations are the ids of conversations, ascending, 16 bytes each.
+type Conversations string
+
+// PackConversations packs ids, each once, in any order.
+func PackConversations(ids ...dag.ConversationID) Conversations {
+	sorted := slices.Compact(slices.SortedFunc(slices.Values(ids), func(a, b dag.ConversationID) int { return bytes.Compare(a[:], b[:]) }))
+	packed := make([]byte, 0, len(sorted)*len(dag.ConversationID{}))
+	for i := range sorted {
+		packed = append(packed, sorted[i][:]...)
+	}
+	return Conversations(packed)
+}
+
+// Unpack returns the ids; none of what PackConversations did not make.
+func (c Conversations) Unpack() (ids []dag.ConversationID) {
+	for _, id := range Turns(c).Unpack() {
+		ids = append(ids, dag.ConversationID(id))
+	}
+	return ids
 }
 
 // isLine reports whether a text is a line of UTF-8 of at most so many bytes.

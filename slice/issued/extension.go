@@ -26,9 +26,7 @@ func (r *Record) appendExtension(dst []byte) []byte {
 	w.BeginObject()
 	text("agent", d.Agent)
 	text("event", d.Event)
-	if d.Except != (dag.ConversationID{}) {
-		text("except", d.Except.String())
-	}
+	text("except", hex.EncodeToString([]byte(d.Except)))
 	text("folder", d.Folder)
 	if r.Reading != 0 {
 		w.Key("reading")
@@ -55,9 +53,8 @@ func (r *Record) readExtension(written []byte) error {
 		return ""
 	}
 	d.Agent, d.Event = text("agent"), text("event")
-	if v := c.Optional("except"); v != nil {
-		d.Except = canon.Parsed(v, dag.ParseConversationID)
-	}
+	except, wrong := hex.DecodeString(text("except"))
+	d.Except = Conversations(except)
 	d.Folder = text("folder")
 	if v := c.Optional("reading"); v != nil {
 		r.Reading = dag.Reading(v.Uint(uint64(dag.ReadNow)))
@@ -66,7 +63,7 @@ func (r *Record) readExtension(written []byte) error {
 	turns, err := hex.DecodeString(text("task_of"))
 	d.TaskOf = Turns(turns)
 	c.Close()
-	if err := errors.Join(err, c.Err()); err != nil {
+	if err := errors.Join(err, wrong, c.Err()); err != nil {
 		return err
 	}
 	if string(r.appendExtension(nil)) != string(written) || !r.extended() {

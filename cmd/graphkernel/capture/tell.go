@@ -104,14 +104,14 @@ func requestFor(ctx context.Context, s *cli.Session, e *capture.Event) (*client.
 		Delivery: issued.Delivery{Recipient: issued.Recipient{Agent: string(e.Agent), Session: e.Session, Event: e.Name}, Folder: filepath.Clean(e.Folder)},
 	}
 	if e.Name == capture.UserPromptSubmit {
-		r.Task, r.Delivery.Except = e.Prompt, own
+		r.Task, r.Delivery.Except = e.Prompt, issued.PackConversations(own)
 		if strings.TrimSpace(r.Task) == "" {
 			return nil, nil
 		}
 		return r, nil
 	}
 	if e.Source != "resume" && e.Source != "compact" {
-		r.Delivery.Except = own
+		r.Delivery.Except = issued.PackConversations(own)
 	}
 	of, err := lately(ctx, s, r.Delivery)
 	if err != nil || of == nil {
@@ -136,7 +136,7 @@ type recent struct {
 	from    []dag.TurnID // the turns that the prompts are the beginnings of
 }
 
-// lately returns what was said last in the folder of a delivery, without the conversation that it excepts; nil if nothing was.
+// lately returns what was said last in the folder of a delivery, without the conversations that it excepts; nil if nothing was.
 func lately(ctx context.Context, s *cli.Session, to issued.Delivery) (*recent, error) {
 	list, err := s.Conversations(ctx)
 	if err != nil {
@@ -145,7 +145,7 @@ func lately(ctx context.Context, s *cli.Session, to issued.Delivery) (*recent, e
 	cli.ByLast(list)
 	var found *recent
 	for i, c := range list[:min(len(list), recentSessions)] {
-		if c.ID == to.Except.String() {
+		if slices.ContainsFunc(to.Except.Unpack(), func(id dag.ConversationID) bool { return id.String() == c.ID }) {
 			continue
 		}
 		first, err := s.TurnAfter(ctx, c.ID, 0, "")
