@@ -72,19 +72,58 @@ func (k Contexts) Assemble(ctx context.Context, tenant dag.Tenant, r ContextRequ
 		if err != nil {
 			return nil, err
 		}
-		a := r.assembly(p)
-		if a.salted, err = k.saltOf(tenant, &r.Delivery); err != nil {
-			return nil, err
-		}
-		b, err := c.fit(ctx, tenant, &a, r.Fit)
-		if err != nil {
-			return nil, err
-		}
-		if r.NonEmpty && len(b.Turns)+len(b.Facts)+len(b.Beliefs) == 0 && b.Policy.Rules == "" {
-			return nil, fmt.Errorf("tenant %s: %w", tenant, ErrNothing)
-		}
-		return c.issueContext(ctx, tenant, b, p, r.Delivery)
+		return c.hand(ctx, tenant, p, r)
 	})
+}
+
+// triesWhole is how often a context is assembled while its turns are erased, before the conversations concerned are left out.
+const triesWhole = 3
+
+// hand assembles, seals and records a context. Others may erase turns meanwhile, of which the commit decides: then it begins again, at last without the
+// conversations in which turns were erased. It is an error, which wraps ErrErasedSince, only if the task has the words of an erased turn.
+func (c *cache) hand(ctx context.Context, tenant dag.Tenant, p policy.Registered, r ContextRequest) (*IssuedContext, error) {
+	except := r.Delivery.Except.Unpack()
+	for tries := 1; ; tries++ {
+		i, err := c.handOnce(ctx, tenant, p, &r)
+		var gone *goneError
+		if !errors.As(err, &gone) || ctx.Err() != nil {
+			return i, err
+		}
+		of := r.Delivery.TaskOf.Unpack()
+		if slices.ContainsFunc(gone.turns, func(turn dag.TurnID) bool { return slices.Contains(of, turn) }) {
+			return nil, fmt.Errorf("the task has the words of a turn that was erased: %w", err)
+		}
+		if tries < triesWhole {
+			continue
+		}
+		for _, turn := range gone.turns {
+			conversation, err := c.conversation(ctx, tenant, turn)
+			if err != nil {
+				return nil, err
+			}
+			except = append(except, conversation)
+		}
+		r.Delivery.Except = issued.PackConversations(except...)
+		if err := r.Delivery.Check(); err != nil {
+			return nil, err
+		}
+	}
+}
+
+func (c *cache) handOnce(ctx context.Context, tenant dag.Tenant, p policy.Registered, r *ContextRequest) (*IssuedContext, error) {
+	a := r.assembly(p)
+	var err error
+	if a.salted, err = c.k.contexts().saltOf(tenant, &r.Delivery); err != nil {
+		return nil, err
+	}
+	b, err := c.fit(ctx, tenant, &a, r.Fit)
+	if err != nil {
+		return nil, err
+	}
+	if r.NonEmpty && len(b.Turns)+len(b.Facts)+len(b.Beliefs) == 0 && b.Policy.Rules == "" {
+		return nil, fmt.Errorf("tenant %s: %w", tenant, ErrNothing)
+	}
+	return c.issueContext(ctx, tenant, b, p, r.Delivery, a.head)
 }
 
 // fit assembles a context whose prompt has at most so many bytes, 0 for any number, by lower and lower budgets. Nothing is recorded.
@@ -160,7 +199,7 @@ func (k Contexts) Preview(ctx context.Context, tenant dag.Tenant, r ContextReque
 }
 
 // issueContext seals and records a context.
-func (c *cache) issueContext(ctx context.Context, tenant dag.Tenant, b *contexts.Bundle, p policy.Registered, to issued.Delivery) (*IssuedContext, error) {
+func (c *cache) issueContext(ctx context.Context, tenant dag.Tenant, b *contexts.Bundle, p policy.Registered, to issued.Delivery, head dag.Seq) (*IssuedContext, error) {
 	i := &IssuedContext{Context: b, Prompt: b.Render()}
 	err := c.k.turnstile.pass(ctx, func() (err error) {
 		if b.Seal, err = c.k.authority.SealProvenance(tenant, &b.Provenance); err == nil {
@@ -179,7 +218,7 @@ func (c *cache) issueContext(ctx context.Context, tenant dag.Tenant, b *contexts
 		record = context.WithoutCancel(ctx)
 	}
 	handed := handout{keyID: b.Seal.KeyID, token: b.Seal.Token, asOf: b.AsOf}
-	i.Record, err = c.recordAs(record, tenant, handed, p, func(at dag.Time) issued.Record {
+	i.Record, err = c.recordAs(record, tenant, handed, p, resting{slices.Concat(b.Shown(), to.TaskOf.Unpack()), head}, func(at dag.Time) issued.Record {
 		return issued.Record{
 			Provenance: b.Provenance, Question: b.Request.Text(), Shown: issued.PackTurns(b.Shown()), AsOf: b.AsOf, KeyID: b.Seal.KeyID, Token: b.Seal.Token,
 			Bundle: sha256.Sum256(i.Bundle), At: at, Reading: dag.ReadNow, Delivery: to,
@@ -222,6 +261,7 @@ type assembly struct {
 	vantage                                                      // see ContextRequest
 	salted     func(*contexts.Request, policy.ID, dag.Seq) error // sets the salt of the request; nil: it has one, or needs none
 	statistics *retrieval.Statistics                             // that the scores of the search rest on; nil: those of now
+	head       dag.Seq                                           // set by assembleOnce: when it began
 }
 
 // check reports what of a request is not in its form and is no part of the context.
@@ -247,8 +287,9 @@ func (r *ContextRequest) assembly(p policy.Registered) assembly {
 
 // assemble gathers candidates and chooses, without a seal. It begins again if a text or a fact was erased meanwhile.
 func (c *cache) assemble(ctx context.Context, tenant dag.Tenant, a *assembly) (b *contexts.Bundle, err error) {
+	var gone *goneError
 	for range 4 {
-		if b, err = c.assembleOnce(ctx, tenant, a); !errors.Is(err, errGoneMeanwhile) && !errors.Is(err, knowledge.ErrErased) {
+		if b, err = c.assembleOnce(ctx, tenant, a); !errors.As(err, &gone) && !errors.Is(err, knowledge.ErrErased) {
 			break
 		}
 	}
@@ -272,7 +313,7 @@ func (c *cache) assembleOnce(ctx context.Context, tenant dag.Tenant, a *assembly
 	if err != nil {
 		return nil, err
 	}
-	g.given = a.statistics
+	g.given, a.head = a.statistics, g.head
 	if r.Spaces, err = c.k.spacesFor(ctx, tenant, r.Spaces, g.asOf); err != nil {
 		return nil, err
 	}
@@ -315,11 +356,17 @@ func (c *cache) gone(ctx context.Context, tenant dag.Tenant, turns []dag.TurnID)
 			return fmt.Errorf("%w: the text of turn %s is gone, and no erasure is on record", ErrDamaged, id)
 		}
 	}
-	return fmt.Errorf("turn %s: %w", turns[0], errGoneMeanwhile)
+	return &goneError{turns}
 }
 
-// errGoneMeanwhile says that a text was erased while a context was made. It wraps ErrErasedSince.
-var errGoneMeanwhile = fmt.Errorf("its text was erased while the context was made: %w", ErrErasedSince)
+// A goneError says that texts were erased while evidence was made of them. It wraps ErrErasedSince.
+type goneError struct{ turns []dag.TurnID }
+
+func (e *goneError) Error() string {
+	return fmt.Sprintf("turn %s: its text was erased while the evidence was made", e.turns[0])
+}
+
+func (e *goneError) Unwrap() error { return ErrErasedSince }
 
 // Verify judges the bytes of a context, as Slices.Verify does those of a slice.
 func (k Contexts) Verify(bundle []byte) (token.AdmissibleContext, token.Verdict) {

@@ -120,17 +120,26 @@ func (k Contexts) account(ctx context.Context, tenant dag.Tenant, r *Replay, i *
 	return nil
 }
 
-// erasedSince lists the turns of a context's view that were erased after it was handed out.
+// erasedSince lists the turns of a context's view that were erased after it was handed out. The order is that of the record, which has a leaf for each
+// erasure: clocks of two processes may differ.
 func (k Contexts) erasedSince(ctx context.Context, tenant dag.Tenant, i *issued.Record) (gone []dag.TurnID, err error) {
 	for after := i.AsOf; ; {
 		page, err := k.erasures().After(ctx, tenant, after, 256)
 		if err != nil || len(page) == 0 {
 			return gone, err
 		}
-		var later store.IDs
+		turns := make([]dag.TurnID, len(page))
 		for e := range page {
-			if after = page[e].Seq; page[e].At >= i.At {
-				later = append(later, page[e].Turn)
+			after, turns[e] = page[e].Seq, page[e].Turn
+		}
+		logged, err := k.erasures().LoggedAmong(ctx, tenant, turns)
+		if err != nil {
+			return nil, err
+		}
+		var later store.IDs
+		for _, turn := range turns {
+			if logged[turn] > dag.Seq(i.Leaf)+1 {
+				later = append(later, turn)
 			}
 		}
 		records, err := k.store.Turns(ctx, tenant, later)

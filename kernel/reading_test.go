@@ -79,7 +79,7 @@ func before(t *testing.T, k *Kernel, anchor dag.TurnID) (bundles [][]byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cut, s, texts, err := c.cut(ctx, dag.DefaultTenant, anchor, p, vantage{reading: dag.ReadAsMarked})
+	cut, s, texts, _, err := c.cut(ctx, dag.DefaultTenant, anchor, p, vantage{reading: dag.ReadAsMarked})
 	if err != nil {
 		t.Fatal(err)
 	}

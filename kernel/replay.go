@@ -283,7 +283,7 @@ func (c *cache) cutAgain(ctx context.Context, tenant dag.Tenant, claim *slice.Pr
 	if of.asOf == 0 {
 		return nil, fmt.Errorf("%w: as_of is 0", slice.ErrAnchor)
 	}
-	cut, s, texts, err := c.cut(ctx, tenant, claim.Anchor, p, of)
+	cut, s, texts, _, err := c.cut(ctx, tenant, claim.Anchor, p, of)
 	if err != nil {
 		return nil, err
 	}

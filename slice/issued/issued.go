@@ -149,6 +149,14 @@ type History interface {
 // A Base is the record of issued bundles in a history.
 type Base struct{ History }
 
+// A Handing is a record of a bundle that is about to be handed out, and what the bundle rests on. It is recorded only if none of the turns was
+// erased meanwhile.
+type Handing struct {
+	Record
+	Turns []dag.TurnID // whose texts, or what was learned from them, the bundle or its question has
+	As    dag.Seq      // the head when they were known to be there, before they were read
+}
+
 // Put records that bundles were handed out, all of them or none, in this order. A bundle that is
 // recorded already, or is earlier in the list, changes nothing. Put returns the record of each,
 // with its number and its leaf. A record that Check refuses is dag.ErrForm.
@@ -156,16 +164,27 @@ func (b Base) Put(ctx context.Context, tenant dag.Tenant, list []Record) ([]Reco
 	if len(list) == 0 {
 		return nil, nil
 	}
+	handings := make([]Handing, len(list))
+	for i := range list {
+		handings[i].Record = list[i]
+	}
+	recorded, _, err := b.Hand(ctx, tenant, handings)
+	return recorded, err
+}
+
+// Hand is Put for bundles that are about to be handed out. For each it returns the turns that were erased since, as one moment has it with the record: such
+// a bundle is not recorded, and must not be handed out.
+func (b Base) Hand(ctx context.Context, tenant dag.Tenant, list []Handing) (recorded []Record, erased [][]dag.TurnID, err error) {
 	for i := range list {
 		if err := list[i].Check(); err != nil {
-			return nil, fmt.Errorf("record %d of %d: %w", i+1, len(list), err)
+			return nil, nil, fmt.Errorf("record %d of %d: %w", i+1, len(list), err)
 		}
 	}
 	c := &issuing{list: list}
 	if err := b.Write(ctx, tenant, c); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return c.recorded, nil
+	return c.recorded, c.erased, nil
 }
 
 // ByID returns the records of a slice id, by ascending number.
