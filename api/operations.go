@@ -40,7 +40,7 @@ var (
 	AdmitTurns = declare[Turns, Receipt](Spec{ID: "admitTurns", Method: "POST", Path: "/api/turns", Tag: "turns", Tool: "admit_turns", May: access.Admit,
 		Takes: map[string]string{"application/x-ndjson": "Turn"}, Lines: true, Fails: []int{409, 422}})
 	GetTurn           = declare[TurnByID, StoredTurn](Spec{ID: "getTurn", Method: "GET", Path: "/api/turns/{id}", Tag: "turns", May: access.Read, Fails: []int{404}})
-	EraseTurn         = declare[Erasure, Event](Spec{ID: "eraseTurn", Method: "DELETE", Path: "/api/turns/{id}", Tag: "turns", May: access.Erase, Fails: []int{404}})
+	EraseTurn         = declare[Erasure, ErasedTurn](Spec{ID: "eraseTurn", Method: "DELETE", Path: "/api/turns/{id}", Tag: "turns", May: access.Erase, Fails: []int{404}})
 	ListErasures      = declare[ErasureQuery, Erasures](Spec{ID: "listErasures", Method: "GET", Path: "/api/erasures", Tag: "turns", May: access.Read, Fails: []int{404}})
 	ListTurns         = declare[TurnQuery, StoredTurns](Spec{ID: "listTurns", Method: "GET", Path: "/api/turns", Tag: "turns", May: access.Read})
 	LookUpTurns       = declare[TurnIDs, StoredTurns](Spec{ID: "lookUpTurns", Method: "POST", Path: "/api/turns/lookup", Tag: "turns", May: access.Read})

@@ -316,6 +316,12 @@ type Event struct {
 	By     string `json:"by,omitempty" is:"Asker" doc:"Who asked for it. Absent if that was not recorded."`
 }
 
+// An ErasedTurn is the record of an erasure, and what went with the turn.
+type ErasedTurn struct {
+	Event
+	Tasks []string `json:"tasks,omitempty" is:"SliceID" doc:"The contexts whose tasks had words of the turn and went with it."`
+}
+
 // Erasures is a page of erasures of turns, the oldest first.
 type Erasures struct {
 	Erasures []Event `json:"erasures"`
