@@ -12,9 +12,10 @@ import (
 const (
 	Rules1 = "rules/1"
 	Rules2 = "rules/2"
+	Rules3 = "rules/3"
 
 	// Rules names the rules for turns that are new.
-	Rules = Rules2
+	Rules = Rules3
 )
 
 // The attributes that say by what a phase or a salience was assigned.
@@ -33,8 +34,12 @@ var judgements = map[string]struct {
 		func(d *dag.Draft) dag.PPM { return featuresOf(d).salience() },
 	},
 	Rules2: {
-		func(d *dag.Draft) dag.Phase { return traitsOf(d).phase() },
-		func(d *dag.Draft) dag.PPM { return traitsOf(d).salience() },
+		func(d *dag.Draft) dag.Phase { return traitsOf(d, (*traits).whose).phase() },
+		func(d *dag.Draft) dag.PPM { return traitsOf(d, (*traits).whose).salience() },
+	},
+	Rules3: {
+		func(d *dag.Draft) dag.Phase { return traitsOf(d, (*traits).speaks).phase() },
+		func(d *dag.Draft) dag.PPM { return traitsOf(d, (*traits).speaks).salience() },
 	},
 }
 

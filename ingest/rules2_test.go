@@ -131,7 +131,7 @@ func TestAssignRules2(t *testing.T) {
 		{"40", assistant, "Let me see where it stands. " + long, nil, dag.Synthesis, 500_000},
 	} {
 		d := dag.Draft{Role: tc.role, Content: tc.content, Attrs: tc.attrs}
-		if err := Assign(&d); err != nil {
+		if err := assign(&d, Rules2, Rules2); err != nil {
 			t.Fatal(err)
 		}
 		if d.Phase != tc.phase || d.Salience != tc.salience || d.Attrs[AttrPhaseBy] != Rules2 || d.Attrs[AttrSalienceBy] != Rules2 {
@@ -148,7 +148,7 @@ func TestPersonWeighsMost(t *testing.T) {
 		if err := Assign(&d); err != nil {
 			t.Fatal(err)
 		}
-		switch tr := traitsOf(&d); {
+		switch tr := traitsOf(&d, (*traits).speaks); {
 		case tr.by == byPerson && !tr.blank:
 			person = min(person, d.Salience)
 		case tr.by != byPerson && tr.by != byYes && tr.by != bySummary:

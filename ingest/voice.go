@@ -1,58 +1,47 @@
 package ingest
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/graphkernel/graphkernel/dag"
 )
 
-// VoiceOf says whose words a turn holds, as the rules marks/1 see it. It looks at the role, the
-// author, the attributes and the beginning of the content alone. A turn whose text is withheld
-// has the voice of its role.
+// VoiceOf says whose words a turn holds, as the rules marks/2 see it: the voice that the turn has if whoever
+// brings it may speak for its author. It looks at the role, the author and the attributes alone, never at the
+// text. Where the author is a person, the voice is a person's; attributes can only take it away. So importers
+// decide from the structure of a record who the author is (docs/importers.md).
+//
+// A turn whose text is withheld has no author, and the voice of its role.
 func VoiceOf(d *dag.Draft) dag.Voice {
-	t := &traits{features: outsideOf(d)}
-	switch by, _ := t.whose(d); by {
-	case byPerson, byCommit:
-		return authorVoice(d)
-	case byYes:
-		return dag.VoicePerson
-	case byAgent, byMind, byCall, byCaller, bySummary:
+	kind, _, _ := strings.Cut(d.Author, ":")
+	switch d.Role {
+	case dag.RoleAssistant:
 		return dag.VoiceAgent
-	case byResult:
-		return dag.VoiceTool
-	case byCommand:
-		return t.noticeVoice(d)
-	}
-	return dag.VoiceHarness // a system turn, a boundary, a rejection without a word
-}
-
-// authorVoice is for what stands where a person speaks: the author may say that somebody else does.
-func authorVoice(d *dag.Draft) dag.Voice {
-	switch kind, _, _ := strings.Cut(d.Author, ":"); kind {
-	case "agent":
-		return dag.VoiceAgent
-	case "tool":
-		if d.Role != dag.RoleTool { // the words of a person in a rejected result have the tool as their author
-			return dag.VoiceTool
+	case dag.RoleTool:
+		switch kind {
+		case "human": // in the place of a result: a rejection with words, an answer, an approval
+			return dag.VoicePerson
+		case "system":
+			return dag.VoiceHarness
 		}
-	case "system":
-		return dag.VoiceHarness
-	}
-	return dag.VoicePerson
-}
-
-// typed begin the notices that hold what a person typed.
-var typed = []string{"<command-", "<bash-input"}
-
-// noticeVoice is for what begins like a notice of a program.
-func (t *traits) noticeVoice(d *dag.Draft) dag.Voice {
-	switch {
-	case d.Role == dag.RoleAssistant:
-		return dag.VoiceAgent
-	case d.Role == dag.RoleTool:
 		return dag.VoiceTool
-	case d.Role == dag.RoleUser && hasAnyPrefix(t.front, typed):
-		return authorVoice(d)
+	case dag.RoleUser:
+		switch {
+		case kind == "agent":
+			return dag.VoiceAgent
+		case kind == "tool" || holdsResult(d):
+			return dag.VoiceTool
+		case kind == "system" || d.Attrs[attrCompact] != "":
+			return dag.VoiceHarness
+		}
+		return dag.VoicePerson
 	}
 	return dag.VoiceHarness
+}
+
+// holdsResult reports whether a tool's result is in a user's turn. Importers took it into one, with what a
+// person said, when they divided no messages.
+func holdsResult(d *dag.Draft) bool {
+	return slices.Contains(strings.Split(d.Attrs[attrBlocks], ","), blockResult)
 }

@@ -1,0 +1,301 @@
+package ingest
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/internal/canon"
+)
+
+// Who speaks in a user's record follows from its structure: from the types of its blocks and from the fields that
+// Claude Code itself writes beside the message. A text can be imitated by whatever an agent reads, so it
+// never makes a person of anybody. Where the structure leaves it open, a text can only take a person's voice away.
+
+const authorClaudeCode = "system:claude-code"
+
+// harnessTags begin what Claude Code writes by itself in a user's place.
+var harnessTags = []string{
+	"<local-command-stdout>", "<local-command-stderr>", "<local-command-caveat>", "<bash-stdout>", "<bash-stderr>",
+	"<task-notification>", "<system-reminder>", "<channel ", "<teammate-message", "<cross-session-message",
+	"<ide_selection>", "<ide_opened_file>", "<ide_diagnostics>",
+}
+
+// editorTag begins the harnessTags that older versions put before a prompt, into the same text.
+const editorTag = "<ide_"
+
+// isHarnessText reports whether Claude Code wrote a text by itself.
+func isHarnessText(said string) bool { return hasAnyPrefix(said, harnessTags) }
+
+// interruptions are what Claude Code writes, as the only block of a record, when a person stops the agent.
+var interruptions = []string{interrupted + "]", interrupted + " for tool use]"}
+
+// user reads a user's record. What several speakers say in it is a turn of each.
+func (rec *claudeRecord) user(t *claudeTurn) {
+	blocks, ok := rec.userBlocks()
+	if !ok {
+		t.skip = skipMalformed
+		return
+	}
+	isResult := func(b *canon.Value) bool { return text(b, "type") == blockResult }
+	switch {
+	case isTrue(rec.v, "isCompactSummary"):
+		t.voice, t.draft.Role = voiceModel, dag.RoleAssistant
+		setAttr(&t.draft, attrCompact, "summary", &rec.noted)
+		rec.blocks(t, blocks)
+	case slices.ContainsFunc(blocks, isResult):
+		rec.result(t, blocks)
+	default:
+		rec.asked(t, blocks)
+	}
+}
+
+// userBlocks returns the blocks of a message. A text is one block.
+func (rec *claudeRecord) userBlocks() (blocks []*canon.Value, ok bool) {
+	message := object(rec.v, "message")
+	if message == nil {
+		return nil, false
+	}
+	body := message.Get("content")
+	switch {
+	case body != nil && body.Kind == canon.String:
+		return []*canon.Value{body}, true
+	case body != nil && body.Kind == canon.Array:
+		return items(message, "content"), true
+	}
+	return nil, false
+}
+
+func (rec *claudeRecord) blocks(t *claudeTurn, blocks []*canon.Value) {
+	for _, b := range blocks {
+		rec.block(t, b)
+	}
+}
+
+// result reads a record with results of tools. Texts beside them are what a person typed meanwhile, and images
+// that the record says were pasted; all else stays with the results.
+func (rec *claudeRecord) result(t *claudeTurn, blocks []*canon.Value) {
+	kind, author := rec.origin()
+	var own, typed []*canon.Value
+	for _, b := range blocks {
+		said := text(b, "type") == "text" && !isHarnessText(blockText(b)) && strings.TrimSpace(blockText(b)) != ""
+		pasted := text(b, "type") == "image" && rec.v.Get("imagePasteIds") != nil
+		if (said || pasted) && !rec.isProgram(kind, author) {
+			typed = append(typed, b)
+			continue
+		}
+		own = append(own, b)
+	}
+	t.voice, t.draft.Role = voiceTool, dag.RoleTool
+	rec.blocks(t, own)
+	setAttr(&t.draft, attrToolUseID, strings.Join(t.results, ","), &rec.noted)
+	if rec.v.Get("toolUseResult") != nil {
+		rec.noted.add("structured_result")
+	}
+	if len(typed) > 0 {
+		t.beside = &claudeTurn{}
+		rec.said(t.beside, typed)
+	}
+}
+
+// asked reads a record without results: what the agent is asked or told.
+func (rec *claudeRecord) asked(t *claudeTurn, blocks []*canon.Value) {
+	if kind, author := rec.origin(); rec.isProgram(kind, author) {
+		rec.wrote(t, blocks)
+		setAttr(&t.draft, attrOrigin, kind, &rec.noted)
+		return
+	} else if kind != "" {
+		rec.said(t, blocks)
+		return
+	}
+	var program, said []*canon.Value
+	for _, b := range blocks {
+		before, rest := b, b
+		if b.Kind == canon.String && strings.HasPrefix(b.Text, editorTag) {
+			before, rest = editorPart(b)
+		}
+		if isHarnessText(blockText(before)) {
+			program = append(program, before)
+			if rest == before {
+				continue
+			}
+		}
+		if rest != nil {
+			said = append(said, rest)
+		}
+	}
+	switch {
+	case len(said) == 0 && len(program) > 0:
+		rec.wrote(t, program)
+		return
+	case len(program) > 0:
+		t.before = &claudeTurn{}
+		rec.wrote(t.before, program)
+	}
+	rec.said(t, said)
+	if body := object(rec.v, "message").Get("content"); body.Kind == canon.Array && len(blocks) == 1 && slices.Contains(interruptions, blockText(blocks[0])) {
+		t.author = authorClaudeCode
+	}
+}
+
+// editorPart divides a text that begins with what an editor told from what follows. It ends where the last such
+// part ends, so that no file that is open there can end it. nil: nothing follows.
+func editorPart(b *canon.Value) (before, rest *canon.Value) {
+	end := 0
+	for _, tag := range harnessTags {
+		if name, ok := strings.CutPrefix(tag, "<"); ok && strings.HasPrefix(tag, editorTag) {
+			if i := strings.LastIndex(b.Text, "</"+name); i >= 0 {
+				end = max(end, i+len("</")+len(name))
+			}
+		}
+	}
+	if end == 0 || strings.TrimSpace(b.Text[end:]) == "" {
+		return b, b
+	}
+	return &canon.Value{Kind: canon.String, Text: b.Text[:end]}, &canon.Value{Kind: canon.String, Text: strings.TrimSpace(b.Text[end:])}
+}
+
+// said makes a turn of what somebody says to the agent, who is a person unless the record says otherwise.
+func (rec *claudeRecord) said(t *claudeTurn, blocks []*canon.Value) {
+	t.voice, t.draft.Role = voiceUser, dag.RoleUser
+	rec.blocks(t, blocks)
+	if len(blocks) == 1 {
+		t.prompt = promptSum(blockText(blocks[0]))
+	}
+	kind, author := rec.origin()
+	t.author = author
+	setAttr(&t.draft, attrOrigin, kind, &rec.noted)
+}
+
+// wrote makes a turn of what Claude Code wrote by itself.
+func (rec *claudeRecord) wrote(t *claudeTurn, blocks []*canon.Value) {
+	t.voice, t.draft.Role = voiceHarness, dag.RoleSystem
+	setAttr(&t.draft, attrMeta, "true", &rec.noted)
+	rec.blocks(t, blocks)
+}
+
+// isProgram reports whether what a record says, results aside, is Claude Code's own: the record says so, it belongs
+// to a call, or its origin is one for which nobody can be named.
+func (rec *claudeRecord) isProgram(kind, author string) bool {
+	v := rec.v
+	results := slices.ContainsFunc(items(object(v, "message"), "content"), func(b *canon.Value) bool { return text(b, "type") == blockResult })
+	ofCall := text(v, "sourceToolUseID") != "" || !results && (v.Get("toolUseResult") != nil || text(v, "sourceToolAssistantUUID") != "")
+	return author == "" && (kind != "" || isTrue(v, "isMeta") || isTrue(v, "isSynthetic") || ofCall || text(v, "promptSource") == "system")
+}
+
+// origin returns from where a record's message came, if that is not the person at the terminal, and who its
+// author is then: "" if it is none but Claude Code.
+func (rec *claudeRecord) origin() (kind, author string) {
+	return claudeOrigin(rec.v.Get("origin"), &rec.noted)
+}
+
+func claudeOrigin(v *canon.Value, noted *counts) (kind, author string) {
+	if v == nil || v.Kind == canon.Null {
+		return "", ""
+	}
+	kind = text(v, "kind")
+	if v.Kind == canon.String {
+		kind = v.Text
+	}
+	named := func(keys ...string) string {
+		for _, key := range keys {
+			if name := text(v, key); name != "" {
+				return name
+			}
+		}
+		return kind
+	}
+	switch kind {
+	case "human":
+		return "", ""
+	case "":
+		return "unknown", ""
+	case "channel":
+		return kind, authorName("tool", named("server"), noted)
+	case "coordinator":
+		return kind, authorName("agent", kind, noted)
+	case "peer", "peer-send-message", "teammate":
+		return kind, authorName("agent", named("teammate", "name", "from"), noted)
+	}
+	return kind, ""
+}
+
+// answeredBy names who speaks in the place of the result of a call, "" if it is the tool.
+//
+// A person rejects a call, with words or without, answers questions, approves a plan, stops a tool. Newer versions say in
+// toolDenialKind that a call was denied. Before, a rejection is an error of a tool of Claude Code's own with its sentence alone,
+// or the mark of a rejection in the place where every error of a tool begins with "Error: ". The tools of
+// others (mcp__SERVER__NAME) choose the text of their errors, and commands did until version 2, so they need the mark.
+func (rec *claudeRecord) answeredBy(tool string) string {
+	v := rec.v
+	var result *canon.Value
+	for _, b := range items(object(v, "message"), "content") {
+		if text(b, "type") == blockResult {
+			if result != nil {
+				return ""
+			}
+			result = b
+		}
+	}
+	structured := v.Get("toolUseResult")
+	if result == nil || structured == nil {
+		return ""
+	}
+	if !isTrue(result, "is_error") {
+		asked := tool == "AskUserQuestion" && object(structured, "answers") != nil ||
+			tool == "ExitPlanMode" && structured.Get("plan") != nil && !isTrue(structured, "isAgent") && !isTrue(structured, "awaitingLeaderApproval")
+		if asked {
+			return authorHuman
+		}
+		return ""
+	}
+	said := text(result, "content")
+	denied := text(v, "toolDenialKind")
+	switch {
+	case denied != "":
+		if denied != "user-rejected" && denied != "interrupted" && denied != "cancelled" {
+			return ""
+		}
+	case structured.Kind != canon.String || namesDenials(text(v, "version")):
+		return ""
+	case structured.Text == rejectionMark:
+	case structured.Text != "Error: "+said || tool == "" || strings.HasPrefix(tool, "mcp__") || !tellsExitCodes(text(v, "version")):
+		return ""
+	case !strings.HasPrefix(said, rejectedWith) && said != rejectedAlone && !slices.Contains(interruptions, said):
+		return ""
+	}
+	if words, ok := strings.CutPrefix(said, rejectedWith); ok && denied != "interrupted" && denied != "cancelled" && strings.TrimSpace(words) != "" {
+		return authorHuman
+	}
+	return authorClaudeCode
+}
+
+// What Claude Code writes where a person rejected a call: in the structured result, and as the result with the
+// words of the person or without.
+const (
+	rejectionMark = "User rejected tool use"
+	rejectedTo    = rejected + " The tool use was rejected (eg. if it was a file edit, the new_string was NOT written to the file). "
+	rejectedWith  = rejectedTo + "To tell you how to proceed, " + rejectedSaying
+	rejectedAlone = rejectedTo + "STOP what you are doing and wait for the user to tell you how to proceed."
+)
+
+// namesDenials reports whether a version of Claude Code writes toolDenialKind.
+func namesDenials(version string) bool {
+	return slices.Compare(versionOf(version), []int{2, 1, 205}) >= 0
+}
+
+// tellsExitCodes reports whether a version is one in which the result of a command that failed begins with its exit code.
+func tellsExitCodes(version string) bool { return slices.Compare(versionOf(version), []int{2}) >= 0 }
+
+// versionOf returns the numbers of a version, none if it is no version.
+func versionOf(version string) (numbers []int) {
+	for part := range strings.SplitSeq(version, ".") {
+		n, err := strconv.Atoi(part)
+		if err != nil {
+			return nil
+		}
+		numbers = append(numbers, n)
+	}
+	return numbers
+}
