@@ -184,6 +184,9 @@ func (rec *claudeRecord) isProgram(kind, author string) bool {
 	return author == "" && (kind != "" || isTrue(v, "isMeta") || isTrue(v, "isSynthetic") || ofCall || text(v, "promptSource") == "system")
 }
 
+// originUnknown stands for an origin that the record does not name.
+const originUnknown = "unknown"
+
 // origin returns from where a record's message came, if that is not the person at the terminal, and who its
 // author is then: "" if it is none but Claude Code.
 func (rec *claudeRecord) origin() (kind, author string) {
@@ -210,7 +213,7 @@ func claudeOrigin(v *canon.Value, noted *counts) (kind, author string) {
 	case "human":
 		return "", ""
 	case "":
-		return "unknown", ""
+		return originUnknown, ""
 	case "channel":
 		return kind, authorName("tool", named("server"), noted)
 	case "coordinator":
