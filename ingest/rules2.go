@@ -160,9 +160,8 @@ func (t *traits) whose(d *dag.Draft) (speaker, string) {
 		}
 	}
 	if d.Role == dag.RoleTool {
-		name, _, _ := strings.Cut(foldASCII(d.Attrs[attrTool]), ",")
 		switch {
-		case (name == "askuserquestion" || name == "exitplanmode") && !t.isError:
+		case asksPersonByName(d.Attrs[attrTool]) && !t.isError:
 			return byYes, d.Content
 		case strings.HasPrefix(d.Content, "[tool_result error]\n"+interrupted):
 			return byNo, d.Content

@@ -12,7 +12,7 @@ const blockResult = "tool_result"
 // speaks says who speaks and what, as rules/3 see it. Role, author and attributes tell who; a text tells no more
 // than what of it a person said, or that a turn in a person's place is a command.
 func (t *traits) speaks(d *dag.Draft) (speaker, string) {
-	kind, _, _ := strings.Cut(d.Author, ":")
+	kind := authorKind(d)
 	switch {
 	case t.compact == "summary":
 		return bySummary, d.Content

@@ -14,7 +14,7 @@ import (
 //
 // A turn whose text is withheld has no author, and the voice of its role.
 func VoiceOf(d *dag.Draft) dag.Voice {
-	kind, _, _ := strings.Cut(d.Author, ":")
+	kind := authorKind(d)
 	switch d.Role {
 	case dag.RoleAssistant:
 		return dag.VoiceAgent
@@ -38,6 +38,12 @@ func VoiceOf(d *dag.Draft) dag.Voice {
 		return dag.VoicePerson
 	}
 	return dag.VoiceHarness
+}
+
+// authorKind returns what an author is, which precedes the colon: human, agent, tool, system.
+func authorKind(d *dag.Draft) string {
+	kind, _, _ := strings.Cut(d.Author, ":")
+	return kind
 }
 
 // holdsResult reports whether a tool's result is in a user's turn. Importers took it into one, with what a
