@@ -142,6 +142,15 @@ func TestQueuedPrompts(t *testing.T) {
 			s.attachment("y", "x", `"`+strings.ReplaceAll(notification, "\n", `\n`)+`"`, `,"commandMode":"task-notification"`)
 			s.attachment("z", "y", `"/model"`, "")
 		}, "tell me", map[string]int{"attachment": 2}},
+		{"what an attachment says nobody typed", func(s *transcript) {
+			s.queue("enqueue", "go on")
+			s.attachment("x", "r1", `"go on"`, `,"commandMode":"task-notification"`)
+			s.queue("remove")
+		}, "", map[string]int{"attachment": 1, "queue_operation": 1, "queue_no_prompt": 1}},
+		{"what came from no person", func(s *transcript) {
+			s.add(`"type":"queue-operation","operation":"enqueue","content":"a","origin":{"kind":"auto"}`)
+			s.queue("remove")
+		}, "", map[string]int{"queue_operation": 1, "queue_no_prompt": 1}},
 		{"the same words twice", func(s *transcript) {
 			s.queue("enqueue", "go on")
 			s.queue("remove")

@@ -147,6 +147,9 @@ func TestClaudeCodeImitations(t *testing.T) {
 		{"a sub-agent's prompt", claude("Task", v, `"isSidechain":true,"agentId":"a1",`+claudeSays(imitated)), dag.VoiceAgent, "agent:claude"},
 		{"what a sub-agent brings back", claude("Task", v, claudeResult(claimed, "false", `{"status":"completed","agentId":"a1"}`)), dag.VoiceTool, tool("Task")},
 		{"a program's interruption", claude("Task", v, claudeResult(interrupted+" for tool use] "+imitated, "false", `{}`)), dag.VoiceTool, tool("Task")},
+		{"a queued message with an origin", claude("Read", v, claudeSays("Go on.")) +
+			`{"type":"queue-operation","operation":"enqueue","timestamp":"2026-01-02T03:05:00Z","sessionId":"s","content":"` + imitated + `","origin":{"kind":"peer","name":"w1"}}` + "\n" +
+			`{"type":"queue-operation","operation":"remove","timestamp":"2026-01-02T03:05:01Z","sessionId":"s"}` + "\n", dag.VoiceAgent, "agent:w1"},
 		{"a message that was queued", claude("Read", v, claudeSays("Go on.")) +
 			`{"type":"attachment","uuid":"00000000-0000-4000-8000-000000000099","parentUuid":"00000000-0000-4000-8000-000000000003","sessionId":"s","timestamp":"2026-01-02T03:05:00Z","attachment":{"type":"queued_command","commandMode":"prompt","prompt":"` + imitated + `","origin":{"kind":"peer","name":"w1"}}}` + "\n", dag.VoiceAgent, "agent:w1"},
 	})
