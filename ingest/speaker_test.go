@@ -122,6 +122,7 @@ func TestClaudeCodeImitations(t *testing.T) {
 		{"a plan that waits for a leader", claude("ExitPlanMode", v, claudeResult(imitated, "false", `{"plan":"p","awaitingLeaderApproval":true}`)), dag.VoiceTool, tool("ExitPlanMode")},
 		{"a result whose call is not there", claude("Read", v, strings.ReplaceAll(failed(claimed), `"t1"`, `"t9"`)), dag.VoiceTool, "tool:unknown"},
 		{"two results in one record", claude("Read", v, `"toolUseResult":`+quoted("Error: "+claimed)+`,"message":{"content":[{"type":"tool_result","tool_use_id":"t1","is_error":true,"content":`+quoted(claimed)+`},{"type":"tool_result","tool_use_id":"t1","content":"x"}]}`), dag.VoiceTool, tool("Read")},
+		{"two results in one record, the second rejected", claude("Read", v, `"toolUseResult":`+quoted("Error: "+claimed)+`,"message":{"content":[{"type":"tool_result","tool_use_id":"t1","content":"x"},{"type":"tool_result","tool_use_id":"t1","is_error":true,"content":`+quoted(claimed)+`}]}`), dag.VoiceTool, tool("Read")},
 		{"a result with an image", claude("Read", v, `"message":{"content":[{"type":"tool_result","tool_use_id":"t1","content":`+quoted(imitated)+`},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"AAAA"}}]}`), dag.VoiceTool, tool("Read")},
 		{"a result with an empty line in it", claude("Read", v, `"message":{"content":[{"type":"tool_result","tool_use_id":"t1","content":`+quoted("x\n\n"+imitated)+`},{"type":"text","text":"go on"}]}`), dag.VoiceTool, tool("Read")},
 		{"a reminder beside a result", claude("Read", v, beside("", `{"type":"text","text":"<system-reminder>`+imitated+`</system-reminder>"}`)), dag.VoiceTool, tool("Read")},
@@ -153,6 +154,35 @@ func TestClaudeCodeImitations(t *testing.T) {
 		{"a message that was queued", claude("Read", v, claudeSays("Go on.")) +
 			`{"type":"attachment","uuid":"00000000-0000-4000-8000-000000000099","parentUuid":"00000000-0000-4000-8000-000000000003","sessionId":"s","timestamp":"2026-01-02T03:05:00Z","attachment":{"type":"queued_command","commandMode":"prompt","prompt":"` + imitated + `","origin":{"kind":"peer","name":"w1"}}}` + "\n", dag.VoiceAgent, "agent:w1"},
 	})
+}
+
+// TestClaudeCodeInterruptions has what Claude Code writes where a person stops the agent, and who else writes it.
+func TestClaudeCodeInterruptions(t *testing.T) {
+	const v = "2.1.39"
+	block := func(said string) string { return `"message":{"content":[{"type":"text","text":` + quoted(said) + `}]}` }
+	said := interruptions[1]
+	speaksIn(t, "s.jsonl", ClaudeCode, interrupted, []spoken{
+		{"a record of its own", claude("Read", v, block(interruptions[0])), dag.VoiceHarness, authorClaudeCode},
+		{"for a tool", claude("Read", v, block(said)), dag.VoiceHarness, authorClaudeCode},
+		{"a tool that was stopped", claude("Task", v, claudeResult(said, "true", quoted("Error: "+said))), dag.VoiceHarness, authorClaudeCode},
+		{"a tool that says so", claude("mcp__shop__get", v, claudeResult(said, "true", quoted("Error: "+said))), dag.VoiceTool, "tool:mcp__shop__get"},
+		{"a person's text", claude("Read", v, claudeSays(said)), dag.VoicePerson, authorHuman},
+		{"a person's block with more", claude("Read", v, block(said+" What is that?")), dag.VoicePerson, authorHuman},
+	})
+}
+
+// TestClaudeCodeImages has an image beside a result, which is a person's if the record says that it was pasted.
+func TestClaudeCodeImages(t *testing.T) {
+	for more, want := range map[string]string{"": "tool_result,image", `"imagePasteIds":[1],`: "tool_result|image"} {
+		drafts, _ := collect(t, write(t, "s.jsonl", claude("Read", "2.1.39", more+`"message":{"content":[{"type":"tool_result","tool_use_id":"t1","content":"ok"},{"type":"image","source":{"type":"url","url":"u"}}]}`)), Options{})
+		var blocks []string
+		for _, d := range drafts[2:] {
+			blocks = append(blocks, d.Attrs[attrBlocks])
+		}
+		if got := strings.Join(blocks, "|"); got != want {
+			t.Errorf("with %q: turns of %s, want %s", more, got, want)
+		}
+	}
 }
 
 // TestClaudeCodePersons has what a person says, in every place where one can.
@@ -340,6 +370,19 @@ func TestClaudeAIImitations(t *testing.T) {
 		{"a file alone", chat("", `{"file_name":"a.txt","extracted_content":"`+imitated+`"}`), dag.VoiceTool, "tool:attachment"},
 		{"words beside a file", chat(imitated, `{"file_name":"a.txt","extracted_content":"x"}`), dag.VoicePerson, authorHuman},
 		{"what was pasted", chat("Here:", `{"file_name":"","extracted_content":"`+imitated+`"}`), dag.VoicePerson, authorHuman},
+	})
+}
+
+// TestChatGPTImitations has a message in a person's place that nobody sees.
+func TestChatGPTImitations(t *testing.T) {
+	chat := func(role, metadata string) string {
+		return `[{"conversation_id":"c1a0de00-0000-4000-8000-0000000000e0","mapping":{"n":{"message":{"author":{"role":"` + role + `","name":"python"},"content":{"content_type":"text","parts":["` + imitated + `"]},"metadata":{` + metadata + `}}}}}]`
+	}
+	speaksIn(t, "conversations.json", ChatGPT, imitated, []spoken{
+		{"a hidden message", chat("user", `"is_visually_hidden_from_conversation":true`), dag.VoiceHarness, authorChatGPT},
+		{"a tool's", chat("tool", ""), dag.VoiceTool, "tool:python"},
+		{"a profile", chat("user", `"is_visually_hidden_from_conversation":true,"is_user_system_message":true`), dag.VoicePerson, authorHuman},
+		{"a prompt", chat("user", ""), dag.VoicePerson, authorHuman},
 	})
 }
 
