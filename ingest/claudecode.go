@@ -411,7 +411,9 @@ func (s *claudeSession) setAuthor(rec *claudeRecord, t *claudeTurn, agent *claud
 	case voiceUser:
 		d.Author = authorHuman
 		if t.author != "" {
-			d.Author = t.author
+			if d.Author = t.author; authorKind(d) == "tool" { // a server pushed it: nobody's prompt
+				d.Role = dag.RoleTool
+			}
 		} else if agent != nil { // a sub-agent is spoken to by anyone who called it
 			var above *claudeAgent
 			if agent.caller != nil && agent.caller.node != nil {

@@ -48,7 +48,7 @@ func speaksIn(t *testing.T, file string, format Format, words string, cases []sp
 					continue
 				}
 				found++
-				if voice := VoiceOf(d); voice != tc.voice || d.Author != tc.by {
+				if voice := VoiceOf(d); voice != tc.voice || d.Author != tc.by || voice == dag.VoiceTool && d.Role != dag.RoleTool {
 					t.Errorf("%s, by %q, has the voice %s, want %q and %s: %q", d.Role, d.Author, voice, tc.by, tc.voice, d.Content)
 				}
 			}
