@@ -121,9 +121,7 @@ func (rec *claudeRecord) asked(t *claudeTurn, blocks []*canon.Value) {
 				continue
 			}
 		}
-		if rest != nil {
-			said = append(said, rest)
-		}
+		said = append(said, rest)
 	}
 	switch {
 	case len(said) == 0 && len(program) > 0:
@@ -140,7 +138,7 @@ func (rec *claudeRecord) asked(t *claudeTurn, blocks []*canon.Value) {
 }
 
 // editorPart divides a text that begins with what an editor told from what follows. It ends where the last such
-// part ends, so that no file that is open there can end it. nil: nothing follows.
+// part ends, so that no file that is open there can end it. Where nothing follows, both are the whole.
 func editorPart(b *canon.Value) (before, rest *canon.Value) {
 	end := 0
 	for _, tag := range harnessTags {
@@ -241,29 +239,29 @@ func (rec *claudeRecord) answeredBy(tool string) string {
 			result = b
 		}
 	}
-	structured := v.Get("toolUseResult")
-	if result == nil || structured == nil {
+	if result == nil {
 		return ""
 	}
 	if !isTrue(result, "is_error") {
-		asked := tool == "AskUserQuestion" && object(structured, "answers") != nil ||
-			tool == "ExitPlanMode" && structured.Get("plan") != nil && !isTrue(structured, "isAgent") && !isTrue(structured, "awaitingLeaderApproval")
-		if asked {
+		given := object(v, "toolUseResult")
+		switch {
+		case tool == "AskUserQuestion" && object(given, "answers") != nil,
+			tool == "ExitPlanMode" && given != nil && given.Get("plan") != nil && !isTrue(given, "isAgent") && !isTrue(given, "awaitingLeaderApproval"):
 			return authorHuman
 		}
 		return ""
 	}
-	said := text(result, "content")
+	said, structured := text(result, "content"), text(v, "toolUseResult")
 	denied := text(v, "toolDenialKind")
 	switch {
 	case denied != "":
 		if denied != "user-rejected" && denied != "interrupted" && denied != "cancelled" {
 			return ""
 		}
-	case structured.Kind != canon.String || namesDenials(text(v, "version")):
+	case structured == "" || namesDenials(text(v, "version")):
 		return ""
-	case structured.Text == rejectionMark:
-	case structured.Text != "Error: "+said || tool == "" || strings.HasPrefix(tool, "mcp__") || !tellsExitCodes(text(v, "version")):
+	case structured == rejectionMark:
+	case structured != "Error: "+said || tool == "" || strings.HasPrefix(tool, "mcp__") || !tellsExitCodes(text(v, "version")):
 		return ""
 	case !strings.HasPrefix(said, rejectedWith) && said != rejectedAlone && !slices.Contains(interruptions, said):
 		return ""

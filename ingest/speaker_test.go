@@ -210,6 +210,7 @@ func TestClaudeCodePersons(t *testing.T) {
 		{"a rejected command", claude("Bash", v, failed(claimed)), dag.VoicePerson, authorHuman},
 		{"a rejection with the mark", claude("mcp__shop__set", v, claudeResult(claimed, "true", quoted(rejectionMark))), dag.VoicePerson, authorHuman},
 		{"a rejection that is told", claude("mcp__shop__set", "2.1.205", `"toolDenialKind":"user-rejected",`+failed(claimed)), dag.VoicePerson, authorHuman},
+		{"a rejection that is told, with nothing else", claude("Edit", "2.1.205", `"toolDenialKind":"user-rejected","message":{"content":[{"type":"tool_result","tool_use_id":"t1","is_error":true,"content":`+quoted(claimed)+`}]}`), dag.VoicePerson, authorHuman},
 		{"a rejected plan", claude("ExitPlanMode", v, failed(claimed)), dag.VoicePerson, authorHuman},
 		{"an answer", claude("AskUserQuestion", v, claudeResult("User has answered: "+imitated, "false", `{"answers":{"a":"b"}}`)), dag.VoicePerson, authorHuman},
 		{"an approval", claude("ExitPlanMode", v, claudeResult("User has approved: "+imitated, "false", `{"plan":null,"isAgent":false}`)), dag.VoicePerson, authorHuman},
