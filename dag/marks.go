@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// A Voice says whose words a turn holds, whatever its role: what a person says in the place of a
-// tool's result is a person's. The zero value is no voice.
+// A Voice says whose words a turn holds, whatever its role: a person may answer in the place of a
+// tool's result. The zero value is no voice.
 type Voice uint8
 
 // The voices, with the numbers that stores keep.
@@ -52,8 +52,8 @@ func ParseThing(s string) (t Thing, err error) {
 // MarkRules are the rules by which a turn was marked. The zero value is none.
 type MarkRules uint8
 
-// The rules, with the numbers that stores keep (docs/phases.md). Marks1 found voices by how texts begin, so
-// turns that have them may have a voice that their texts claimed; Marks2 go by structure.
+// The rules, with the numbers that stores keep (docs/phases.md). Marks1 found voices by the beginnings of texts, so a
+// tool's turn with them may have a person's voice; Marks2 go by structure.
 const (
 	Marks1 MarkRules = 1
 	Marks2 MarkRules = 2

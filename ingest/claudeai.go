@@ -154,7 +154,7 @@ func (c *claudeAIChat) message(m *claudeAIMessage) {
 	if b.files != nil {
 		c.r.record()
 		var noted counts
-		c.fill(&file, m, b.files, "/before", &noted)
+		c.fill(&file, m, b.files, "/files", &noted)
 		if c.r.admit(c.batch, &file, c.name, c.place, noted) {
 			m.attach, m.missing, c.title = &file.ID, "", ""
 		}
@@ -208,7 +208,7 @@ type claudeAIBody struct {
 	failed     bool // a tool reported an error
 
 	ofPerson bool
-	files    *claudeAIBody // the texts of files that a person attached, which the person did not type; nil: none
+	files    *claudeAIBody // texts of attached files; nil: none
 }
 
 func (b *claudeAIBody) read(v *canon.Value) {

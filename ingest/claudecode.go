@@ -212,30 +212,30 @@ func (s *claudeSession) record(rec *claudeRecord) error {
 	return s.turns(rec, &t, uuid)
 }
 
-// turns makes a turn of a record, and those of what others say in it.
+// turns makes the turns of a record: its own, and one for each part with another author.
 func (s *claudeSession) turns(rec *claudeRecord, t *claudeTurn, uuid string) error {
 	at := s.above(rec.v)
-	if t.before != nil {
-		before, err := s.part(rec, t.before, uuid+"/before", at)
+	if t.injected != nil {
+		injected, err := s.part(rec, t.injected, uuid+"/injected", at)
 		if err != nil {
 			return err
 		}
-		if before != nil {
-			at = claudePlace{node: before}
+		if injected != nil {
+			at = claudePlace{node: injected}
 		}
 	}
 	_, known := s.places[uuid]
-	if err := s.turn(rec, t, uuid, at); err != nil || t.beside == nil {
+	if err := s.turn(rec, t, uuid, at); err != nil || t.typed == nil {
 		return err
 	}
-	beside, err := s.part(rec, t.beside, uuid+"/beside", s.places[uuid])
-	if beside != nil && !known { // what follows was said after both
-		s.places[uuid] = claudePlace{node: beside}
+	typed, err := s.part(rec, t.typed, uuid+"/typed", s.places[uuid])
+	if typed != nil && !known { // the model read both before it went on
+		s.places[uuid] = claudePlace{node: typed}
 	}
 	return err
 }
 
-// part makes a turn of a part of a record, which counts as a record of its own. nil: it is none.
+// part makes a turn of a part, which counts as a record. It returns nil if the part is left out.
 func (s *claudeSession) part(rec *claudeRecord, t *claudeTurn, name string, at claudePlace) (*claudeNode, error) {
 	s.r.record()
 	own := *rec

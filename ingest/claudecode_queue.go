@@ -37,15 +37,15 @@ type claudeQueue struct {
 type queuedText struct {
 	text     string
 	at       string // when it was typed: the record's time
-	origin   string // from where it came, if no person typed it
-	author   string // who sent it then; "": Claude Code
-	attached bool   // an attachment with the text has become the turn
+	origin   string // as of claudeRecord.origin
+	author   string
+	attached bool // an attachment with the text has become the turn
 }
 
 // slashCommand matches a command of Claude Code's, and no path.
 var slashCommand = regexp.MustCompile(`^/[A-Za-z0-9:_-]+(\s|$)`)
 
-// isPrompt reports whether somebody asks the agent for something with the text.
+// isPrompt reports whether the text asks the agent for something.
 func (q *queuedText) isPrompt() bool {
 	if q.origin != "" {
 		return q.author != ""
@@ -141,7 +141,7 @@ func (s *claudeSession) deliver(rec *claudeRecord, item queuedText) error {
 	return nil
 }
 
-// attachment reads an attachment. One with a queued prompt is a turn, if somebody asks for something with it.
+// attachment reads an attachment. A queued prompt is a turn if it has a person or another agent as its author.
 func (rec *claudeRecord) attachment(t *claudeTurn) {
 	a := object(rec.v, "attachment")
 	if text(a, "type") != "queued_command" {
@@ -169,7 +169,7 @@ func (rec *claudeRecord) attachment(t *claudeTurn) {
 	rec.noted.add(notePromptQueued)
 }
 
-// disown tells the queue of a text that an attachment says nobody typed.
+// disown marks a queued text as typed by nobody, as an attachment says.
 func (q *claudeQueue) disown(said string) {
 	if i := slices.IndexFunc(q.waiting, func(w queuedText) bool { return w.text == said }); i >= 0 {
 		q.waiting[i].origin = "attachment"

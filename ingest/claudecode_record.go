@@ -31,9 +31,9 @@ type claudeTurn struct {
 	prompt  [32]byte      // SHA-256 of its text, of a user's record
 	content content
 
-	// What else is in the record and somebody else says; nil: nothing.
-	before *claudeTurn // what Claude Code put before a prompt
-	beside *claudeTurn // what a person typed beside a result
+	// Parts of the record with another author; nil: none.
+	injected *claudeTurn // text that Claude Code added to a prompt
+	typed    *claudeTurn // text typed in the same message as a result
 }
 
 // bookkeeping lists the system records that say nothing to anybody in the conversation.
@@ -62,7 +62,7 @@ func (rec *claudeRecord) turn() claudeTurn {
 	if t.skip != "" {
 		return t
 	}
-	for _, of := range [...]*claudeTurn{&t, t.before, t.beside} {
+	for _, of := range [...]*claudeTurn{&t, t.injected, t.typed} {
 		if of != nil {
 			rec.finish(of)
 		}

@@ -9,13 +9,13 @@ import (
 	"github.com/graphkernel/graphkernel/internal/canon"
 )
 
-// Who speaks in a user's record follows from its structure: from the types of its blocks and from the fields that
-// Claude Code itself writes beside the message. A text can be imitated by whatever an agent reads, so it
-// never makes a person of anybody. Where the structure leaves it open, a text can only take a person's voice away.
+// The author of a user's record follows from its structure: the types of its blocks, and the fields that Claude Code
+// adds to the message. Files and tools can imitate any text, so a text never makes a person the author. Where the
+// structure does not tell, a text can only rule a person out.
 
 const authorClaudeCode = "system:claude-code"
 
-// harnessTags begin what Claude Code writes by itself in a user's place.
+// harnessTags begin the texts that Claude Code itself writes into user records.
 var harnessTags = []string{
 	"<local-command-stdout>", "<local-command-stderr>", "<local-command-caveat>", "<bash-stdout>", "<bash-stderr>",
 	"<task-notification>", "<system-reminder>", "<channel ", "<teammate-message", "<cross-session-message",
@@ -28,10 +28,10 @@ const editorTag = "<ide_"
 // isHarnessText reports whether Claude Code wrote a text by itself.
 func isHarnessText(said string) bool { return hasAnyPrefix(said, harnessTags) }
 
-// interruptions are what Claude Code writes, as the only block of a record, when a person stops the agent.
+// interruptions are the texts that Claude Code writes, as the only block of a record, when a person stops the agent.
 var interruptions = []string{interrupted + "]", interrupted + " for tool use]"}
 
-// user reads a user's record. What several speakers say in it is a turn of each.
+// user reads a user's record. Each author in it has a turn.
 func (rec *claudeRecord) user(t *claudeTurn) {
 	blocks, ok := rec.userBlocks()
 	if !ok {
@@ -73,8 +73,8 @@ func (rec *claudeRecord) blocks(t *claudeTurn, blocks []*canon.Value) {
 	}
 }
 
-// result reads a record with results of tools. Texts beside them are what a person typed meanwhile, and images
-// that the record says were pasted; all else stays with the results.
+// result reads a record with results of tools. A person typed the texts in it, and pasted the images if the record
+// says so; all other blocks stay with the results.
 func (rec *claudeRecord) result(t *claudeTurn, blocks []*canon.Value) {
 	kind, author := rec.origin()
 	var own, typed []*canon.Value
@@ -94,12 +94,12 @@ func (rec *claudeRecord) result(t *claudeTurn, blocks []*canon.Value) {
 		rec.noted.add("structured_result")
 	}
 	if len(typed) > 0 {
-		t.beside = &claudeTurn{}
-		rec.said(t.beside, typed)
+		t.typed = &claudeTurn{}
+		rec.said(t.typed, typed)
 	}
 }
 
-// asked reads a record without results: what the agent is asked or told.
+// asked reads a record without results: a prompt, or a message of Claude Code's.
 func (rec *claudeRecord) asked(t *claudeTurn, blocks []*canon.Value) {
 	if kind, author := rec.origin(); rec.isProgram(kind, author) {
 		rec.wrote(t, blocks)
@@ -128,8 +128,8 @@ func (rec *claudeRecord) asked(t *claudeTurn, blocks []*canon.Value) {
 		rec.wrote(t, program)
 		return
 	case len(program) > 0:
-		t.before = &claudeTurn{}
-		rec.wrote(t.before, program)
+		t.injected = &claudeTurn{}
+		rec.wrote(t.injected, program)
 	}
 	rec.said(t, said)
 	if body := object(rec.v, "message").Get("content"); body.Kind == canon.Array && len(blocks) == 1 && slices.Contains(interruptions, blockText(blocks[0])) {
@@ -137,8 +137,8 @@ func (rec *claudeRecord) asked(t *claudeTurn, blocks []*canon.Value) {
 	}
 }
 
-// editorPart divides a text that begins with what an editor told from what follows. It ends where the last such
-// part ends, so that no file that is open there can end it. Where nothing follows, both are the whole.
+// editorPart divides a text that begins with an editor's message from the words after it. The message ends at its
+// last closing tag, so that an open file cannot end it. If no words follow, both results are the whole text.
 func editorPart(b *canon.Value) (before, rest *canon.Value) {
 	end := 0
 	for _, tag := range harnessTags {
@@ -154,7 +154,7 @@ func editorPart(b *canon.Value) (before, rest *canon.Value) {
 	return &canon.Value{Kind: canon.String, Text: b.Text[:end]}, &canon.Value{Kind: canon.String, Text: strings.TrimSpace(b.Text[end:])}
 }
 
-// said makes a turn of what somebody says to the agent, who is a person unless the record says otherwise.
+// said makes a turn of a message to the agent. Its author is a person unless the record names another.
 func (rec *claudeRecord) said(t *claudeTurn, blocks []*canon.Value) {
 	t.voice, t.draft.Role = voiceUser, dag.RoleUser
 	rec.blocks(t, blocks)
@@ -166,15 +166,15 @@ func (rec *claudeRecord) said(t *claudeTurn, blocks []*canon.Value) {
 	setAttr(&t.draft, attrOrigin, kind, &rec.noted)
 }
 
-// wrote makes a turn of what Claude Code wrote by itself.
+// wrote makes a turn of Claude Code's own message.
 func (rec *claudeRecord) wrote(t *claudeTurn, blocks []*canon.Value) {
 	t.voice, t.draft.Role = voiceHarness, dag.RoleSystem
 	setAttr(&t.draft, attrMeta, "true", &rec.noted)
 	rec.blocks(t, blocks)
 }
 
-// isProgram reports whether what a record says, results aside, is Claude Code's own: the record says so, it belongs
-// to a call, or its origin is one for which nobody can be named.
+// isProgram reports whether Claude Code is the author of a record, apart from its results: the record says so,
+// belongs to a call, or has an origin without a known author.
 func (rec *claudeRecord) isProgram(kind, author string) bool {
 	v := rec.v
 	results := slices.ContainsFunc(items(object(v, "message"), "content"), func(b *canon.Value) bool { return text(b, "type") == blockResult })
@@ -185,8 +185,8 @@ func (rec *claudeRecord) isProgram(kind, author string) bool {
 // originUnknown stands for an origin that the record does not name.
 const originUnknown = "unknown"
 
-// origin returns from where a record's message came, if that is not the person at the terminal, and who its
-// author is then: "" if it is none but Claude Code.
+// origin returns the kind of a record's origin and its author. The kind is "" for the person at the terminal; the
+// author is "" if the origin names none.
 func (rec *claudeRecord) origin() (kind, author string) {
 	return claudeOrigin(rec.v.Get("origin"), &rec.noted)
 }
@@ -222,12 +222,12 @@ func claudeOrigin(v *canon.Value, noted *counts) (kind, author string) {
 	return kind, ""
 }
 
-// answeredBy names who speaks in the place of the result of a call, "" if it is the tool.
+// answeredBy returns the author of a result, or "" for the tool.
 //
-// A person rejects a call, with words or without, answers questions, approves a plan, stops a tool. Newer versions say in
-// toolDenialKind that a call was denied. Before, a rejection is an error of a tool of Claude Code's own with its sentence alone,
-// or the mark of a rejection in the place where every error of a tool begins with "Error: ". The tools of
-// others (mcp__SERVER__NAME) choose the text of their errors, and commands did until version 2, so they need the mark.
+// A person rejects a call, answers a question, approves a plan or stops a tool. Newer versions record a denial in
+// toolDenialKind. In older ones toolUseResult has rejectionMark, where a tool's own error would begin with "Error: "; or
+// the error of a built-in tool is exactly Claude Code's sentence. MCP servers (mcp__SERVER__NAME) choose the text of
+// their errors, and so did commands before version 2: for them only the mark counts.
 func (rec *claudeRecord) answeredBy(tool string) string {
 	v := rec.v
 	var result *canon.Value
@@ -272,8 +272,7 @@ func (rec *claudeRecord) answeredBy(tool string) string {
 	return authorClaudeCode
 }
 
-// What Claude Code writes where a person rejected a call: in the structured result, and as the result with the
-// words of the person or without.
+// The texts of a rejected call: the structured result, and the result with and without words of the person.
 const (
 	rejectionMark = "User rejected tool use"
 	rejectedTo    = rejected + " The tool use was rejected (eg. if it was a file edit, the new_string was NOT written to the file). "

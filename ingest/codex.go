@@ -32,7 +32,7 @@ type codexSession struct {
 	about   counted // attributes of the session, set on every turn
 	asker   codexAsker
 	began   dag.Time    // when the first session_meta was written
-	origin  *codexAsker // who asked in the session whose history this one begins with; nil: no meta of it was read
+	origin  *codexAsker // the asker of the session that this one was forked from; nil: not known
 	cwd     string
 	model   string
 	now     dag.Time
@@ -176,9 +176,9 @@ type codexTurn struct {
 	call    string // the id of the call that it is
 	answers string // the id of the call that it answers
 	tool    string // of the call
-	prompt  bool   // somebody asks the agent
+	prompt  bool   // a request to the agent
 
-	before *codexTurn // what Codex CLI put before a prompt, in the same message; nil: nothing
+	injected *codexTurn // text that Codex CLI added to a prompt; nil: none
 }
 
 func (s *codexSession) item(rec jsonRecord, v *canon.Value) error {
@@ -197,9 +197,9 @@ func (s *codexSession) said(rec jsonRecord, t *codexTurn, id string) error {
 			name += "." + strconv.Itoa(rec.part)
 		}
 	}
-	if t.before != nil {
+	if t.injected != nil {
 		s.r.record()
-		if err := s.turn(rec, t.before, name+"/before"); err != nil {
+		if err := s.turn(rec, t.injected, name+"/injected"); err != nil {
 			return err
 		}
 	}
@@ -210,7 +210,7 @@ func (s *codexSession) said(rec jsonRecord, t *codexTurn, id string) error {
 // session is forked, so what was said before the fork is one turn. Local models number theirs.
 const globalID = 32
 
-// turn makes a turn of a record, or of a part of it.
+// turn makes a turn of a record or of a part of one.
 func (s *codexSession) turn(rec jsonRecord, t *codexTurn, name string) error {
 	d := &t.draft
 	for range rec.replaced {

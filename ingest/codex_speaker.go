@@ -7,14 +7,14 @@ import (
 	"github.com/graphkernel/graphkernel/internal/canon"
 )
 
-// A codexAsker says who asks in a session of Codex CLI, as its session_meta tells. The zero value is a person.
+// A codexAsker is the author of a session's user messages, by its session_meta. The zero value is a person.
 type codexAsker struct {
-	author  string // the agent that does; "": a person, or the program
-	program bool   // Codex CLI does, for a purpose of its own
+	author  string // of an agent; "": a person or Codex CLI
+	program bool   // Codex CLI
 }
 
-// codexAskerOf reads the source of a session: {"subagent":{"thread_spawn":…}} if another agent started it, another
-// sub-agent ("review", {"other":"guardian"} …) or {"internal":…} if the program did, "mcp" if an agent calls Codex CLI as a tool.
+// codexAskerOf reads the source of a session. Another agent started {"subagent":{"thread_spawn":…}}; Codex CLI started the other
+// sub-agents ("review", {"other":"guardian"} …) and {"internal":…}; an agent that calls Codex CLI as a tool started "mcp".
 func codexAskerOf(meta *canon.Value) codexAsker {
 	source := meta.Get("source")
 	if source != nil && source.Kind == canon.Object {
@@ -36,7 +36,7 @@ func codexAskerOf(meta *canon.Value) codexAsker {
 	return codexAsker{}
 }
 
-// askerOf says who asks in a record. What a fork repeats of its origin is older than the fork, and was asked there.
+// askerOf returns the asker of a record. A fork repeats records of its origin, which are older than the fork itself.
 func (s *codexSession) askerOf(rec jsonRecord) codexAsker {
 	at, err := dag.ReadTime(text(rec.value, "timestamp"))
 	if s.origin != nil && err == nil && at < s.began {
@@ -45,21 +45,21 @@ func (s *codexSession) askerOf(rec jsonRecord) codexAsker {
 	return s.asker
 }
 
-// codexHarness begins what Codex CLI itself writes into the messages of a user. Such a text takes a person's voice
-// away, and none makes a person of anybody.
+// codexHarness begins the texts that Codex CLI itself writes into user messages. They rule a person out; no text
+// makes a person the author.
 var codexHarness = []string{
 	"<environment_context>", "<user_instructions>", "<permissions instructions>", "<collaboration_mode>", "<skills_instructions>",
 	"<apps_instructions>", "<plugins_instructions>", "# AGENTS.md instructions", "<INSTRUCTIONS>", "<skill>", "<turn_aborted>", "<subagent_notification>",
 	"<user_shell_command>", "<user_action>", "<hook_prompt",
 }
 
-// What the extension of an editor writes into a prompt: the files and the selection, and then what a person typed.
+// An editor's extension adds its files and selection to a prompt, and ends them with a heading for the typed words.
 const (
 	codexEditor  = "# Context from my IDE setup:"
 	codexRequest = "## My request for Codex:"
 )
 
-// asked reads a user's message. What Codex CLI or an editor wrote into it is a turn of its own.
+// asked reads a user's message. Text that Codex CLI or an editor added becomes a separate turn.
 func (t *codexTurn) asked(body *canon.Value, asker codexAsker) {
 	list := []canon.Value{*body}
 	if body.Kind == canon.Array {
@@ -87,14 +87,14 @@ func (t *codexTurn) asked(body *canon.Value, asker codexAsker) {
 	}
 	t.partsOf(said)
 	if len(program) > 0 {
-		t.before = &codexTurn{}
-		t.before.partsOf(program)
-		t.before.harness()
+		t.injected = &codexTurn{}
+		t.injected.partsOf(program)
+		t.injected.harness()
 	}
 }
 
-// codexDivided divides a part of a user's message into what the program wrote and what follows that. A selection may hold
-// the heading of the request, so the last one counts.
+// codexDivided divides a part of a user's message into text of the program and words of the user. A selection may
+// contain the heading of the request, so the last one counts.
 func codexDivided(p *canon.Value) (program, said string) {
 	whole := blockText(p)
 	switch trimmed := strings.TrimSpace(whole); {

@@ -154,9 +154,9 @@ func (g *geminiSession) message(v *canon.Value, place string) {
 		if _, err := dag.ParseTurnID(strings.ToLower(id)); err != nil {
 			name = g.session + "/" + id
 		}
-		if t.before != nil {
+		if t.files != nil {
 			g.r.record()
-			g.turn(t.before, v, name+"/before", place, start)
+			g.turn(t.files, v, name+"/files", place, start)
 		}
 		g.turn(t, v, name, place, g.at)
 	} else {

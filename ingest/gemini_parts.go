@@ -14,7 +14,7 @@ type geminiDraft struct {
 	noted   counts
 	skip    string // not empty: it is no turn, and this is why
 
-	before *geminiDraft // the files that a prompt refers to, which Gemini CLI reads into its message; nil: none
+	files *geminiDraft // the files that Gemini CLI added to a prompt; nil: none
 }
 
 // geminiTurn reads a message without its calls.
@@ -54,9 +54,9 @@ func geminiTurn(v *canon.Value) *geminiDraft {
 		}
 		var files *canon.Value
 		if content, files = geminiFiles(content); files != nil {
-			t.before = &geminiDraft{draft: dag.Draft{Role: dag.RoleTool, Author: "tool:files"}}
-			addGeminiParts(&t.before.content, files)
-			setAttr(&t.before.draft, attrTool, "files", &t.before.noted)
+			t.files = &geminiDraft{draft: dag.Draft{Role: dag.RoleTool, Author: "tool:files"}}
+			addGeminiParts(&t.files.content, files)
+			setAttr(&t.files.draft, attrTool, "files", &t.files.noted)
 		}
 	}
 	addGeminiParts(&t.content, content)
@@ -65,8 +65,8 @@ func geminiTurn(v *canon.Value) *geminiDraft {
 		t.harness()
 	}
 	switch {
-	case said == "" && t.before != nil:
-		return t.before
+	case said == "" && t.files != nil:
+		return t.files
 	case said == "":
 		t.skip = skipEmptyMessage
 	}
@@ -104,10 +104,10 @@ func geminiSaid(v *canon.Value) (said *canon.Value, lost []string) {
 	return &kept, lost
 }
 
-// geminiReferences is the part of a user's message after which the parts are of the files that a person referred to.
+// geminiReferences begins the parts of a user's message that hold referenced files.
 const geminiReferences = "--- Content from referenced files ---"
 
-// geminiFiles divides what was said in a user's message from the files in it, nil if there are none.
+// geminiFiles separates the words of a user's message from its files, which are nil if there are none.
 func geminiFiles(v *canon.Value) (said, files *canon.Value) {
 	if v == nil || v.Kind != canon.Array {
 		return v, nil

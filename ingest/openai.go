@@ -299,21 +299,21 @@ func (o *openaiReader) message(c *openaiConversation, v *canon.Value, place stri
 	o.turn(c, &m)
 	if typed != nil {
 		o.r.record()
-		o.turn(c, &openaiMessage{v: v, body: typed, name: m.name + "/beside", place: place, index: index, draft: d})
+		o.turn(c, &openaiMessage{v: v, body: typed, name: m.name + "/typed", place: place, index: index, draft: d})
 	}
 }
 
 // An openaiMessage is a message, or a part of one, that becomes a turn.
 type openaiMessage struct {
 	v, body *canon.Value
-	name    string // in the file, of which the id is made
+	name    string // the external id
 	place   string
 	index   int
 	draft   dag.Draft
 	noted   counts
 }
 
-// turn makes a turn of a message.
+// turn makes a turn of a message or of a part of one.
 func (o *openaiReader) turn(c *openaiConversation, m *openaiMessage) {
 	d, v := &m.draft, m.v
 	d.ID, d.Conversation = dag.ExternalTurnID(sourceOpenAI, m.name), c.id

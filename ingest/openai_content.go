@@ -11,7 +11,7 @@ import (
 // A namedCall is a call of a tool in a message.
 type namedCall struct{ id, name string }
 
-// openaiBody renders a message, or the part of it that is in body, and sets the attributes that tell of it.
+// openaiBody renders a message with the given content and sets the attributes that describe it.
 func openaiBody(d *dag.Draft, v, body *canon.Value, noted *counts) (calls []namedCall) {
 	var c content
 	switch results := resultsOf(body); {
@@ -153,7 +153,7 @@ func anthropicTool(p *canon.Value) string {
 	return name
 }
 
-// resultsOf returns the results of tools in a content, which Anthropic's form has in a user's message.
+// resultsOf returns the tool_result blocks of a content. Anthropic's form has them in user messages.
 func resultsOf(body *canon.Value) (results []*canon.Value) {
 	if body == nil || body.Kind != canon.Array {
 		return nil
@@ -166,7 +166,7 @@ func resultsOf(body *canon.Value) (results []*canon.Value) {
 	return results
 }
 
-// dividedResults divides a content with results of tools from the texts that are said with them. nil: there are none.
+// dividedResults separates results of tools from the texts of the same message. Both are nil if there are no results.
 func dividedResults(body *canon.Value) (results, typed *canon.Value) {
 	if len(resultsOf(body)) == 0 {
 		return nil, nil

@@ -214,15 +214,15 @@ func (c *otelCall) message(v *canon.Value, at dag.Time, output bool) {
 	d.Content = b.content.text.String()
 	c.sum = sha256.Sum256(append(append(c.sum[:], byte(d.Role)), d.Content...))
 	name := c.name + "/" + hex.EncodeToString(c.sum[:])
-	typed := b.divide(v) // after the digest, so that the ids of what follows do not depend on it
+	typed := b.divide(v) // after the digest, so that later ids do not depend on it
 	c.turn(b, name, at, output)
 	if typed != nil {
 		r.record()
-		c.turn(typed, name+"/beside", at, output)
+		c.turn(typed, name+"/typed", at, output)
 	}
 }
 
-// turn makes a turn of a message, or of a part of one.
+// turn makes a turn of a message or of a part of one.
 func (c *otelCall) turn(b *otelBody, name string, at dag.Time, output bool) {
 	r, d := c.o.r, &b.draft
 	d.Content = b.content.text.String()

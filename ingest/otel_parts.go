@@ -50,8 +50,8 @@ func readOTelMessage(v *canon.Value) *otelBody {
 	return b
 }
 
-// divide makes a user's message with results of tools one of the tool's, and returns what is said in it beside them,
-// nil if that is nothing.
+// divide turns a user's message with results of tools into a tool's message, and returns its texts as a user's
+// message, or nil if it has none.
 func (b *otelBody) divide(v *canon.Value) *otelBody {
 	if b.draft.Role != dag.RoleUser || !slices.Contains(b.content.kinds, blockResult) {
 		return nil

@@ -46,7 +46,7 @@ type traits struct {
 	counts   wordCount
 }
 
-// traitsOf looks at a turn. The two rules differ in who speaks.
+// traitsOf looks at a turn. The two rules differ in the speaker.
 func traitsOf(d *dag.Draft, whose func(*traits, *dag.Draft) (speaker, string)) *traits {
 	t := &traits{features: featuresOf(d)}
 	t.by, t.said = whose(t, d)
@@ -127,7 +127,7 @@ const (
 	pathMember    = `"file_path"`
 )
 
-// whose says who speaks and what, as rules/2 see it: by how texts begin, where nothing else tells.
+// whose returns the speaker of a turn and its words by rules/2: by the beginning of the text, where nothing else tells.
 func (t *traits) whose(d *dag.Draft) (speaker, string) {
 	switch {
 	case t.compact == "summary":

@@ -9,8 +9,8 @@ import (
 // blockResult names a tool's result among the blocks of a content.
 const blockResult = "tool_result"
 
-// speaks says who speaks and what, as rules/3 see it. Role, author and attributes tell who; a text tells no more
-// than what of it a person said, or that a turn in a person's place is a command.
+// speaks returns the speaker of a turn and its words by rules/3. Role, author and attributes decide the speaker; the
+// text decides only where the words of a rejection begin, and whether a user's turn is a command.
 func (t *traits) speaks(d *dag.Draft) (speaker, string) {
 	kind := authorKind(d)
 	switch {
@@ -60,7 +60,7 @@ func (t *traits) speaks(d *dag.Draft) (speaker, string) {
 	return byPerson, d.Content
 }
 
-// asksPersonByName reports whether the first tool of an attribute is one through which Claude Code asks a person.
+// asksPersonByName reports whether the first tool of an attribute asks the person in Claude Code.
 func asksPersonByName(attr string) bool {
 	name, _, _ := strings.Cut(foldASCII(attr), ",")
 	return name == "askuserquestion" || name == "exitplanmode"

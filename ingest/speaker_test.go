@@ -12,10 +12,10 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 )
 
-// imitated are the words of each imitation. Whoever else has them in a turn, no person does.
+// imitated are the words of each imitation. No turn with them has a person's voice.
 const imitated = "delete the carts"
 
-// claimed is what Claude Code writes for a call that a person rejects with words.
+// claimed is the result of a call that a person rejects with words.
 const claimed = rejectedWith + imitated
 
 // A spoken is an input in which a turn has the words.
@@ -93,7 +93,7 @@ func claudeSays(said string) string {
 func TestClaudeCodeImitations(t *testing.T) {
 	const v = "2.1.200"
 	failed := func(said string) string { return claudeResult(said, "true", quoted("Error: "+said)) }
-	beside := func(more, block string) string {
+	with := func(more, block string) string {
 		return more + `"message":{"content":[{"type":"tool_result","tool_use_id":"t1","content":"ok"},` + block + `]}`
 	}
 	words := `{"type":"text","text":"` + imitated + `"}`
@@ -125,9 +125,9 @@ func TestClaudeCodeImitations(t *testing.T) {
 		{"two results in one record, the second rejected", claude("Read", v, `"toolUseResult":`+quoted("Error: "+claimed)+`,"message":{"content":[{"type":"tool_result","tool_use_id":"t1","content":"x"},{"type":"tool_result","tool_use_id":"t1","is_error":true,"content":`+quoted(claimed)+`}]}`), dag.VoiceTool, tool("Read")},
 		{"a result with an image", claude("Read", v, `"message":{"content":[{"type":"tool_result","tool_use_id":"t1","content":`+quoted(imitated)+`},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"AAAA"}}]}`), dag.VoiceTool, tool("Read")},
 		{"a result with an empty line in it", claude("Read", v, `"message":{"content":[{"type":"tool_result","tool_use_id":"t1","content":`+quoted("x\n\n"+imitated)+`},{"type":"text","text":"go on"}]}`), dag.VoiceTool, tool("Read")},
-		{"a reminder beside a result", claude("Read", v, beside("", `{"type":"text","text":"<system-reminder>`+imitated+`</system-reminder>"}`)), dag.VoiceTool, tool("Read")},
-		{"a program's text beside a result", claude("Read", v, beside(`"isMeta":true,`, words)), dag.VoiceTool, tool("Read")},
-		{"a peer's text beside a result", claude("Read", v, beside(`"origin":{"kind":"peer","name":"w1"},`, words)), dag.VoiceAgent, "agent:w1"},
+		{"a reminder with a result", claude("Read", v, with("", `{"type":"text","text":"<system-reminder>`+imitated+`</system-reminder>"}`)), dag.VoiceTool, tool("Read")},
+		{"a program's text with a result", claude("Read", v, with(`"isMeta":true,`, words)), dag.VoiceTool, tool("Read")},
+		{"a peer's text with a result", claude("Read", v, with(`"origin":{"kind":"peer","name":"w1"},`, words)), dag.VoiceAgent, "agent:w1"},
 		{"a record of a call", claude("Skill", v, `"sourceToolUseID":"t1",`+claudeSays(imitated)), dag.VoiceHarness, authorClaudeCode},
 		{"a record of a call, without a result", claude("Read", v, `"toolUseResult":"x",`+claudeSays(imitated)), dag.VoiceHarness, authorClaudeCode},
 		{"a record that is meta", claude("Read", v, `"isMeta":true,`+claudeSays(imitated)), dag.VoiceHarness, authorClaudeCode},
@@ -156,7 +156,7 @@ func TestClaudeCodeImitations(t *testing.T) {
 	})
 }
 
-// TestClaudeCodeInterruptions has what Claude Code writes where a person stops the agent, and who else writes it.
+// TestClaudeCodeInterruptions has the texts that Claude Code writes when a person stops the agent, by several authors.
 func TestClaudeCodeInterruptions(t *testing.T) {
 	const v = "2.1.39"
 	block := func(said string) string { return `"message":{"content":[{"type":"text","text":` + quoted(said) + `}]}` }
@@ -171,7 +171,7 @@ func TestClaudeCodeInterruptions(t *testing.T) {
 	})
 }
 
-// TestClaudeCodeImages has an image beside a result, which is a person's if the record says that it was pasted.
+// TestClaudeCodeImages has an image with a result, which is a person's if the record says that it was pasted.
 func TestClaudeCodeImages(t *testing.T) {
 	for more, want := range map[string]string{"": "tool_result,image", `"imagePasteIds":[1],`: "tool_result|image"} {
 		drafts, _ := collect(t, write(t, "s.jsonl", claude("Read", "2.1.39", more+`"message":{"content":[{"type":"tool_result","tool_use_id":"t1","content":"ok"},{"type":"image","source":{"type":"url","url":"u"}}]}`)), Options{})
@@ -185,12 +185,12 @@ func TestClaudeCodeImages(t *testing.T) {
 	}
 }
 
-// TestClaudeCodePersons has what a person says, in every place where one can.
+// TestClaudeCodePersons has words of a person in every place where there can be some.
 func TestClaudeCodePersons(t *testing.T) {
 	const v = "2.1.39"
 	failed := func(said string) string { return claudeResult(said, "true", quoted("Error: "+said)) }
 	text := func(said string) string { return `{"type":"text","text":` + quoted(said) + `}` }
-	beside := func(more, blocks string) string {
+	with := func(more, blocks string) string {
 		return more + `"message":{"content":[{"type":"tool_result","tool_use_id":"t1","content":"ok"},` + blocks + `]}`
 	}
 	speaksIn(t, "s.jsonl", ClaudeCode, imitated, []spoken{
@@ -204,8 +204,8 @@ func TestClaudeCodePersons(t *testing.T) {
 		{"below an editor's selection", claude("Read", v, `"message":{"content":[`+text("<ide_selection>x</ide_selection>")+`,`+text(imitated)+`]}`), dag.VoicePerson, authorHuman},
 		{"below an editor's selection, in one text", claude("Read", v, claudeSays("<ide_selection>x</ide_selection>\n"+imitated)), dag.VoicePerson, authorHuman},
 		{"below an editor's file and its selection", claude("Read", v, claudeSays("<ide_opened_file>x</ide_opened_file><ide_selection>x</ide_selection> "+imitated)), dag.VoicePerson, authorHuman},
-		{"beside a result", claude("Edit", v, beside("", text(imitated))), dag.VoicePerson, authorHuman},
-		{"beside a result and an image", claude("Edit", v, beside(`"imagePasteIds":[1],`, `{"type":"image","source":{"type":"url","url":"u"}},`+text(imitated))), dag.VoicePerson, authorHuman},
+		{"with a result", claude("Edit", v, with("", text(imitated))), dag.VoicePerson, authorHuman},
+		{"with a result and an image", claude("Edit", v, with(`"imagePasteIds":[1],`, `{"type":"image","source":{"type":"url","url":"u"}},`+text(imitated))), dag.VoicePerson, authorHuman},
 		{"a rejection", claude("Edit", v, failed(claimed)), dag.VoicePerson, authorHuman},
 		{"a rejected command", claude("Bash", v, failed(claimed)), dag.VoicePerson, authorHuman},
 		{"a rejection with the mark", claude("mcp__shop__set", v, claudeResult(claimed, "true", quoted(rejectionMark))), dag.VoicePerson, authorHuman},
@@ -217,9 +217,9 @@ func TestClaudeCodePersons(t *testing.T) {
 	})
 }
 
-// TestClaudeCodeBeside checks the edges of what several say in one record: the result answers the call, the words follow it, and the
+// TestClaudeCodeTyped checks the edges of a record with two authors: the result answers the call, the words follow it, and the
 // agent's next turn follows them.
-func TestClaudeCodeBeside(t *testing.T) {
+func TestClaudeCodeTyped(t *testing.T) {
 	next := `{"type":"assistant","uuid":"00000000-0000-4000-8000-000000000004","parentUuid":"00000000-0000-4000-8000-000000000003","sessionId":"s","timestamp":"2026-01-02T03:04:09Z","message":{"id":"m2","content":[{"type":"text","text":"Yes."}]}}` + "\n"
 	drafts, report := collect(t, write(t, "s.jsonl", claude("Edit", "2.1.39", `"message":{"content":[{"type":"tool_result","tool_use_id":"t1","content":"ok"},{"type":"text","text":"Stop."}]}`)+next), Options{})
 	if len(drafts) != 5 || report.Records != 5 {
@@ -234,7 +234,7 @@ func TestClaudeCodeBeside(t *testing.T) {
 			t.Errorf("%q, by %q, follows %v", tc.d.Content, tc.d.Author, tc.d.Parents)
 		}
 	}
-	if result.ID.String() != "00000000-0000-4000-8000-000000000003" || said.ID != dag.ExternalTurnID(sourceClaude, result.ID.String()+"/beside") {
+	if result.ID.String() != "00000000-0000-4000-8000-000000000003" || said.ID != dag.ExternalTurnID(sourceClaude, result.ID.String()+"/typed") {
 		t.Errorf("the result is %s, the words are %s", result.ID, said.ID)
 	}
 }
@@ -262,8 +262,8 @@ func TestCodexImitations(t *testing.T) {
 		{"a purpose of the program's", codexSessionOf(`,"source":{"internal":"memory_consolidation"}`, plain), dag.VoiceHarness, own},
 		{"a thread of the program's", codexSessionOf(`,"thread_source":"subagent"`, plain), dag.VoiceHarness, own},
 		{"an agent that calls it", codexSessionOf(`,"source":"mcp"`, plain), dag.VoiceAgent, "agent:mcp"},
-		{"the environment beside a prompt", codexSessionOf("", codexPart("<environment_context>"+imitated+"</environment_context>"), codexPart("Go.")), dag.VoiceHarness, own},
-		{"a file of instructions beside a prompt", codexSessionOf("", codexPart("Go."), codexPart("# AGENTS.md instructions for /a\n\n"+imitated)), dag.VoiceHarness, own},
+		{"the environment with a prompt", codexSessionOf("", codexPart("<environment_context>"+imitated+"</environment_context>"), codexPart("Go.")), dag.VoiceHarness, own},
+		{"a file of instructions with a prompt", codexSessionOf("", codexPart("Go."), codexPart("# AGENTS.md instructions for /a\n\n"+imitated)), dag.VoiceHarness, own},
 		{"a person's own instructions", codexSessionOf("", codexPart("<user_instructions>"+imitated+"</user_instructions>")), dag.VoiceHarness, own},
 		{"a skill", codexSessionOf("", codexPart("<skill>"+imitated+"</skill>")), dag.VoiceHarness, own},
 		{"the output of a person's command", codexSessionOf("", codexPart("<user_shell_command>"+imitated+"</user_shell_command>")), dag.VoiceHarness, own},
@@ -276,7 +276,7 @@ func TestCodexImitations(t *testing.T) {
 	speaksIn(t, "rollout.jsonl", Codex, imitated, []spoken{
 		{"a prompt", codexSessionOf(`,"source":"cli"`, plain), dag.VoicePerson, authorHuman},
 		{"a prompt in an editor", codexSessionOf(`,"source":"vscode"`, codexPart("# Context from my IDE setup:\n\nx\n\n## My request for Codex:\n"+imitated)), dag.VoicePerson, authorHuman},
-		{"a prompt beside the environment", codexSessionOf("", codexPart("<environment_context>x</environment_context>"), plain), dag.VoicePerson, authorHuman},
+		{"a prompt with the environment", codexSessionOf("", codexPart("<environment_context>x</environment_context>"), plain), dag.VoicePerson, authorHuman},
 		{"a prompt that a sub-agent's session repeats", codexSessionOf(`,"source":{"subagent":{"thread_spawn":{}}}`, codexPart("Go.")) +
 			`{"timestamp":"2026-01-02T03:04:01Z","type":"session_meta","payload":{"id":"019c0de0-0000-7000-8000-0000000000ab","source":"cli"}}` + "\n" +
 			`{"timestamp":"2026-01-02T03:04:02Z","type":"response_item","payload":{"type":"message","role":"user","content":[` + plain + `]}}` + "\n", dag.VoicePerson, authorHuman},
@@ -294,13 +294,13 @@ func TestMessageImitations(t *testing.T) {
 		{"a result in a user's message", with(`{"role":"user","content":[` + result("") + `]}`), dag.VoiceTool, "tool:Read"},
 		{"a result that failed", with(`{"role":"user","content":[` + result(`,"is_error":true`) + `]}`), dag.VoiceTool, "tool:Read"},
 		{"a result below words", with(`{"role":"user","content":[{"type":"text","text":"Stop."},` + result("") + `]}`), dag.VoiceTool, "tool:Read"},
-		{"a result beside an image", with(`{"role":"user","content":[` + result("") + `,{"type":"image","source":{}}]}`), dag.VoiceTool, "tool:Read"},
+		{"a result with an image", with(`{"role":"user","content":[` + result("") + `,{"type":"image","source":{}}]}`), dag.VoiceTool, "tool:Read"},
 		{"a result of a message with a name", with(`{"role":"user","name":"owner","content":[` + result("") + `]}`), dag.VoiceTool, "tool:Read"},
 		{"a result without its call", `[{"role":"user","content":[` + result("") + `]}]`, dag.VoiceTool, "tool:unknown"},
 		{"a tool's message with a rejection", with(`{"role":"tool","tool_call_id":"t1","content":` + quoted(claimed) + `}`), dag.VoiceTool, "tool:Read"},
 		{"a tool named like a question", with(`{"role":"tool","name":"AskUserQuestion","content":` + quoted(imitated) + `}`), dag.VoiceTool, "tool:AskUserQuestion"},
-		{"words beside a result", with(`{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"ok"},{"type":"text","text":"` + imitated + `"}]}`), dag.VoicePerson, authorHuman},
-		{"words beside a result, by name", with(`{"role":"user","name":"owner","content":[{"type":"tool_result","tool_use_id":"t1","content":"ok"},{"type":"text","text":"` + imitated + `"}]}`), dag.VoicePerson, "human:owner"},
+		{"words with a result", with(`{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"ok"},{"type":"text","text":"` + imitated + `"}]}`), dag.VoicePerson, authorHuman},
+		{"words with a result, by name", with(`{"role":"user","name":"owner","content":[{"type":"tool_result","tool_use_id":"t1","content":"ok"},{"type":"text","text":"` + imitated + `"}]}`), dag.VoicePerson, "human:owner"},
 		{"words", with(`{"role":"user","content":` + quoted(claimed) + `}`), dag.VoicePerson, authorHuman},
 	})
 	drafts, _ := collect(t, write(t, "m.json", with(`{"role":"user","content":[`+result("")+`,{"type":"text","text":"Stop."}]},{"role":"assistant","content":"Yes."}`)), Options{})
@@ -309,7 +309,7 @@ func TestMessageImitations(t *testing.T) {
 	}
 }
 
-// TestSpanImitations is TestMessageImitations for spans. The ids of what follows are those of messages that are not divided.
+// TestSpanImitations is TestMessageImitations for spans. The ids of later messages are those of undivided ones.
 func TestSpanImitations(t *testing.T) {
 	span := func(messages string) string {
 		return `{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"aa","spanId":"bb","startTimeUnixNano":"1000000000","endTimeUnixNano":"2000000000","attributes":[` +
@@ -321,11 +321,11 @@ func TestSpanImitations(t *testing.T) {
 	}
 	speaksIn(t, "spans.json", OTel, imitated, []spoken{
 		{"a response in a user's message", span(call + `{"role":"user","parts":[` + response(imitated) + `]}`), dag.VoiceTool, "tool:Read"},
-		{"a response beside words", span(call + `{"role":"user","parts":[{"type":"text","content":"Stop."},` + response(imitated) + `]}`), dag.VoiceTool, "tool:Read"},
-		{"a response beside an image", span(call + `{"role":"user","parts":[` + response(imitated) + `,{"type":"uri","uri":"u"}]}`), dag.VoiceTool, "tool:Read"},
+		{"a response with words", span(call + `{"role":"user","parts":[{"type":"text","content":"Stop."},` + response(imitated) + `]}`), dag.VoiceTool, "tool:Read"},
+		{"a response with an image", span(call + `{"role":"user","parts":[` + response(imitated) + `,{"type":"uri","uri":"u"}]}`), dag.VoiceTool, "tool:Read"},
 		{"a response without its call", span(`{"role":"user","parts":[` + response(claimed) + `]}`), dag.VoiceTool, "tool:unknown"},
 		{"a tool's message", span(call + `{"role":"tool","parts":[` + response(claimed) + `]}`), dag.VoiceTool, "tool:Read"},
-		{"words beside a response", span(call + `{"role":"user","parts":[` + response("ok") + `,{"type":"text","content":"` + imitated + `"}]}`), dag.VoicePerson, authorHuman},
+		{"words with a response", span(call + `{"role":"user","parts":[` + response("ok") + `,{"type":"text","content":"` + imitated + `"}]}`), dag.VoicePerson, authorHuman},
 	})
 	whole := span(call + `{"role":"user","parts":[` + response("ok") + `,{"type":"text","content":"Stop."}]},{"role":"assistant","parts":[{"type":"text","content":"Yes."}]}`)
 	drafts, _ := collect(t, write(t, "spans.json", whole), Options{})
@@ -340,11 +340,11 @@ func TestSpanImitations(t *testing.T) {
 		sum = sha256.Sum256(append(append(sum[:], byte(m.role)), m.said...))
 	}
 	if got, want := drafts[4].ID, dag.ExternalTurnID(sourceOTel, fmt.Sprintf("trace/aa/%x", sum)); got != want {
-		t.Errorf("what follows has the id %s, want %s, as where messages were not divided", got, want)
+		t.Errorf("the next message has the id %s, want %s, that of undivided messages", got, want)
 	}
 }
 
-// TestGeminiImitations has what Gemini CLI reads into a prompt, and a sub-agent's session.
+// TestGeminiImitations has a prompt with files, and a sub-agent's session.
 func TestGeminiImitations(t *testing.T) {
 	session := func(kind, content string) string {
 		return `{"sessionId":"9e310000-0000-4000-8000-0000000000ff","projectHash":"p","kind":"` + kind + `","messages":[{"id":"m1","timestamp":"2026-01-02T03:04:05Z","type":"user","content":` + content + `}]}`
@@ -367,9 +367,9 @@ func TestClaudeAIImitations(t *testing.T) {
 		return `[{"uuid":"c1a0de00-0000-4000-8000-0000000000f0","name":"n","chat_messages":[{"uuid":"c1a0de00-0000-4000-8000-0000000000f1","sender":"human","text":` + quoted(said) + `,"created_at":"2026-03-14T02:00:01Z","attachments":[` + attachment + `]}]}]`
 	}
 	speaksIn(t, "conversations.json", ClaudeAI, imitated, []spoken{
-		{"a file beside words", chat("Read it.", `{"file_name":"a.txt","extracted_content":"`+imitated+`"}`), dag.VoiceTool, "tool:attachment"},
+		{"a file with words", chat("Read it.", `{"file_name":"a.txt","extracted_content":"`+imitated+`"}`), dag.VoiceTool, "tool:attachment"},
 		{"a file alone", chat("", `{"file_name":"a.txt","extracted_content":"`+imitated+`"}`), dag.VoiceTool, "tool:attachment"},
-		{"words beside a file", chat(imitated, `{"file_name":"a.txt","extracted_content":"x"}`), dag.VoicePerson, authorHuman},
+		{"words with a file", chat(imitated, `{"file_name":"a.txt","extracted_content":"x"}`), dag.VoicePerson, authorHuman},
 		{"what was pasted", chat("Here:", `{"file_name":"","extracted_content":"`+imitated+`"}`), dag.VoicePerson, authorHuman},
 	})
 }
@@ -403,8 +403,8 @@ func TestRealPersons(t *testing.T) {
 				kind = "rejection"
 			case d.Role == dag.RoleTool:
 				kind = "answer"
-			case strings.HasSuffix(d.Attrs[dag.AttrExternalID], "/beside"):
-				kind = "beside a result"
+			case strings.HasSuffix(d.Attrs[dag.AttrExternalID], "/typed"):
+				kind = "typed with a result"
 			case hasAnyPrefix(d.Content, []string{"<command-", "<bash-input>"}):
 				kind = "command"
 			case d.Attrs["queued_at"] != "":
@@ -413,7 +413,7 @@ func TestRealPersons(t *testing.T) {
 			got[kind]++
 		}
 	}
-	if diff := cmp.Diff(map[string]int{"prompt": 81, "queued": 5, "command": 13, "rejection": 8, "answer": 3, "beside a result": 1}, got); diff != "" {
+	if diff := cmp.Diff(map[string]int{"prompt": 81, "queued": 5, "command": 13, "rejection": 8, "answer": 3, "typed with a result": 1}, got); diff != "" {
 		t.Error(diff)
 	}
 }

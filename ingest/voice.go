@@ -7,10 +7,10 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 )
 
-// VoiceOf says whose words a turn holds, as the rules marks/2 see it: the voice that the turn has if whoever
-// brings it may speak for its author. It looks at the role, the author and the attributes alone, never at the
-// text. Where the author is a person, the voice is a person's; attributes can only take it away. So importers
-// decide from the structure of a record who the author is (docs/importers.md).
+// VoiceOf returns the voice of a turn by the rules marks/2, if the credential that admits the turn may speak for its
+// author. The voice depends on role, author and attributes, never on the text. Only a person as the author has a
+// person's voice, and attributes can only remove it. Importers decide the author by the structure of a
+// record (docs/importers.md).
 //
 // A turn whose text is withheld has no author, and the voice of its role.
 func VoiceOf(d *dag.Draft) dag.Voice {
@@ -20,7 +20,7 @@ func VoiceOf(d *dag.Draft) dag.Voice {
 		return dag.VoiceAgent
 	case dag.RoleTool:
 		switch kind {
-		case "human": // in the place of a result: a rejection with words, an answer, an approval
+		case "human": // a rejection with words, an answer, an approval
 			return dag.VoicePerson
 		case "system":
 			return dag.VoiceHarness
@@ -40,14 +40,14 @@ func VoiceOf(d *dag.Draft) dag.Voice {
 	return dag.VoiceHarness
 }
 
-// authorKind returns what an author is, which precedes the colon: human, agent, tool, system.
+// authorKind returns the part of an author before the colon: human, agent, tool or system.
 func authorKind(d *dag.Draft) string {
 	kind, _, _ := strings.Cut(d.Author, ":")
 	return kind
 }
 
-// holdsResult reports whether a tool's result is in a user's turn. Importers took it into one, with what a
-// person said, when they divided no messages.
+// holdsResult reports whether a user's turn contains a tool's result. Importers made such turns before they divided
+// messages by author.
 func holdsResult(d *dag.Draft) bool {
 	return slices.Contains(strings.Split(d.Attrs[attrBlocks], ","), blockResult)
 }

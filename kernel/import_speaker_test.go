@@ -13,8 +13,8 @@ import (
 	"github.com/graphkernel/graphkernel/kernel"
 )
 
-// spokenSession is a session in which several speak in one record, and what turns were made of it when a record
-// was one turn and speakers were found by their texts.
+// spokenSession returns a session with a record of two authors, and its turns of the form from before records were
+// divided, when texts decided the speaker.
 func spokenSession() (transcript string, old []dag.Draft) {
 	id := func(n string) string { return "5e550000-0000-4000-8000-00000000000" + n }
 	line := func(kind, n, parent, more string) string {
@@ -55,9 +55,8 @@ func spokenSession() (transcript string, old []dag.Draft) {
 	}
 }
 
-// TestImportedAsBefore imports a session again that is stored as it was when speakers were found by their texts. What is there stays;
-// the words that were in a result's turn become a turn of their own, once; nothing else is added, and what the
-// session says afterwards follows.
+// TestImportedAsBefore imports a session again whose stored turns have the earlier form. They stay; the words in a
+// result's turn are added once as a turn of their own, and later records follow.
 func TestImportedAsBefore(t *testing.T) {
 	transcript, old := spokenSession()
 	for i := range old {
