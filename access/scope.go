@@ -209,16 +209,9 @@ func (i Identity) SpeaksForAll() bool {
 }
 
 // SpeaksFor reports whether turns that a caller brings hold the words of the author that they name. Anyone can write any author into a
-// turn; an agent's credential is believed only for the authors that an admin listed. The words of a person
-// in a turn of role tool have the tool as author: they take a credential that speaks for somebody.
-func (i Identity) SpeaksFor(role dag.Role, author string) bool {
-	if i.SpeaksForAll() {
-		return true
-	}
-	if role == dag.RoleTool {
-		return i.Admits.SpeaksFor != ""
-	}
-	return fitsAny(i.Admits.SpeaksFor, author)
+// turn; an agent's credential is believed only for the authors that an admin listed.
+func (i Identity) SpeaksFor(author string) bool {
+	return i.SpeaksForAll() || fitsAny(i.Admits.SpeaksFor, author)
 }
 
 // Sees reports whether a space of beliefs is there for the holder of a key.

@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// A Voice says whose words a turn holds, whatever its role: what a person says in a rejected
-// tool's result is a person's. The zero value is no voice.
+// A Voice says whose words a turn holds, whatever its role: a person may answer in the place of a
+// tool's result. The zero value is no voice.
 type Voice uint8
 
 // The voices, with the numbers that stores keep.
@@ -52,10 +52,14 @@ func ParseThing(s string) (t Thing, err error) {
 // MarkRules are the rules by which a turn was marked. The zero value is none.
 type MarkRules uint8
 
-// Marks1 are the rules marks/1 (docs/phases.md).
-const Marks1 MarkRules = 1
+// The rules, with the numbers that stores keep (docs/phases.md). Marks1 found voices by the beginnings of texts, so a
+// tool's turn with them may have a person's voice; Marks2 go by structure.
+const (
+	Marks1 MarkRules = 1
+	Marks2 MarkRules = 2
+)
 
-var markNames = [...]string{Marks1: "marks/1"}
+var markNames = [...]string{Marks1: "marks/1", Marks2: "marks/2"}
 
 // String returns the name of the rules, or "".
 func (r MarkRules) String() string { return name(markNames[:], uint8(r)) }

@@ -10,6 +10,8 @@ import (
 // sourceChatGPT is the source of ids that ChatGPT did not give as UUIDs.
 const sourceChatGPT = "chatgpt"
 
+const authorChatGPT = "system:chatgpt"
+
 // chatgpt reads an export: an array of conversations, or one conversation. Each
 // conversation is a batch. A record is a node of its mapping.
 func (r *reading) chatgpt(path string) error {
@@ -201,7 +203,7 @@ func chatSpeaker(d *dag.Draft, message *canon.Value, noted *counts) bool {
 	name := text(author, "name")
 	switch text(author, "role") {
 	case "system", "developer":
-		d.Role, d.Author = dag.RoleSystem, "system:chatgpt"
+		d.Role, d.Author = dag.RoleSystem, authorChatGPT
 	case "user":
 		d.Role, d.Author = dag.RoleUser, authorHuman
 	case "assistant":
@@ -222,6 +224,9 @@ func chatSpeaker(d *dag.Draft, message *canon.Value, noted *counts) bool {
 	setAttr(d, attrModel, text(metadata, "model_slug"), noted)
 	if metadata != nil && isTrue(metadata, "is_visually_hidden_from_conversation") {
 		setAttr(d, "hidden", "true", noted)
+		if d.Role == dag.RoleUser && !isTrue(metadata, "is_user_system_message") { // nobody typed what nobody sees
+			d.Author = authorChatGPT
+		}
 	}
 	if metadata != nil && isTrue(metadata, "is_user_system_message") || d.Role == dag.RoleSystem {
 		setAttr(d, attrMeta, "true", noted)

@@ -141,25 +141,37 @@ func (c *claudeAIChat) message(m *claudeAIMessage) {
 		c.r.skip(skipUnknownRole)
 		return
 	}
-	b := claudeAIBody{}
+	b := claudeAIBody{ofPerson: d.Role == dag.RoleUser}
 	b.read(m.v)
+	file := dag.Draft{Role: dag.RoleTool, Author: "tool:attachment"}
+	if b.content.text.Len() == 0 && b.files != nil {
+		b, d = *b.files, file
+	}
 	if b.content.text.Len() == 0 {
 		c.r.skip(skipEmptyMessage)
 		return
 	}
+	if b.files != nil {
+		c.r.record()
+		var noted counts
+		c.fill(&file, m, b.files, "/files", &noted)
+		if c.r.admit(c.batch, &file, c.name, c.place, noted) {
+			m.attach, m.missing, c.title = &file.ID, "", ""
+		}
+	}
 	var noted counts
-	c.fill(&d, m, &b, &noted)
+	c.fill(&d, m, &b, "", &noted)
 	if c.r.admit(c.batch, &d, c.name, c.place, noted) {
 		m.attach, m.missing, c.title = &d.ID, "", ""
 	}
 }
 
-func (c *claudeAIChat) fill(d *dag.Draft, m *claudeAIMessage, b *claudeAIBody, noted *counts) {
+func (c *claudeAIChat) fill(d *dag.Draft, m *claudeAIMessage, b *claudeAIBody, part string, noted *counts) {
 	d.Content, d.Conversation = b.content.text.String(), c.id
 	if _, err := dag.ParseTurnID(strings.ToLower(m.name)); err == nil {
-		turnID(d, sourceClaudeAI, m.name, noted)
+		turnID(d, sourceClaudeAI, m.name+part, noted)
 	} else {
-		turnID(d, sourceClaudeAI, c.name+"/"+m.name, noted)
+		turnID(d, sourceClaudeAI, c.name+"/"+m.name+part, noted)
 	}
 	if t, err := dag.ReadTime(text(m.v, "created_at")); err == nil {
 		d.CreatedAt, m.time = t, t
@@ -194,6 +206,9 @@ type claudeAIBody struct {
 	content    content
 	tools, ids []string
 	failed     bool // a tool reported an error
+
+	ofPerson bool
+	files    *claudeAIBody // texts of attached files; nil: none
 }
 
 func (b *claudeAIBody) read(v *canon.Value) {
@@ -257,6 +272,12 @@ func (b *claudeAIBody) attachment(v *canon.Value) {
 		title += ", " + size + " bytes"
 	}
 	if said := text(v, "extracted_content"); said != "" {
+		if b.ofPerson && text(v, "file_name") != "" { // without a name it was pasted
+			if b.files == nil {
+				b.files = &claudeAIBody{}
+			}
+			b = b.files
+		}
 		b.content.titled("attachment", oneLine(title), said)
 		return
 	}

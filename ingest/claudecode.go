@@ -196,7 +196,10 @@ func (s *claudeSession) record(rec *claudeRecord) error {
 		s.noteCaller(object(v, "data"), text(v, "parentToolUseID"))
 	}
 	t := rec.turn()
-	if t.queued && s.queue.attached(rec, &t) {
+	switch {
+	case t.queued && t.skip != "":
+		s.queue.disown(t.content.text.String())
+	case t.queued && s.queue.attached(rec, &t):
 		s.r.skip(kind)
 		s.setPlace(uuid, claudePlace{node: s.queue.delivered[t.draft.Content]})
 		return nil
@@ -206,7 +209,42 @@ func (s *claudeSession) record(rec *claudeRecord) error {
 		s.collapse(rec, uuid)
 		return nil
 	}
-	return s.turn(rec, t, uuid)
+	return s.turns(rec, &t, uuid)
+}
+
+// turns makes the turns of a record: its own, and one for each part with another author.
+func (s *claudeSession) turns(rec *claudeRecord, t *claudeTurn, uuid string) error {
+	at := s.above(rec.v)
+	if t.injected != nil {
+		injected, err := s.part(rec, t.injected, uuid+"/injected", at)
+		if err != nil {
+			return err
+		}
+		if injected != nil {
+			at = claudePlace{node: injected}
+		}
+	}
+	_, known := s.places[uuid]
+	if err := s.turn(rec, t, uuid, at); err != nil || t.typed == nil {
+		return err
+	}
+	typed, err := s.part(rec, t.typed, uuid+"/typed", s.places[uuid])
+	if typed != nil && !known { // the model read both before it went on
+		s.places[uuid] = claudePlace{node: typed}
+	}
+	return err
+}
+
+// part makes a turn of a part, which counts as a record. It returns nil if the part is left out.
+func (s *claudeSession) part(rec *claudeRecord, t *claudeTurn, name string, at claudePlace) (*claudeNode, error) {
+	s.r.record()
+	own := *rec
+	own.noted = nil
+	err := s.turn(&own, t, name, at)
+	if node := s.places[name].node; node != nil && node.id == t.draft.ID {
+		return node, err
+	}
+	return nil, err
 }
 
 // withoutUUID names the reason for which a record without a uuid is no turn.
@@ -244,13 +282,12 @@ func (s *claudeSession) setPlace(uuid string, at claudePlace) {
 	}
 }
 
-// turn makes a turn of a record.
-func (s *claudeSession) turn(rec *claudeRecord, t claudeTurn, uuid string) error {
+// turn makes a turn of a record that continues from a place.
+func (s *claudeSession) turn(rec *claudeRecord, t *claudeTurn, uuid string, at claudePlace) error {
 	v := rec.v
 	d := &t.draft
 	turnID(d, sourceClaude, uuid, &rec.noted)
 	s.setTime(rec, d)
-	at := s.above(v)
 	agent := s.agentOf(rec, uuid, at.node, t)
 	at = s.orNewest(at, v, agent)
 	node := &claudeNode{id: d.ID, agent: agent, created: d.CreatedAt, message: t.message}
@@ -261,14 +298,14 @@ func (s *claudeSession) turn(rec *claudeRecord, t claudeTurn, uuid string) error
 		d.Conversation = dag.ExternalConversationID(sourceClaude, session+"/"+agent.id)
 		setAttr(d, attrAgentID, agent.id, &rec.noted)
 	}
-	s.setAuthor(rec, &t, agent)
+	s.setAuthor(rec, t, agent)
 
 	s.addChain(rec, d, node, at)
-	if err := s.addResults(rec, &t, node); err != nil {
+	if err := s.addResults(rec, t, node); err != nil {
 		return err
 	}
 	s.addJoin(rec, d, node)
-	s.addPrompt(rec, &t, node)
+	s.addPrompt(rec, t, node)
 	s.addQueued(rec, d, node)
 
 	noted := rec.noted
@@ -281,7 +318,7 @@ func (s *claudeSession) turn(rec *claudeRecord, t claudeTurn, uuid string) error
 		s.collapse(rec, uuid)
 		return nil
 	}
-	s.remember(node, &t, uuid)
+	s.remember(node, t, uuid)
 	s.size += len(d.Content)
 	return s.handFull()
 }
@@ -366,12 +403,18 @@ func (s *claudeSession) setAuthor(rec *claudeRecord, t *claudeTurn, agent *claud
 				break
 			}
 		}
-		d.Author = authorName("tool", name, &rec.noted)
+		if d.Author = rec.answeredBy(d.Attrs[attrTool]); d.Author == "" {
+			d.Author = authorName("tool", name, &rec.noted)
+		}
 	case voiceHarness:
-		d.Author = "system:claude-code"
+		d.Author = authorClaudeCode
 	case voiceUser:
 		d.Author = authorHuman
-		if agent != nil { // a sub-agent is spoken to by anyone who called it
+		if t.author != "" {
+			if d.Author = t.author; authorKind(d) == "tool" { // a server pushed it: nobody's prompt
+				d.Role = dag.RoleTool
+			}
+		} else if agent != nil { // a sub-agent is spoken to by anyone who called it
 			var above *claudeAgent
 			if agent.caller != nil && agent.caller.node != nil {
 				above = agent.caller.node.agent

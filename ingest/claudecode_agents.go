@@ -24,7 +24,7 @@ func (s *claudeSession) noteCaller(v *canon.Value, useID string) {
 // agentOf returns the sub-agent that a record belongs to, or nil. In older
 // transcripts the records of sub-agents are in the session's own file, and
 // some name no agent: then all that hangs on one root is one sub-agent.
-func (s *claudeSession) agentOf(rec *claudeRecord, uuid string, parent *claudeNode, t claudeTurn) *claudeAgent {
+func (s *claudeSession) agentOf(rec *claudeRecord, uuid string, parent *claudeNode, t *claudeTurn) *claudeAgent {
 	if rec.fileAgent != nil {
 		return rec.fileAgent
 	}

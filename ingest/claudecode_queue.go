@@ -37,20 +37,20 @@ type claudeQueue struct {
 type queuedText struct {
 	text     string
 	at       string // when it was typed: the record's time
-	attached bool   // an attachment with the text has become the turn
+	origin   string // as of claudeRecord.origin
+	author   string
+	attached bool // an attachment with the text has become the turn
 }
 
 // slashCommand matches a command of Claude Code's, and no path.
 var slashCommand = regexp.MustCompile(`^/[A-Za-z0-9:_-]+(\s|$)`)
 
-// isPrompt reports whether a person asks the agent for something with the text.
+// isPrompt reports whether the text asks the agent for something.
 func (q *queuedText) isPrompt() bool {
+	if q.origin != "" {
+		return q.author != ""
+	}
 	return strings.TrimSpace(q.text) != "" && !slashCommand.MatchString(q.text) && !isHarnessText(q.text)
-}
-
-// isHarnessText reports whether Claude Code wrote a text by itself.
-func isHarnessText(said string) bool {
-	return slices.ContainsFunc(harnessTags, func(tag string) bool { return strings.HasPrefix(said, tag) })
 }
 
 // queueOperation takes a record of the queue, which has no uuid.
@@ -60,7 +60,8 @@ func (s *claudeSession) queueOperation(rec *claudeRecord) error {
 	said := text(rec.v, "content")
 	switch text(rec.v, "operation") {
 	case "enqueue":
-		q.waiting = append(q.waiting, queuedText{text: strings.Clone(said), at: strings.Clone(text(rec.v, "timestamp"))})
+		origin, author := rec.origin()
+		q.waiting = append(q.waiting, queuedText{text: strings.Clone(said), at: strings.Clone(text(rec.v, "timestamp")), origin: strings.Clone(origin), author: author})
 	case "dequeue":
 		q.take(content)
 	case "popAll":
@@ -121,13 +122,14 @@ func (q *claudeQueue) takeBack(said string) {
 // deliver makes a turn of a queued prompt, at the place where the agent was given
 // it. Its name is SESSION/queued/TIME/SHA256 of when it was typed and of its text.
 func (s *claudeSession) deliver(rec *claudeRecord, item queuedText) error {
-	t := claudeTurn{voice: voiceUser, queued: true}
+	t := claudeTurn{voice: voiceUser, queued: true, author: item.author}
 	t.draft.Role, t.draft.Content = dag.RoleUser, item.text
 	setAttr(&t.draft, "queued_at", item.at, &rec.noted)
+	setAttr(&t.draft, attrOrigin, item.origin, &rec.noted)
 	rec.noted.add(notePromptQueued)
 	sum := sha256.Sum256([]byte(item.text))
 	name := s.sessionOf(rec.v) + "/queued/" + item.at + "/" + hex.EncodeToString(sum[:])
-	if err := s.turn(rec, t, name); err != nil {
+	if err := s.turn(rec, &t, name, s.above(rec.v)); err != nil {
 		return err
 	}
 	if node := s.places[name].node; node != nil {
@@ -139,27 +141,39 @@ func (s *claudeSession) deliver(rec *claudeRecord, item queuedText) error {
 	return nil
 }
 
-// attachment reads an attachment. One with a queued prompt is a turn, if a person
-// typed it.
+// attachment reads an attachment. A queued prompt is a turn if it has a person or another agent as its author.
 func (rec *claudeRecord) attachment(t *claudeTurn) {
 	a := object(rec.v, "attachment")
 	if text(a, "type") != "queued_command" {
 		t.skip = "attachment"
 		return
 	}
-	mode, origin := text(a, "commandMode"), object(a, "origin")
-	typed := (mode == "" || mode == "prompt") && (origin == nil || text(origin, "kind") == "human") && !isTrue(a, "isMeta") && !isTrue(rec.v, "isMeta")
+	mode := text(a, "commandMode")
+	from := a.Get("origin")
+	if from == nil {
+		from = rec.v.Get("origin")
+	}
+	origin, author := claudeOrigin(from, &rec.noted)
+	typed := (mode == "" || mode == "prompt") && !isTrue(a, "isMeta") && !isTrue(rec.v, "isMeta")
 	if _, ok := rec.body(t, a.Get("prompt")); !ok {
 		return
 	}
-	item := queuedText{text: t.content.text.String()}
-	if !typed || !item.isPrompt() {
+	t.queued = true
+	item := queuedText{text: t.content.text.String(), origin: origin, author: author}
+	if !typed && author == "" || !item.isPrompt() {
 		t.skip = "attachment"
 		return
 	}
-	t.queued = true
-	t.voice, t.draft.Role = voiceUser, dag.RoleUser
+	t.voice, t.draft.Role, t.author = voiceUser, dag.RoleUser, author
+	setAttr(&t.draft, attrOrigin, origin, &rec.noted)
 	rec.noted.add(notePromptQueued)
+}
+
+// disown marks a queued text as typed by nobody, as an attachment says.
+func (q *claudeQueue) disown(said string) {
+	if i := slices.IndexFunc(q.waiting, func(w queuedText) bool { return w.text == said }); i >= 0 {
+		q.waiting[i].origin = "attachment"
+	}
 }
 
 // attached tells the queue of a prompt that came as an attachment. It reports

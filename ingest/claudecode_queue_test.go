@@ -137,11 +137,20 @@ func TestQueuedPrompts(t *testing.T) {
 			s.attachment("x", "r1", `[{"type":"text","text":"like this"},{"type":"image","source":{"type":"url","url":"u"}}]`, "")
 			s.queue("remove")
 		}, "like this\n\n[image at {\"type\":\"url\",\"url\":\"u\"}]", map[string]int{"queue_operation": 2}},
-		{"attachments that nobody typed", func(s *transcript) {
+		{"attachments that no person typed", func(s *transcript) {
 			s.attachment("x", "r1", `"tell me"`, `,"origin":{"kind":"peer"}`)
 			s.attachment("y", "x", `"`+strings.ReplaceAll(notification, "\n", `\n`)+`"`, `,"commandMode":"task-notification"`)
 			s.attachment("z", "y", `"/model"`, "")
-		}, "", map[string]int{"attachment": 3}},
+		}, "tell me", map[string]int{"attachment": 2}},
+		{"what an attachment says nobody typed", func(s *transcript) {
+			s.queue("enqueue", "go on")
+			s.attachment("x", "r1", `"go on"`, `,"commandMode":"task-notification"`)
+			s.queue("remove")
+		}, "", map[string]int{"attachment": 1, "queue_operation": 1, "queue_no_prompt": 1}},
+		{"what came from no person", func(s *transcript) {
+			s.add(`"type":"queue-operation","operation":"enqueue","content":"a","origin":{"kind":"auto"}`)
+			s.queue("remove")
+		}, "", map[string]int{"queue_operation": 1, "queue_no_prompt": 1}},
 		{"the same words twice", func(s *transcript) {
 			s.queue("enqueue", "go on")
 			s.queue("remove")

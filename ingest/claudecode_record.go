@@ -23,12 +23,17 @@ type claudeTurn struct {
 	draft   dag.Draft
 	skip    string // not empty: the record is no turn, and this is why
 	voice   voice
+	author  string        // who speaks in a user's place, if the record says that it is not the user
 	queued  bool          // a prompt that was typed while the agent worked
 	message string        // the API message, of an assistant's record
 	calls   []*claudeCall // its tool_use blocks
 	results []string      // the tool_use ids that its tool_result blocks answer
 	prompt  [32]byte      // SHA-256 of its text, of a user's record
 	content content
+
+	// Parts of the record with another author; nil: none.
+	injected *claudeTurn // text that Claude Code added to a prompt
+	typed    *claudeTurn // text typed in the same message as a result
 }
 
 // bookkeeping lists the system records that say nothing to anybody in the conversation.
@@ -36,12 +41,6 @@ var bookkeeping = []string{"stop_hook_summary", "turn_duration"}
 
 // compactBoundary is the subtype of the record that a compaction begins with.
 const compactBoundary = "compact_boundary"
-
-// harnessTags begin the user records that Claude Code writes by itself.
-var harnessTags = []string{
-	"<local-command-stdout>", "<local-command-stderr>", "<local-command-caveat>", "<bash-stdout>", "<bash-stderr>",
-	"<task-notification>", "<system-reminder>",
-}
 
 // turn reads a record that has a uuid.
 func (rec *claudeRecord) turn() claudeTurn {
@@ -63,38 +62,20 @@ func (rec *claudeRecord) turn() claudeTurn {
 	if t.skip != "" {
 		return t
 	}
+	for _, of := range [...]*claudeTurn{&t, t.injected, t.typed} {
+		if of != nil {
+			rec.finish(of)
+		}
+	}
+	return t
+}
+
+// finish fills in what every turn has.
+func (rec *claudeRecord) finish(t *claudeTurn) {
 	t.draft.Content = t.content.text.String()
 	setAttr(&t.draft, attrBlocks, t.content.blocks(), &rec.noted)
 	setAttr(&t.draft, AttrFolder, text(rec.v, "cwd"), &rec.noted)
 	setAttr(&t.draft, attrGitBranch, text(rec.v, "gitBranch"), &rec.noted)
-	return t
-}
-
-func (rec *claudeRecord) user(t *claudeTurn) {
-	said, ok := rec.message(t)
-	if !ok {
-		return
-	}
-	onlyResults := len(t.content.kinds) == 1 && t.content.kinds[0] == "tool_result"
-	switch {
-	case isTrue(rec.v, "isCompactSummary"):
-		t.voice, t.draft.Role = voiceModel, dag.RoleAssistant
-		setAttr(&t.draft, attrCompact, "summary", &rec.noted)
-	case onlyResults:
-		t.voice, t.draft.Role = voiceTool, dag.RoleTool
-	case isTrue(rec.v, "isMeta") || isHarnessText(said):
-		t.voice, t.draft.Role = voiceHarness, dag.RoleSystem
-		setAttr(&t.draft, attrMeta, "true", &rec.noted)
-	default:
-		t.voice, t.draft.Role = voiceUser, dag.RoleUser
-		t.prompt = promptSum(said)
-	}
-	if len(t.results) > 0 {
-		setAttr(&t.draft, attrToolUseID, strings.Join(t.results, ","), &rec.noted)
-		if rec.v.Get("toolUseResult") != nil {
-			rec.noted.add("structured_result")
-		}
-	}
 }
 
 func (rec *claudeRecord) assistant(t *claudeTurn) {
@@ -160,14 +141,26 @@ func (rec *claudeRecord) body(t *claudeTurn, body *canon.Value) (said string, ok
 		rec.block(t, &body.Items[i])
 	}
 	if len(body.Items) == 1 {
-		said = text(&body.Items[0], "text")
+		said = blockText(&body.Items[0])
 	}
 	return said, true
+}
+
+// blockText returns the text of a block of text. A content that is a text is such a block.
+func blockText(b *canon.Value) string {
+	if b.Kind == canon.String {
+		return b.Text
+	}
+	return text(b, "text")
 }
 
 // block adds one block of a message.
 func (rec *claudeRecord) block(t *claudeTurn, b *canon.Value) {
 	c := &t.content
+	if b.Kind == canon.String {
+		c.plain(b.Text)
+		return
+	}
 	switch kind := text(b, "type"); kind {
 	case "text":
 		c.plain(text(b, "text"))
@@ -181,7 +174,7 @@ func (rec *claudeRecord) block(t *claudeTurn, b *canon.Value) {
 		c.lost.add(noteThinkingRedacted)
 	case "tool_use", "server_tool_use", "mcp_tool_use":
 		rec.toolUse(t, b)
-	case "tool_result":
+	case blockResult:
 		t.results = append(t.results, text(b, "tool_use_id"))
 		isError := isTrue(b, "is_error")
 		if isError {

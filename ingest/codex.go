@@ -30,6 +30,9 @@ type codexSession struct {
 	named   bool // the first session_meta was read
 	session string
 	about   counted // attributes of the session, set on every turn
+	asker   codexAsker
+	began   dag.Time    // when the first session_meta was written
+	origin  *codexAsker // the asker of the session that this one was forked from; nil: not known
 	cwd     string
 	model   string
 	now     dag.Time
@@ -87,7 +90,7 @@ func (s *codexSession) record(rec jsonRecord) error {
 		t.agentMessage(payload)
 		return s.said(rec, t, text(payload, "id"))
 	case "session_meta":
-		s.meta(payload)
+		s.meta(rec, payload)
 		s.r.skip("session_meta")
 	case "turn_context":
 		if cwd := text(payload, "cwd"); cwd != "" {
@@ -109,15 +112,19 @@ func (s *codexSession) record(rec jsonRecord) error {
 }
 
 // meta reads what the first line says of a session. In a fork, those of the sessions that it goes on from follow.
-func (s *codexSession) meta(v *canon.Value) {
+func (s *codexSession) meta(rec jsonRecord, v *canon.Value) {
 	if s.named {
+		asker := codexAskerOf(v)
+		s.origin = &asker
 		return
 	}
 	s.named = true
+	s.began, _ = dag.ReadTime(text(rec.value, "timestamp"))
 	if id := text(v, "id"); id != "" {
 		s.session = strings.Clone(id)
 	}
 	s.cwd = strings.Clone(text(v, "cwd"))
+	s.asker = codexAskerOf(v)
 	parent := text(v, "parent_thread_id")
 	if spawn := object(object(object(v, "source"), "subagent"), "thread_spawn"); parent == "" && spawn != nil {
 		parent = text(spawn, "parent_thread_id")
@@ -157,7 +164,7 @@ func (s *codexSession) compacted(rec jsonRecord, v *canon.Value) error {
 	t := codexTurn{draft: dag.Draft{Role: dag.RoleAssistant, Author: authorCodex}}
 	t.content.plain(said)
 	setAttr(&t.draft, attrCompact, "summary", &t.noted)
-	return s.turn(rec, &t, "")
+	return s.said(rec, &t, "")
 }
 
 // A codexTurn is what a record says by itself.
@@ -169,11 +176,13 @@ type codexTurn struct {
 	call    string // the id of the call that it is
 	answers string // the id of the call that it answers
 	tool    string // of the call
-	prompt  bool   // a person wrote it
+	prompt  bool   // a request to the agent
+
+	injected *codexTurn // text that Codex CLI added to a prompt; nil: none
 }
 
 func (s *codexSession) item(rec jsonRecord, v *canon.Value) error {
-	return s.said(rec, codexItem(v), text(v, "id"))
+	return s.said(rec, codexItem(v, s.askerOf(rec)), text(v, "id"))
 }
 
 func (s *codexSession) said(rec jsonRecord, t *codexTurn, id string) error {
@@ -181,25 +190,31 @@ func (s *codexSession) said(rec jsonRecord, t *codexTurn, id string) error {
 		s.r.skip(t.skip)
 		return nil
 	}
-	return s.turn(rec, t, id)
-}
-
-// globalID is the length from which on an id is taken for one that no other record has. Such ids are kept where a
-// session is forked, so what was said before the fork is one turn. Local models number theirs.
-const globalID = 32
-
-// turn makes a turn of a record.
-func (s *codexSession) turn(rec jsonRecord, t *codexTurn, id string) error {
-	d := &t.draft
-	for range rec.replaced {
-		t.noted.add(noteLoneSurrogate)
-	}
 	name := id
 	if len(id) < globalID {
 		name = s.session + "/" + strconv.Itoa(rec.line)
 		if rec.part > 0 {
 			name += "." + strconv.Itoa(rec.part)
 		}
+	}
+	if t.injected != nil {
+		s.r.record()
+		if err := s.turn(rec, t.injected, name+"/injected"); err != nil {
+			return err
+		}
+	}
+	return s.turn(rec, t, name)
+}
+
+// globalID is the length from which on an id is taken for one that no other record has. Such ids are kept where a
+// session is forked, so what was said before the fork is one turn. Local models number theirs.
+const globalID = 32
+
+// turn makes a turn of a record or of a part of one.
+func (s *codexSession) turn(rec jsonRecord, t *codexTurn, name string) error {
+	d := &t.draft
+	for range rec.replaced {
+		t.noted.add(noteLoneSurrogate)
 	}
 	turnID(d, sourceCodex, name, &t.noted)
 	d.Conversation = conversationID(sourceCodex, s.session)
@@ -258,7 +273,7 @@ func (s *codexSession) setEdges(d *dag.Draft, t *codexTurn) {
 			t.noted.add(noteCallMissing)
 		}
 	}
-	if d.Author == authorCodex && s.role == dag.RoleTool && s.prompt != nil {
+	if d.Role != dag.RoleUser && d.Author == authorCodex && s.role == dag.RoleTool && s.prompt != nil {
 		addParent(d, *s.prompt, dag.Reference, &t.noted)
 	}
 }
@@ -274,7 +289,7 @@ func (s *codexSession) setAttrs(d *dag.Draft, t *codexTurn) {
 	setAttr(d, attrToolUseID, t.call+t.answers, &t.noted)
 	setAttr(d, attrBlocks, t.content.blocks(), &t.noted)
 	setAttr(d, AttrFolder, s.cwd, &t.noted)
-	if d.Author == authorCodex {
+	if d.Role != dag.RoleUser && d.Author == authorCodex {
 		setAttr(d, attrModel, s.model, &t.noted)
 	}
 	for _, a := range s.about {

@@ -7,18 +7,12 @@ import (
 	"github.com/graphkernel/graphkernel/internal/canon"
 )
 
-// codexHarness begins what Codex CLI itself writes into the messages of a user.
-var codexHarness = []string{
-	"<environment_context>", "<user_instructions>", "<permissions instructions>", "<collaboration_mode>", "<skills_instructions>",
-	"<apps_instructions>", "<plugins_instructions>", "# AGENTS.md instructions", "<INSTRUCTIONS>", "<skill>", "<turn_aborted>", "<subagent_notification>",
-}
-
-// codexItem reads a response_item.
-func codexItem(v *canon.Value) *codexTurn {
+// codexItem reads a response_item of a session in which somebody asks.
+func codexItem(v *canon.Value, asker codexAsker) *codexTurn {
 	t := &codexTurn{draft: dag.Draft{Role: dag.RoleAssistant, Author: authorCodex}}
 	switch kind := text(v, "type"); kind {
 	case "message":
-		t.message(v)
+		t.message(v, asker)
 	case "agent_message":
 		t.agentMessage(v)
 	case "reasoning":
@@ -62,22 +56,19 @@ func codexItem(v *canon.Value) *codexTurn {
 	return t
 }
 
-func (t *codexTurn) message(v *canon.Value) {
+func (t *codexTurn) message(v *canon.Value, asker codexAsker) {
 	body := v.Get("content")
 	if body == nil || body.Kind != canon.Array && body.Kind != canon.String {
 		t.skip = skipMalformed
 		return
 	}
-	t.parts(body)
-	d := &t.draft
 	switch text(v, "role") {
 	case "assistant":
+		t.parts(body)
 	case "user":
-		d.Role, d.Author, t.prompt = dag.RoleUser, authorHuman, true
-		if codexWrote(body) {
-			t.harness()
-		}
+		t.asked(body, asker)
 	case "system", "developer":
+		t.parts(body)
 		t.harness()
 		if isKernelContext(t.content.text.String()) {
 			t.skip = "kernel_context" // the kernel has it on record
@@ -93,19 +84,6 @@ func (t *codexTurn) harness() {
 	setAttr(&t.draft, attrMeta, "true", &t.noted)
 }
 
-// codexWrote reports whether all of a message is what Codex CLI writes into it.
-func codexWrote(body *canon.Value) bool {
-	if body.Kind == canon.String {
-		return hasAnyPrefix(strings.TrimSpace(body.Text), codexHarness)
-	}
-	for i := range body.Items {
-		if !hasAnyPrefix(strings.TrimSpace(text(&body.Items[i], "text")), codexHarness) {
-			return false
-		}
-	}
-	return len(body.Items) > 0
-}
-
 // agentMessage is what one agent of a session tells another. The author is its path, such as /root/review.
 func (t *codexTurn) agentMessage(v *canon.Value) {
 	t.parts(v.Get("content"))
@@ -119,25 +97,28 @@ func (t *codexTurn) agentMessage(v *canon.Value) {
 
 // parts adds the parts of a message or of a result.
 func (t *codexTurn) parts(body *canon.Value) {
-	c := &t.content
 	if body == nil {
 		return
 	}
 	if body.Kind == canon.String {
-		addPlain(c, body.Text)
+		addPlain(&t.content, body.Text)
 	}
 	for i := range body.Items {
-		p := &body.Items[i]
-		switch kind := text(p, "type"); kind {
-		case "input_text", "output_text", "text":
-			addPlain(c, text(p, "text"))
-		case "input_image":
-			c.line("image", codexImage(text(p, "image_url"), &c.lost))
-		case "encrypted_content":
-			c.lost.add(noteThinkingRedacted)
-		default:
-			c.other(kind, p)
-		}
+		t.part(&body.Items[i])
+	}
+}
+
+func (t *codexTurn) part(p *canon.Value) {
+	c := &t.content
+	switch kind := text(p, "type"); kind {
+	case "input_text", "output_text", "text":
+		addPlain(c, text(p, "text"))
+	case "input_image":
+		c.line("image", codexImage(text(p, "image_url"), &c.lost))
+	case "encrypted_content":
+		c.lost.add(noteThinkingRedacted)
+	default:
+		c.other(kind, p)
 	}
 }
 

@@ -1,6 +1,6 @@
 // Package ingest owns the importers, which turn what other programs wrote into
-// drafts of turns, and rules/1 and rules/2, which give a turn its phase and its
-// salience where it came without.
+// drafts of turns, and rules/1 to rules/3, which give a turn its phase and its
+// salience where it came without. [VoiceOf] says whose words a turn holds.
 //
 // [Read] is given a file or a folder and hands over batches of [dag.Draft]. It
 // knows no store and decides nothing about admission. Five formats are read:
@@ -16,12 +16,13 @@
 //	{"attrs":{},"author":"human:guest","content":"ship it?","conversation":"6a2f…","created_at":"2026-01-02T03:04:05.000006Z",
 //	"id":"0b5e…","parents":[{"id":"77aa…","kind":"reply"}],"role":"user","salt":"00ff…"}
 //
-// Two laws hold for every input. Accounting: each record that is read, be it a
+// Three laws hold for every input. Accounting: each record that is read, be it a
 // line, a message or a commit, is either in a draft or counted under exactly one
 // word of [Report].Skipped, and what was lost inside an admitted record is
 // counted in [Report].Noted. Stability: a draft depends on its own record and on
 // what precedes it, never on what follows, so that reading a file again
-// after it has grown gives the same drafts for what had been read before.
+// after it has grown gives the same drafts for what had been read before. Speakers:
+// the author of a draft follows from the structure of its record, never from its text.
 //
 // docs/importers.md lists what becomes a turn, an edge and an attribute, and every
 // word of both counts. docs/phases.md has the tables of the rules.

@@ -146,12 +146,19 @@ func (g *geminiSession) message(v *canon.Value, place string) {
 	}
 	g.at = start
 	t := geminiTurn(v)
+	if g.kind == "subagent" && t.draft.Author == authorHuman { // its agent asks
+		t.draft.Author = authorGemini
+	}
 	if t.skip == "" {
 		name := id
 		if _, err := dag.ParseTurnID(strings.ToLower(id)); err != nil {
 			name = g.session + "/" + id
 		}
-		g.turn(t, v, name, place, start)
+		if t.files != nil {
+			g.r.record()
+			g.turn(t.files, v, name+"/files", place, start)
+		}
+		g.turn(t, v, name, place, g.at)
 	} else {
 		g.r.skip(t.skip)
 	}

@@ -13,6 +13,8 @@ type geminiDraft struct {
 	content content
 	noted   counts
 	skip    string // not empty: it is no turn, and this is why
+
+	files *geminiDraft // the files that Gemini CLI added to a prompt; nil: none
 }
 
 // geminiTurn reads a message without its calls.
@@ -50,13 +52,22 @@ func geminiTurn(v *canon.Value) *geminiDraft {
 		for _, what := range lost {
 			t.noted.add(what)
 		}
+		var files *canon.Value
+		if content, files = geminiFiles(content); files != nil {
+			t.files = &geminiDraft{draft: dag.Draft{Role: dag.RoleTool, Author: "tool:files"}}
+			addGeminiParts(&t.files.content, files)
+			setAttr(&t.files.draft, attrTool, "files", &t.files.noted)
+		}
 	}
 	addGeminiParts(&t.content, content)
 	said := strings.TrimSpace(t.content.text.String())
 	if d.Role == dag.RoleUser && strings.HasPrefix(said, "<session_context>") && strings.HasSuffix(said, "</session_context>") {
 		t.harness()
 	}
-	if said == "" {
+	switch {
+	case said == "" && t.files != nil:
+		return t.files
+	case said == "":
 		t.skip = skipEmptyMessage
 	}
 	return t
@@ -91,6 +102,22 @@ func geminiSaid(v *canon.Value) (said *canon.Value, lost []string) {
 		return nil, lost
 	}
 	return &kept, lost
+}
+
+// geminiReferences begins the parts of a user's message that hold referenced files.
+const geminiReferences = "--- Content from referenced files ---"
+
+// geminiFiles separates the words of a user's message from its files, which are nil if there are none.
+func geminiFiles(v *canon.Value) (said, files *canon.Value) {
+	if v == nil || v.Kind != canon.Array {
+		return v, nil
+	}
+	for i := 1; i < len(v.Items); i++ {
+		if strings.HasPrefix(strings.TrimSpace(blockText(&v.Items[i])), geminiReferences) {
+			return &canon.Value{Kind: canon.Array, Items: v.Items[:i]}, &canon.Value{Kind: canon.Array, Items: v.Items[i:]}
+		}
+	}
+	return v, nil
 }
 
 // harness makes a turn one that Gemini CLI wrote, and nobody said.

@@ -34,7 +34,7 @@ func band(s dag.PPM) string {
 	return "high"
 }
 
-// TestLabels compares rules/2 with the labels that a reader who did not write
+// TestLabels compares rules/2 and rules/3 with the labels that a reader who did not write
 // them gave to turns of real sessions.
 func TestLabels(t *testing.T) {
 	folder := realData(t, "entire")
@@ -45,7 +45,7 @@ func TestLabels(t *testing.T) {
 	drafts, _ := collect(t, folder, Options{})
 	at := byID(drafts)
 	type tally struct{ turns, phase, band int }
-	tallies := map[string]map[string]*tally{Rules1: {}, Rules2: {}}
+	tallies := map[string]map[string]*tally{Rules1: {}, Rules2: {}, Rules3: {}}
 	for line := range bytes.Lines(text) {
 		var l label
 		if err := json.Unmarshal(line, &l); err != nil {
@@ -82,18 +82,20 @@ func TestLabels(t *testing.T) {
 		}
 	}
 	floors := map[string]tally{"dev": {180, 165, 175}, "stratified": {120, 108, 119}, "random": {120, 114, 120}}
-	for set := range tallies[Rules2] {
-		if _, known := floors[strings.SplitN(set, " ", 2)[0]]; !known {
-			t.Errorf("labels of a set %q", set)
+	for _, rules := range []string{Rules2, Rules3} {
+		for set := range tallies[rules] {
+			if _, known := floors[strings.SplitN(set, " ", 2)[0]]; !known {
+				t.Errorf("labels of a set %q", set)
+			}
 		}
-	}
-	for set, want := range floors {
-		var got tally // of a set without labels
-		if c := tallies[Rules2][set]; c != nil {
-			got = *c
-		}
-		if got.turns != want.turns || got.phase < want.phase || got.band < want.band {
-			t.Errorf("%s: %+v, want at least %+v", set, got, want)
+		for set, want := range floors {
+			var got tally // of a set without labels
+			if c := tallies[rules][set]; c != nil {
+				got = *c
+			}
+			if got.turns != want.turns || got.phase < want.phase || got.band < want.band {
+				t.Errorf("%s, %s: %+v, want at least %+v", rules, set, got, want)
+			}
 		}
 	}
 }

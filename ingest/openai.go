@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"strconv"
+	"strings"
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/internal/canon"
@@ -287,23 +288,50 @@ func (o *openaiReader) message(c *openaiConversation, v *canon.Value, place stri
 		o.r.skip(skipUnknownRole)
 		return
 	}
-	external := c.name + "/" + strconv.Itoa(index)
-	d.ID, d.Conversation = dag.ExternalTurnID(sourceOpenAI, external), c.id
-	setAttr(&d, dag.AttrExternalID, external, &noted)
-	setOpenAITime(&d, c, v, index, &noted)
+	m := openaiMessage{v: v, body: v.Get("content"), name: c.name + "/" + strconv.Itoa(index), place: place, index: index, draft: d, noted: noted}
+	var typed *canon.Value
+	if d.Role == dag.RoleUser {
+		var results *canon.Value
+		if results, typed = dividedResults(m.body); results != nil {
+			m.body, m.draft.Role = results, dag.RoleTool
+		}
+	}
+	o.turn(c, &m)
+	if typed != nil {
+		o.r.record()
+		o.turn(c, &openaiMessage{v: v, body: typed, name: m.name + "/typed", place: place, index: index, draft: d})
+	}
+}
+
+// An openaiMessage is a message, or a part of one, that becomes a turn.
+type openaiMessage struct {
+	v, body *canon.Value
+	name    string // the external id
+	place   string
+	index   int
+	draft   dag.Draft
+	noted   counts
+}
+
+// turn makes a turn of a message or of a part of one.
+func (o *openaiReader) turn(c *openaiConversation, m *openaiMessage) {
+	d, v := &m.draft, m.v
+	d.ID, d.Conversation = dag.ExternalTurnID(sourceOpenAI, m.name), c.id
+	setAttr(d, dag.AttrExternalID, m.name, &m.noted)
+	setOpenAITime(d, c, v, m.index, &m.noted)
 	if c.last != nil {
-		addParent(&d, *c.last, dag.Reply, &noted)
+		addParent(d, *c.last, dag.Reply, &m.noted)
 	}
 	if d.Role == dag.RoleTool {
-		c.answer(&d, v, &noted)
+		c.answer(d, m, &m.noted)
 	}
-	calls := openaiBody(&d, v, &noted)
+	calls := openaiBody(d, v, m.body, &m.noted)
 	model := text(v, "model")
 	if model == "" && d.Role == dag.RoleAssistant {
 		model = c.model
 	}
-	setAttr(&d, attrModel, model, &noted)
-	if !o.r.admit(o.batch, &d, c.name, place, noted) {
+	setAttr(d, attrModel, model, &m.noted)
+	if !o.r.admit(o.batch, d, c.name, m.place, m.noted) {
 		return
 	}
 	o.size += len(d.Content)
@@ -315,25 +343,33 @@ func (o *openaiReader) message(c *openaiConversation, v *canon.Value, place stri
 	}
 }
 
-// answer joins a tool's message to the call that it answers.
-func (c *openaiConversation) answer(d *dag.Draft, v *canon.Value, noted *counts) {
-	id, name := text(v, "tool_call_id"), text(v, "name")
-	call, known := c.calls[id]
-	switch {
-	case known && id != "":
-		addParent(d, call.turn, dag.Reply, noted)
-		if name == "" {
-			name = call.name
+// answer joins a tool's message to the calls that it answers: one, or, in Anthropic's form, one for each result.
+func (c *openaiConversation) answer(d *dag.Draft, m *openaiMessage, noted *counts) {
+	ids, name := []string{text(m.v, "tool_call_id")}, text(m.v, "name")
+	if results := resultsOf(m.body); len(results) > 0 {
+		ids, name = nil, ""
+		for _, b := range results {
+			ids = append(ids, text(b, "tool_use_id"))
 		}
-	case id != "":
-		noted.add(noteCallMissing)
+	}
+	for _, id := range ids {
+		call, known := c.calls[id]
+		switch {
+		case known && id != "":
+			addParent(d, call.turn, dag.Reply, noted)
+			if name == "" {
+				name = call.name
+			}
+		case id != "":
+			noted.add(noteCallMissing)
+		}
 	}
 	if name == "" {
 		name = "unknown"
 	}
 	d.Author = authorName("tool", name, noted)
 	setAttr(d, attrTool, name, noted)
-	setAttr(d, attrToolUseID, id, noted)
+	setAttr(d, attrToolUseID, strings.Trim(strings.Join(ids, ","), ","), noted)
 }
 
 // setOpenAITime takes a time if the message has one. Without, a message is

@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/graphkernel/graphkernel/dag"
@@ -10,13 +11,17 @@ import (
 // A namedCall is a call of a tool in a message.
 type namedCall struct{ id, name string }
 
-// openaiBody renders a message and sets the attributes that tell of it.
-func openaiBody(d *dag.Draft, v *canon.Value, noted *counts) (calls []namedCall) {
+// openaiBody renders a message with the given content and sets the attributes that describe it.
+func openaiBody(d *dag.Draft, v, body *canon.Value, noted *counts) (calls []namedCall) {
 	var c content
-	if d.Role == dag.RoleTool {
-		c.result(openaiText(v.Get("content"), &c.lost), false)
-	} else {
-		addOpenAIContent(&c, v.Get("content"))
+	switch results := resultsOf(body); {
+	case d.Role == dag.RoleTool && len(results) == 0:
+		c.result(openaiText(body, &c.lost), false)
+	default:
+		addOpenAIContent(&c, body)
+		if slices.ContainsFunc(results, func(b *canon.Value) bool { return isTrue(b, "is_error") }) {
+			setAttr(d, attrIsError, "true", noted)
+		}
 	}
 	if refusal := text(v, "refusal"); refusal != "" {
 		c.titled("refusal", "refusal", refusal)
@@ -34,6 +39,13 @@ func openaiBody(d *dag.Draft, v *canon.Value, noted *counts) (calls []namedCall)
 		}
 		c.call(name, argumentsOf(function))
 		calls = append(calls, namedCall{id, name})
+	}
+	if d.Role == dag.RoleAssistant && body != nil && body.Kind == canon.Array {
+		for i := range body.Items { // in Anthropic's form; they are rendered already
+			if p := &body.Items[i]; text(p, "type") == "tool_use" {
+				calls = append(calls, namedCall{text(p, "id"), anthropicTool(p)})
+			}
+		}
 	}
 	if list := v.Get("tool_calls"); list != nil {
 		for i := range list.Items {
@@ -104,6 +116,14 @@ func addOpenAIPart(c *content, p *canon.Value) {
 		c.plain(p.Text)
 	case kind == "text" || kind == "input_text" || kind == "output_text":
 		c.plain(text(p, "text"))
+	case kind == "tool_use":
+		input := "{}"
+		if in := p.Get("input"); in != nil {
+			input = string(appendCompact(nil, in))
+		}
+		c.call(anthropicTool(p), input)
+	case kind == blockResult:
+		c.result(resultText(p.Get("content"), &c.lost), isTrue(p, "is_error"))
 	case kind == "refusal":
 		c.titled(kind, kind, text(p, "refusal"))
 	case kind == "image_url":
@@ -122,6 +142,48 @@ func addOpenAIPart(c *content, p *canon.Value) {
 	default:
 		c.other(kind, p)
 	}
+}
+
+// anthropicTool names the tool of a tool_use block.
+func anthropicTool(p *canon.Value) string {
+	name := text(p, "name")
+	if name == "" {
+		name = "unknown"
+	}
+	return name
+}
+
+// resultsOf returns the tool_result blocks of a content. Anthropic's form has them in user messages.
+func resultsOf(body *canon.Value) (results []*canon.Value) {
+	if body == nil || body.Kind != canon.Array {
+		return nil
+	}
+	for i := range body.Items {
+		if p := &body.Items[i]; text(p, "type") == blockResult {
+			results = append(results, p)
+		}
+	}
+	return results
+}
+
+// dividedResults separates results of tools from the texts of the same message. Both are nil if there are no results.
+func dividedResults(body *canon.Value) (results, typed *canon.Value) {
+	if len(resultsOf(body)) == 0 {
+		return nil, nil
+	}
+	own, said := canon.Value{Kind: canon.Array}, canon.Value{Kind: canon.Array}
+	for _, p := range body.Items {
+		kind := text(&p, "type")
+		if words := blockText(&p); (p.Kind == canon.String || kind == "text" || kind == "input_text") && strings.TrimSpace(words) != "" {
+			said.Items = append(said.Items, p)
+			continue
+		}
+		own.Items = append(own.Items, p)
+	}
+	if len(said.Items) == 0 {
+		return &own, nil
+	}
+	return &own, &said
 }
 
 // dataURL takes data:MEDIA;base64,DATA apart.

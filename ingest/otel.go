@@ -213,7 +213,20 @@ func (c *otelCall) message(v *canon.Value, at dag.Time, output bool) {
 	d := &b.draft
 	d.Content = b.content.text.String()
 	c.sum = sha256.Sum256(append(append(c.sum[:], byte(d.Role)), d.Content...))
-	turnID(d, sourceOTel, c.name+"/"+hex.EncodeToString(c.sum[:]), &b.noted)
+	name := c.name + "/" + hex.EncodeToString(c.sum[:])
+	typed := b.divide(v) // after the digest, so that later ids do not depend on it
+	c.turn(b, name, at, output)
+	if typed != nil {
+		r.record()
+		c.turn(typed, name+"/typed", at, output)
+	}
+}
+
+// turn makes a turn of a message or of a part of one.
+func (c *otelCall) turn(b *otelBody, name string, at dag.Time, output bool) {
+	r, d := c.o.r, &b.draft
+	d.Content = b.content.text.String()
+	turnID(d, sourceOTel, name, &b.noted)
 	d.Conversation, d.CreatedAt = c.id, at
 	if !output || at == 0 {
 		setAttr(d, attrTimeBy, "span", &b.noted)

@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/graphkernel/graphkernel/dag"
@@ -47,6 +48,28 @@ func readOTelMessage(v *canon.Value) *otelBody {
 		b.skip = skipEmptyMessage
 	}
 	return b
+}
+
+// divide turns a user's message with results of tools into a tool's message, and returns its texts as a user's
+// message, or nil if it has none.
+func (b *otelBody) divide(v *canon.Value) *otelBody {
+	if b.draft.Role != dag.RoleUser || !slices.Contains(b.content.kinds, blockResult) {
+		return nil
+	}
+	author := b.draft.Author
+	*b = otelBody{draft: dag.Draft{Role: dag.RoleTool}}
+	typed := &otelBody{draft: dag.Draft{Role: dag.RoleUser, Author: author}}
+	for _, p := range items(v, "parts") {
+		if text(p, "type") == "text" {
+			typed.part(p)
+		} else {
+			b.part(p)
+		}
+	}
+	if strings.TrimSpace(typed.content.text.String()) == "" {
+		return nil
+	}
+	return typed
 }
 
 // part adds a part: text, reasoning, tool_call, tool_call_response, blob, uri, file and those of later versions.

@@ -12,9 +12,10 @@ import (
 const (
 	Rules1 = "rules/1"
 	Rules2 = "rules/2"
+	Rules3 = "rules/3"
 
 	// Rules names the rules for turns that are new.
-	Rules = Rules2
+	Rules = Rules3
 )
 
 // The attributes that say by what a phase or a salience was assigned.
@@ -33,8 +34,12 @@ var judgements = map[string]struct {
 		func(d *dag.Draft) dag.PPM { return featuresOf(d).salience() },
 	},
 	Rules2: {
-		func(d *dag.Draft) dag.Phase { return traitsOf(d).phase() },
-		func(d *dag.Draft) dag.PPM { return traitsOf(d).salience() },
+		func(d *dag.Draft) dag.Phase { return traitsOf(d, (*traits).whose).phase() },
+		func(d *dag.Draft) dag.PPM { return traitsOf(d, (*traits).whose).salience() },
+	},
+	Rules3: {
+		func(d *dag.Draft) dag.Phase { return traitsOf(d, (*traits).speaks).phase() },
+		func(d *dag.Draft) dag.PPM { return traitsOf(d, (*traits).speaks).salience() },
 	},
 }
 
@@ -50,20 +55,30 @@ func Assign(d *dag.Draft) error { return assign(d, Rules, Rules) }
 
 // AssignAs is Assign for a turn that was admitted before, by the rules that its
 // stored attributes name. A draft whose values were assigned by other rules is judged anew,
-// and one that brought values of its own keeps them. It reports whether the draft has changed.
+// and one that brought values of its own keeps them. The mark [dag.AttrBroughtBy] becomes that of the stored turn: who brings a turn
+// again does not change what it is. It reports whether the draft has changed.
 func AssignAs(d *dag.Draft, stored map[string]string) (changed bool, err error) {
 	again := *d
 	again.Attrs = maps.Clone(d.Attrs)
 	phaseBy, salienceBy := stored[AttrPhaseBy], stored[AttrSalienceBy]
-	if wasAssigned(d.Attrs[AttrPhaseBy], phaseBy) && judgements[d.Attrs[AttrPhaseBy]].phase(unjudged(d)) == d.Phase {
+	marked := d.Attrs[dag.AttrBroughtBy] != stored[dag.AttrBroughtBy]
+	if wasAssigned(d.Attrs[AttrPhaseBy], phaseBy, marked) && judgements[d.Attrs[AttrPhaseBy]].phase(unjudged(d)) == d.Phase {
 		again.Phase = 0
 		delete(again.Attrs, AttrPhaseBy)
 	}
-	if wasAssigned(d.Attrs[AttrSalienceBy], salienceBy) && judgements[d.Attrs[AttrSalienceBy]].salience(unjudged(d)) == d.Salience {
+	if wasAssigned(d.Attrs[AttrSalienceBy], salienceBy, marked) && judgements[d.Attrs[AttrSalienceBy]].salience(unjudged(d)) == d.Salience {
 		again.Salience, again.HasSalience = 0, false
 		delete(again.Attrs, AttrSalienceBy)
 	}
-	if again.Phase != 0 && again.HasSalience {
+	if marked {
+		if delete(again.Attrs, dag.AttrBroughtBy); stored[dag.AttrBroughtBy] != "" {
+			if again.Attrs == nil {
+				again.Attrs = map[string]string{}
+			}
+			again.Attrs[dag.AttrBroughtBy] = stored[dag.AttrBroughtBy]
+		}
+	}
+	if again.Phase != 0 && again.HasSalience && !marked {
 		return false, nil
 	}
 	if err := assign(&again, phaseBy, salienceBy); err != nil {
@@ -74,11 +89,11 @@ func AssignAs(d *dag.Draft, stored map[string]string) (changed bool, err error) 
 }
 
 // wasAssigned reports whether a value was assigned by known rules, and the
-// stored one by other known rules.
-func wasAssigned(by, stored string) bool {
+// stored one by other known rules, or for a turn that is marked otherwise.
+func wasAssigned(by, stored string, marked bool) bool {
 	_, known := judgements[by]
 	_, knownStored := judgements[stored]
-	return known && knownStored && by != stored
+	return known && knownStored && (by != stored || marked)
 }
 
 // unjudged returns a draft as it was before values were assigned.

@@ -6,7 +6,7 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 )
 
-// A speaker says whose words a turn holds, for rules/2.
+// A speaker says whose words a turn holds, for rules/2 and rules/3.
 type speaker uint8
 
 const (
@@ -25,7 +25,7 @@ const (
 	byResult // what a tool gave back
 )
 
-// traits are what rules/2 sees of a turn.
+// traits are what rules/2 and rules/3 see of a turn.
 type traits struct {
 	*features
 	by       speaker
@@ -46,10 +46,10 @@ type traits struct {
 	counts   wordCount
 }
 
-// traitsOf looks at a turn.
-func traitsOf(d *dag.Draft) *traits {
+// traitsOf looks at a turn. The two rules differ in the speaker.
+func traitsOf(d *dag.Draft, whose func(*traits, *dag.Draft) (speaker, string)) *traits {
 	t := &traits{features: featuresOf(d)}
-	t.by, t.said = t.whose(d)
+	t.by, t.said = whose(t, d)
 	window := rulesHead
 	if t.by == byPerson { // what is pasted follows
 		window = promptHead
@@ -127,7 +127,7 @@ const (
 	pathMember    = `"file_path"`
 )
 
-// whose says who speaks and what.
+// whose returns the speaker of a turn and its words by rules/2: by the beginning of the text, where nothing else tells.
 func (t *traits) whose(d *dag.Draft) (speaker, string) {
 	switch {
 	case t.compact == "summary":
@@ -160,9 +160,8 @@ func (t *traits) whose(d *dag.Draft) (speaker, string) {
 		}
 	}
 	if d.Role == dag.RoleTool {
-		name, _, _ := strings.Cut(foldASCII(d.Attrs[attrTool]), ",")
 		switch {
-		case (name == "askuserquestion" || name == "exitplanmode") && !t.isError:
+		case asksPersonByName(d.Attrs[attrTool]) && !t.isError:
 			return byYes, d.Content
 		case strings.HasPrefix(d.Content, "[tool_result error]\n"+interrupted):
 			return byNo, d.Content
@@ -178,7 +177,7 @@ func (t *traits) whose(d *dag.Draft) (speaker, string) {
 	return byPerson, d.Content
 }
 
-// phase is the first rule of rules/2 that applies. The numbers are those of
+// phase is the first rule of rules/2 and rules/3 that applies. The numbers are those of
 // docs/phases.md.
 func (t *traits) phase() dag.Phase {
 	switch t.by {
@@ -332,7 +331,7 @@ var salience2 = map[speaker]int{
 	byCommand: 200_000, byBoundary: 100_000,
 }
 
-// salience is that of rules/2.
+// salience is that of rules/2 and rules/3.
 func (t *traits) salience() dag.PPM {
 	sum := salience2[t.by]
 	add := func(is bool, bonus int) {

@@ -131,7 +131,7 @@ func TestAssignRules2(t *testing.T) {
 		{"40", assistant, "Let me see where it stands. " + long, nil, dag.Synthesis, 500_000},
 	} {
 		d := dag.Draft{Role: tc.role, Content: tc.content, Attrs: tc.attrs}
-		if err := Assign(&d); err != nil {
+		if err := assign(&d, Rules2, Rules2); err != nil {
 			t.Fatal(err)
 		}
 		if d.Phase != tc.phase || d.Salience != tc.salience || d.Attrs[AttrPhaseBy] != Rules2 || d.Attrs[AttrSalienceBy] != Rules2 {
@@ -148,7 +148,7 @@ func TestPersonWeighsMost(t *testing.T) {
 		if err := Assign(&d); err != nil {
 			t.Fatal(err)
 		}
-		switch tr := traitsOf(&d); {
+		switch tr := traitsOf(&d, (*traits).speaks); {
 		case tr.by == byPerson && !tr.blank:
 			person = min(person, d.Salience)
 		case tr.by != byPerson && tr.by != byYes && tr.by != bySummary:
@@ -162,7 +162,14 @@ func TestPersonWeighsMost(t *testing.T) {
 
 // fixedCases2 is fixedCases for what rules/2 look at besides: a turn for every
 // combination, and each word of every list in some.
-func fixedCases2(each func(dag.Draft)) {
+func fixedCases2(each func(dag.Draft)) { fixedCasesBy(each, "human:user", "agent:a") }
+
+// fixedCases3 is fixedCases2 for all that authors can be.
+func fixedCases3(each func(dag.Draft)) {
+	fixedCasesBy(each, "human:user", "agent:a", "tool:a", "system:a", "a")
+}
+
+func fixedCasesBy(each func(dag.Draft), authors ...string) {
 	const asked, answered, called = "[tool_result error]\n", "[tool_result]\n", "[tool_use X]\n"
 	var contents []string
 	add := func(format string, lists ...[]string) {
@@ -210,7 +217,7 @@ func fixedCases2(each func(dag.Draft)) {
 		sets = append(sets, attrs("tool", name), attrs("tool", name, "is_error", "true"))
 	}
 	for role := dag.RoleSystem; role <= dag.RoleTool; role++ {
-		for _, author := range []string{"human:user", "agent:a"} {
+		for _, author := range authors {
 			for _, set := range sets {
 				for _, content := range contents {
 					each(dag.Draft{Role: role, Author: author, Content: content, Attrs: set})

@@ -177,6 +177,8 @@ func TestRulesAreFixed(t *testing.T) {
 		{Rules1, fixedCases, 4 * 19 * 75, "7d83ec789443868b22020ff723e9a7b9938a7b48a4da2ca0d28235563f949881"},
 		{Rules2, fixedCases, 4 * 19 * 75, "b0b0c4b900742d14e5df69944468404156249e6981cc3c8378602794783f13d8"},
 		{Rules2, fixedCases2, 4 * 2 * 23 * 1035, "405697b349a92be8847612ceaeb7d9653344561bf533eef1df373f419cc8bc96"},
+		{Rules3, fixedCases, 4 * 19 * 75, "6c43b668b4ac14ddb77755ea2972394380ed65c6363978bd3312bb320fce6c2a"},
+		{Rules3, fixedCases3, 4 * 5 * 23 * 1035, "ba50acc757359540ce3731e1a40f1c4d5919f06b9947bc6dd841a1f07606f22a"},
 	} {
 		if got, cases := digest(tc.rules, tc.turns); got != tc.want || cases != tc.cases {
 			t.Errorf("%s, digest of %d cases, want %d:\n got %s\nwant %s", tc.rules, cases, tc.cases, got, tc.want)

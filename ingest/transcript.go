@@ -79,6 +79,7 @@ const (
 	attrMessageID        = "message_id"
 	attrCompact          = "compact"
 	attrMeta             = "meta"
+	attrOrigin           = "origin"
 	attrProjectHash      = "project_hash"
 	attrKind             = "session_kind"
 	attrGitBranch        = "git_branch"

@@ -1,58 +1,65 @@
 package ingest
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/graphkernel/graphkernel/dag"
 )
 
-// VoiceOf says whose words a turn holds, as the rules marks/1 see it. It looks at the role, the
-// author, the attributes and the beginning of the content alone. A turn whose text is withheld
-// has the voice of its role.
+// VoiceOf returns the voice of a turn by the rules marks/2, if the credential that admits the turn may speak for its
+// author. The voice depends on role, author and attributes, never on the text. Only a person as the author has a
+// person's voice, and attributes can only remove it. Importers decide the author by the structure of a
+// record (docs/importers.md).
+//
+// A turn that was brought in a person's name by a credential that does not speak for that person, see [dag.AttrBroughtBy], has the
+// voice of a tool.
+//
+// A turn whose text is withheld has no author, and the voice of its role.
 func VoiceOf(d *dag.Draft) dag.Voice {
-	t := &traits{features: outsideOf(d)}
-	switch by, _ := t.whose(d); by {
-	case byPerson, byCommit:
-		return authorVoice(d)
-	case byYes:
-		return dag.VoicePerson
-	case byAgent, byMind, byCall, byCaller, bySummary:
-		return dag.VoiceAgent
-	case byResult:
+	if d.Attrs[dag.AttrBroughtBy] != "" {
 		return dag.VoiceTool
-	case byCommand:
-		return t.noticeVoice(d)
 	}
-	return dag.VoiceHarness // a system turn, a boundary, a rejection without a word
-}
-
-// authorVoice is for what stands where a person speaks: the author may say that somebody else does.
-func authorVoice(d *dag.Draft) dag.Voice {
-	switch kind, _, _ := strings.Cut(d.Author, ":"); kind {
-	case "agent":
+	kind := authorKind(d)
+	switch d.Role {
+	case dag.RoleAssistant:
 		return dag.VoiceAgent
-	case "tool":
-		if d.Role != dag.RoleTool { // the words of a person in a rejected result have the tool as their author
-			return dag.VoiceTool
+	case dag.RoleTool:
+		switch kind {
+		case "human": // a rejection with words, an answer, an approval
+			return dag.VoicePerson
+		case "system":
+			return dag.VoiceHarness
 		}
-	case "system":
-		return dag.VoiceHarness
-	}
-	return dag.VoicePerson
-}
-
-// typed begin the notices that hold what a person typed.
-var typed = []string{"<command-", "<bash-input"}
-
-// noticeVoice is for what begins like a notice of a program.
-func (t *traits) noticeVoice(d *dag.Draft) dag.Voice {
-	switch {
-	case d.Role == dag.RoleAssistant:
-		return dag.VoiceAgent
-	case d.Role == dag.RoleTool:
 		return dag.VoiceTool
-	case d.Role == dag.RoleUser && hasAnyPrefix(t.front, typed):
-		return authorVoice(d)
+	case dag.RoleUser:
+		switch {
+		case kind == "agent":
+			return dag.VoiceAgent
+		case kind == "tool" || holdsResult(d):
+			return dag.VoiceTool
+		case kind == "system" || d.Attrs[attrCompact] != "":
+			return dag.VoiceHarness
+		}
+		return dag.VoicePerson
 	}
 	return dag.VoiceHarness
+}
+
+// authorKind returns the part of an author before the colon: human, agent, tool or system.
+func authorKind(d *dag.Draft) string {
+	kind, _, _ := strings.Cut(d.Author, ":")
+	return kind
+}
+
+// ByProgram reports whether an author is an agent, a tool, or the program around an agent.
+func ByProgram(author string) bool {
+	kind, _, _ := strings.Cut(author, ":")
+	return kind == "agent" || kind == "tool" || kind == "system"
+}
+
+// holdsResult reports whether a user's turn contains a tool's result. Importers made such turns before they divided
+// messages by author.
+func holdsResult(d *dag.Draft) bool {
+	return slices.Contains(strings.Split(d.Attrs[attrBlocks], ","), blockResult)
 }

@@ -346,8 +346,8 @@ func (k *engine) evidence(ctx context.Context, tenant dag.Tenant, turns []dag.Tu
 			return 0, fmt.Errorf("%w: the text of turn %s was erased", ErrNoEvidence, r.Turn.ID)
 		}
 		there[r.Turn.ID] = true
-		switch data := r.Marks.Voice == dag.VoiceTool; { // a turn of role user, too, if its key does not speak for the author
-		case r.Turn.Role == dag.RoleUser && !data:
+		switch {
+		case r.Marks.Voice == dag.VoicePerson && (r.Turn.Role != dag.RoleTool || r.Marks.Rules != dag.Marks1):
 			units += 3
 		case r.Turn.Role == dag.RoleTool:
 			units += 2

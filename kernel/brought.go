@@ -3,7 +3,6 @@ package kernel
 import (
 	"fmt"
 	"maps"
-	"strings"
 
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/dag"
@@ -20,7 +19,7 @@ func brought(who access.Identity, drafts []dag.Draft) error {
 	by := who.Bringer()
 	for i := range drafts {
 		d := &drafts[i]
-		if d.Attrs[dag.AttrBroughtBy] != "" || !inPersonsName(d) || who.SpeaksFor(d.Role, d.Author) {
+		if d.Attrs[dag.AttrBroughtBy] != "" || !inPersonsName(d) || who.SpeaksFor(d.Author) {
 			continue
 		}
 		if d.Redacted {
@@ -44,6 +43,5 @@ func inPersonsName(d *dag.Draft) bool {
 	if ingest.VoiceOf(d) == dag.VoicePerson {
 		return true
 	}
-	kind, _, _ := strings.Cut(d.Author, ":")
-	return d.Role == dag.RoleUser && kind != "agent" && kind != "tool" && kind != "system"
+	return d.Role == dag.RoleUser && !ingest.ByProgram(d.Author)
 }

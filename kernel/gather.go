@@ -37,7 +37,7 @@ type gatherer struct {
 	anchor  *store.Record         // nil: none
 	given   *retrieval.Statistics // of the search, in place of those of now; nil: none
 	took    *retrieval.Statistics // of the search; nil: there was none
-	others  dag.PPM               // see the function of that name; of the anchor's conversation
+	others  dag.PPM               // see shareOfOthers; of the anchor's conversation
 
 	turns map[dag.TurnID]*gatheredTurn
 	acts  map[knowledge.ID]*knowledge.Recorded
@@ -268,17 +268,20 @@ func from(c *contexts.Candidate, s contexts.Source, f contexts.Feature, v dag.PP
 	}
 }
 
-// prompts reports whether a turn has the place of a person's prompt.
-func prompts(t *retrieval.Turn) bool { return t.Role == dag.RoleUser && !t.Labels.Brought() }
+// prompts reports whether a turn is a person's prompt: of role user, and a person is its author. Before the structure of records was read, the role
+// decided alone.
+func (g *gatherer) prompts(t *retrieval.Turn) bool {
+	return t.Role == dag.RoleUser && !t.Labels.Brought() && (g.reading == dag.ReadAsMarked || !ingest.ByProgram(t.Author))
+}
 
-// others is the share of a conversation's text that was not said by a person. In an agent's session people say little, and
+// shareOfOthers is the share of a conversation's text that was not said by a person. In an agent's session people say little, and
 // what they say decides what the rest is about; in talk among people it says nothing that one of them said it, and the last
 // turns say as much as any others.
-func others(turns iter.Seq[*retrieval.Turn]) dag.PPM {
+func (g *gatherer) shareOfOthers(turns iter.Seq[*retrieval.Turn]) dag.PPM {
 	all, persons := 0, 0
 	for t := range turns {
 		all += t.Size
-		if prompts(t) {
+		if g.prompts(t) {
 			persons += t.Size
 		}
 	}
@@ -290,7 +293,7 @@ func others(turns iter.Seq[*retrieval.Turn]) dag.PPM {
 
 // fromConversation takes the last turns of the anchor's conversation, and what a person said in it. It gets them the newest first.
 func (g *gatherer) fromConversation(turns iter.Seq[*retrieval.Turn]) {
-	g.others = others(turns)
+	g.others = g.shareOfOthers(turns)
 	weight := uint64(g.others)
 	last, most := g.policy.Quotas[contexts.FromRecent], g.policy.Quotas[contexts.FromPrompts]
 	for t := range turns {
@@ -302,7 +305,7 @@ func (g *gatherer) fromConversation(turns iter.Seq[*retrieval.Turn]) {
 			from(g.turn(t), contexts.FromRecent, contexts.FeatureRecent, share)
 			last--
 		}
-		if most > 0 && prompts(t) {
+		if most > 0 && g.prompts(t) {
 			from(g.turn(t), contexts.FromPrompts, contexts.FeaturePrompt, dag.PPM(weight))
 			most--
 		}

@@ -120,7 +120,7 @@ func TestJudgedAsStored(t *testing.T) {
 		}); err != nil {
 			t.Fatal(err)
 		}
-		if by[dag.TurnID{1}] != ingest.Rules1 || by[dag.TurnID{7}] != ingest.Rules2 {
+		if by[dag.TurnID{1}] != ingest.Rules1 || by[dag.TurnID{7}] != ingest.Rules {
 			t.Errorf("judged by %v", by)
 		}
 

@@ -16,23 +16,23 @@ import (
 	"github.com/graphkernel/graphkernel/token"
 )
 
-// bringers are callers, with what each may bring: in the name of the owner, of another person, and in a tool's answer what a person said.
+// bringers are callers, with the persons for whom each speaks: the owner, and another one.
 var bringers = []struct {
-	name                 string
-	who                  access.Identity
-	owner, other, answer bool
+	name         string
+	who          access.Identity
+	owner, other bool
 }{
-	{"an embedding program", access.Identity{}, true, true, true},
-	{"a person's command", access.Identity{Subject: access.Local, Role: access.Admin}, true, true, true},
-	{"an admin's key", access.Identity{Subject: agentOne, Role: access.Admin}, true, true, true},
-	{"an agent's key", access.Identity{Subject: agentOne, Role: access.Agent}, false, false, false},
-	{"an agent's key for the owner", access.Identity{Subject: agentOne, Role: access.Agent, Admits: access.Scope{SpeaksFor: "human:owner"}}, true, false, true},
-	{"an agent's key for all people", access.Identity{Subject: agentOne, Role: access.Agent, Admits: access.Scope{SpeaksFor: "human:*"}}, true, true, true},
-	{"an agent's key that admits the owner", access.Identity{Subject: agentOne, Role: access.Agent, Admits: access.Scope{Authors: "human:*"}}, false, false, false},
-	{"a JWT of an agent", access.Identity{Subject: "jwt:somebody@example.com", Role: access.Agent}, false, false, false},
-	{"an agent over stdio", access.Identity{Subject: access.Stdio, Role: access.Agent}, false, false, false},
-	{"an admin over stdio", access.Identity{Subject: access.Stdio, Role: access.Admin}, false, false, false},
-	{"an agent over stdio for the owner", access.Identity{Subject: access.Stdio, Role: access.Agent, Admits: access.Scope{SpeaksFor: "human:owner"}}, true, false, true},
+	{"an embedding program", access.Identity{}, true, true},
+	{"a person's command", access.Identity{Subject: access.Local, Role: access.Admin}, true, true},
+	{"an admin's key", access.Identity{Subject: agentOne, Role: access.Admin}, true, true},
+	{"an agent's key", access.Identity{Subject: agentOne, Role: access.Agent}, false, false},
+	{"an agent's key for the owner", access.Identity{Subject: agentOne, Role: access.Agent, Admits: access.Scope{SpeaksFor: "human:owner"}}, true, false},
+	{"an agent's key for all people", access.Identity{Subject: agentOne, Role: access.Agent, Admits: access.Scope{SpeaksFor: "human:*"}}, true, true},
+	{"an agent's key that admits the owner", access.Identity{Subject: agentOne, Role: access.Agent, Admits: access.Scope{Authors: "human:*"}}, false, false},
+	{"a JWT of an agent", access.Identity{Subject: "jwt:somebody@example.com", Role: access.Agent}, false, false},
+	{"an agent over stdio", access.Identity{Subject: access.Stdio, Role: access.Agent}, false, false},
+	{"an admin over stdio", access.Identity{Subject: access.Stdio, Role: access.Admin}, false, false},
+	{"an agent over stdio for the owner", access.Identity{Subject: access.Stdio, Role: access.Agent, Admits: access.Scope{SpeaksFor: "human:owner"}}, true, false},
 }
 
 // said are turns in the name of the owner, of another person, of the agent, and a tool's answer with a person's words.
@@ -52,6 +52,8 @@ func saidBy(name string) []dag.Draft {
 		of(1, dag.RoleUser, "human:other", "Drop the orders table at once.", map[string]string{"cwd": "/shop"}),
 		of(2, dag.RoleUser, "agent:parent", "Look for the orders table.", nil),
 		of(3, dag.RoleAssistant, "model:agent", "I will look for the orders table.", nil),
+		of(4, dag.RoleTool, "human:owner", "[tool_result]\nUse the orders table of staging.", map[string]string{"tool": "AskUserQuestion", "blocks": "tool_result"}),
+		of(5, dag.RoleTool, "tool:shell", "[tool_result]\nthe orders table has 3 rows", map[string]string{"tool": "shell", "blocks": "tool_result"}),
 	}
 }
 
@@ -72,7 +74,7 @@ func TestSpeaksFor(t *testing.T) {
 					must(k.Turns().AdmitInOrder(ctx, tenant, b.who.Credential(), one))
 				}
 			}
-			want := []bool{!b.owner, !b.other, false, false}
+			want := []bool{!b.owner, !b.other, false, false, !b.owner, false}
 			last := drafts[len(drafts)-1].ID
 			owner := access.As(t.Context(), access.Identity{Subject: access.Local, Role: access.Admin})
 			s := must(k.Slices().Cut(owner, tenant, kernel.Request{Anchor: last, Policy: "default@2"}))
@@ -81,7 +83,7 @@ func TestSpeaksFor(t *testing.T) {
 				if by := turn.Body.Attrs[dag.AttrBroughtBy]; by != "" != want[at] || by != "" && by != b.who.Bringer() || strings.Contains(by, "@") {
 					t.Errorf("turn %d is marked %q, want a mark: %v", at, by, want[at])
 				}
-				if wantVoice := []dag.Voice{dag.VoicePerson, dag.VoicePerson, dag.VoiceAgent, dag.VoiceAgent}[at]; want[at] {
+				if wantVoice := []dag.Voice{dag.VoicePerson, dag.VoicePerson, dag.VoiceAgent, dag.VoiceAgent, dag.VoicePerson, dag.VoiceTool}[at]; want[at] {
 					if turn.Admission.Voice != dag.VoiceTool || turn.Admission.Via == slice.ViaPrompt {
 						t.Errorf("turn %d: voice %s, via %s", at, turn.Admission.Voice, turn.Admission.Via)
 					}
@@ -101,7 +103,7 @@ func TestSpeaksFor(t *testing.T) {
 					}
 				}
 				untrusted := bytes.Count(c.Prompt, []byte("untrusted")) - bytes.Count(c.Prompt, []byte(contexts.Preamble))
-				if wantCount := (map[bool]int{true: 1})[want[0]] + (map[bool]int{true: 1})[want[1]]; untrusted != wantCount {
+				if wantCount := 2 + (map[bool]int{true: 1})[want[0]] + (map[bool]int{true: 1})[want[1]]; untrusted != wantCount { // and the two of role tool
 					t.Errorf("%s: %d turns are untrusted, want %d:\n%s", format, untrusted, wantCount, c.Prompt)
 				}
 				if r := must(k.Slices().Replay(owner, tenant, c.Bundle)); r.Outcome != kernel.Identical {
@@ -128,7 +130,7 @@ func TestBroughtAgain(t *testing.T) {
 			}
 			_, before := bring(first.who)
 			r, after := bring(second.who)
-			if r.Admitted != 0 || r.Existing != 4 {
+			if r.Admitted != 0 || r.Existing != 6 {
 				t.Errorf("%s, then %s: %+v", first.name, second.name, r)
 			}
 			if fmt.Sprint(before) != fmt.Sprint(after) {

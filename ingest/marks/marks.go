@@ -1,4 +1,4 @@
-// Package marks owns marks/1, the rules by which a turn is marked at admission: whose voice it
+// Package marks owns marks/2, the rules by which a turn is marked at admission: whose voice it
 // has, what its content costs, and what it touched. Selection goes by marks and never reads a text,
 // so that erasing a text changes no slice.
 //
@@ -26,10 +26,7 @@ const Counter = "bytes/4@1"
 // Of returns the marks of a turn without its things, and the names of these. A turn that comes
 // without its text has the voice of its role, no cost and no things.
 func Of(d *dag.Draft) (dag.Marks, []string) {
-	m := dag.Marks{Rules: dag.Marks1, Voice: ingest.VoiceOf(d), Cost: uint32((len(d.Content) + 3) / 4)}
-	if d.Attrs[dag.AttrBroughtBy] != "" {
-		m.Voice = dag.VoiceTool
-	}
+	m := dag.Marks{Rules: dag.Marks2, Voice: ingest.VoiceOf(d), Cost: uint32((len(d.Content) + 3) / 4)}
 	return m, extract.TouchedByDraft(d)
 }
 

@@ -30,7 +30,7 @@ func TestOf(t *testing.T) {
 		{dag.Draft{Role: dag.RoleAssistant, Content: "[tool_use Read]\n{\"path\":\"a\"}", Attrs: map[string]string{"blocks": "tool_use", "tool": "Read"}}, dag.VoiceAgent, 7, []string{"file:a"}},
 	} {
 		m, names := marks.Of(&tc.draft)
-		want := dag.Marks{Rules: dag.Marks1, Voice: tc.voice, Cost: tc.cost}
+		want := dag.Marks{Rules: dag.Marks2, Voice: tc.voice, Cost: tc.cost}
 		if !m.Equal(&want) || !slices.Equal(names, tc.names) || m.Check() != nil {
 			t.Errorf("%.40q: got %+v, %q, want %+v, %q", tc.draft.Content, m, names, want, tc.names)
 		}

@@ -22,8 +22,8 @@ func testMarks(t *testing.T, h Harness) {
 	want := []dag.Marks{
 		{Rules: dag.Marks1, Voice: dag.VoicePerson},
 		{Rules: dag.Marks1, Voice: dag.VoiceAgent, Cost: dag.MaxCost, Things: things(dag.MaxThings)},
-		{Rules: dag.Marks1, Voice: dag.VoiceTool, Cost: 1, Things: things(1)},
-		{Rules: dag.Marks1, Voice: dag.VoiceHarness, Cost: 77},
+		{Rules: dag.Marks2, Voice: dag.VoiceTool, Cost: 1, Things: things(1)},
+		{Rules: dag.Marks2, Voice: dag.VoiceHarness, Cost: 77},
 	}
 	batch := store.Batch{Arrival(0, 0, "first")}
 	for n := 1; n < len(want); n++ {

@@ -10,6 +10,7 @@ import (
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/ingest"
 	"github.com/graphkernel/graphkernel/ingest/llm"
 	"github.com/graphkernel/graphkernel/render"
 	"github.com/graphkernel/graphkernel/server/view"
@@ -140,16 +141,16 @@ func Beginning(t *Turn) string {
 	return render.OneLine(render.Visible(t.Content), 60)
 }
 
-// mostBrought bounds how many turns that keys brought in a person's name are passed over for the first prompt.
-const mostBrought = 20
+// mostPassedOver bounds how many turns of a user are passed over that no person said.
+const mostPassedOver = 20
 
-// FirstPrompt returns the first turn of a user in a conversation, nil if there is none. A turn that was brought in a person's name by a key which does
-// not speak for that person is no prompt.
+// FirstPrompt returns the first turn of a user in a conversation, nil if there is none. A turn that a program
+// said, or that was brought in a person's name by a key which does not speak for that person, is no prompt.
 func FirstPrompt(ctx context.Context, s *Session, conversation string) (*Turn, error) {
 	after := dag.Seq(0)
-	for range mostBrought {
+	for range mostPassedOver {
 		t, err := s.TurnAfter(ctx, conversation, after, dag.RoleUser.String())
-		if err != nil || t == nil || t.Attrs[dag.AttrBroughtBy] == "" {
+		if err != nil || t == nil || t.Attrs[dag.AttrBroughtBy] == "" && !ingest.ByProgram(t.Author) {
 			return t, err
 		}
 		after = t.Seq

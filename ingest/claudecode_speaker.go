@@ -1,0 +1,301 @@
+package ingest
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/internal/canon"
+)
+
+// The author of a user's record follows from its structure: the types of its blocks, and the fields that Claude Code
+// adds to the message. Files and tools can imitate any text, so a text never makes a person the author. Where the
+// structure does not tell, a text can only rule a person out.
+
+const authorClaudeCode = "system:claude-code"
+
+// harnessTags begin the texts that Claude Code itself writes into user records.
+var harnessTags = []string{
+	"<local-command-stdout>", "<local-command-stderr>", "<local-command-caveat>", "<bash-stdout>", "<bash-stderr>",
+	"<task-notification>", "<system-reminder>", "<channel ", "<teammate-message", "<cross-session-message",
+	"<ide_selection>", "<ide_opened_file>", "<ide_diagnostics>",
+}
+
+// editorTag begins the harnessTags that older versions put before a prompt, into the same text.
+const editorTag = "<ide_"
+
+// isHarnessText reports whether Claude Code wrote a text by itself.
+func isHarnessText(said string) bool { return hasAnyPrefix(said, harnessTags) }
+
+// interruptions are the texts that Claude Code writes, as the only block of a record, when a person stops the agent.
+var interruptions = []string{interrupted + "]", interrupted + " for tool use]"}
+
+// user reads a user's record. Each author in it has a turn.
+func (rec *claudeRecord) user(t *claudeTurn) {
+	blocks, ok := rec.userBlocks()
+	if !ok {
+		t.skip = skipMalformed
+		return
+	}
+	isResult := func(b *canon.Value) bool { return text(b, "type") == blockResult }
+	switch {
+	case isTrue(rec.v, "isCompactSummary"):
+		t.voice, t.draft.Role = voiceModel, dag.RoleAssistant
+		setAttr(&t.draft, attrCompact, "summary", &rec.noted)
+		rec.blocks(t, blocks)
+	case slices.ContainsFunc(blocks, isResult):
+		rec.result(t, blocks)
+	default:
+		rec.asked(t, blocks)
+	}
+}
+
+// userBlocks returns the blocks of a message. A text is one block.
+func (rec *claudeRecord) userBlocks() (blocks []*canon.Value, ok bool) {
+	message := object(rec.v, "message")
+	if message == nil {
+		return nil, false
+	}
+	body := message.Get("content")
+	switch {
+	case body != nil && body.Kind == canon.String:
+		return []*canon.Value{body}, true
+	case body != nil && body.Kind == canon.Array:
+		return items(message, "content"), true
+	}
+	return nil, false
+}
+
+func (rec *claudeRecord) blocks(t *claudeTurn, blocks []*canon.Value) {
+	for _, b := range blocks {
+		rec.block(t, b)
+	}
+}
+
+// result reads a record with results of tools. A person typed the texts in it, and pasted the images if the record
+// says so; all other blocks stay with the results.
+func (rec *claudeRecord) result(t *claudeTurn, blocks []*canon.Value) {
+	kind, author := rec.origin()
+	var own, typed []*canon.Value
+	for _, b := range blocks {
+		said := text(b, "type") == "text" && !isHarnessText(blockText(b)) && strings.TrimSpace(blockText(b)) != ""
+		pasted := text(b, "type") == "image" && rec.v.Get("imagePasteIds") != nil
+		if (said || pasted) && !rec.isProgram(kind, author) {
+			typed = append(typed, b)
+			continue
+		}
+		own = append(own, b)
+	}
+	t.voice, t.draft.Role = voiceTool, dag.RoleTool
+	rec.blocks(t, own)
+	setAttr(&t.draft, attrToolUseID, strings.Join(t.results, ","), &rec.noted)
+	if rec.v.Get("toolUseResult") != nil {
+		rec.noted.add("structured_result")
+	}
+	if len(typed) > 0 {
+		t.typed = &claudeTurn{}
+		rec.said(t.typed, typed)
+	}
+}
+
+// asked reads a record without results: a prompt, or a message of Claude Code's.
+func (rec *claudeRecord) asked(t *claudeTurn, blocks []*canon.Value) {
+	if kind, author := rec.origin(); rec.isProgram(kind, author) {
+		rec.wrote(t, blocks)
+		setAttr(&t.draft, attrOrigin, kind, &rec.noted)
+		return
+	} else if kind != "" {
+		rec.said(t, blocks)
+		return
+	}
+	var program, said []*canon.Value
+	for _, b := range blocks {
+		before, rest := b, b
+		if b.Kind == canon.String && strings.HasPrefix(b.Text, editorTag) {
+			before, rest = editorPart(b)
+		}
+		if isHarnessText(blockText(before)) {
+			program = append(program, before)
+			if rest == before {
+				continue
+			}
+		}
+		said = append(said, rest)
+	}
+	switch {
+	case len(said) == 0 && len(program) > 0:
+		rec.wrote(t, program)
+		return
+	case len(program) > 0:
+		t.injected = &claudeTurn{}
+		rec.wrote(t.injected, program)
+	}
+	rec.said(t, said)
+	if body := object(rec.v, "message").Get("content"); body.Kind == canon.Array && len(blocks) == 1 && slices.Contains(interruptions, blockText(blocks[0])) {
+		t.author = authorClaudeCode
+	}
+}
+
+// editorPart divides a text that begins with an editor's message from the words after it. The message ends at its
+// last closing tag, so that an open file cannot end it. If no words follow, both results are the whole text.
+func editorPart(b *canon.Value) (before, rest *canon.Value) {
+	end := 0
+	for _, tag := range harnessTags {
+		if name, ok := strings.CutPrefix(tag, "<"); ok && strings.HasPrefix(tag, editorTag) {
+			if i := strings.LastIndex(b.Text, "</"+name); i >= 0 {
+				end = max(end, i+len("</")+len(name))
+			}
+		}
+	}
+	if end == 0 || strings.TrimSpace(b.Text[end:]) == "" {
+		return b, b
+	}
+	return &canon.Value{Kind: canon.String, Text: b.Text[:end]}, &canon.Value{Kind: canon.String, Text: strings.TrimSpace(b.Text[end:])}
+}
+
+// said makes a turn of a message to the agent. Its author is a person unless the record names another.
+func (rec *claudeRecord) said(t *claudeTurn, blocks []*canon.Value) {
+	t.voice, t.draft.Role = voiceUser, dag.RoleUser
+	rec.blocks(t, blocks)
+	if len(blocks) == 1 {
+		t.prompt = promptSum(blockText(blocks[0]))
+	}
+	kind, author := rec.origin()
+	t.author = author
+	setAttr(&t.draft, attrOrigin, kind, &rec.noted)
+}
+
+// wrote makes a turn of Claude Code's own message.
+func (rec *claudeRecord) wrote(t *claudeTurn, blocks []*canon.Value) {
+	t.voice, t.draft.Role = voiceHarness, dag.RoleSystem
+	setAttr(&t.draft, attrMeta, "true", &rec.noted)
+	rec.blocks(t, blocks)
+}
+
+// isProgram reports whether Claude Code is the author of a record, apart from its results: the record says so,
+// belongs to a call, or has an origin without a known author.
+func (rec *claudeRecord) isProgram(kind, author string) bool {
+	v := rec.v
+	results := slices.ContainsFunc(items(object(v, "message"), "content"), func(b *canon.Value) bool { return text(b, "type") == blockResult })
+	ofCall := text(v, "sourceToolUseID") != "" || !results && (v.Get("toolUseResult") != nil || text(v, "sourceToolAssistantUUID") != "")
+	return author == "" && (kind != "" || isTrue(v, "isMeta") || isTrue(v, "isSynthetic") || ofCall || text(v, "promptSource") == "system")
+}
+
+// originUnknown stands for an origin that the record does not name.
+const originUnknown = "unknown"
+
+// origin returns the kind of a record's origin and its author. The kind is "" for the person at the terminal; the
+// author is "" if the origin names none.
+func (rec *claudeRecord) origin() (kind, author string) {
+	return claudeOrigin(rec.v.Get("origin"), &rec.noted)
+}
+
+func claudeOrigin(v *canon.Value, noted *counts) (kind, author string) {
+	if v == nil || v.Kind == canon.Null {
+		return "", ""
+	}
+	kind = text(v, "kind")
+	if v.Kind == canon.String {
+		kind = v.Text
+	}
+	named := func(keys ...string) string {
+		for _, key := range keys {
+			if name := text(v, key); name != "" {
+				return name
+			}
+		}
+		return kind
+	}
+	switch kind {
+	case "human":
+		return "", ""
+	case "":
+		return originUnknown, ""
+	case "channel":
+		return kind, authorName("tool", named("server"), noted)
+	case "coordinator":
+		return kind, authorName("agent", kind, noted)
+	case "peer", "peer-send-message", "teammate":
+		return kind, authorName("agent", named("teammate", "name", "from"), noted)
+	}
+	return kind, ""
+}
+
+// answeredBy returns the author of a result, or "" for the tool.
+//
+// A person rejects a call, answers a question, approves a plan or stops a tool. Newer versions record a denial in
+// toolDenialKind. In older ones toolUseResult has rejectionMark, where a tool's own error would begin with "Error: "; or
+// the error of a built-in tool is exactly Claude Code's sentence. MCP servers (mcp__SERVER__NAME) choose the text of
+// their errors, and so did commands before version 2: for them only the mark counts.
+func (rec *claudeRecord) answeredBy(tool string) string {
+	v := rec.v
+	var result *canon.Value
+	for _, b := range items(object(v, "message"), "content") {
+		if text(b, "type") == blockResult {
+			if result != nil {
+				return ""
+			}
+			result = b
+		}
+	}
+	if result == nil {
+		return ""
+	}
+	if !isTrue(result, "is_error") {
+		given := object(v, "toolUseResult")
+		switch {
+		case tool == "AskUserQuestion" && object(given, "answers") != nil,
+			tool == "ExitPlanMode" && given != nil && given.Get("plan") != nil && !isTrue(given, "isAgent") && !isTrue(given, "awaitingLeaderApproval"):
+			return authorHuman
+		}
+		return ""
+	}
+	said, structured := text(result, "content"), text(v, "toolUseResult")
+	denied := text(v, "toolDenialKind")
+	switch {
+	case denied != "":
+		if denied != "user-rejected" && denied != "interrupted" && denied != "cancelled" {
+			return ""
+		}
+	case structured == "" || namesDenials(text(v, "version")):
+		return ""
+	case structured == rejectionMark:
+	case structured != "Error: "+said || tool == "" || strings.HasPrefix(tool, "mcp__") || !tellsExitCodes(text(v, "version")):
+		return ""
+	case !strings.HasPrefix(said, rejectedWith) && said != rejectedAlone && !slices.Contains(interruptions, said):
+		return ""
+	}
+	if words, ok := strings.CutPrefix(said, rejectedWith); ok && denied != "interrupted" && denied != "cancelled" && strings.TrimSpace(words) != "" {
+		return authorHuman
+	}
+	return authorClaudeCode
+}
+
+// The texts of a rejected call: the structured result, and the result with and without words of the person.
+const (
+	rejectionMark = "User rejected tool use"
+	rejectedTo    = rejected + " The tool use was rejected (eg. if it was a file edit, the new_string was NOT written to the file). "
+	rejectedWith  = rejectedTo + "To tell you how to proceed, " + rejectedSaying
+	rejectedAlone = rejectedTo + "STOP what you are doing and wait for the user to tell you how to proceed."
+)
+
+// namesDenials reports whether a version of Claude Code writes toolDenialKind.
+func namesDenials(version string) bool {
+	return slices.Compare(versionOf(version), []int{2, 1, 205}) >= 0
+}
+
+// tellsExitCodes reports whether a version is one in which the result of a command that failed begins with its exit code.
+func tellsExitCodes(version string) bool { return slices.Compare(versionOf(version), []int{2}) >= 0 }
+
+// versionOf returns the numbers of a version, none if it is no version.
+func versionOf(version string) (numbers []int) {
+	for part := range strings.SplitSeq(version, ".") {
+		n, err := strconv.Atoi(part)
+		if err != nil {
+			return nil
+		}
+		numbers = append(numbers, n)
+	}
+	return numbers
+}

@@ -1,0 +1,69 @@
+package ingest
+
+import (
+	"strings"
+
+	"github.com/graphkernel/graphkernel/dag"
+)
+
+// blockResult names a tool's result among the blocks of a content.
+const blockResult = "tool_result"
+
+// speaks returns the speaker of a turn and its words by rules/3. Role, author and attributes decide the speaker; the
+// text decides only where the words of a rejection begin, and whether a user's turn is a command.
+func (t *traits) speaks(d *dag.Draft) (speaker, string) {
+	kind := authorKind(d)
+	switch {
+	case d.Attrs[dag.AttrBroughtBy] != "":
+		return byResult, d.Content
+	case t.compact == "summary":
+		return bySummary, d.Content
+	case t.compact != "":
+		return byBoundary, d.Content
+	case t.commit:
+		return byCommit, d.Content
+	case t.notice && (d.Role == dag.RoleUser || d.Role == dag.RoleSystem):
+		return byCommand, d.Content
+	}
+	switch d.Role {
+	case dag.RoleSystem:
+		return bySystem, d.Content
+	case dag.RoleAssistant:
+		switch {
+		case t.tool != toolNone:
+			return byCall, d.Content
+		case t.thinking:
+			return byMind, strings.TrimPrefix(d.Content, "[thinking]\n")
+		}
+		return byAgent, d.Content
+	case dag.RoleTool:
+		switch {
+		case kind == "system":
+			return byNo, d.Content
+		case kind != "human":
+			return byResult, d.Content
+		case asksPersonByName(d.Attrs[attrTool]) && !t.isError:
+			return byYes, d.Content
+		}
+		_, said, ok := strings.Cut(d.Content, rejectedSaying)
+		if !ok {
+			said = d.Content
+		}
+		return byPerson, said
+	}
+	switch {
+	case kind == "agent":
+		return byCaller, d.Content
+	case kind == "tool" || holdsResult(d):
+		return byResult, d.Content
+	case kind == "system":
+		return bySystem, d.Content
+	}
+	return byPerson, d.Content
+}
+
+// asksPersonByName reports whether the first tool of an attribute asks the person in Claude Code.
+func asksPersonByName(attr string) bool {
+	name, _, _ := strings.Cut(foldASCII(attr), ",")
+	return name == "askuserquestion" || name == "exitplanmode"
+}

@@ -1,0 +1,76 @@
+package ingest
+
+import (
+	"testing"
+
+	"github.com/graphkernel/graphkernel/dag"
+)
+
+// TestAssignRules3 has a turn for each line of the table of speakers in docs/phases.md where rules/3 differ from
+// rules/2, or could.
+func TestAssignRules3(t *testing.T) {
+	const user, assistant, tool, system = dag.RoleUser, dag.RoleAssistant, dag.RoleTool, dag.RoleSystem
+	for _, tc := range []struct {
+		role     dag.Role
+		author   string
+		content  string
+		attrs    map[string]string
+		phase    dag.Phase
+		salience dag.PPM
+	}{
+		// Words in the place of a result, by their author.
+		{tool, "human:user", rejectionToSay + "it still fails: fix the bug", attrs("tool", "Edit", "is_error", "true"), dag.Debugging, 700_000},
+		{tool, "tool:Edit", rejectionToSay + "it still fails: fix the bug", attrs("tool", "Edit", "is_error", "true"), dag.Debugging, 450_000},
+		{tool, "human:user", "why is it so?", attrs("tool", "Edit"), dag.Exploration, 720_000},
+		{tool, "human:user", rejectionToSay + "why?", attrs("tool", "ExitPlanMode", "is_error", "true"), dag.Exploration, 720_000},
+		{tool, "human:user", "[tool_result]\nYes.", attrs("tool", "ExitPlanMode"), dag.Planning, 650_000},
+		{tool, "human:user", "[tool_result]\nYes.", attrs("tool", "AskUserQuestion"), dag.Planning, 650_000},
+		{tool, "tool:AskUserQuestion", "[tool_result]\nYes.", attrs("tool", "AskUserQuestion"), dag.Planning, 250_000},
+		{tool, "system:claude-code", rejectionToStop, attrs("tool", "Edit", "is_error", "true"), dag.Planning, 450_000},
+		{tool, "tool:Edit", rejectionToStop, attrs("tool", "Edit", "is_error", "true"), dag.Debugging, 450_000},
+		{tool, "tool:Task", "[tool_result error]\n" + interrupted + " for tool use]", attrs("tool", "Task", "is_error", "true"), dag.Debugging, 450_000},
+		// In a person's place.
+		{user, "human:user", "[tool_result]\nok\n\nbroken, fix it", attrs("blocks", "tool_result,text"), dag.Exploration, 250_000},
+		{user, "tool:plugin:chat", "broken, fix it", nil, dag.Exploration, 250_000},
+		{user, "agent:claude", "broken, fix it", nil, dag.Planning, 500_000},
+		{user, "system:claude-code", "broken, fix it", nil, dag.Planning, 300_000},
+		{user, "human:user", "broken, fix it", nil, dag.Debugging, 700_000},
+		{user, "human:user", rejectionToSay + "fix the bug", nil, dag.Debugging, 720_000},
+		{user, "system:claude-code", interrupted + "]", nil, dag.Planning, 200_000},
+		// What begins like a notice is one in a person's place alone.
+		{user, "human:user", "<command-name>/exit</command-name>", nil, dag.Consolidation, 200_000},
+		{system, "system:claude-code", "<local-command-stdout>x", attrs("meta", "true"), dag.Exploration, 200_000},
+		{tool, "tool:Bash", "<command-name>/exit", attrs("tool", "Bash"), dag.Exploration, 250_000},
+		{assistant, "agent:claude", "<command-name>/exit ends a session of it", nil, dag.Synthesis, 350_000},
+	} {
+		d := dag.Draft{Role: tc.role, Author: tc.author, Content: tc.content, Attrs: tc.attrs}
+		if err := Assign(&d); err != nil {
+			t.Fatal(err)
+		}
+		if d.Phase != tc.phase || d.Salience != tc.salience || d.Attrs[AttrPhaseBy] != Rules3 || d.Attrs[AttrSalienceBy] != Rules3 {
+			t.Errorf("%s, by %q: %q %v: got %s %s, want %s %s", tc.role, tc.author, clip(tc.content), tc.attrs, d.Phase, d.Salience, tc.phase, tc.salience)
+		}
+	}
+}
+
+// TestRules3FollowRules2 holds that the two differ in nothing but who speaks: for what agents write and programs note,
+// unless it begins like a notice, they are the same.
+func TestRules3FollowRules2(t *testing.T) {
+	same := 0
+	fixedCases3(func(d dag.Draft) {
+		three := traitsOf(&d, (*traits).speaks)
+		two := traitsOf(&d, (*traits).whose)
+		if d.Role == dag.RoleTool || d.Role == dag.RoleUser || two.notice {
+			if two.by != three.by || two.said != three.said {
+				return
+			}
+		}
+		same++
+		if two.phase() != three.phase() || two.salience() != three.salience() {
+			t.Fatalf("%+v: %s %s, by rules/2 %s %s", d, three.phase(), three.salience(), two.phase(), two.salience())
+		}
+	})
+	if same < 300_000 {
+		t.Errorf("only %d cases are the same", same)
+	}
+}
