@@ -97,7 +97,7 @@ func (c *cache) issueBelief(ctx context.Context, tenant dag.Tenant, b *beliefs.B
 		return nil, err
 	}
 	handed := handout{keyID: b.Seal.KeyID, token: b.Seal.Token, asOf: b.AsOf}
-	i.Record, err = c.recordAs(ctx, tenant, handed, p, resting{shown, head}, func(at dag.Time) issued.Record {
+	i.Record, err = c.recordAs(ctx, tenant, handed, p, resting{turns: shown, as: head}, func(at dag.Time) issued.Record {
 		return issued.Record{
 			Provenance: b.Provenance, Question: b.Question.Text(), Shown: issued.PackTurns(shown), AsOf: b.AsOf, KeyID: b.Seal.KeyID, Token: b.Seal.Token,
 			Bundle: sha256.Sum256(i.Bundle), At: at,

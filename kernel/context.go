@@ -11,7 +11,6 @@ import (
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/retrieval"
 	"github.com/graphkernel/graphkernel/slice"
@@ -85,9 +84,12 @@ func (c *cache) hand(ctx context.Context, tenant dag.Tenant, p policy.Registered
 	except := r.Delivery.Except.Unpack()
 	for tries := 1; ; tries++ {
 		i, err := c.handOnce(ctx, tenant, p, &r)
-		var gone *goneError
-		if !errors.As(err, &gone) || ctx.Err() != nil {
+		if !erasedMeanwhile(err) || ctx.Err() != nil {
 			return i, err
+		}
+		var gone *goneError
+		if !errors.As(err, &gone) {
+			continue
 		}
 		of := r.Delivery.TaskOf.Unpack()
 		if slices.ContainsFunc(gone.turns, func(turn dag.TurnID) bool { return slices.Contains(of, turn) }) {
@@ -218,10 +220,10 @@ func (c *cache) issueContext(ctx context.Context, tenant dag.Tenant, b *contexts
 		record = context.WithoutCancel(ctx)
 	}
 	handed := handout{keyID: b.Seal.KeyID, token: b.Seal.Token, asOf: b.AsOf}
-	i.Record, err = c.recordAs(record, tenant, handed, p, resting{slices.Concat(b.Shown(), to.TaskOf.Unpack()), head}, func(at dag.Time) issued.Record {
+	i.Record, err = c.recordAs(record, tenant, handed, p, resting{b.Shown(), head, to.TaskOf.Unpack()}, func(at dag.Time) issued.Record {
 		return issued.Record{
 			Provenance: b.Provenance, Question: b.Request.Text(), Shown: issued.PackTurns(b.Shown()), AsOf: b.AsOf, KeyID: b.Seal.KeyID, Token: b.Seal.Token,
-			Bundle: sha256.Sum256(i.Bundle), At: at, Reading: dag.ReadNow, Delivery: to,
+			Bundle: sha256.Sum256(i.Bundle), At: at, Reading: dag.ReadNow, Head: head, Delivery: to,
 		}
 	})
 	if err != nil {
@@ -287,9 +289,8 @@ func (r *ContextRequest) assembly(p policy.Registered) assembly {
 
 // assemble gathers candidates and chooses, without a seal. It begins again if a text or a fact was erased meanwhile.
 func (c *cache) assemble(ctx context.Context, tenant dag.Tenant, a *assembly) (b *contexts.Bundle, err error) {
-	var gone *goneError
 	for range 4 {
-		if b, err = c.assembleOnce(ctx, tenant, a); !errors.As(err, &gone) && !errors.Is(err, knowledge.ErrErased) {
+		if b, err = c.assembleOnce(ctx, tenant, a); !erasedMeanwhile(err) {
 			break
 		}
 	}

@@ -120,8 +120,8 @@ func (k Contexts) account(ctx context.Context, tenant dag.Tenant, r *Replay, i *
 	return nil
 }
 
-// erasedSince lists the turns of a context's view that were erased after it was handed out. The order is that of the record, which has a leaf for each
-// erasure: clocks of two processes may differ.
+// erasedSince lists the turns of a context's view that were erased after it was made. The order is that of the numbers, or for a record that does not
+// say when it was made that of the leaves: clocks of two processes may differ.
 func (k Contexts) erasedSince(ctx context.Context, tenant dag.Tenant, i *issued.Record) (gone []dag.TurnID, err error) {
 	for after := i.AsOf; ; {
 		page, err := k.erasures().After(ctx, tenant, after, 256)
@@ -137,8 +137,8 @@ func (k Contexts) erasedSince(ctx context.Context, tenant dag.Tenant, i *issued.
 			return nil, err
 		}
 		var later store.IDs
-		for _, turn := range turns {
-			if logged[turn] > dag.Seq(i.Leaf)+1 {
+		for e, turn := range turns {
+			if i.Head != 0 && page[e].Seq > i.Head || i.Head == 0 && logged[turn] > dag.Seq(i.Leaf)+1 {
 				later = append(later, turn)
 			}
 		}

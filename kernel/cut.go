@@ -9,6 +9,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/slice/issued"
@@ -51,10 +52,16 @@ func (k Slices) Cut(ctx context.Context, tenant dag.Tenant, r Request) (_ *Issue
 func again[T any](ctx context.Context, make func() (T, error)) (T, error) {
 	for {
 		made, err := make()
-		if gone := (*goneError)(nil); !errors.As(err, &gone) || ctx.Err() != nil {
+		if !erasedMeanwhile(err) || ctx.Err() != nil {
 			return made, err
 		}
 	}
+}
+
+// erasedMeanwhile reports whether an error says that something was erased while evidence was made of it.
+func erasedMeanwhile(err error) bool {
+	var gone *goneError
+	return errors.As(err, &gone) || errors.Is(err, knowledge.ErrErased)
 }
 
 func (c *cache) issue(ctx context.Context, tenant dag.Tenant, r Request) (*Issued, error) {
@@ -237,6 +244,7 @@ func (c *cache) record(ctx context.Context, s *slice.Slice, seal slice.Seal, tex
 type resting struct {
 	turns []dag.TurnID
 	as    dag.Seq
+	words []dag.TurnID // whose words the question has
 }
 
 // recordAs writes a record, unless it is there. record makes it, for the time at which it is
@@ -257,7 +265,7 @@ func (c *cache) recordAs(ctx context.Context, tenant dag.Tenant, handed handout,
 	}
 	named := record(now)
 	named.By = access.CallerIn(ctx)
-	r, err := c.issuing.put(ctx, tenant, issued.Handing{Record: named, Turns: on.turns, As: on.as})
+	r, err := c.issuing.put(ctx, tenant, issued.Handing{Record: named, Turns: on.turns, As: on.as, Words: on.words})
 	if err != nil {
 		return issued.Record{}, err
 	}

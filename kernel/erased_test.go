@@ -32,7 +32,8 @@ import (
 // A readable store lets a test read everything that its files hold.
 type readable struct {
 	store.Store
-	read func() [][]byte
+	read  func() [][]byte
+	again func() store.Store // opens it once more, as another process does
 }
 
 // readableStores are the two databases. Of SQLite all files are read, of PostgreSQL all tables, after
@@ -42,17 +43,27 @@ var readableStores = map[string]func(t *testing.T) readable{
 		folder := t.TempDir()
 		s := must(sqlite.Create(t.Context(), filepath.Join(folder, "test.db"), sqlite.Options{}))
 		t.Cleanup(func() { _ = s.Close() })
+		again := func() store.Store {
+			s := must(sqlite.Open(t.Context(), filepath.Join(folder, "test.db"), sqlite.Options{}))
+			t.Cleanup(func() { _ = s.Close() })
+			return s
+		}
 		return readable{s, func() (files [][]byte) {
 			for _, f := range must(os.ReadDir(folder)) {
 				files = append(files, must(os.ReadFile(filepath.Join(folder, f.Name()))))
 			}
 			return files
-		}}
+		}, again}
 	},
 	"postgres": func(t *testing.T) readable {
 		url := pgstore.URL(t)
 		s := must(postgres.Open(t.Context(), url, postgres.Options{Connections: 8}))
 		t.Cleanup(func() { _ = s.Close() })
+		again := func() store.Store {
+			s := must(postgres.Open(t.Context(), url, postgres.Options{Connections: 8}))
+			t.Cleanup(func() { _ = s.Close() })
+			return s
+		}
 		return readable{s, func() (rows [][]byte) {
 			ctx := context.WithoutCancel(t.Context())
 			conn := must(pgx.Connect(ctx, url))
@@ -68,7 +79,7 @@ var readableStores = map[string]func(t *testing.T) readable{
 				}
 			}
 			return rows
-		}}
+		}, again}
 	},
 }
 

@@ -131,7 +131,7 @@ func (c *cache) issueFacts(ctx context.Context, tenant dag.Tenant, q facts.Quest
 		return nil, fmt.Errorf("%w: the bundle would have %d bytes, at most %d; lower max_results", ErrTooLarge, len(bundle), slice.MaxBundle)
 	}
 	handed := handout{keyID: b.Seal.KeyID, token: b.Seal.Token, asOf: b.AsOf}
-	record, err := c.recordAs(ctx, tenant, handed, p, resting{b.Turns(), head}, func(at dag.Time) issued.Record {
+	record, err := c.recordAs(ctx, tenant, handed, p, resting{turns: b.Turns(), as: head}, func(at dag.Time) issued.Record {
 		return issued.Record{
 			Provenance: b.Provenance, Question: q.Text(), Facts: numbers, AsOf: b.AsOf, KeyID: b.Seal.KeyID, Token: b.Seal.Token, Bundle: sha256.Sum256(bundle), At: at,
 		}

@@ -184,6 +184,9 @@ func Later(after dag.Seq) history.Range {
 	return history.Range{Index: indexNumber, After: &history.Place{Key: numberKey(after), Since: dag.MaxSeq}}
 }
 
+// OfTurn is the key of the term of a turn's erasure, for a change that decides by it.
+func OfTurn(turn dag.TurnID) history.Key { return ofTurn(indexTurn, turn) }
+
 // TurnOf returns the turn of an erasure by a term of Later.
 func TurnOf(t *history.Term) (turn dag.TurnID, err error) {
 	if t.Index != indexNumber || len(t.Value) != len(turn) {

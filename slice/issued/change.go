@@ -27,8 +27,17 @@ func (c *issuing) Needs(k *history.State) (n history.Needs) {
 		for i := range c.list {
 			n.Newest[i] = c.list[i].key()
 		}
+		for i := range c.list {
+			for _, turn := range c.list[i].Words {
+				n.Newest = append(n.Newest, erasures.OfTurn(turn))
+			}
+		}
 	case 1:
-		for _, t := range k.Newest {
+		for i := range c.list {
+			t, there := k.Newest[c.list[i].key()]
+			if !there {
+				continue
+			}
 			n.Records = append(n.Records, t.Since)
 		}
 	}
@@ -63,9 +72,14 @@ func (c *issuing) erasedTurns(k *history.State) (map[dag.TurnID]dag.Seq, error) 
 }
 
 // goneOf returns the turns of a bundle that were erased since it was made.
-func (h *Handing) goneOf(erased map[dag.TurnID]dag.Seq) (gone []dag.TurnID) {
+func (h *Handing) goneOf(k *history.State, erased map[dag.TurnID]dag.Seq) (gone []dag.TurnID) {
+	for _, turn := range h.Words {
+		if _, ok := k.Newest[erasures.OfTurn(turn)]; ok {
+			gone = append(gone, turn)
+		}
+	}
 	if len(erased) == 0 {
-		return nil
+		return gone
 	}
 	for _, turn := range h.Turns {
 		if erased[turn] > h.As {
@@ -89,7 +103,7 @@ func (c *issuing) Plan(k *history.State) (*history.Plan, error) {
 	c.recorded, c.erased = make([]Record, len(c.list)), make([][]dag.TurnID, len(c.list))
 	added := make(map[history.Key]int, len(c.list))
 	for i := range c.list {
-		if c.erased[i] = c.list[i].goneOf(erased); len(c.erased[i]) > 0 {
+		if c.erased[i] = c.list[i].goneOf(k, erased); len(c.erased[i]) > 0 {
 			continue
 		}
 		key := c.list[i].key()

@@ -50,7 +50,7 @@ func (r *Record) check() error {
 	if err := r.Delivery.Check(); err != nil {
 		return fmt.Errorf("issued slice %s: %w", r.Provenance.SliceID, err)
 	}
-	if r.Delivery != (Delivery{}) && !r.OfContext() {
+	if (r.Delivery != (Delivery{}) || r.Head != 0) && !r.OfContext() {
 		return fmt.Errorf("%w: issued slice %s has what records of contexts have, and is none", dag.ErrForm, r.Provenance.SliceID)
 	}
 	if r.By != "" {
@@ -97,7 +97,7 @@ const (
 // appendDetail appends the number, eight bytes, big-endian; of a slice of facts, of a context and of a belief, whose leaf does
 // not say them, the eight bytes of the slice's id, the anchor, the snapshot's hash, and Facts or Shown with the
 // count of its bytes, a uvarint, before it; the token; By with a zero byte before it, if there is one or something comes after it; and
-// Reading and Delivery, with a zero byte before them, unless both are zero.
+// Reading, Head and Delivery, with a zero byte before them, unless all are zero.
 func appendDetail(dst []byte, r *Record) []byte {
 	dst = binary.BigEndian.AppendUint64(dst, r.Number)
 	if p := &r.Provenance; r.asked() {

@@ -10,10 +10,10 @@ import (
 
 // extended reports whether the record has something that is written after the caller.
 func (r *Record) extended() bool {
-	return r.Reading != 0 || r.Delivery != (Delivery{})
+	return r.Reading != 0 || r.Head != 0 || r.Delivery != (Delivery{})
 }
 
-// appendExtension appends Reading and Delivery as canonical JSON, without what is zero.
+// appendExtension appends Reading, Head and Delivery as canonical JSON, without what is zero.
 func (r *Record) appendExtension(dst []byte) []byte {
 	d := &r.Delivery
 	w := canon.NewWriter(dst)
@@ -28,10 +28,14 @@ func (r *Record) appendExtension(dst []byte) []byte {
 	text("event", d.Event)
 	text("except", hex.EncodeToString([]byte(d.Except)))
 	text("folder", d.Folder)
-	if r.Reading != 0 {
-		w.Key("reading")
-		w.Uint(uint64(r.Reading))
+	number := func(key string, n uint64) {
+		if n != 0 {
+			w.Key(key)
+			w.Uint(n)
+		}
 	}
+	number("head", uint64(r.Head))
+	number("reading", uint64(r.Reading))
 	text("session", d.Session)
 	text("task_of", hex.EncodeToString([]byte(d.TaskOf)))
 	w.EndObject()
@@ -56,9 +60,14 @@ func (r *Record) readExtension(written []byte) error {
 	except, wrong := hex.DecodeString(text("except"))
 	d.Except = Conversations(except)
 	d.Folder = text("folder")
-	if v := c.Optional("reading"); v != nil {
-		r.Reading = dag.Reading(v.Uint(uint64(dag.ReadNow)))
+	number := func(key string, most uint64) uint64 {
+		if v := c.Optional(key); v != nil {
+			return v.Uint(most)
+		}
+		return 0
 	}
+	r.Head = dag.Seq(number("head", uint64(dag.MaxSeq)))
+	r.Reading = dag.Reading(number("reading", uint64(dag.ReadNow)))
 	d.Session = text("session")
 	turns, err := hex.DecodeString(text("task_of"))
 	d.TaskOf = Turns(turns)

@@ -57,6 +57,7 @@ type Record struct {
 	By         string     // who was handed it first, as access.CheckCaller has it; "" if that was not recorded
 	Reading    dag.Reading
 	Delivery   Delivery // of a context
+	Head       dag.Seq  // of a context: the head when it was made; 0 if that was not recorded. Erasures above it came later
 	At         dag.Time // when it was first issued
 
 	// NotGiven is the number of the entry which says that the context did not reach its recipient; 0: none does. It is no part of
@@ -153,8 +154,9 @@ type Base struct{ History }
 // erased meanwhile.
 type Handing struct {
 	Record
-	Turns []dag.TurnID // whose texts, or what was learned from them, the bundle or its question has
+	Turns []dag.TurnID // whose texts, or what was learned from them, the bundle has
 	As    dag.Seq      // the head when they were known to be there, before they were read
+	Words []dag.TurnID // whose words the question has, whenever these were read
 }
 
 // Put records that bundles were handed out, all of them or none, in this order. A bundle that is
