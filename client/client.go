@@ -11,6 +11,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"github.com/graphkernel/graphkernel/internal/loopback"
 )
 
 // Options say what else a client works with. The zero of each field is the default
@@ -143,7 +145,7 @@ func New(baseURL, key string, o Options) (*Client, error) {
 		return nil, errors.New("client: the URL holds more than scheme, host and path; the key is given apart")
 	case u.Host == "" || u.Scheme != "https" && u.Scheme != "http":
 		return nil, fmt.Errorf("client: URL %q, want https://HOST", u.Redacted())
-	case u.Scheme == "http" && !o.AllowPlaintext && !loopback(u.Hostname()):
+	case u.Scheme == "http" && !o.AllowPlaintext && !loopback.Is(u.Hostname()):
 		return nil, fmt.Errorf("client: %s would send the key in the clear; use https, or set AllowPlaintext", u.Redacted())
 	}
 	if key == "" || strings.IndexFunc(key, func(r rune) bool { return r <= ' ' || r > '~' }) >= 0 {
@@ -160,14 +162,6 @@ func New(baseURL, key string, o Options) (*Client, error) {
 		},
 		options: o,
 	}}, nil
-}
-
-func loopback(host string) bool {
-	if host == "localhost" {
-		return true
-	}
-	ip := net.ParseIP(host)
-	return ip != nil && ip.IsLoopback()
 }
 
 // String, GoString and LogValue name the service and hide the key, of the client and of its facets.

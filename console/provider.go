@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"golang.org/x/oauth2"
+
+	"github.com/graphkernel/graphkernel/internal/loopback"
 )
 
 // A Provider is an OpenID provider (OpenID Connect Core 1.0) that people sign in with, by an authorization code with PKCE (RFC 7636). What it issues is then presented to the
@@ -49,11 +51,7 @@ func (p *Provider) Check() error {
 // isPrivate reports whether what is sent to a URL is read by nobody on the way.
 func isPrivate(text string) bool {
 	at, err := url.Parse(text)
-	return err == nil && at.Host != "" && at.User == nil && (at.Scheme == "https" || at.Scheme == "http" && isLoopback(at.Hostname()))
-}
-
-func isLoopback(host string) bool {
-	return host == "localhost" || host == "::1" || strings.HasPrefix(host, "127.")
+	return err == nil && at.Host != "" && at.User == nil && (at.Scheme == "https" || at.Scheme == "http" && loopback.Is(at.Hostname()))
 }
 
 // host is what people are told the provider is.

@@ -3,8 +3,8 @@
 // erases what must be forgotten. It names no back end, no transport and no clock.
 //
 //	k, err := kernel.Open(kernel.Config{Store: s, Authority: token.NewAuthority(ring), Clock: time.Now})
-//	issued, err := k.Slice(ctx, tenant, kernel.Request{Anchor: id})
-//	evidence, verdict := k.Verify(issued.Bundle)
+//	issued, err := k.Slices().Cut(ctx, tenant, kernel.Request{Anchor: id})
+//	evidence, verdict := k.Slices().Verify(issued.Bundle)
 //
 // Selection runs in memory. The kernel keeps the skeletons of conversations
 // that slices were cut from, the cuts, and the encoded text of turns that were handed

@@ -48,7 +48,9 @@ func TestHooksHandOut(t *testing.T) {
 	run := func(stdin string, stdout interface{ Write([]byte) (int, error) }, args ...string) (code int, stderr string) {
 		var errors bytes.Buffer
 		config := testConfig()
-		config.Getenv = func(name string) string { return map[string]string{"HOME": home, "XDG_DATA_HOME": home, "XDG_CONFIG_HOME": home}[name] }
+		config.Getenv = func(name string) string {
+			return map[string]string{"HOME": home, "XDG_DATA_HOME": home, "XDG_CONFIG_HOME": home}[name]
+		}
 		config.Stdin, config.Stdout, config.Stderr = strings.NewReader(stdin), stdout, &errors
 		return cli.New(config).Run(t.Context(), args), errors.String()
 	}

@@ -8,12 +8,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/graphkernel/graphkernel/internal/loopback"
 )
 
 // Bounds of asking.
@@ -115,7 +116,7 @@ func addressOf(text, path string, plaintext bool) (string, error) {
 		return "", fmt.Errorf("%w: the URL holds more than scheme, host and path; a key is given apart", ErrEndpoint)
 	case u.Host == "" || u.Scheme != "https" && u.Scheme != "http":
 		return "", fmt.Errorf("%w: URL %.200q, want https://HOST/PATH", ErrEndpoint, text)
-	case u.Scheme == "http" && !plaintext && !isLoopback(u.Hostname()):
+	case u.Scheme == "http" && !plaintext && !loopback.Is(u.Hostname()):
 		return "", fmt.Errorf("%w to %s", ErrPlaintext, u.Host)
 	}
 	address := strings.TrimRight(u.String(), "/")
@@ -126,11 +127,6 @@ func addressOf(text, path string, plaintext bool) (string, error) {
 		return "", fmt.Errorf("%w: the URL has %d bytes, at most %d", ErrEndpoint, len(address), MaxURL)
 	}
 	return address, nil
-}
-
-func isLoopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 func sleep(ctx context.Context, d time.Duration) error {

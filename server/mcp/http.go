@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"slices"
 	"strconv"
@@ -14,6 +13,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/internal/loopback"
 )
 
 const sessionHeader = "Mcp-Session-Id"
@@ -87,23 +87,7 @@ func mayAsk(s *Server, r *http.Request) bool {
 	}
 	at, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
 	page, err := url.Parse(origins[0])
-	return err == nil && at != nil && isLoopback(at.String()) && isLoopback(page.Host)
-}
-
-// isLoopback reports whether a host, with or without a port, is this machine's own
-// name for itself.
-func isLoopback(host string) bool {
-	if name, _, err := net.SplitHostPort(host); err == nil {
-		host = name
-	}
-	if host == "localhost" {
-		return true
-	}
-	if n := len(host); n > 2 && host[0] == '[' && host[n-1] == ']' {
-		host = host[1 : n-1]
-	}
-	a, err := netip.ParseAddr(host)
-	return err == nil && a.IsLoopback()
+	return err == nil && at != nil && loopback.Is(at.String()) && loopback.Is(page.Host)
 }
 
 // Sessions over HTTP. The SDK keeps them, ends those that are idle, and closes one

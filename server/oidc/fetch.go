@@ -5,12 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"os"
 	"strings"
 	"time"
+
+	"github.com/graphkernel/graphkernel/internal/loopback"
 )
 
 const (
@@ -28,7 +29,7 @@ func open(where string, client *http.Client) (from source, local bool, err error
 		return func(context.Context) ([]byte, error) { return readFile(path) }, true, nil
 	}
 	u, err := url.Parse(where)
-	if err != nil || u.Host == "" || u.User != nil || u.Scheme != "https" && !(u.Scheme == "http" && isLoopback(u.Hostname())) {
+	if err != nil || u.Host == "" || u.User != nil || u.Scheme != "https" && !(u.Scheme == "http" && loopback.Is(u.Hostname())) {
 		return nil, false, errors.New("oidc: the key set is at neither https://HOST/PATH nor file:PATH; http:// is for loopback alone, and a password has no place in it")
 	}
 	own := http.Client{Transport: &http.Transport{
@@ -41,11 +42,6 @@ func open(where string, client *http.Client) (from source, local bool, err error
 	// Anyone who may redirect us may also send us to plain HTTP, or inside our network.
 	own.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return func(ctx context.Context) ([]byte, error) { return get(ctx, &own, u.String()) }, false, nil
-}
-
-func isLoopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 func get(ctx context.Context, client *http.Client, where string) ([]byte, error) {

@@ -23,6 +23,7 @@ import (
 	"github.com/graphkernel/graphkernel/console"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/ingest/secrets"
+	"github.com/graphkernel/graphkernel/internal/loopback"
 	"github.com/graphkernel/graphkernel/internal/secretfile"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/server"
@@ -316,7 +317,7 @@ func listen(a *cli.App, ctx context.Context, r *reading, s *server.Server, stopp
 		scheme = "https"
 	}
 	url := scheme + "://" + l.Addr().String()
-	if host, _, err := net.SplitHostPort(l.Addr().String()); secure == nil && err == nil && !net.ParseIP(host).IsLoopback() {
+	if secure == nil && !loopback.Is(l.Addr().String()) {
 		log.Warn("keys travel in the clear: the service listens beyond loopback without TLS; give tls.cert and tls.key, or put a proxy before it", "addr", l.Addr().String())
 	}
 	said := map[string]string{"url": url}
