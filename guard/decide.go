@@ -6,8 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
+	"slices"
 	"strconv"
+	"strings"
+	"unicode"
 	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 // A Call is a tool call that an agent is about to make.
@@ -30,7 +36,8 @@ type Match struct {
 // arguments, for each rule. The error wraps ErrCall.
 //
 // A pattern is matched against each text, number and name of a member in the arguments, as the tool will read it: escapes
-// are decoded. A name that comes twice counts both times, since programs differ in which one they take.
+// are decoded. It is also matched against other spellings of a text that a program may read as the same: see spellings. A list of texts is matched as
+// one line, too, since it may be the words of a command. A name that comes twice counts both times, since programs differ in which one they take.
 func (d DenyRules) Decide(call Call) ([]Match, error) {
 	rules, err := d.compile()
 	if err != nil {
@@ -45,7 +52,7 @@ func (d DenyRules) Decide(call Call) ([]Match, error) {
 	}
 	var matches []Match
 	for i, r := range rules {
-		if !r.tool.MatchString(call.Tool) {
+		if !slices.ContainsFunc(namesOf(call.Tool), r.tool.MatchString) {
 			continue
 		}
 		if r.argument == nil {
@@ -53,7 +60,7 @@ func (d DenyRules) Decide(call Call) ([]Match, error) {
 			continue
 		}
 		for _, t := range texts {
-			if r.argument.MatchString(t.value) {
+			if t.matches(r.argument) {
 				matches = append(matches, Match{Rule: i + 1, Reason: r.Reason, Where: t.where})
 				break
 			}
@@ -64,6 +71,37 @@ func (d DenyRules) Decide(call Call) ([]Match, error) {
 
 // A text is something in a call's arguments that a pattern is matched against.
 type text struct{ where, value string }
+
+func (t *text) matches(pattern *regexp.Regexp) bool {
+	return slices.ContainsFunc(spellings(t.value), pattern.MatchString)
+}
+
+// shells are the names of the tools that run a command line in a shell: of Claude Code, of Codex CLI and of Gemini CLI. A rule for one of them is for all.
+var shells = []string{"Bash", "shell", "local_shell", "exec_command", "container.exec", "run_shell_command"}
+
+// namesOf returns the names by which a rule may mean a tool.
+func namesOf(tool string) []string {
+	if slices.Contains(shells, tool) {
+		return shells
+	}
+	return []string{tool}
+}
+
+// spellings returns a text, and if it differs the text as a shell may read it: without a backslash before the end of a line, which joins two lines, and in
+// compatibility form (NFKC) with each white space of Unicode as a space, except for the ends of lines.
+func spellings(value string) []string {
+	read := norm.NFKC.String(strings.NewReplacer("\\\r\n", "", "\\\n", "").Replace(value))
+	read = strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) && r != '\n' && r != '\r' && r != '\t' {
+			return ' '
+		}
+		return r
+	}, read)
+	if read == value {
+		return []string{value}
+	}
+	return []string{value, read}
+}
 
 // textsOf returns the texts, numbers and names in a JSON value, in their order.
 func textsOf(arguments []byte) ([]text, error) {
@@ -108,7 +146,9 @@ func (w *walk) value(where string) error {
 		if w.depth++; w.depth > maxDepth {
 			return fmt.Errorf("nested deeper than %d", maxDepth)
 		}
+		var line []string // of a list of texts: the words of a command, perhaps
 		for i := 0; w.decoder.More(); i++ {
+			before := len(w.texts)
 			within := where + "[" + strconv.Itoa(i) + "]"
 			if v == '{' {
 				name, err := w.decoder.Token()
@@ -124,6 +164,12 @@ func (w *walk) value(where string) error {
 			if err := w.value(within); err != nil {
 				return err
 			}
+			if v == '[' && len(w.texts) == before+1 && w.texts[before].where == within {
+				line = append(line, w.texts[before].value)
+			}
+		}
+		if len(line) > 1 {
+			w.texts = append(w.texts, text{where, strings.Join(line, " ")})
 		}
 		w.depth--
 		_, err = w.decoder.Token() // the end

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -34,6 +35,9 @@ type Needs struct {
 func (n *Needs) None() bool {
 	return len(n.Newest)+len(n.Ranges)+len(n.Entries)+len(n.Records)+len(n.Turns)+len(n.Snapshots) == 0 && !n.Size
 }
+
+// ErrNotFound is wrapped when a change is about something that is not there.
+var ErrNotFound = errors.New("not found")
 
 // State is what was read for a change, at one moment.
 type State struct {

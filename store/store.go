@@ -262,7 +262,7 @@ type Migration struct {
 
 // Errors that callers branch on.
 var (
-	ErrNotFound   = errors.New("not found")
+	ErrNotFound   = history.ErrNotFound
 	ErrClosed     = errors.New("store is closed")
 	ErrBroken     = errors.New("store is unusable until it is opened again")
 	ErrUnwritable = errors.New("the store's disk takes no writes; nothing was changed") // until it has room again, or is writable

@@ -7,7 +7,6 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/ledger"
-	"github.com/graphkernel/graphkernel/store"
 )
 
 // erasing is an erasure on its way into the history.
@@ -35,7 +34,7 @@ func (c *erasing) Plan(k *history.State) (*history.Plan, error) {
 	c.recorded = Erasure{}
 	turn, ok := k.Turns[c.asked.Turn]
 	if !ok {
-		return nil, store.ErrNotFound
+		return nil, history.ErrNotFound
 	}
 	if t, ok := k.Newest[ofTurn(indexTurn, c.asked.Turn)]; ok {
 		entry := k.Entries[t.Since]
