@@ -24,6 +24,12 @@ func CheckCaller(name string) error {
 	return CheckCredential(name)
 }
 
+// Vouches reports whether the word of the caller counts as a person's. It does if the role may revise beliefs and no model asks, and in a program that
+// embeds the kernel and names no caller. It follows from the credential and the door, and never from a text.
+func (i Identity) Vouches() bool {
+	return i == (Identity{}) || i.Role.May(Believe) && !i.Model && i.Subject != Stdio
+}
+
 type callerKey struct{}
 
 // As returns a context in which somebody asks. The kernel records the caller with what it hands out, erases and believes, and how

@@ -131,11 +131,17 @@ func (k *engine) literals(aliases *normalize.Table, member string, list []belief
 // SetSpace makes a space of beliefs, or puts it under another policy of kinds; "" is the one that it has, and of a new space beliefs@1. A policy under which what is believed
 // contradicts itself is refused.
 func (k Beliefs) SetSpace(ctx context.Context, tenant dag.Tenant, space belief.Space, id policy.ID) (*journal.SpacePolicy, error) {
-	if id == "" {
-		has, err := k.spaceOf(ctx, tenant, space, history.Forever-1)
-		if err != nil && !errors.Is(err, journal.ErrSpace) {
+	has, err := k.spaceOf(ctx, tenant, space, history.Forever-1)
+	if err != nil && !errors.Is(err, journal.ErrSpace) {
+		return nil, err
+	}
+	was := kinds.Policy{}
+	if has != "" {
+		if was, err = k.kindPolicy(ctx, tenant, policy.ID(has)); err != nil {
 			return nil, err
 		}
+	}
+	if id == "" {
 		id = cmp.Or(policy.ID(has), kinds.ID)
 	}
 	p, err := k.kindPolicy(ctx, tenant, id)
@@ -147,11 +153,15 @@ func (k Beliefs) SetSpace(ctx context.Context, tenant dag.Tenant, space belief.S
 		return nil, err
 	}
 	c := p.Constraints()
-	s, err := k.journal().SetSpace(ctx, tenant, journal.SpacePolicy{Space: space, Policy: string(id), By: access.CallerIn(ctx), At: now}, func(b belief.Base) error {
+	s, err := k.journal().SetSpace(ctx, tenant, journal.SpacePolicy{Space: space, Policy: string(id), By: access.CallerIn(ctx), At: now}, func(held []journal.Believed) error {
+		b := make(belief.Base, len(held))
+		for i := range held {
+			b[i] = held[i].Element()
+		}
 		if conflict, ok := belief.Consistent(c, b); !ok {
 			return &belief.ConflictError{Err: belief.ErrConflict, Elements: conflict}
 		}
-		return nil
+		return loadOf(p, held).Grown(loadOf(was, held), space)
 	})
 	k.changes.tell(tenant)
 	return s, err
@@ -205,7 +215,10 @@ func (k Beliefs) underPolicyOf(ctx context.Context, tenant dag.Tenant, space bel
 
 // decideUnder sets what follows from the policy of the space: the constraints, and what the statements are worth.
 func (k Beliefs) decideUnder(ctx context.Context, r *beliefRequest, in *BeliefRequest, p kinds.Policy, id string) {
-	r.Policy, r.Constraints = id, p.Constraints()
+	r.Policy, r.Constraints, r.Limits = id, p.Constraints(), limitsOf(p)
+	if !believes(ctx) {
+		r.Waiting = journal.MaxWaiting
+	}
 	kind := in.Kind
 	if in.Item != "" {
 		kind = in.Item.Kind()
@@ -305,11 +318,8 @@ func (in *BeliefRequest) texts() (texts []Text) {
 	return texts
 }
 
-// believes reports whether a caller may say what is believed. A program that embeds the kernel and names no caller may.
-func believes(ctx context.Context) bool {
-	who := access.Asking(ctx)
-	return who == (access.Identity{}) || who.Role.May(access.Believe)
-}
+// believes reports whether a caller may say what is believed.
+func believes(ctx context.Context) bool { return access.Asking(ctx).Vouches() }
 
 // rank is what the statements are worth by who wrote them: people who may revise count as people, and agents as sources that infer.
 func (k Beliefs) rank(ctx context.Context, kind kinds.Kind, in *BeliefRequest, units uint64) journal.Rank {
@@ -378,7 +388,7 @@ func (k Beliefs) Act(ctx context.Context, tenant dag.Tenant, a journal.Act) (*jo
 	}
 	var done *journal.Acted
 	err = k.underPolicy(ctx, tenant, a.Item.Space(), func(p kinds.Policy, id string) error {
-		a.Policy, a.Constraints = id, p.Constraints()
+		a.Policy, a.Constraints, a.Limits = id, p.Constraints(), limitsOf(p)
 		done, err = k.journal().Do(ctx, tenant, a)
 		return err
 	})

@@ -38,6 +38,9 @@ type IssuedContext struct {
 	Bundle  []byte // canonical bytes, the evidence to hand on
 	Prompt  []byte
 	Record  issued.Record
+
+	// Overfull are spaces that have more constraints than one may, and more than this context had room for.
+	Overfull []OverfullSpace
 }
 
 // Assemble chooses, signs and records a context: what an agent may be given for a task, under a policy and a budget.
@@ -64,7 +67,11 @@ func (k Contexts) Assemble(ctx context.Context, tenant dag.Tenant, r ContextRequ
 		if err != nil {
 			return nil, err
 		}
-		return c.issueContext(ctx, tenant, b, p)
+		i, err := c.issueContext(ctx, tenant, b, p)
+		if err == nil {
+			i.Overfull = a.overfull
+		}
+		return i, err
 	})
 }
 
@@ -99,7 +106,7 @@ func (c *cache) issueContext(ctx context.Context, tenant dag.Tenant, b *contexts
 	i.Record, err = c.recordAs(ctx, tenant, handed, p, func(at dag.Time) issued.Record {
 		return issued.Record{
 			Provenance: b.Provenance, Question: b.Request.Text(), Shown: issued.PackTurns(b.Shown()), AsOf: b.AsOf, KeyID: b.Seal.KeyID, Token: b.Seal.Token,
-			Bundle: sha256.Sum256(i.Bundle), At: at,
+			Bundle: sha256.Sum256(i.Bundle), At: at, Reading: issued.Newest,
 		}
 	})
 	if err != nil {
@@ -123,6 +130,8 @@ type assembly struct {
 	asOf       dag.Seq                                           // 0: see ContextRequest
 	salted     func(*contexts.Request, policy.ID, dag.Seq) error // sets the salt of the request; nil: it has one, or needs none
 	statistics *retrieval.Statistics                             // that the scores of the search rest on; nil: those of now
+	reading    issued.Reading
+	overfull   []OverfullSpace // set by assembling
 }
 
 func (r *ContextRequest) assembly(p policy.Registered) assembly {
@@ -132,7 +141,7 @@ func (r *ContextRequest) assembly(p policy.Registered) assembly {
 	}
 	slices.Sort(asked.Spaces)
 	asked.Spaces = slices.Compact(asked.Spaces)
-	return assembly{asked: asked, policy: p, asOf: r.AsOf}
+	return assembly{asked: asked, policy: p, asOf: r.AsOf, reading: issued.Newest}
 }
 
 // assemble gathers candidates and chooses, without a seal. It begins again if a text or a fact was erased meanwhile.
@@ -162,7 +171,7 @@ func (c *cache) assembleOnce(ctx context.Context, tenant dag.Tenant, a *assembly
 	if err != nil {
 		return nil, err
 	}
-	g.given = a.statistics
+	g.given, g.reading = a.statistics, a.reading
 	if r.Spaces, err = c.k.spacesFor(ctx, tenant, r.Spaces, g.asOf); err != nil {
 		return nil, err
 	}
@@ -174,6 +183,7 @@ func (c *cache) assembleOnce(ctx context.Context, tenant dag.Tenant, a *assembly
 	if err := g.gather(ctx); err != nil {
 		return nil, err
 	}
+	a.overfull = g.beliefs.overfull
 	choice, err := g.choose(ctx)
 	if err != nil {
 		return nil, err

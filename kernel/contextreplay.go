@@ -21,7 +21,14 @@ func (k Contexts) replay(ctx context.Context, tenant dag.Tenant, bundle []byte) 
 	if err != nil {
 		return nil, err
 	}
-	claim := claimed{b.Request, b.Provenance.PolicyID, b.AsOf, nil}
+	record, err := k.recordOf(ctx, tenant, b.Provenance.SliceID, sha256.Sum256(bundle))
+	if err != nil {
+		return nil, err
+	}
+	claim := claimed{b.Request, b.Provenance.PolicyID, b.AsOf, nil, issued.Newest}
+	if record != nil {
+		claim.reading = record.Reading
+	}
 	r, err := k.slices().replayAsked(ctx, tenant, b, bundle, func(c *cache) ([]byte, error) {
 		return c.assembleAgain(ctx, tenant, claim, b.Seal)
 	})
@@ -51,7 +58,7 @@ func (k Contexts) unexplained(ctx context.Context, tenant dag.Tenant, b *context
 		return "its statistics are not those of its task", nil
 	}
 	again, err := steady(k.engine, func(c *cache) (*contexts.Bundle, error) {
-		return c.again(ctx, tenant, claimed{b.Request, b.Provenance.PolicyID, b.AsOf, b.Statistics})
+		return c.again(ctx, tenant, claimed{b.Request, b.Provenance.PolicyID, b.AsOf, b.Statistics, record.Reading})
 	})
 	if err != nil {
 		return "", err
@@ -165,6 +172,7 @@ type claimed struct {
 	policy     policy.ID
 	asOf       dag.Seq
 	statistics *retrieval.Statistics
+	reading    issued.Reading
 }
 
 // again assembles what a claim leads to, without a seal.
@@ -176,7 +184,7 @@ func (c *cache) again(ctx context.Context, tenant dag.Tenant, claim claimed) (*c
 	if err != nil {
 		return nil, err
 	}
-	return c.assemble(ctx, tenant, &assembly{asked: claim.request, policy: p, asOf: claim.asOf, statistics: claim.statistics})
+	return c.assemble(ctx, tenant, &assembly{asked: claim.request, policy: p, asOf: claim.asOf, statistics: claim.statistics, reading: claim.reading})
 }
 
 // assembleAgain makes the bundle that a claim leads to.

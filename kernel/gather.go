@@ -18,6 +18,7 @@ import (
 	"github.com/graphkernel/graphkernel/slice/contexts"
 	"github.com/graphkernel/graphkernel/slice/contexts/overlap"
 	"github.com/graphkernel/graphkernel/slice/facts"
+	"github.com/graphkernel/graphkernel/slice/issued"
 	"github.com/graphkernel/graphkernel/store"
 )
 
@@ -38,6 +39,7 @@ type gatherer struct {
 	acts  map[knowledge.ID]*knowledge.Recorded
 	facts map[knowledge.ID]*contexts.Candidate
 
+	reading   issued.Reading
 	beliefs   believing
 	reference dag.Time // of the anchor, or of the newest turn of the view
 }

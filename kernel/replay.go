@@ -237,7 +237,7 @@ func (c *cache) cutRecorded(ctx context.Context, tenant dag.Tenant, i *issued.Re
 		if err != nil {
 			return nil, fmt.Errorf("%w: the request of issued context %d: %w", ErrDamaged, i.Number, err)
 		}
-		again, err := c.assembleAgain(ctx, tenant, claimed{r, i.Provenance.PolicyID, i.AsOf, nil}, seal)
+		again, err := c.assembleAgain(ctx, tenant, claimed{r, i.Provenance.PolicyID, i.AsOf, nil, i.Reading}, seal)
 		return &recut{bundle: again}, err
 	case i.OfBelief():
 		q, err := beliefs.ParseQuestion(i.Question)

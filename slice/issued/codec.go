@@ -44,6 +44,9 @@ func (r *Record) check() error {
 	case r.AsOf > dag.MaxSeq || !r.At.Valid():
 		return fmt.Errorf("%w: issued slice %s, cut at %d, issued at %d", dag.ErrForm, r.Provenance.SliceID, r.AsOf, r.At)
 	}
+	if r.Reading > Newest {
+		return fmt.Errorf("%w: issued slice %s was made by the reading %d, at most %d", dag.ErrForm, r.Provenance.SliceID, r.Reading, Newest)
+	}
 	if r.By != "" {
 		if err := access.CheckCaller(r.By); err != nil {
 			return fmt.Errorf("%w: issued slice %s was asked for by %.80q: %w", dag.ErrForm, r.Provenance.SliceID, r.By, err)
@@ -87,7 +90,8 @@ const (
 
 // appendDetail appends the number, eight bytes, big-endian; of a slice of facts, of a context and of a belief, whose leaf does
 // not say them, the eight bytes of the slice's id, the anchor, the snapshot's hash, and Facts or Shown with the
-// count of its bytes, a uvarint, before it; the token; and By with a zero byte before it, if there is one.
+// count of its bytes, a uvarint, before it; the token; By with a zero byte before it, if there is one or a Reading follows; and
+// the Reading, one byte with a zero byte before it, if it is not 0.
 func appendDetail(dst []byte, r *Record) []byte {
 	dst = binary.BigEndian.AppendUint64(dst, r.Number)
 	if p := &r.Provenance; r.asked() {
@@ -99,8 +103,11 @@ func appendDetail(dst []byte, r *Record) []byte {
 		dst = append(binary.AppendUvarint(dst, uint64(len(packed))), packed...)
 	}
 	dst = append(dst, r.Token...)
-	if r.By != "" {
+	if r.By != "" || r.Reading != 0 {
 		dst = append(append(dst, 0), r.By...)
+	}
+	if r.Reading != 0 {
+		dst = append(dst, 0, byte(r.Reading))
 	}
 	return dst
 }
@@ -160,8 +167,14 @@ func read(e *history.Entry) (r Record, of dag.Tenant, _ error) {
 		}
 	}
 	text, by, named := bytes.Cut(token, []byte{0})
-	if named && len(by) == 0 {
+	by, reading, read := bytes.Cut(by, []byte{0})
+	switch {
+	case named && len(by) == 0 && !read:
 		return r, of, errors.New("it names nobody who asked, and says that it does")
+	case read && (len(reading) != 1 || reading[0] == 0):
+		return r, of, errors.New("it does not say in one byte by which rules it was made, and says that it does")
+	case read:
+		r.Reading = Reading(reading[0])
 	}
 	r.Token, r.By = string(text), string(by)
 	if rest := e.Detail[detailTurns:before]; len(rest) > 0 {

@@ -54,7 +54,22 @@ type Record struct {
 	Bundle     dag.Digest // SHA-256 of the bundle's bytes
 	By         string     // who was handed it first, as access.CheckCaller has it; "" if that was not recorded
 	At         dag.Time   // when it was first issued
+	Reading    Reading    // by which rules what is recorded was read
 }
+
+// A Reading numbers the rules by which a kernel reads what is recorded, so that an older bundle is replayed under the rules that it was made by.
+type Reading uint8
+
+// The readings.
+const (
+	// ReadKinds takes the kind of an item alone to say that every context has it. Bundles from before readings were recorded have it.
+	ReadKinds Reading = iota
+	// ReadVouched takes a belief for a constraint only if a person vouches for it.
+	ReadVouched
+
+	// Newest is that of new bundles.
+	Newest = ReadVouched
+)
 
 // Numbers are ascending sequence numbers, packed: those of the assertions that a slice of facts holds.
 // So a record can be compared.
