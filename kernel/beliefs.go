@@ -280,6 +280,9 @@ func (k Beliefs) request(ctx context.Context, tenant dag.Tenant, in *BeliefReque
 	}
 	if in.Key != "" {
 		r.Key = sha256.Sum256([]byte(in.Key))
+		if !believes(ctx) { // so that an agent answers no request of a person by having its key
+			r.Key = sha256.Sum256(fmt.Appendf(nil, "proposed by %q: %s", r.By, in.Key))
+		}
 	}
 	if r.units, err = k.evidence(ctx, tenant, in.Turns); err != nil {
 		return nil, err
