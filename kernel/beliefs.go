@@ -131,6 +131,9 @@ func (k *engine) literals(aliases *normalize.Table, member string, list []belief
 // SetSpace makes a space of beliefs, or puts it under another policy of kinds; "" is the one that it has, and of a new space beliefs@1. A policy under which what is believed
 // contradicts itself is refused.
 func (k Beliefs) SetSpace(ctx context.Context, tenant dag.Tenant, space belief.Space, id policy.ID) (*journal.SpacePolicy, error) {
+	if err := mayBelieve(ctx, "set the policy of a space"); err != nil {
+		return nil, err
+	}
 	has, err := k.spaceOf(ctx, tenant, space, history.Forever-1)
 	if err != nil && !errors.Is(err, journal.ErrSpace) {
 		return nil, err
