@@ -67,11 +67,7 @@ func (k Contexts) Assemble(ctx context.Context, tenant dag.Tenant, r ContextRequ
 		if err != nil {
 			return nil, err
 		}
-		i, err := c.issueContext(ctx, tenant, b, p)
-		if err == nil {
-			i.Overfull = a.overfull
-		}
-		return i, err
+		return c.issueContext(ctx, tenant, b, &a)
 	})
 }
 
@@ -88,8 +84,8 @@ func (k Contexts) Preview(ctx context.Context, tenant dag.Tenant, r ContextReque
 }
 
 // issueContext seals and records a context.
-func (c *cache) issueContext(ctx context.Context, tenant dag.Tenant, b *contexts.Bundle, p policy.Registered) (*IssuedContext, error) {
-	i := &IssuedContext{Context: b, Prompt: b.Render()}
+func (c *cache) issueContext(ctx context.Context, tenant dag.Tenant, b *contexts.Bundle, a *assembly) (*IssuedContext, error) {
+	i := &IssuedContext{Context: b, Prompt: b.Render(), Overfull: a.overfull}
 	err := c.k.turnstile.pass(ctx, func() (err error) {
 		if b.Seal, err = c.k.authority.SealProvenance(tenant, &b.Provenance); err == nil {
 			i.Bundle = b.Append(nil)
@@ -103,10 +99,10 @@ func (c *cache) issueContext(ctx context.Context, tenant dag.Tenant, b *contexts
 		return nil, fmt.Errorf("%w: the bundle would have %d bytes, at most %d; lower the budget", ErrTooLarge, len(i.Bundle), slice.MaxBundle)
 	}
 	handed := handout{keyID: b.Seal.KeyID, token: b.Seal.Token, asOf: b.AsOf}
-	i.Record, err = c.recordAs(ctx, tenant, handed, p, func(at dag.Time) issued.Record {
+	i.Record, err = c.recordAs(ctx, tenant, handed, a.policy, func(at dag.Time) issued.Record {
 		return issued.Record{
 			Provenance: b.Provenance, Question: b.Request.Text(), Shown: issued.PackTurns(b.Shown()), AsOf: b.AsOf, KeyID: b.Seal.KeyID, Token: b.Seal.Token,
-			Bundle: sha256.Sum256(i.Bundle), At: at, Reading: issued.Newest,
+			Bundle: sha256.Sum256(i.Bundle), At: at, Reading: a.reading,
 		}
 	})
 	if err != nil {

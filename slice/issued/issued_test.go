@@ -282,3 +282,45 @@ func (l lied) Entries(ctx context.Context, tenant dag.Tenant, p history.Page) ([
 	list, err := l.History.Entries(ctx, tenant, p)
 	return l.change(list), err
 }
+
+// TestRecordedReading writes records of every reading, with a caller and without one, and refuses details that say it in another way.
+func TestRecordedReading(t *testing.T) {
+	for _, by := range []string{"", "local", "jwt:Anna \U0001f464"} {
+		for reading := range issued.Newest + 1 {
+			b := issued.Base{History: fresh()}
+			r := storetest.IssuedContext(1, 1)
+			r.By, r.Reading = by, reading
+			if _, err := b.Put(t.Context(), tenant, []issued.Record{r}); err != nil {
+				t.Fatal(err)
+			}
+			r.Number = 1
+			got, err := b.After(t.Context(), tenant, 0, 2)
+			if err != nil || len(got) != 1 || got[0] != r {
+				t.Errorf("got %+v, %v, want %+v", got, err, r)
+			}
+			entries, err := b.Entries(t.Context(), tenant, history.Page{Stream: history.Record, Limit: 9})
+			if err != nil || len(entries) != 1 {
+				t.Fatal(entries, err)
+			}
+			want := map[bool]string{true: "", false: "\x00" + by}[by == "" && reading == 0]
+			if reading > 0 {
+				want += "\x00" + string(rune(reading))
+			}
+			if !bytes.HasSuffix(entries[0].Detail, []byte(r.Token+want)) {
+				t.Errorf("the detail of reading %d by %q is %q", reading, by, entries[0].Detail)
+			}
+		}
+	}
+	r := storetest.IssuedContext(1, 1)
+	if r.Reading = issued.Newest + 1; !errors.Is(r.Check(), dag.ErrForm) {
+		t.Error("a reading that there is not was taken")
+	}
+	_, entries := recorded(t)
+	for _, rest := range []string{"\x00\x00", "\x00\x00\x00", "\x00local\x00\x00", "\x00local\x00\x01\x01", "\x00local\x00\x01\x00", "\x00local\x00\x7f"} {
+		e := entries[0]
+		e.Detail = append(bytes.Clone(e.Detail[:8+32]), rest...)
+		if r, _, err := issued.Read(&e); !errors.Is(err, dag.ErrForm) {
+			t.Errorf("%q was read as a record of reading %d, %v", rest, r.Reading, err)
+		}
+	}
+}
