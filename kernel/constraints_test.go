@@ -77,7 +77,7 @@ func TestReadings(t *testing.T) {
 				beforeBounds(t, s, rule(journal.Revise, belief.Item("kref://acme/desk/"+item+".hard_rule"), len(item), 100), by, belief.HardRule)
 			}
 			beforeBounds(t, s, rule(journal.Revise, "kref://acme/desk/bare.hard_rule", 9, 0), ofAgent.ID, belief.HardRule)
-			ask := kernel.ContextRequest{Task: "what it keeps", AsOf: must(k.Turns().Head(ctx, tenant))}
+			ask := kernel.ContextRequest{Task: "zebra", AsOf: must(k.Turns().Head(ctx, tenant))}
 			old := must(k.Contexts().AssembleAs(ctx, tenant, ask, issued.ReadKinds))
 			made := must(k.Contexts().Assemble(ctx, tenant, ask))
 			all := "desk/bare desk/by-admin desk/by-jwt desk/by-key desk/by-local desk/by-nobody desk/by-stdio desk/proposed"

@@ -33,6 +33,8 @@ Code = Literal[
     "not_continued",  # The log does not continue what was signed
     "persona_refused",  # The persona is not taken
     "slice_too_large",  # The slice is too large
+    "too_many_constraints",  # The space has too many constraints
+    "too_many_waiting",  # Too many proposals wait
     "unknown_evidence",  # The evidence of a fact is not known
     "unknown_parent",  # A parent is not known
     "unknown_version",  # The bundle is of an unknown version
@@ -263,8 +265,8 @@ class BeliefOutcome(TypedDict):
     """Elements that rules and constraints connect with the request and that are kept. All others are, too."""
     outcome: Literal["changed", "unchanged", "refused"]
     """Of a request that is not changed, no link and no tag is recorded."""
-    reason: NotRequired[Literal["conflict", "protected"]]
-    """Why it was refused."""
+    reason: NotRequired[Literal["conflict", "protected", "vouched"]]
+    """Why it was refused. vouched: a person vouches for what the item states that it would change."""
     repeated: NotRequired[bool]
     """The request was answered before, and this says only where."""
     review: list[str]
@@ -495,6 +497,18 @@ class Consolidated(TypedDict):
     """In the order of the session."""
 
 
+class ConstraintLoad(TypedDict):
+    bytes: int
+    """Of all texts together."""
+    count: int
+    longest: int
+    """Bytes of the longest text."""
+    over: bool
+    """More than 64, one of more than 2048 bytes, or more than 16384 bytes together."""
+    proposed: NotRequired[int]
+    """Items of such kinds that are no constraints, since no person vouches for all that they say."""
+
+
 class Context(TypedDict):
     as_of: int
     beliefs: list[str]
@@ -510,6 +524,8 @@ class Context(TypedDict):
     facts: list[str]
     """The statements that were chosen, ascending."""
     format: str
+    overfull: NotRequired[list[OverfullSpace]]
+    """Spaces with too many constraints, of which not all are there."""
     policy_id: str
     prompt: NotRequired[str]
     """The prompt, in the formats markdown, xml and text."""
@@ -1312,6 +1328,14 @@ class NewTag(TypedDict):
     tag: str
 
 
+class OverfullSpace(TypedDict):
+    count: int
+    """Its constraints."""
+    left: int
+    """Those of them, the newest, that are not in the context as constraints."""
+    space: str
+
+
 class Overlap(TypedDict):
     as_of: int
     contexts: int
@@ -1781,6 +1805,8 @@ class Snapshot(TypedDict):
 
 
 class Space(TypedDict):
+    constraints: NotRequired[ConstraintLoad]
+    """If they were asked for."""
     policy: str
     seq: NotRequired[int]
     """The number since which it has this policy."""
@@ -2192,7 +2218,7 @@ class Operations:
     def belief_rules(self, *, space: str, as_of: int | None = None) -> BeliefBase:
         """List the rules of a space.
 
-        All statements of the kinds that the policy of the space marks `hard` or `always`. No similarity and no budget shortens the list.
+        All statements of the constraints of a space: what persons state of the kinds that its policy marks `hard` or `always`. No similarity and no budget shortens the list.
         """
         return self._transport.json("GET", "/api/beliefs/rules", query={"space": space, "as_of": as_of})
 
@@ -2527,7 +2553,7 @@ class Operations:
     def import_persona(self, body: PersonaImport) -> ImportedPersona:
         """Take a persona into a space.
 
-        Takes each item under a new name, with where it is from as the reason. Everything is proposed, unless the caller may revise and asks for it. The signature is checked first, and then all items; if anything is wrong, nothing is recorded. Importing the same persona again changes nothing.
+        Takes each item under a new name, with where it is from as the reason. Everything is proposed, unless the caller asks to revise. It needs the permission to revise in any case: whose signature counts is not for an agent to say. A persona that says it is from this kernel must be signed by a key of its own. The signature is checked first, and then all items; if anything is wrong, nothing is recorded. Importing the same persona again changes nothing.
         """
         return self._transport.json("POST", "/api/beliefs/persona/import", body=body, media="application/json")
 
@@ -2711,9 +2737,12 @@ class Operations:
             if not after or after == last:
                 return
 
-    def list_spaces(self) -> Spaces:
-        """List the spaces of beliefs."""
-        return self._transport.json("GET", "/api/spaces")
+    def list_spaces(self, *, constraints: bool | None = None) -> Spaces:
+        """List the spaces of beliefs.
+
+        With `constraints=true`, each with what its constraints add up to.
+        """
+        return self._transport.json("GET", "/api/spaces", query={"constraints": constraints})
 
     def list_turns(self, *, conversation: str | None = None, key: str | None = None, role: Literal["user", "assistant", "system", "tool"] | None = None, after: str | None = None, limit: int | None = None) -> StoredTurns:
         """List turns, of one conversation, of one key, of one role, or all."""
@@ -2772,8 +2801,8 @@ class Operations:
     def propose_beliefs(self, body: BeliefRequest) -> BeliefOutcome:
         """Propose statements, from a source that may be wrong.
 
-        For agents, extraction and imports. It is a revision if all that would give way is less entrenched and not protected. Else nothing changes but that a conflict is
-        recorded for somebody to decide.
+        For agents, extraction and imports. It is a revision if all that would give way is less entrenched and not protected, and if it changes no item in which a person vouches for something. Else nothing changes but that a conflict is
+        recorded for somebody to decide. What an agent proposes is never a constraint, whatever its kind. At most 50 proposals of a key wait; another one that would have to wait is `too_many_waiting`.
         """
         return self._transport.json("POST", "/api/beliefs/propose", body=body, media="application/json")
 

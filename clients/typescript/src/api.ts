@@ -28,6 +28,8 @@ export type Code =
   | "not_continued" // The log does not continue what was signed
   | "persona_refused" // The persona is not taken
   | "slice_too_large" // The slice is too large
+  | "too_many_constraints" // The space has too many constraints
+  | "too_many_waiting" // Too many proposals wait
   | "unknown_evidence" // The evidence of a fact is not known
   | "unknown_parent" // A parent is not known
   | "unknown_version" // The bundle is of an unknown version
@@ -251,8 +253,8 @@ export interface BeliefOutcome {
   kept: number;
   /** Of a request that is not changed, no link and no tag is recorded. */
   outcome: "changed" | "unchanged" | "refused";
-  /** Why it was refused. */
-  reason?: "conflict" | "protected";
+  /** Why it was refused. vouched: a person vouches for what the item states that it would change. */
+  reason?: "conflict" | "protected" | "vouched";
   /** The request was answered before, and this says only where. */
   repeated?: boolean;
   /** Revisions that depend on what gave way by a link that is no rule: somebody should look at them. */
@@ -479,6 +481,18 @@ export interface Consolidated {
   turns: string[];
 }
 
+export interface ConstraintLoad {
+  /** Of all texts together. */
+  bytes: number;
+  count: number;
+  /** Bytes of the longest text. */
+  longest: number;
+  /** More than 64, one of more than 2048 bytes, or more than 16384 bytes together. */
+  over: boolean;
+  /** Items of such kinds that are no constraints, since no person vouches for all that they say. */
+  proposed?: number;
+}
+
 export interface Context {
   as_of: number;
   /** The revisions that were chosen, ascending. */
@@ -494,6 +508,8 @@ export interface Context {
   /** The statements that were chosen, ascending. */
   facts: string[];
   format: string;
+  /** Spaces with too many constraints, of which not all are there. */
+  overfull?: OverfullSpace[];
   policy_id: string;
   /** The prompt, in the formats markdown, xml and text. */
   prompt?: string;
@@ -1285,6 +1301,14 @@ export interface NewTag {
   tag: string;
 }
 
+export interface OverfullSpace {
+  /** Its constraints. */
+  count: number;
+  /** Those of them, the newest, that are not in the context as constraints. */
+  left: number;
+  space: string;
+}
+
 export interface Overlap {
   as_of: number;
   /** Contexts that were looked at. */
@@ -1742,6 +1766,8 @@ export interface Snapshot {
 }
 
 export interface Space {
+  /** If they were asked for. */
+  constraints?: ConstraintLoad;
   policy: string;
   /** The number since which it has this policy. */
   seq?: number;
@@ -2172,7 +2198,7 @@ export class Operations {
   /**
    * List the rules of a space.
    *
-   * All statements of the kinds that the policy of the space marks `hard` or `always`. No similarity and no budget shortens the list.
+   * All statements of the constraints of a space: what persons state of the kinds that its policy marks `hard` or `always`. No similarity and no budget shortens the list.
    */
   beliefRules(query: { "space": string; "as_of"?: number }): Promise<BeliefBase> {
     return this.transport.json("GET", `/api/beliefs/rules`, { query });
@@ -2584,7 +2610,7 @@ export class Operations {
   /**
    * Take a persona into a space.
    *
-   * Takes each item under a new name, with where it is from as the reason. Everything is proposed, unless the caller may revise and asks for it. The signature is checked first, and then all items; if anything is wrong, nothing is recorded. Importing the same persona again changes nothing.
+   * Takes each item under a new name, with where it is from as the reason. Everything is proposed, unless the caller asks to revise. It needs the permission to revise in any case: whose signature counts is not for an agent to say. A persona that says it is from this kernel must be signed by a key of its own. The signature is checked first, and then all items; if anything is wrong, nothing is recorded. Importing the same persona again changes nothing.
    */
   importPersona(body: PersonaImport): Promise<ImportedPersona> {
     return this.transport.json("POST", `/api/beliefs/persona/import`, { body, media: "application/json" });
@@ -2800,9 +2826,13 @@ export class Operations {
     }
   }
 
-  /** List the spaces of beliefs. */
-  listSpaces(): Promise<Spaces> {
-    return this.transport.json("GET", `/api/spaces`, {  });
+  /**
+   * List the spaces of beliefs.
+   *
+   * With `constraints=true`, each with what its constraints add up to.
+   */
+  listSpaces(query: { "constraints"?: boolean } = {}): Promise<Spaces> {
+    return this.transport.json("GET", `/api/spaces`, { query });
   }
 
   /** List turns, of one conversation, of one key, of one role, or all. */
@@ -2875,8 +2905,8 @@ export class Operations {
   /**
    * Propose statements, from a source that may be wrong.
    *
-   * For agents, extraction and imports. It is a revision if all that would give way is less entrenched and not protected. Else nothing changes but that a conflict is
-   * recorded for somebody to decide.
+   * For agents, extraction and imports. It is a revision if all that would give way is less entrenched and not protected, and if it changes no item in which a person vouches for something. Else nothing changes but that a conflict is
+   * recorded for somebody to decide. What an agent proposes is never a constraint, whatever its kind. At most 50 proposals of a key wait; another one that would have to wait is `too_many_waiting`.
    */
   proposeBeliefs(body: BeliefRequest): Promise<BeliefOutcome> {
     return this.transport.json("POST", `/api/beliefs/propose`, { body, media: "application/json" });

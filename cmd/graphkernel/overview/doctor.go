@@ -23,8 +23,8 @@ func doctorCommand(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "doctor",
 		Short: "Say what is wrong, and how to mend it",
-		Long: `Looks at the store or the service, the keys, what waits to be taken in, and the hooks in the settings
-of agents. It changes nothing. A line is ok, "note" for what a person may want to know, or "wrong",
+		Long: `Looks at the store or the service, spaces with too many constraints, the keys, what waits to be taken
+in, and the hooks in the settings of agents. It changes nothing. A line is ok, "note" for what a person may want to know, or "wrong",
 with what to do about it. The exit code is 1 if anything is wrong. (fsck checks what is in a store.)
 
   {"checks":[{"of","status","found","mend"}]}`,
