@@ -116,7 +116,7 @@ func (k Beliefs) persons(ctx context.Context, tenant dag.Tenant, w *web, aliases
 // personaItems are the items of a web as an export looks at them.
 func (k Beliefs) personaItems(ctx context.Context, tenant dag.Tenant, w *web) (items []rules.PersonaItem, _ error) {
 	for _, r := range w.revisions {
-		item := rules.PersonaItem{ID: string(r.Item), Kind: r.Item.Kind()}
+		item := rules.PersonaItem{ID: string(r.Item), Kind: r.Item.Kind(), Proposed: !r.Vouched()}
 		if rules.Unshared(item.Kind) {
 			record, err := k.journal().Item(ctx, tenant, r.Item, w.asOf)
 			if err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/belief/journal"
 	"github.com/graphkernel/graphkernel/belief/kinds"
+	"github.com/graphkernel/graphkernel/belief/persona"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/ledger"
@@ -260,7 +261,9 @@ func TestOverfull(t *testing.T) {
 			if l := must(k.Beliefs().Loads(ctx, tenant)); len(l) != 2 || !l[0].Over() || l[0].Count != rules || l[1].Over() {
 				t.Errorf("%+v", l)
 			}
-			// each can be ended, and none added
+			// each can be said in other words that are not more, each can be ended, and none added
+			last := rule(journal.Revise, belief.Item(fmt.Sprintf("kref://acme/desk/rule-%03d.hard_rule", rules-1)), rules-1, 90)
+			must(k.Beliefs().Operate(ctx, tenant, last))
 			if _, err := k.Beliefs().Operate(ctx, tenant, rule(journal.Revise, "", 900, 0)); !errors.Is(err, journal.ErrTooManyConstraints) {
 				t.Errorf("one more: %v", err)
 			}
@@ -328,6 +331,16 @@ func TestPersonaPower(t *testing.T) {
 				t.Errorf("%+v: %v", who, err)
 			}
 		}
+	}
+	// a proposal of a kind that binds does not leave, for a person who revises with it elsewhere would make it a constraint
+	for n, kind := range []string{"hard_rule", "instruction", "fact"} {
+		in := asking(journal.Propose, "agent", "obeys", fmt.Sprint("visitor ", n))
+		in.Kind = kind
+		must(w.from.Beliefs().Operate(access.As(ctx, access.Identity{Role: access.Agent, Subject: access.Stdio}), tenant, in))
+	}
+	out := must(w.from.Beliefs().ExportPersona(ctx, tenant, beliefSpace, nil, nil))
+	if len(out.Document.Items) != 2 || slices.ContainsFunc(out.Document.Items, func(i persona.Item) bool { return i.Kind != "fact" }) || len(out.Left) != 2 || !strings.Contains(out.Left[0].Reason, "an agent proposed it") {
+		t.Errorf("%+v, left %+v", out.Document.Items, out.Left)
 	}
 	// a stranger signs under the name of the kernel that imports
 	stranger := must(identity.New(noise(9), "kernel.example", 0))

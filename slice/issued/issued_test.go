@@ -302,6 +302,12 @@ func TestRecordedReading(t *testing.T) {
 			if err != nil || len(entries) != 1 {
 				t.Fatal(entries, err)
 			}
+			to := fresh()
+			if err := adopt(to, tenant, entries); err != nil {
+				t.Error(err)
+			} else if copied, err := (issued.Base{History: to}).After(t.Context(), tenant, 0, 2); err != nil || !slices.Equal(copied, got) {
+				t.Errorf("copied: %+v, %v", copied, err)
+			}
 			want := map[bool]string{true: "", false: "\x00" + by}[by == "" && reading == 0]
 			if reading > 0 {
 				want += "\x00" + string(rune(reading))
