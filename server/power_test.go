@@ -378,21 +378,35 @@ func TestPowerOfTwo(t *testing.T) {
 	if len(acts) < 120 || len(changing) < 40 {
 		t.Fatal("too few to tell")
 	}
-	pairs := 0
+	var pairs [][]act
 	for _, one := range changing {
 		for _, two := range acts { // an act that changes nothing by itself may do so after another
-			if r.IntN(share) > 0 {
-				continue
+			if r.IntN(share) == 0 {
+				pairs = append(pairs, []act{one, two})
 			}
-			if pairs++; pairs%200 == 0 {
-				p = newPowers(t)
-			}
-			p.compare([]act{one, two}, before, after)
 		}
 	}
-	t.Logf("%d pairs", pairs)
-	if pairs < len(changing)*len(acts)/share/2 {
-		t.Errorf("%d pairs of %d", pairs, len(changing)*len(acts))
+	if len(pairs) < len(changing)*len(acts)/share/2 {
+		t.Errorf("%d pairs of %d", len(pairs), len(changing)*len(acts))
+	}
+	t.Logf("%d pairs", len(pairs))
+	inBatches(t, len(pairs), func(p *powers, n int) { p.compare(pairs[n], before, after) })
+}
+
+// inBatches calls do for each number below a count, a few hundred on one kernel.
+func inBatches(t *testing.T, count int, do func(p *powers, n int)) {
+	t.Helper()
+	const each = 200
+	for from := 0; from < count; from += each {
+		t.Run(fmt.Sprint(from), func(t *testing.T) {
+			p := newPowers(t)
+			for n := from; n < min(from+each, count); n++ {
+				do(p, n)
+			}
+		})
+		if t.Failed() {
+			return
+		}
 	}
 }
 
@@ -409,10 +423,7 @@ func TestPowerOfFive(t *testing.T) {
 	}
 	t.Logf("seed %d", seed)
 	changed := 0
-	for n := range runs {
-		if n%200 == 199 {
-			p = newPowers(t)
-		}
+	inBatches(t, runs, func(p *powers, _ int) {
 		var five []act
 		for range 5 {
 			five = append(five, acts[r.IntN(len(acts))])
@@ -420,7 +431,7 @@ func TestPowerOfFive(t *testing.T) {
 		if p.compare(five, before, after) {
 			changed++
 		}
-	}
+	})
 	if changed < runs/2 {
 		t.Errorf("%d of %d runs changed something", changed, runs)
 	}
