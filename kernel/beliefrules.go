@@ -111,10 +111,10 @@ func (k Beliefs) Rules(ctx context.Context, tenant dag.Tenant, space belief.Spac
 	if err != nil {
 		return nil, err
 	}
-	of := &BeliefBase{AsOf: b.AsOf, Policy: b.Policy}
+	of, named := &BeliefBase{AsOf: b.AsOf, Policy: b.Policy}, kindsByName(p)
 	for i := range b.Held {
 		r := b.Held[i].Revision
-		is, err := k.constrains(ctx, tenant, p.Kind(r.Item.Kind()), r, issued.Newest)
+		is, err := k.constrains(ctx, tenant, named[r.Item.Kind()], r, issued.Newest)
 		if err != nil {
 			return nil, err
 		}

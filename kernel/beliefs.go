@@ -164,7 +164,7 @@ func (k Beliefs) SetSpace(ctx context.Context, tenant dag.Tenant, space belief.S
 		if conflict, ok := belief.Consistent(c, b); !ok {
 			return &belief.ConflictError{Err: belief.ErrConflict, Elements: conflict}
 		}
-		return loadOf(p, held).Grown(loadOf(was, held), space)
+		return loadOf(kindsByName(p), held).Grown(loadOf(kindsByName(was), held), space)
 	})
 	k.changes.tell(tenant)
 	return s, err
@@ -218,7 +218,7 @@ func (k Beliefs) underPolicyOf(ctx context.Context, tenant dag.Tenant, space bel
 
 // decideUnder sets what follows from the policy of the space: the constraints, and what the statements are worth.
 func (k Beliefs) decideUnder(ctx context.Context, r *beliefRequest, in *BeliefRequest, p kinds.Policy, id string) {
-	r.Policy, r.Constraints, r.Limits = id, p.Constraints(), limitsOf(p)
+	r.Policy, r.Constraints, r.Limits = id, p.Constraints(), limitsOf(kindsByName(p))
 	if !believes(ctx) {
 		r.Waiting = journal.MaxWaiting
 	}
@@ -394,7 +394,7 @@ func (k Beliefs) Act(ctx context.Context, tenant dag.Tenant, a journal.Act) (*jo
 	}
 	var done *journal.Acted
 	err = k.underPolicy(ctx, tenant, a.Item.Space(), func(p kinds.Policy, id string) error {
-		a.Policy, a.Constraints, a.Limits = id, p.Constraints(), limitsOf(p)
+		a.Policy, a.Constraints, a.Limits = id, p.Constraints(), limitsOf(kindsByName(p))
 		done, err = k.journal().Do(ctx, tenant, a)
 		return err
 	})

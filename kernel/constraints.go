@@ -45,21 +45,26 @@ func (k *engine) ofAgent(ctx context.Context, tenant dag.Tenant, by string) (boo
 	return key.Role == access.Agent, err
 }
 
-// limitsOf are those of the constraints of a space under a policy.
-func limitsOf(p kinds.Policy) journal.Limits {
-	binds := map[string]bool{}
+// kindsByName are the kinds of a policy, which is read once for it. One that is not listed does not bind.
+func kindsByName(p kinds.Policy) map[string]kinds.Kind {
+	named := map[string]kinds.Kind{}
 	for _, kind := range p.Kinds() {
-		binds[kind.Name] = kind.Binds()
+		named[kind.Name] = kind
 	}
+	return named
+}
+
+// limitsOf are those of the constraints of a space under a policy with some kinds.
+func limitsOf(named map[string]kinds.Kind) journal.Limits {
 	return journal.Limits{
-		Binds: func(kind string) bool { return binds[kind] },
+		Binds: func(name string) bool { kind := named[name]; return kind.Binds() },
 		Bytes: func(r *journal.Revision) int { return len(contexts.BeliefText(r)) },
 	}
 }
 
 // loadOf adds up the constraints among what is believed.
-func loadOf(p kinds.Policy, held []journal.Believed) (load journal.Load) {
-	limits := limitsOf(p)
+func loadOf(named map[string]kinds.Kind, held []journal.Believed) (load journal.Load) {
+	limits := limitsOf(named)
 	for i := range held {
 		if i == 0 || held[i-1].Revision != held[i].Revision {
 			limits.Add(&load, held[i].Revision)
@@ -102,11 +107,12 @@ func (k Beliefs) Loads(ctx context.Context, tenant dag.Tenant) (list []SpaceLoad
 		if err != nil {
 			return nil, err
 		}
-		one := SpaceLoad{Space: space, Policy: policy.ID(all[space]), Load: loadOf(p, held)}
+		named := kindsByName(p)
+		one := SpaceLoad{Space: space, Policy: policy.ID(all[space]), Load: loadOf(named, held)}
 		seen := map[belief.Item]bool{}
 		for i := range held {
 			r := held[i].Revision
-			kind := p.Kind(r.Item.Kind())
+			kind := named[r.Item.Kind()]
 			if seen[r.Item] || !kind.Binds() {
 				continue
 			}

@@ -62,6 +62,7 @@ func (g *gatherer) believeIn(ctx context.Context, j journal.Base, space belief.S
 	if err != nil {
 		return err
 	}
+	named := kindsByName(p)
 	held, err := j.Believed(ctx, g.tenant, space, g.asOf)
 	if err != nil {
 		return err
@@ -73,7 +74,7 @@ func (g *gatherer) believeIn(ctx context.Context, j journal.Base, space belief.S
 		}
 		address := r.Address().String()
 		if g.beliefs.of[address] == nil {
-			is, err := g.c.k.constrains(ctx, g.tenant, p.Kind(r.Item.Kind()), r, g.reading)
+			is, err := g.c.k.constrains(ctx, g.tenant, named[r.Item.Kind()], r, g.reading)
 			if err != nil {
 				return err
 			}
@@ -86,7 +87,7 @@ func (g *gatherer) believeIn(ctx context.Context, j journal.Base, space belief.S
 			g.beliefs.chains[chain] = address
 		}
 	}
-	g.beliefs.loads[space] = loadOf(p, held)
+	g.beliefs.loads[space] = loadOf(named, held)
 	waiting, err := j.Conflicts(ctx, g.tenant, space, g.asOf)
 	for _, c := range waiting {
 		for _, with := range c.With {
