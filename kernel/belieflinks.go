@@ -31,7 +31,7 @@ func (k Beliefs) Link(ctx context.Context, tenant dag.Tenant, l journal.Link) (*
 	if err := k.linked(ctx, tenant, &l); err != nil {
 		return nil, err
 	}
-	if err := k.speaks(ctx, tenant, l.From); err != nil {
+	if err := k.speaks(ctx, tenant, &l); err != nil {
 		return nil, err
 	}
 	if l.From.Artifact != "" {
@@ -43,17 +43,18 @@ func (k Beliefs) Link(ctx context.Context, tenant dag.Tenant, l journal.Link) (*
 	return done, err
 }
 
-// speaks refuses a caller whose word is not a person's if a person vouches for something that a revision states: a link says what the revision rests on.
-func (k Beliefs) speaks(ctx context.Context, tenant dag.Tenant, from belief.Address) error {
-	if believes(ctx) {
+// speaks refuses a link that says on what a revision rests, if a person vouches for something that the revision states and the word of the caller is not a person's.
+func (k Beliefs) speaks(ctx context.Context, tenant dag.Tenant, l *journal.Link) error {
+	if believes(ctx) || !slices.Contains(evidential, l.Type) {
 		return nil
 	}
+	from := l.From
 	record, err := k.journal().Item(ctx, tenant, from.Item, history.Forever-1)
 	if err != nil {
 		return err
 	}
 	if r := record.Numbered(from.Revision); r != nil && slices.ContainsFunc(r.Statements, func(s journal.Stated) bool { return s.Rank.Class >= belief.Human }) {
-		return fmt.Errorf("%w: a link from %s, for which a person vouches, needs the permission to %s", ErrMayNot, from, access.Believe)
+		return fmt.Errorf("%w: a link %s from %s, for which a person vouches, needs the permission to %s", ErrMayNot, l.Type, from, access.Believe)
 	}
 	return nil
 }

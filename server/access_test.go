@@ -76,7 +76,7 @@ func (s *service) questions(slice string, bundle []byte) map[string]question {
 		"tagKref":            {body: api.NewTag{Ref: item, Tag: "mine", Revision: 1}},
 		"deprecateItem":      {body: api.Deprecation{Ref: "kref://acme/s/other.fact"}},
 		"restoreItem":        {body: api.Deprecation{Ref: item}},
-		"linkKref":           {body: api.NewLink{From: item + "?r=1", Type: "derived_from", To: item + "?r=1"}},
+		"linkKref":           {body: api.NewLink{From: item + "?r=1", Type: "referenced", To: item + "?r=1"}},
 		"promoteBeliefs":     {body: api.PromotionRequest{Space: "acme/s"}},
 		"cascadeBeliefs":     {body: api.CascadeRequest{Space: "acme/s"}},
 		"resolveConflict":    {body: api.ConflictResolution{Space: "acme/s", Conflict: conflict.Seq, How: "dropped", DryRun: true}},
