@@ -218,7 +218,8 @@ func (k Beliefs) underPolicyOf(ctx context.Context, tenant dag.Tenant, space bel
 
 // decideUnder sets what follows from the policy of the space: the constraints, and what the statements are worth.
 func (k Beliefs) decideUnder(ctx context.Context, r *beliefRequest, in *BeliefRequest, p kinds.Policy, id string) {
-	r.Policy, r.Constraints, r.Limits = id, p.Constraints(), limitsOf(kindsByName(p))
+	named := kindsByName(p)
+	r.Policy, r.Constraints, r.Limits = id, p.Constraints(), limitsOf(named)
 	if !believes(ctx) {
 		r.Waiting = journal.MaxWaiting
 	}
@@ -226,7 +227,11 @@ func (k Beliefs) decideUnder(ctx context.Context, r *beliefRequest, in *BeliefRe
 	if in.Item != "" {
 		kind = in.Item.Kind()
 	}
-	r.Rank = k.rank(ctx, p.Kind(kind), in, r.units)
+	of, ok := named[kind]
+	if !ok {
+		of = p.Kind(kind)
+	}
+	r.Rank = k.rank(ctx, of, in, r.units)
 }
 
 type beliefRequest struct {

@@ -214,7 +214,7 @@ func TestRoles(t *testing.T) {
 		}
 		_ = r.Body.Close()
 	}
-	if allowed != 9+52+58+96 || refused != 4*96-allowed {
+	if allowed != 9+51+58+96 || refused != 4*96-allowed {
 		t.Errorf("%d allowed, %d refused", allowed, refused)
 	}
 }
