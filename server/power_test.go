@@ -20,6 +20,7 @@ import (
 	"github.com/graphkernel/graphkernel/belief/kinds"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/internal/canon"
+	"github.com/graphkernel/graphkernel/internal/race"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/server"
@@ -356,6 +357,9 @@ func (p *powers) without() (before, after *power) {
 
 // TestPowerOfTwo does everything that an agent may do, and every two things that change something, one after another.
 func TestPowerOfTwo(t *testing.T) {
+	if race.Enabled {
+		t.Skip("one thing after another: nothing for the race detector")
+	}
 	p := newPowers(t)
 	before, after := p.without()
 	if len(before.constraints) != 3 || len(after.constraints) != 5 || len(before.contexts) != 12 {
@@ -372,7 +376,7 @@ func TestPowerOfTwo(t *testing.T) {
 	r := rand.New(rand.NewPCG(seed, 1))
 	share := 1
 	if testing.Short() {
-		share = 20
+		share = 40
 	}
 	t.Logf("seed %d: %d acts, %d of them change something; one pair in %d", seed, len(acts), len(changing), share)
 	if len(acts) < 120 || len(changing) < 40 {
@@ -412,6 +416,9 @@ func inBatches(t *testing.T, count int, do func(p *powers, n int)) {
 
 // TestPowerOfFive does five things at random, 100 000 times.
 func TestPowerOfFive(t *testing.T) {
+	if race.Enabled {
+		t.Skip("one thing after another: nothing for the race detector")
+	}
 	p := newPowers(t)
 	before, after := p.without()
 	acts := actsOf(t)
