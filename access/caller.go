@@ -1,6 +1,9 @@
 package access
 
-import "context"
+import (
+	"context"
+	"strings"
+)
 
 // Names of callers who come with no credential.
 const (
@@ -28,6 +31,15 @@ func CheckCaller(name string) error {
 // embeds the kernel and names no caller. It follows from the credential and the door, and never from a text.
 func (i Identity) Vouches() bool {
 	return i == (Identity{}) || i.Role.May(Believe) && !i.Model && i.Subject != Stdio
+}
+
+// Bringer names the caller in a turn that the caller brought: the id of an API key, Stdio, or "jwt". The subject of a JWT may be a person's
+// address, and a turn is shown to others. The record of the turn has the whole credential.
+func (i Identity) Bringer() string {
+	if strings.HasPrefix(i.Subject, JWT) || i.Caller() == "" {
+		return strings.TrimSuffix(JWT, ":")
+	}
+	return i.Subject
 }
 
 type callerKey struct{}

@@ -12,29 +12,30 @@ import (
 
 // The bounds on the bytes of a scope's patterns.
 const (
-	MaxAuthors = 1000
+	MaxAuthors = 1000 // of Authors, and of SpeaksFor
 	MaxSpaces  = 1000
 )
 
-// A Scope says which turns the holder of a key may admit, and which spaces of beliefs are there for it. It is written as it
+// A Scope says which turns the holder of a key may admit, in whose name, and which spaces of beliefs exist for it. It is written as it
 // is stored, so that identities can be compared. The zero value is the default of the key's role: an agent
 // admits turns of the roles user, assistant and tool, an admin those of every role, both of
-// any author, and all spaces are there for both.
+// any author; an agent speaks for no author, an admin for all; and all spaces exist for both.
 type Scope struct {
-	Roles   string // roles of turns, joined by commas in the order of dag; "": the default
-	Authors string // patterns in which * stands for any text, sorted and joined by commas; "": any
-	Spaces  string // likewise, of the paths of spaces
+	Roles     string // roles of turns, joined by commas in the order of dag; "": the default
+	Authors   string // patterns in which * stands for any text, sorted and joined by commas; "": any
+	SpeaksFor string // likewise, of the authors whose words the key may bring as theirs
+	Spaces    string // likewise, of the paths of spaces
 }
 
 // turnRoles lists the roles of turns in their order.
 var turnRoles = []dag.Role{dag.RoleUser, dag.RoleAssistant, dag.RoleTool, dag.RoleSystem}
 
-// ParseScope reads lists as people write them: in any order and with repetitions, with
+// ParseScope reads the lists of a scope as people write them: in any order and with repetitions, with
 // spaces around the commas, and roles in any case. An empty list is the default.
-func ParseScope(roles, authors, spaces string) (Scope, error) {
+func ParseScope(written Scope) (Scope, error) {
 	var s Scope
 	given := map[dag.Role]bool{}
-	for _, name := range items(roles) {
+	for _, name := range items(written.Roles) {
 		r, err := turnRole(strings.ToLower(name))
 		if err != nil {
 			return Scope{}, err
@@ -46,8 +47,8 @@ func ParseScope(roles, authors, spaces string) (Scope, error) {
 			s.Roles = join(s.Roles, r.String())
 		}
 	}
-	s.Authors, s.Spaces = sorted(authors), sorted(spaces)
-	for _, list := range [...][2]string{{roles, s.Roles}, {authors, s.Authors}, {spaces, s.Spaces}} {
+	s.Authors, s.SpeaksFor, s.Spaces = sorted(written.Authors), sorted(written.SpeaksFor), sorted(written.Spaces)
+	for _, list := range [...][2]string{{written.Roles, s.Roles}, {written.Authors, s.Authors}, {written.SpeaksFor, s.SpeaksFor}, {written.Spaces, s.Spaces}} {
 		if strings.TrimSpace(list[0]) != "" && list[1] == "" {
 			return Scope{}, fmt.Errorf("%w: a list of nothing but commas", dag.ErrForm)
 		}
@@ -107,6 +108,9 @@ func (s Scope) Check() error {
 	if err := checkPatterns("authors", s.Authors, MaxAuthors); err != nil {
 		return err
 	}
+	if err := checkPatterns("authors that the key speaks for", s.SpeaksFor, MaxAuthors); err != nil {
+		return err
+	}
 	if strings.ContainsFunc(s.Spaces, func(r rune) bool { return !isSpaceRune(r) && r != ',' && r != '*' }) {
 		return fmt.Errorf("%w: the patterns of spaces %.80q, want paths such as acme/support and acme/*", dag.ErrForm, s.Spaces)
 	}
@@ -133,6 +137,8 @@ func (s Scope) CheckFor(role Role) error {
 	switch {
 	case s.Roles+s.Authors != "" && !role.May(Admit):
 		return fmt.Errorf("%w: a key of role %s admits no turns, so it has no roles and authors to admit", dag.ErrForm, role)
+	case s.SpeaksFor != "" && role != Agent:
+		return fmt.Errorf("%w: a key of role %s speaks for every author or admits no turns; authors to speak for are of a key of role %s", dag.ErrForm, role, Agent)
 	case s.Spaces != "" && (role.May(Read) || !role.May(Recall)):
 		return fmt.Errorf("%w: a key of role %s has no spaces, for it reads all that is recorded, or no beliefs; one of role %s may have them", dag.ErrForm, role, Agent)
 	}
@@ -166,7 +172,7 @@ func (e *ScopeError) Error() string {
 // wider returns the options that make a key which admits what a scope does and one more role, or one more author.
 func (s Scope) wider(of Role, role, author string) string {
 	way := fmt.Sprintf("--role %s", of)
-	if w, err := ParseScope(s.Roles+","+role, "", ""); err == nil && w.Roles != (Scope{}).For(of).Roles {
+	if w, err := ParseScope(Scope{Roles: s.Roles + "," + role}); err == nil && w.Roles != (Scope{}).For(of).Roles {
 		way += " --admit-roles " + w.Roles
 	}
 	switch {
@@ -174,6 +180,9 @@ func (s Scope) wider(of Role, role, author string) string {
 		way += " --admit-authors PATTERNS, of which one fits that author"
 	case s.Authors != "":
 		way += " --admit-authors '" + s.Authors + "'"
+	}
+	if s.SpeaksFor != "" {
+		way += " --speaks-for '" + s.SpeaksFor + "'"
 	}
 	if s.Spaces != "" {
 		way += " --spaces '" + s.Spaces + "'"
@@ -191,6 +200,25 @@ func (i Identity) MayAdmit(d *dag.Draft) error {
 		return &ScopeError{Turn: d.ID, Field: "author", Value: d.Author, Rule: s.Authors, Way: s.wider(i.Role, "", d.Author)}
 	}
 	return nil
+}
+
+// SpeaksForAll reports whether a caller is believed about every author: a program that embeds the kernel and names no caller, a person's own
+// commands, and admins. An agent over stdio is an agent whatever its role.
+func (i Identity) SpeaksForAll() bool {
+	return i == (Identity{}) || i.Role == Admin && i.Subject != Stdio
+}
+
+// SpeaksFor reports whether turns that a caller brings hold the words of the author that they name. Anyone can write any author into a
+// turn; an agent's credential is believed only for the authors that an admin listed. The words of a person
+// in a turn of role tool have the tool as author: they take a credential that speaks for somebody.
+func (i Identity) SpeaksFor(role dag.Role, author string) bool {
+	if i.SpeaksForAll() {
+		return true
+	}
+	if role == dag.RoleTool {
+		return i.Admits.SpeaksFor != ""
+	}
+	return fitsAny(i.Admits.SpeaksFor, author)
 }
 
 // Sees reports whether a space of beliefs is there for the holder of a key.

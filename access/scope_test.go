@@ -22,16 +22,16 @@ func TestParseScope(t *testing.T) {
 		{"tool, User ,assistant,,user", " tool:* ,agent:*,tool:*", "", access.Scope{Roles: "user,assistant,tool", Authors: "agent:*,tool:*"}},
 		{"SYSTEM", "*", "acme/x, acme/*,,acme/x", access.Scope{Roles: "system", Authors: "*", Spaces: "acme/*,acme/x"}},
 	} {
-		got, err := access.ParseScope(c.roles, c.authors, c.spaces)
+		got, err := access.ParseScope(access.Scope{Roles: c.roles, Authors: c.authors, Spaces: c.spaces})
 		if err != nil || got != c.want {
 			t.Errorf("ParseScope(%q, %q, %q) gave %+v, %v, want %+v", c.roles, c.authors, c.spaces, got, err, c.want)
 		}
-		if again, err := access.ParseScope(got.Roles, got.Authors, got.Spaces); err != nil || again != got {
+		if again, err := access.ParseScope(got); err != nil || again != got {
 			t.Errorf("%+v is read as %+v, %v", got, again, err)
 		}
 	}
 	for _, bad := range [][3]string{{"", "", ","}, {"", "", "Acme"}, {"", "", "acme/a b"}, {"", "", strings.Repeat("x", access.MaxSpaces+1)}, {"root", ""}, {"user;tool", ""}, {",", ""}, {"", ",,"}, {"", "a\x00"}, {"", "\xff"}, {"", strings.Repeat("x", access.MaxAuthors+1)}} {
-		if got, err := access.ParseScope(bad[0], bad[1], bad[2]); !errors.Is(err, dag.ErrForm) {
+		if got, err := access.ParseScope(access.Scope{Roles: bad[0], Authors: bad[1], Spaces: bad[2]}); !errors.Is(err, dag.ErrForm) {
 			t.Errorf("ParseScope(%q, %.20q, %.20q) gave %+v, %v", bad[0], bad[1], bad[2], got, err)
 		}
 	}
@@ -84,7 +84,7 @@ func TestMayAdmitAuthors(t *testing.T) {
 	fit := 0
 	for range 20_000 {
 		pattern, author := draw("ab.*", 7), draw("ab.", 9)
-		scope, err := access.ParseScope("", pattern, "")
+		scope, err := access.ParseScope(access.Scope{Authors: pattern})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -108,7 +108,7 @@ func TestScopeErrorNamesTheWay(t *testing.T) {
 	for _, role := range []access.Role{access.Agent, access.Admin} {
 		for _, roles := range []string{"", "user", "assistant,tool", "system"} {
 			for _, authors := range []string{"", "tool:*,agent:*"} {
-				s, err := access.ParseScope(roles, authors, "")
+				s, err := access.ParseScope(access.Scope{Roles: roles, Authors: authors})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -127,7 +127,7 @@ func TestScopeErrorNamesTheWay(t *testing.T) {
 					for i := 0; i+1 < len(words); i += 2 {
 						options[words[i]] = strings.Trim(words[i+1], "'")
 					}
-					wider, err := access.ParseScope(options["--admit-roles"], options["--admit-authors"], "")
+					wider, err := access.ParseScope(access.Scope{Roles: options["--admit-roles"], Authors: options["--admit-authors"]})
 					if err != nil || wider.Authors != s.Authors || options["--role"] != string(role) {
 						t.Errorf("%q: %+v, %v", refused.Way, wider, err)
 					}
@@ -148,7 +148,7 @@ func TestScopeErrorNamesTheWay(t *testing.T) {
 	if tried < 12 {
 		t.Errorf("only %d refusals were tried", tried)
 	}
-	s, _ := access.ParseScope("", "agent:*", "")
+	s, _ := access.ParseScope(access.Scope{Authors: "agent:*"})
 	err := access.Identity{Role: access.Agent, Admits: s}.MayAdmit(&dag.Draft{Role: dag.RoleUser, Author: "human:anna"})
 	if err == nil || !strings.Contains(err.Error(), "apikey create --role agent --admit-authors PATTERNS") {
 		t.Errorf("of an author: %v", err)

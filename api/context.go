@@ -20,6 +20,40 @@ type ContextRequest struct {
 	Spaces []string `json:"spaces,omitempty" is:"BeliefSpace" doc:"The spaces of beliefs that count, up to 16; all that there are if left out. What is believed in them of kinds that every context has, such as hard rules, is always in it." tool:"-"`
 	Format string   `json:"format,omitempty" is:"bundle|markdown|xml|text|openai|anthropic|json" doc:"bundle is evidence; the others are prompts. markdown if left out." tool:"-"`
 	Prompt string   `json:"prompt,omitempty" is:"markdown|xml|text|openai|anthropic|json" doc:"The format of the prompt that a bundle is evidence of; markdown if left out." tool:"-"`
+
+	Fit       int        `json:"fit,omitempty" is:"1..67108864" doc:"The most bytes that the prompt may have: the budget is lowered until it does." tool:"-"`
+	NonEmpty  bool       `json:"non_empty,omitempty" doc:"A context in which nothing was chosen is an error, not_found, and is not recorded." tool:"-"`
+	Folder    string     `json:"folder,omitempty" max:"4096" doc:"Choose only from conversations that were held in this folder, as their first turn spells it." tool:"-"`
+	Except    []string   `json:"except,omitempty" is:"UUID" doc:"Choose no turns of these conversations, up to 1000." tool:"-"`
+	TaskOf    []string   `json:"task_of,omitempty" is:"UUID" doc:"The turns whose words the task has, up to 100: the erasure of one of them takes the task." tool:"-"`
+	Recipient *Recipient `json:"recipient,omitempty" doc:"The session of an agent that is handed the context. Each such context is recorded by itself." tool:"-"`
+}
+
+// A Recipient names a session of an agent, and the agent's event at which a hook hands it a context.
+type Recipient struct {
+	Agent   string `json:"agent" max:"200"`
+	Session string `json:"session" max:"200"`
+	Event   string `json:"event" max:"200"`
+}
+
+// ReportNotGiven records that a context did not reach its recipient.
+var ReportNotGiven = declare[NotGivenReport, NotGiven](Spec{ID: "reportNotGiven", Method: "POST", Path: "/api/contexts/{context_id}/not-given", Tag: "contexts", May: access.Recall, Fails: []int{404}})
+
+// A NotGivenReport says why a context did not reach its recipient. Whoever asked for the context reports it, or an admin.
+type NotGivenReport struct {
+	ContextID string `json:"context_id" is:"AnySliceID"`
+	Bundle    string `json:"bundle_sha256" is:"Digest" doc:"Of the context's bundle."`
+	Reason    string `json:"reason" max:"1024" doc:"Why, in words."`
+}
+
+// A NotGiven is the record that a context did not reach its recipient.
+type NotGiven struct {
+	Seq       uint64 `json:"seq" is:"Seq"`
+	ContextID string `json:"context_id" is:"SliceID"`
+	Bundle    string `json:"bundle_sha256" is:"Digest"`
+	Reason    string `json:"reason"`
+	At        string `json:"at" is:"Time"`
+	By        string `json:"by,omitempty" is:"Asker" doc:"Who reported it. Absent if that was not recorded."`
 }
 
 // A Context is what an agent is given for a task, and what is known of it.

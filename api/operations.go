@@ -40,7 +40,7 @@ var (
 	AdmitTurns = declare[Turns, Receipt](Spec{ID: "admitTurns", Method: "POST", Path: "/api/turns", Tag: "turns", Tool: "admit_turns", May: access.Admit,
 		Takes: map[string]string{"application/x-ndjson": "Turn"}, Lines: true, Fails: []int{409, 422}})
 	GetTurn           = declare[TurnByID, StoredTurn](Spec{ID: "getTurn", Method: "GET", Path: "/api/turns/{id}", Tag: "turns", May: access.Read, Fails: []int{404}})
-	EraseTurn         = declare[Erasure, Event](Spec{ID: "eraseTurn", Method: "DELETE", Path: "/api/turns/{id}", Tag: "turns", May: access.Erase, Fails: []int{404}})
+	EraseTurn         = declare[Erasure, ErasedTurn](Spec{ID: "eraseTurn", Method: "DELETE", Path: "/api/turns/{id}", Tag: "turns", May: access.Erase, Fails: []int{404}})
 	ListErasures      = declare[ErasureQuery, Erasures](Spec{ID: "listErasures", Method: "GET", Path: "/api/erasures", Tag: "turns", May: access.Read, Fails: []int{404}})
 	ListTurns         = declare[TurnQuery, StoredTurns](Spec{ID: "listTurns", Method: "GET", Path: "/api/turns", Tag: "turns", May: access.Read})
 	LookUpTurns       = declare[TurnIDs, StoredTurns](Spec{ID: "lookUpTurns", Method: "POST", Path: "/api/turns/lookup", Tag: "turns", May: access.Read})
@@ -335,11 +335,12 @@ var (
 
 // NewAPIKey says which key is to be made.
 type NewAPIKey struct {
-	Role    string `json:"role" is:"verifier|agent|auditor|admin"`
-	Note    string `json:"note,omitempty" is:"KeyNote"`
-	Roles   string `json:"admits_roles,omitempty" doc:"The roles of the turns that it may admit, with commas between them; that of its role if absent."`
-	Authors string `json:"admits_authors,omitempty" doc:"Patterns of the authors whose turns it may admit, with commas between them; any if absent."`
-	Spaces  string `json:"spaces,omitempty" doc:"Patterns of the spaces of beliefs that are there for it, with commas between them; all if absent. For the role agent alone."`
+	Role      string `json:"role" is:"verifier|agent|auditor|admin"`
+	Note      string `json:"note,omitempty" is:"KeyNote"`
+	Roles     string `json:"admits_roles,omitempty" doc:"The roles of the turns that it may admit, with commas between them; that of its role if absent."`
+	Authors   string `json:"admits_authors,omitempty" doc:"Patterns of the authors whose turns it may admit, with commas between them; any if absent."`
+	SpeaksFor string `json:"speaks_for,omitempty" doc:"Patterns of the authors for whom it speaks, with commas between them; nobody if absent. A turn that it brings in the name of another person is data. For the role agent alone."`
+	Spaces    string `json:"spaces,omitempty" doc:"Patterns of the spaces of beliefs that are there for it, with commas between them; all if absent. For the role agent alone."`
 }
 
 // APIKeyByID names a key.

@@ -154,22 +154,25 @@ type BundleVerdict struct {
 
 // Issued is the record of one bundle that was handed out.
 type Issued struct {
-	Number            uint64 `json:"number" is:"1.." doc:"The tenant's first issued slice is 1."`
-	SliceID           string `json:"slice_id" is:"SliceID"`
-	Anchor            string `json:"anchor" is:"UUID" doc:"Of a slice of facts it names the question and no turn."`
-	PolicyID          string `json:"policy_id" is:"PolicyID"`
-	PolicyParamsHash  string `json:"policy_params_hash"`
-	GraphSnapshotHash string `json:"graph_snapshot_hash"`
-	SchemaVersion     string `json:"schema_version"`
-	AsOf              uint64 `json:"as_of" is:"Seq"`
-	KeyID             string `json:"key_id"`
-	Token             string `json:"token"`
-	BundleSHA256      string `json:"bundle_sha256" is:"Digest"`
-	IssuedAt          string `json:"issued_at" is:"Time"`
-	By                string `json:"by,omitempty" is:"Asker" doc:"Who was handed it first. Absent if that was not recorded."`
-	Leaf              uint64 `json:"leaf" is:"LogSize" doc:"The index of its leaf in the ledger."`
-	Asked             string `json:"asked,omitempty" doc:"The task of a context, or the names that a slice of facts starts from, in lists and records of slices. Absent once it was erased."`
-	Holds             int    `json:"holds,omitempty" doc:"How many facts a slice of facts holds, or turns a context shows or a slice of turns holds; of these only if they were counted."`
+	Number            uint64     `json:"number" is:"1.." doc:"The tenant's first issued slice is 1."`
+	SliceID           string     `json:"slice_id" is:"SliceID"`
+	Anchor            string     `json:"anchor" is:"UUID" doc:"Of a slice of facts it names the question and no turn."`
+	PolicyID          string     `json:"policy_id" is:"PolicyID"`
+	PolicyParamsHash  string     `json:"policy_params_hash"`
+	GraphSnapshotHash string     `json:"graph_snapshot_hash"`
+	SchemaVersion     string     `json:"schema_version"`
+	AsOf              uint64     `json:"as_of" is:"Seq"`
+	KeyID             string     `json:"key_id"`
+	Token             string     `json:"token"`
+	BundleSHA256      string     `json:"bundle_sha256" is:"Digest"`
+	IssuedAt          string     `json:"issued_at" is:"Time"`
+	By                string     `json:"by,omitempty" is:"Asker" doc:"Who was handed it first. Absent if that was not recorded."`
+	Recipient         *Recipient `json:"recipient,omitempty" doc:"The session of an agent that a context was made for. Absent where no hook asked."`
+	Folder            string     `json:"folder,omitempty" doc:"Only conversations that were held in this folder were chosen from."`
+	NotGiven          uint64     `json:"not_given,omitempty" is:"Seq" doc:"The number under which it is recorded that the context did not reach its recipient."`
+	Leaf              uint64     `json:"leaf" is:"LogSize" doc:"The index of its leaf in the ledger."`
+	Asked             string     `json:"asked,omitempty" doc:"The task of a context, or the names that a slice of facts starts from, in lists and records of slices. Absent once it was erased."`
+	Holds             int        `json:"holds,omitempty" doc:"How many facts a slice of facts holds, or turns a context shows or a slice of turns holds; of these only if they were counted."`
 }
 
 // Holding says which evidence held a turn. Slices are looked for among the newest 1000 records alone: older is how many
@@ -313,6 +316,12 @@ type Event struct {
 	By     string `json:"by,omitempty" is:"Asker" doc:"Who asked for it. Absent if that was not recorded."`
 }
 
+// An ErasedTurn is the record of an erasure, and what went with the turn.
+type ErasedTurn struct {
+	Event
+	Tasks []string `json:"tasks,omitempty" is:"SliceID" doc:"The contexts whose tasks had words of the turn and went with it."`
+}
+
 // Erasures is a page of erasures of turns, the oldest first.
 type Erasures struct {
 	Erasures []Event `json:"erasures"`
@@ -376,6 +385,7 @@ type APIKey struct {
 	Role      string `json:"role"`
 	Roles     string `json:"admits_roles" doc:"The roles of the turns that it may admit; empty: none."`
 	Authors   string `json:"admits_authors" doc:"Patterns of the authors whose turns it may admit; empty: none."`
+	SpeaksFor string `json:"speaks_for,omitempty" doc:"Patterns of the authors for whom it speaks; absent: nobody, or everybody if its role is admin."`
 	Spaces    string `json:"spaces,omitempty" doc:"Patterns of the spaces of beliefs that are there for it; absent: it is limited to none."`
 	CreatedAt string `json:"created_at" is:"Time"`
 	RevokedAt string `json:"revoked_at,omitempty" is:"Time"`
@@ -390,13 +400,14 @@ type APIKeys struct {
 
 // A MadeAPIKey holds the text of a key, which is shown this once.
 type MadeAPIKey struct {
-	Key     string `json:"key" doc:"The key itself. Only its hash is stored."`
-	ID      string `json:"id" is:"KeyID"`
-	Tenant  string `json:"tenant" is:"Tenant"`
-	Role    string `json:"role"`
-	Roles   string `json:"admits_roles"`
-	Authors string `json:"admits_authors"`
-	Spaces  string `json:"spaces,omitempty"`
+	Key       string `json:"key" doc:"The key itself. Only its hash is stored."`
+	ID        string `json:"id" is:"KeyID"`
+	Tenant    string `json:"tenant" is:"Tenant"`
+	Role      string `json:"role"`
+	Roles     string `json:"admits_roles"`
+	Authors   string `json:"admits_authors"`
+	SpeaksFor string `json:"speaks_for,omitempty"`
+	Spaces    string `json:"spaces,omitempty"`
 }
 
 // A RevokedAPIKey is a key that has ended.

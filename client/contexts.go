@@ -13,6 +13,7 @@ import (
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/slice/contexts"
+	"github.com/graphkernel/graphkernel/slice/issued"
 )
 
 // A ContextRequest asks for a context.
@@ -24,6 +25,10 @@ type ContextRequest struct {
 	AsOf   dag.Seq         // 0: the anchor's own number, or the present if there is no anchor
 	Format contexts.Format // of the prompt; "" is Markdown
 	Spaces []belief.Space  // of beliefs; none: all that there are
+
+	Fit      int             // the most bytes that the prompt may have: the budget is lowered until it does; 0: any number
+	NonEmpty bool            // a context in which nothing was chosen is a 404, api.CodeNotFound
+	Delivery issued.Delivery // for whom it is made, and what bounds the choice
 }
 
 // A Context is a context as it was handed out. It is the one that was asked for and agrees with itself. It is no evidence
@@ -40,7 +45,16 @@ func (c Contexts) Assemble(ctx context.Context, r ContextRequest) (Context, erro
 	if r.Anchor != nil {
 		in.Anchor = r.Anchor.String()
 	}
-	in.Spaces = r.spaces()
+	in.Spaces, in.Fit, in.NonEmpty, in.Folder = r.spaces(), r.Fit, r.NonEmpty, r.Delivery.Folder
+	if to := r.Delivery.Recipient; to != (issued.Recipient{}) {
+		in.Recipient = &api.Recipient{Agent: to.Agent, Session: to.Session, Event: to.Event}
+	}
+	for _, id := range r.Delivery.Except.Unpack() {
+		in.Except = append(in.Except, id.String())
+	}
+	for _, id := range r.Delivery.TaskOf.Unpack() {
+		in.TaskOf = append(in.TaskOf, id.String())
+	}
 	q, err := asking(&api.AssembleContext.Spec, in)
 	if err != nil {
 		return Context{}, err
@@ -79,8 +93,10 @@ func (r *ContextRequest) bundle(data []byte, digest, id string) (Context, error)
 		return Context{}, fmt.Errorf("it is of another task or anchor than was asked for")
 	case !slices.Equal(asked.Spaces, r.spaces()):
 		return Context{}, fmt.Errorf("it is of the spaces %q, and %q were asked for", asked.Spaces, r.spaces())
-	case r.Budget != 0 && asked.Budget != r.Budget:
+	case r.Budget != 0 && asked.Budget != r.Budget && (r.Fit == 0 || asked.Budget > r.Budget):
 		return Context{}, fmt.Errorf("its budget is %d, and %d was asked for", asked.Budget, r.Budget)
+	case r.Fit != 0 && len(b.Claim.Render()) > r.Fit:
+		return Context{}, fmt.Errorf("its prompt has %d bytes, and at most %d were asked for", len(b.Claim.Render()), r.Fit)
 	case p.PolicyID != want:
 		return Context{}, fmt.Errorf("its policy is %s, and %s was asked for", p.PolicyID, want)
 	case r.AsOf != 0 && b.Claim.AsOf != r.AsOf:

@@ -91,7 +91,7 @@ func (c Turns) Get(ctx context.Context, id dag.TurnID) (api.StoredTurn, error) {
 
 // Erase deletes a turn's text for good and says when and why. Erasing again gives the
 // first event.
-func (c Turns) Erase(ctx context.Context, id dag.TurnID, reason string) (api.Event, error) {
+func (c Turns) Erase(ctx context.Context, id dag.TurnID, reason string) (api.ErasedTurn, error) {
 	return call(ctx, c.conn, api.EraseTurn, api.Erasure{ID: id, Body: api.ErasureRequest{Reason: reason}})
 }
 

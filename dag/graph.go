@@ -163,7 +163,7 @@ func (g *Graph) Add(s *Skeleton) error {
 		g.join(parent, n, p.Kind, &p.Leaf)
 	}
 	at := &g.nodes[n]
-	at.seq, at.firstEdge, at.traits, at.mark, at.firstTouch = s.Seq, first, s.traits(), s.Marks.mark(), uint32(len(g.touches))
+	at.seq, at.firstEdge, at.traits, at.mark, at.firstTouch = s.Seq, first, s.traits(), s.mark(), uint32(len(g.touches))
 	g.details[n] = detail{leaf: s.Leaf, created: s.CreatedAt}
 	g.touch(n, s.Marks.Things)
 	return nil
@@ -336,12 +336,25 @@ func (g *Graph) At(seq Seq) View { return View{g: g, seq: seq} }
 // A View shows the turns of a Graph that had been admitted up to its sequence
 // number, and the edges between them. The zero View shows nothing.
 type View struct {
-	g   *Graph
-	seq Seq
+	g       *Graph
+	seq     Seq
+	reading Reading
 }
 
 // Until returns the view as it was at a sequence number, if that is smaller than its own.
-func (v View) Until(seq Seq) View { return View{g: v.g, seq: min(v.seq, seq)} }
+func (v View) Until(seq Seq) View {
+	v.seq = min(v.seq, seq)
+	return v
+}
+
+// Under returns the view with the marks of its turns read by other rules.
+func (v View) Under(r Reading) View {
+	v.reading = r
+	return v
+}
+
+// Reading returns the rules by which the view reads marks.
+func (v View) Reading() Reading { return v.reading }
 
 // Seq is the sequence number the view is at.
 func (v View) Seq() Seq { return v.seq }

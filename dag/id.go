@@ -56,6 +56,13 @@ func ExternalConversationID(source, external string) ConversationID {
 // is kept beside the UUID derived from it.
 const AttrExternalID = "external_id"
 
+// AttrBroughtBy is the attribute that marks a turn in the name of a person for whom the credential that brought it does not
+// speak. Its value names the credential. Such a turn is data, whatever its role and author say.
+const AttrBroughtBy = "brought_by"
+
+// Brought reports whether a body has the attribute AttrBroughtBy.
+func (b *Body) Brought() bool { return b.Attrs[AttrBroughtBy] != "" }
+
 func externalUUID(source, external string) uuid.UUID {
 	return uuid.NewSHA1(uuid.NameSpaceURL, []byte("graphkernel:/"+source+"/"+external))
 }

@@ -106,12 +106,29 @@ func (m *Marks) Equal(o *Marks) bool {
 	return m.Rules == o.Rules && m.Voice == o.Voice && m.Cost == o.Cost && slices.Equal(m.Things, o.Things)
 }
 
+// A Reading says how selection reads what is recorded. A bundle is made under one, which its record
+// names, so that a replay reads it as it was read. Each reading has the rules of those before it. The numbers are those that stores keep.
+type Reading uint8
+
+const (
+	ReadAsMarked  Reading = 0 // the voice of a turn is that of its marks
+	ReadStructure Reading = 1 // a turn of role tool that marks/1 gave a person's voice, by its text, has the tool's
+
+	ReadVouched Reading = 2 // a belief is a constraint only if a person vouches for it, whatever its kind
+
+	// ReadNow is the reading of new bundles.
+	ReadNow = ReadVouched
+)
+
 // A mark packs the cost, the voice and the number of things of a turn, as a Graph keeps them:
 //
 //	bits  0–23  cost
-//	bits 24–26  voice
+//	bits 24–26  voice, or byText
 //	bits 27–31  number of things
 type mark uint32
+
+// byText stands in a mark for a person's voice that marks/1 found in the text of a turn of role tool.
+const byText Voice = VoiceHarness + 1
 
 const (
 	costMask    = 1<<24 - 1
@@ -119,8 +136,13 @@ const (
 	thingsShift = 27
 )
 
-func (m *Marks) mark() mark {
-	return mark(m.Cost) | mark(m.Voice)<<voiceShift | mark(len(m.Things))<<thingsShift
+func (s *Skeleton) mark() mark {
+	m := &s.Marks
+	voice := m.Voice
+	if m.Rules == Marks1 && voice == VoicePerson && s.Role == RoleTool {
+		voice = byText
+	}
+	return mark(m.Cost) | mark(voice)<<voiceShift | mark(len(m.Things))<<thingsShift
 }
 
 // A touch is a thing of a turn. The touches of a turn are together.
@@ -162,9 +184,20 @@ func (g *Graph) touch(n Node, things []Thing) {
 
 func (g *Graph) touchSeq(at uint32) Seq { return g.nodes[g.touches[at].node].seq }
 
-// Voice and Cost return the parts of a node's marks. An absent node has none.
-func (v View) Voice(n Node) Voice { return Voice(v.g.nodes[n].mark >> voiceShift & nameMask) }
-func (v View) Cost(n Node) int    { return int(v.g.nodes[n].mark & costMask) }
+// Voice returns the voice of a node under the reading of the view. An absent node has none.
+func (v View) Voice(n Node) Voice {
+	voice := Voice(v.g.nodes[n].mark >> voiceShift & nameMask)
+	if voice != byText {
+		return voice
+	}
+	if v.reading == ReadAsMarked {
+		return VoicePerson
+	}
+	return VoiceTool
+}
+
+// Cost returns the cost of a node. An absent node has none.
+func (v View) Cost(n Node) int { return int(v.g.nodes[n].mark & costMask) }
 
 // ThingCount is the number of things that a node's turn touched.
 func (v View) ThingCount(n Node) int { return int(v.g.nodes[n].mark >> thingsShift) }

@@ -180,6 +180,14 @@ func (s *sample) at(turn int) int {
 	return slices.IndexFunc(s.candidates, func(c contexts.Candidate) bool { return c.ID == id })
 }
 
+// bring marks a turn as brought by a key that does not speak for its author.
+func (s *sample) bring(turn int) {
+	t, of := &s.turns[turn], &s.candidates[s.at(turn)]
+	t.Body.Attrs[dag.AttrBroughtBy] = "00112233445566aa"
+	t.BodyDigest = slice.DigestBody(slice.AppendBody(nil, &t.Body), t.Body.Salt)
+	of.Leaf = slice.TurnLeaf(&t.Turn)
+}
+
 // alike says that two turns have words in common.
 func (s *sample) alike(x, y int, share dag.PPM) {
 	i, j := s.at(x), s.at(y)
@@ -285,6 +293,12 @@ func (c *corpus) goodContexts(t testing.TB, first []byte) {
 			s.request.Format, s.policy.Rules, s.policy.Quotas[contexts.FromFacts] = format, "", 0
 			s.candidates = slices.DeleteFunc(s.candidates, func(c contexts.Candidate) bool { return c.Kind != contexts.KindTurn })
 			s.overlaps = nil
+		}))
+	}
+	for _, format := range contexts.Formats() {
+		good("brought_"+string(format), "A turn that was brought in a person's name by a key which does not speak for that person, in the format "+string(format)+": it is untrusted.", c.context(func(s *sample) {
+			s.request.Format = format
+			s.bring(7)
 		}))
 	}
 	good("line_feed", "The file ends with a line feed, which is no part of the context.", append(bytes.Clone(first), '\n'))

@@ -191,6 +191,11 @@ func forgedTexts(turn onTurn) []forgery {
 		{name: "texts_prompt", why: "What an agent said is a prompt.", change: turn(4, func(_ *contexts.ChosenTurn, c *contexts.Candidate) {
 			c.From[contexts.FromPrompts], c.Features[contexts.FeaturePrompt] = true, 1
 		})},
+		{name: "texts_brought_prompt", why: "A turn that was brought in a person's name by a key which does not speak for that person is a prompt.", change: turn(1, func(t *contexts.ChosenTurn, c *contexts.Candidate) {
+			t.Body.Attrs[dag.AttrBroughtBy] = "stdio"
+			t.BodyDigest = slice.DigestBody(slice.AppendBody(nil, &t.Body), t.Body.Salt)
+			c.Leaf = slice.TurnLeaf(&t.Turn)
+		})},
 		{name: "texts_belief_title", why: "A belief has another title, and the digest of that: its leaf is another.", change: func(b *contexts.Bundle) {
 			b.Beliefs[0].Title = strings.Replace(b.Beliefs[0].Title, "Never", "Often", 1)
 		}},

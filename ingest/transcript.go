@@ -219,6 +219,11 @@ func turnID(d *dag.Draft, source, name string, noted *counts) {
 	d.ID = id
 }
 
+// SessionConversation returns the conversation that holds a session of an agent, by the name of the agent's format.
+func SessionConversation(source, session string) dag.ConversationID {
+	return conversationID(source, session)
+}
+
 func conversationID(source, name string) dag.ConversationID {
 	if id, err := dag.ParseConversationID(strings.ToLower(name)); err == nil {
 		return id

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/ingest"
 	"github.com/graphkernel/graphkernel/ingest/marks"
@@ -28,7 +29,7 @@ func (k Turns) Admit(ctx context.Context, tenant dag.Tenant, drafts []dag.Draft)
 
 // AdmitWith is Admit for turns that a credential brings, see [access.Identity.Credential].
 // Those that are new keep its name, outside their leaves; those that are there keep what they
-// have.
+// have. Turns in the name of a person for whom the caller, see [access.As], does not speak are marked as brought by it, see [dag.AttrBroughtBy].
 func (k Turns) AdmitWith(ctx context.Context, tenant dag.Tenant, credential string, drafts []dag.Draft) (_ store.Receipt, err error) {
 	ctx, observed := k.observe(ctx, "admit")
 	defer func() { observed(err) }()
@@ -66,6 +67,9 @@ func (k *engine) arrivals(ctx context.Context, tenant dag.Tenant, credential str
 		if err := k.config.Screen(ctx, tenant, drafts); err != nil {
 			return nil, err
 		}
+	}
+	if err := brought(access.Asking(ctx), drafts); err != nil {
+		return nil, err
 	}
 	batch, touched := make(store.Batch, len(drafts)), make([][]string, len(drafts))
 	for i := range drafts {

@@ -313,7 +313,17 @@ func (c *cache) handed(ctx context.Context, tenant dag.Tenant, g *gatheredAtlas,
 			return fmt.Errorf("%w: of the records of what was handed out there are %d, and none after %d", ErrDamaged, upto, after)
 		}
 		list := make([]Handed, len(page))
-		if err := c.each(ctx, len(page), func(i int) error { return c.members(ctx, tenant, g, &page[i], &list[i]) }); err != nil {
+		not, err := c.store.bundles().Undelivered(ctx, tenant)
+		if err != nil {
+			return err
+		}
+		members := func(i int) error {
+			if not[page[i].Bundle] != 0 {
+				return nil
+			}
+			return c.members(ctx, tenant, g, &page[i], &list[i])
+		}
+		if err := c.each(ctx, len(page), members); err != nil {
 			return err
 		}
 		after = page[len(page)-1].Number
@@ -354,7 +364,7 @@ func (c *cache) members(ctx context.Context, tenant dag.Tenant, g *gatheredAtlas
 		if err != nil {
 			return err
 		}
-		_, s, _, err := c.selected(ctx, tenant, r.Provenance.Anchor, p, r.AsOf)
+		_, s, _, err := c.selected(ctx, tenant, r.Provenance.Anchor, p, vantageOf(r))
 		if err != nil {
 			return fmt.Errorf("cutting slice %s again: %w", r.Provenance.SliceID, err)
 		}

@@ -383,3 +383,11 @@ func (a *atlases) forget(tenant dag.Tenant, turn dag.TurnID, failed bool) {
 		g.authors = authors{}
 	}
 }
+
+// drop forgets all that is kept of a tenant.
+func (a *atlases) drop(tenant dag.Tenant) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	delete(a.kept, tenant)
+	a.used = slices.DeleteFunc(a.used, func(t dag.Tenant) bool { return t == tenant })
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
+	"slices"
 
 	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/belief/journal"
@@ -63,17 +64,29 @@ func (k Beliefs) Prove(ctx context.Context, tenant dag.Tenant, r ProofRequest) (
 		if err := k.mayIssue(tenant); err != nil {
 			return nil, err
 		}
-		b, p, err := c.prove(ctx, tenant, q, asOf)
-		if err != nil {
-			return nil, err
-		}
-		return c.issueBelief(ctx, tenant, b, p)
+		return again(ctx, func() (*IssuedBelief, error) {
+			head, err := c.store.Head(ctx, tenant)
+			if err != nil {
+				return nil, err
+			}
+			b, p, err := c.prove(ctx, tenant, q, asOf)
+			if err != nil {
+				return nil, err
+			}
+			return c.issueBelief(ctx, tenant, b, p, head)
+		})
 	})
 }
 
 // issueBelief seals and records evidence.
-func (c *cache) issueBelief(ctx context.Context, tenant dag.Tenant, b *beliefs.Bundle, p policy.Registered) (*IssuedBelief, error) {
+func (c *cache) issueBelief(ctx context.Context, tenant dag.Tenant, b *beliefs.Bundle, p policy.Registered, head dag.Seq) (*IssuedBelief, error) {
 	i := &IssuedBelief{Belief: b}
+	shown := b.Turns()
+	for r := range b.Revisions { // a revision goes with each of its turns, and the evidence has the whole revision
+		shown = append(shown, b.Revisions[r].RestsOn()...)
+	}
+	slices.SortFunc(shown, dag.TurnID.Compare)
+	shown = slices.Compact(shown)
 	err := c.k.turnstile.pass(ctx, func() (err error) {
 		if b.Seal, err = c.k.authority.SealProvenance(tenant, &b.Provenance); err == nil {
 			i.Bundle = b.Append(nil)
@@ -84,9 +97,9 @@ func (c *cache) issueBelief(ctx context.Context, tenant dag.Tenant, b *beliefs.B
 		return nil, err
 	}
 	handed := handout{keyID: b.Seal.KeyID, token: b.Seal.Token, asOf: b.AsOf}
-	i.Record, err = c.recordAs(ctx, tenant, handed, p, func(at dag.Time) issued.Record {
+	i.Record, err = c.recordAs(ctx, tenant, handed, p, resting{shown, head}, func(at dag.Time) issued.Record {
 		return issued.Record{
-			Provenance: b.Provenance, Question: b.Question.Text(), Shown: issued.PackTurns(b.Turns()), AsOf: b.AsOf, KeyID: b.Seal.KeyID, Token: b.Seal.Token,
+			Provenance: b.Provenance, Question: b.Question.Text(), Shown: issued.PackTurns(shown), AsOf: b.AsOf, KeyID: b.Seal.KeyID, Token: b.Seal.Token,
 			Bundle: sha256.Sum256(i.Bundle), At: at,
 		}
 	})

@@ -11,7 +11,6 @@ import (
 	"github.com/graphkernel/graphkernel/belief/rules"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
-	"github.com/graphkernel/graphkernel/slice/issued"
 )
 
 // mayBelieve refuses a caller who may only propose.
@@ -114,7 +113,7 @@ func (k Beliefs) Rules(ctx context.Context, tenant dag.Tenant, space belief.Spac
 	of, named := &BeliefBase{AsOf: b.AsOf, Policy: b.Policy}, kindsByName(p)
 	for i := range b.Held {
 		r := b.Held[i].Revision
-		is, err := k.constrains(ctx, tenant, named[r.Item.Kind()], r, issued.Newest)
+		is, err := k.constrains(ctx, tenant, named[r.Item.Kind()], r, dag.ReadNow)
 		if err != nil {
 			return nil, err
 		}

@@ -367,10 +367,10 @@ func (k *engine) evidence(ctx context.Context, tenant dag.Tenant, turns []dag.Tu
 			return 0, fmt.Errorf("%w: the text of turn %s was erased", ErrNoEvidence, r.Turn.ID)
 		}
 		there[r.Turn.ID] = true
-		switch r.Turn.Role {
-		case dag.RoleUser:
+		switch data := r.Marks.Voice == dag.VoiceTool; { // a turn of role user, too, if its key does not speak for the author
+		case r.Turn.Role == dag.RoleUser && !data:
 			units += 3
-		case dag.RoleTool:
+		case r.Turn.Role == dag.RoleTool:
 			units += 2
 		default:
 			units++

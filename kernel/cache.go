@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 
 	lru "github.com/hashicorp/golang-lru/v2"
 
@@ -35,6 +36,7 @@ type cache struct {
 	issuing  *issuing
 	tenants  *followers // of facts and texts
 	atlases  atlases
+	tasks    sync.Map // of *taskWords, by tenant
 
 	revisions *byteLRU[revisionKey, *journal.Revision] // of beliefs
 

@@ -23,21 +23,22 @@ type issuing struct {
 type issuingLine struct{ waiting []*toIssue }
 
 type toIssue struct {
-	record issued.Record
-	err    error
-	done   chan struct{} // closed when record or err is set
+	handing issued.Handing
+	record  issued.Record
+	err     error
+	done    chan struct{} // closed when record or err is set
 }
 
 // mostTogether bounds the records of a transaction.
 const mostTogether = 256
 
 // put writes a record and returns the one that counts. If ctx ends first, the record may be
-// written all the same.
-func (q *issuing) put(ctx context.Context, tenant dag.Tenant, record issued.Record) (issued.Record, error) {
+// written all the same. A bundle of which a turn was erased meanwhile is not recorded, and the error is a *goneError.
+func (q *issuing) put(ctx context.Context, tenant dag.Tenant, handing issued.Handing) (issued.Record, error) {
 	if err := ctx.Err(); err != nil {
 		return issued.Record{}, err
 	}
-	p := &toIssue{record: record, done: make(chan struct{})}
+	p := &toIssue{handing: handing, done: make(chan struct{})}
 	q.mu.Lock()
 	line, busy := q.lines[tenant]
 	if !busy {
@@ -75,14 +76,18 @@ func (q *issuing) run(ctx context.Context, tenant dag.Tenant, line *issuingLine)
 }
 
 func (q *issuing) write(ctx context.Context, tenant dag.Tenant, together []*toIssue) {
-	records := make([]issued.Record, len(together))
+	handings := make([]issued.Handing, len(together))
 	for i, p := range together {
-		records[i] = p.record
+		handings[i] = p.handing
 	}
-	stand, err := q.store.bundles().Put(ctx, tenant, records)
+	recorded, erased, err := q.store.bundles().Hand(ctx, tenant, handings)
 	for i, p := range together {
-		if p.err = err; err == nil {
-			p.record = stand[i]
+		switch p.err = err; {
+		case err != nil:
+		case len(erased[i]) > 0:
+			p.err = &goneError{erased[i]}
+		default:
+			p.record = recorded[i]
 		}
 		close(p.done)
 	}

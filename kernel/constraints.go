@@ -16,16 +16,15 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice/contexts"
-	"github.com/graphkernel/graphkernel/slice/issued"
 	"github.com/graphkernel/graphkernel/store"
 )
 
 // constrains reports whether a revision of a kind is a constraint. It is the only place that decides this, and a replay asks it with the reading of the record.
-func (k *engine) constrains(ctx context.Context, tenant dag.Tenant, kind kinds.Kind, r *journal.Revision, reading issued.Reading) (bool, error) {
-	if !kind.Binds() || reading >= issued.ReadVouched && !r.Vouched() {
+func (k *engine) constrains(ctx context.Context, tenant dag.Tenant, kind kinds.Kind, r *journal.Revision, reading dag.Reading) (bool, error) {
+	if !kind.Binds() || reading >= dag.ReadVouched && !r.Vouched() {
 		return false, nil
 	}
-	if reading < issued.ReadVouched || r.Withheld || r.Title == "" && r.Summary == "" {
+	if reading < dag.ReadVouched || r.Withheld || r.Title == "" && r.Summary == "" {
 		return true, nil
 	}
 	// A proposal could once restate what a person stated in an item, and put a title and a summary of its own over it.
@@ -117,7 +116,7 @@ func (k Beliefs) Loads(ctx context.Context, tenant dag.Tenant) (list []SpaceLoad
 				continue
 			}
 			seen[r.Item] = true
-			is, err := k.constrains(ctx, tenant, kind, r, issued.Newest)
+			is, err := k.constrains(ctx, tenant, kind, r, dag.ReadNow)
 			if err != nil {
 				return nil, err
 			}
@@ -134,7 +133,7 @@ func (k Beliefs) Loads(ctx context.Context, tenant dag.Tenant) (list []SpaceLoad
 // by their words with other beliefs, as many as do not fit; a context of that space alone is refused.
 func (g *gatherer) room() error {
 	most := g.policy.Quotas[contexts.FromConstraints]
-	if g.reading < issued.ReadVouched || most == 0 {
+	if g.reading < dag.ReadVouched || most == 0 {
 		return nil
 	}
 	cost := 0

@@ -20,7 +20,6 @@ import (
 	"github.com/graphkernel/graphkernel/ledger/identity"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice/contexts"
-	"github.com/graphkernel/graphkernel/slice/issued"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/store/fsck"
 	"github.com/graphkernel/graphkernel/token"
@@ -79,14 +78,14 @@ func TestReadings(t *testing.T) {
 			}
 			beforeBounds(t, s, rule(journal.Revise, "kref://acme/desk/bare.hard_rule", 9, 0), ofAgent.ID, belief.HardRule)
 			ask := kernel.ContextRequest{Task: "zebra", AsOf: must(k.Turns().Head(ctx, tenant))}
-			old := must(k.Contexts().AssembleAs(ctx, tenant, ask, issued.ReadKinds))
+			old := must(k.Contexts().AssembleAs(ctx, tenant, ask, dag.ReadStructure))
 			made := must(k.Contexts().Assemble(ctx, tenant, ask))
 			all := "desk/bare desk/by-admin desk/by-jwt desk/by-key desk/by-local desk/by-nobody desk/by-stdio desk/proposed"
 			for _, tc := range []struct {
 				is      *kernel.IssuedContext
 				want    string
-				reading issued.Reading
-			}{{old, all, issued.ReadKinds}, {made, "desk/bare desk/by-admin desk/by-jwt desk/by-local desk/by-nobody", issued.ReadVouched}} {
+				reading dag.Reading
+			}{{old, all, dag.ReadStructure}, {made, "desk/bare desk/by-admin desk/by-jwt desk/by-local desk/by-nobody", dag.ReadVouched}} {
 				if got := strings.ReplaceAll(strings.Join(mandatory(tc.is.Context), " "), ".hard_rule?r=1", ""); got != tc.want || tc.is.Record.Reading != tc.reading {
 					t.Errorf("reading %d: %s, want %s", tc.is.Record.Reading, got, tc.want)
 				}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/knowledge"
@@ -29,7 +30,17 @@ type ContextRequest struct {
 	AsOf   dag.Seq         // 0: the anchor's own number, or the present if there is no anchor
 	Format contexts.Format // of the prompt; "" is Markdown
 	Spaces []belief.Space  // of beliefs; none: all that are there for who asks
+
+	Fit      int             // the most bytes that the prompt may have: the budget is lowered until it does; 0: any number
+	NonEmpty bool            // a context in which nothing was chosen is ErrNothing
+	Delivery issued.Delivery // for whom it is made, and what bounds the choice
 }
+
+// MaxFit bounds [ContextRequest].Fit.
+const MaxFit = 64 << 20
+
+// ErrNothing is wrapped when nothing was chosen for a context that must not be empty. It wraps store.ErrNotFound.
+var ErrNothing = fmt.Errorf("there is nothing to choose from: %w", store.ErrNotFound)
 
 // An IssuedContext is what a request for a context is answered with. What it points to may be shared
 // with others and must not be changed.
@@ -50,6 +61,9 @@ type IssuedContext struct {
 func (k Contexts) Assemble(ctx context.Context, tenant dag.Tenant, r ContextRequest) (_ *IssuedContext, err error) {
 	ctx, observed := k.observe(ctx, "context")
 	defer func() { observed(err) }()
+	if err := r.check(); err != nil {
+		return nil, err
+	}
 	if err := k.screen(ctx, tenant, func() []Text { return []Text{{In: "task", Text: r.Task}} }); err != nil {
 		return nil, err
 	}
@@ -61,14 +75,123 @@ func (k Contexts) Assemble(ctx context.Context, tenant dag.Tenant, r ContextRequ
 		if err != nil {
 			return nil, err
 		}
-		a := r.assembly(p)
-		a.salted = k.saltOf(tenant)
-		b, err := c.assemble(ctx, tenant, &a)
+		return c.hand(ctx, tenant, p, r)
+	})
+}
+
+// triesWhole is how often a context is assembled while its turns are erased, before the conversations concerned are left out.
+const triesWhole = 3
+
+// hand assembles, seals and records a context. Others may erase turns meanwhile, of which the commit decides: then it begins again, at last without the
+// conversations in which turns were erased. It is an error, which wraps ErrErasedSince, only if the task has the words of an erased turn.
+func (c *cache) hand(ctx context.Context, tenant dag.Tenant, p policy.Registered, r ContextRequest) (*IssuedContext, error) {
+	except := r.Delivery.Except.Unpack()
+	for tries := 1; ; tries++ {
+		i, err := c.handOnce(ctx, tenant, p, &r)
+		var gone *goneError
+		if !errors.As(err, &gone) || ctx.Err() != nil {
+			return i, err
+		}
+		of := r.Delivery.TaskOf.Unpack()
+		if slices.ContainsFunc(gone.turns, func(turn dag.TurnID) bool { return slices.Contains(of, turn) }) {
+			return nil, fmt.Errorf("the task has the words of a turn that was erased: %w", err)
+		}
+		if tries < triesWhole {
+			continue
+		}
+		for _, turn := range gone.turns {
+			conversation, err := c.conversation(ctx, tenant, turn)
+			if err != nil {
+				return nil, err
+			}
+			except = append(except, conversation)
+		}
+		r.Delivery.Except = issued.PackConversations(except...)
+		if err := r.Delivery.Check(); err != nil {
+			return nil, err
+		}
+	}
+}
+
+func (c *cache) handOnce(ctx context.Context, tenant dag.Tenant, p policy.Registered, r *ContextRequest) (*IssuedContext, error) {
+	a := r.assembly(p)
+	var err error
+	if a.salted, err = c.k.contexts().saltOf(tenant, &r.Delivery); err != nil {
+		return nil, err
+	}
+	b, err := c.fit(ctx, tenant, &a, r.Fit)
+	if err != nil {
+		return nil, err
+	}
+	if r.NonEmpty && len(b.Turns)+len(b.Facts)+len(b.Beliefs) == 0 && b.Policy.Rules == "" {
+		return nil, fmt.Errorf("tenant %s: %w", tenant, ErrNothing)
+	}
+	i, err := c.issueContext(ctx, tenant, b, p, r.Delivery, a.head)
+	if err != nil {
+		return nil, err
+	}
+	i.Overfull = a.overfull
+	return i, nil
+}
+
+// fit assembles a context whose prompt has at most so many bytes, 0 for any number, by lower and lower budgets. Nothing is recorded.
+func (c *cache) fit(ctx context.Context, tenant dag.Tenant, a *assembly, most int) (*contexts.Bundle, error) {
+	if most == 0 {
+		return c.assemble(ctx, tenant, a)
+	}
+	p, err := contexts.PolicyOf(a.policy)
+	if err != nil {
+		return nil, err
+	}
+	if a.asked.Budget == 0 { // tokens of four bytes; headings come on top
+		a.asked.Budget = max(1, min(most/4, p.Budget))
+	}
+	for {
+		b, err := c.assemble(ctx, tenant, a)
 		if err != nil {
 			return nil, err
 		}
-		return c.issueContext(ctx, tenant, b, &a)
-	})
+		size := len(b.Render())
+		if size <= most {
+			return b, nil
+		}
+		if a.asked.Budget == 1 {
+			return nil, fmt.Errorf("%w: the prompt has %d bytes with a budget of one token, and is to have at most %d", contexts.ErrRequest, size, most)
+		}
+		a.asked.Budget = max(1, min(a.asked.Budget*9/10, a.asked.Budget*most/size))
+	}
+}
+
+// NotGiven records that a context which is on record did not reach its recipient, and returns the entry. Only the caller who asked for the context
+// may say so, or one with the permission to erase. Saying so again has no effect. A bundle that is not on record is store.ErrNotFound, and ErrKind if it names
+// no recipient.
+func (k Contexts) NotGiven(ctx context.Context, tenant dag.Tenant, id slice.SliceID, bundle dag.Digest, reason string) (_ issued.Undelivered, err error) {
+	ctx, observed := k.observe(ctx, "not_given")
+	defer func() { observed(err) }()
+	if err := checkReason(reason); err != nil {
+		return issued.Undelivered{}, err
+	}
+	r, err := k.recordOf(ctx, tenant, id, bundle)
+	switch {
+	case err != nil:
+		return issued.Undelivered{}, err
+	case r == nil || !r.OfContext():
+		return issued.Undelivered{}, fmt.Errorf("context %s of tenant %s, bundle %s: %w", id, tenant, bundle, store.ErrNotFound)
+	case r.Delivery.Recipient == (issued.Recipient{}): // its bundle may have been handed out many times
+		return issued.Undelivered{}, fmt.Errorf("context %s of tenant %s was made for no session of an agent: %w", id, tenant, ErrKind)
+	}
+	if who := access.Asking(ctx); who != (access.Identity{}) && who.Caller() != r.By && !who.Role.May(access.Erase) {
+		return issued.Undelivered{}, fmt.Errorf("%w: context %s was asked for by another caller; that takes the permission to %s", ErrMayNot, id, access.Erase)
+	}
+	now, err := k.now()
+	if err != nil {
+		return issued.Undelivered{}, err
+	}
+	u, err := k.bundles().PutUndelivered(ctx, tenant, issued.Undelivered{Context: id, Bundle: bundle, Reason: reason, At: now, By: access.CallerIn(ctx)})
+	c := k.kept.Load()
+	c.atlases.drop(tenant)
+	k.changes.tell(tenant)
+	return u, err
 }
 
 // Preview is Assemble without a salt and a seal, and nothing is recorded. It is no evidence; it shows what would be chosen.
@@ -84,8 +207,8 @@ func (k Contexts) Preview(ctx context.Context, tenant dag.Tenant, r ContextReque
 }
 
 // issueContext seals and records a context.
-func (c *cache) issueContext(ctx context.Context, tenant dag.Tenant, b *contexts.Bundle, a *assembly) (*IssuedContext, error) {
-	i := &IssuedContext{Context: b, Prompt: b.Render(), Overfull: a.overfull}
+func (c *cache) issueContext(ctx context.Context, tenant dag.Tenant, b *contexts.Bundle, p policy.Registered, to issued.Delivery, head dag.Seq) (*IssuedContext, error) {
+	i := &IssuedContext{Context: b, Prompt: b.Render()}
 	err := c.k.turnstile.pass(ctx, func() (err error) {
 		if b.Seal, err = c.k.authority.SealProvenance(tenant, &b.Provenance); err == nil {
 			i.Bundle = b.Append(nil)
@@ -98,36 +221,67 @@ func (c *cache) issueContext(ctx context.Context, tenant dag.Tenant, b *contexts
 	if len(i.Bundle) > slice.MaxBundle {
 		return nil, fmt.Errorf("%w: the bundle would have %d bytes, at most %d; lower the budget", ErrTooLarge, len(i.Bundle), slice.MaxBundle)
 	}
+	record := ctx
+	if to.Recipient != (issued.Recipient{}) { // a commit that nobody waits for would be of a context that nobody received
+		record = context.WithoutCancel(ctx)
+	}
 	handed := handout{keyID: b.Seal.KeyID, token: b.Seal.Token, asOf: b.AsOf}
-	i.Record, err = c.recordAs(ctx, tenant, handed, a.policy, func(at dag.Time) issued.Record {
+	i.Record, err = c.recordAs(record, tenant, handed, p, resting{slices.Concat(b.Shown(), to.TaskOf.Unpack()), head}, func(at dag.Time) issued.Record {
 		return issued.Record{
 			Provenance: b.Provenance, Question: b.Request.Text(), Shown: issued.PackTurns(b.Shown()), AsOf: b.AsOf, KeyID: b.Seal.KeyID, Token: b.Seal.Token,
-			Bundle: sha256.Sum256(i.Bundle), At: at, Reading: a.reading,
+			Bundle: sha256.Sum256(i.Bundle), At: at, Reading: dag.ReadNow, Delivery: to,
 		}
 	})
 	if err != nil {
 		return nil, err
 	}
+	if late := ctx.Err(); late != nil && record != ctx {
+		_, err := c.k.contexts().NotGiven(record, tenant, b.Provenance.SliceID, i.Record.Bundle, "nobody waited for it any more: "+late.Error())
+		return nil, errors.Join(late, err)
+	}
 	return i, nil
 }
 
-// saltOf returns what salts a tenant's requests: it follows from what is asked, as of when, and from the signing key.
-func (k Contexts) saltOf(tenant dag.Tenant) func(*contexts.Request, policy.ID, dag.Seq) error {
-	return func(r *contexts.Request, id policy.ID, asOf dag.Seq) (err error) {
-		r.Salt, err = k.authority.Salt(tenant, fmt.Appendf(nil, "%s %s %d", r.Text(), id, asOf))
-		return err
+// saltOf returns what salts a tenant's requests: it follows from what is asked, as of when, and from the signing key. Each context that is made for
+// a session of an agent has a salt of its own, which is drawn, so that each is on record.
+func (k Contexts) saltOf(tenant dag.Tenant, to *issued.Delivery) (func(*contexts.Request, policy.ID, dag.Seq) error, error) {
+	var of []byte
+	if *to != (issued.Delivery{}) {
+		of = fmt.Appendf(nil, " %s %x", to.Folder, to.Except)
 	}
+	if to.Recipient != (issued.Recipient{}) {
+		var drawn [16]byte
+		if err := k.draw(drawn[:]); err != nil {
+			return nil, err
+		}
+		of = append(of, drawn[:]...)
+	}
+	return func(r *contexts.Request, id policy.ID, asOf dag.Seq) (err error) {
+		r.Salt, err = k.authority.Salt(tenant, append(fmt.Appendf(nil, "%s %s %d", r.Text(), id, asOf), of...))
+		return err
+	}, nil
 }
 
 // An assembly is what a context follows from, beside the history.
 type assembly struct {
 	asked      contexts.Request
 	policy     policy.Registered
-	asOf       dag.Seq                                           // 0: see ContextRequest
+	vantage                                                      // see ContextRequest
 	salted     func(*contexts.Request, policy.ID, dag.Seq) error // sets the salt of the request; nil: it has one, or needs none
 	statistics *retrieval.Statistics                             // that the scores of the search rest on; nil: those of now
-	reading    issued.Reading
-	overfull   []OverfullSpace // set by assembling
+	head       dag.Seq                                           // set by assembleOnce: when it began
+	overfull   []OverfullSpace                                   // set by assembleOnce
+}
+
+// check reports what of a request is not in its form and is no part of the context.
+func (r *ContextRequest) check() error {
+	if r.Fit < 0 || r.Fit > MaxFit {
+		return fmt.Errorf("%w: fit is %d, want 1 to %d bytes, or none", contexts.ErrRequest, r.Fit, MaxFit)
+	}
+	if err := r.Delivery.Check(); err != nil {
+		return fmt.Errorf("%w: %w", contexts.ErrRequest, err)
+	}
+	return nil
 }
 
 func (r *ContextRequest) assembly(p policy.Registered) assembly {
@@ -137,13 +291,14 @@ func (r *ContextRequest) assembly(p policy.Registered) assembly {
 	}
 	slices.Sort(asked.Spaces)
 	asked.Spaces = slices.Compact(asked.Spaces)
-	return assembly{asked: asked, policy: p, asOf: r.AsOf, reading: issued.Newest}
+	return assembly{asked: asked, policy: p, vantage: vantage{r.AsOf, dag.ReadNow, bounds{r.Delivery.Folder, r.Delivery.Except}}}
 }
 
 // assemble gathers candidates and chooses, without a seal. It begins again if a text or a fact was erased meanwhile.
 func (c *cache) assemble(ctx context.Context, tenant dag.Tenant, a *assembly) (b *contexts.Bundle, err error) {
+	var gone *goneError
 	for range 4 {
-		if b, err = c.assembleOnce(ctx, tenant, a); !errors.Is(err, errGoneMeanwhile) && !errors.Is(err, knowledge.ErrErased) {
+		if b, err = c.assembleOnce(ctx, tenant, a); !errors.As(err, &gone) && !errors.Is(err, knowledge.ErrErased) {
 			break
 		}
 	}
@@ -163,11 +318,11 @@ func (c *cache) assembleOnce(ctx context.Context, tenant dag.Tenant, a *assembly
 	if r.Budget > p.Budget {
 		return nil, fmt.Errorf("%w: a budget of %d tokens, and policy %s has %d", contexts.ErrRequest, r.Budget, a.policy.ID(), p.Budget)
 	}
-	g, err := c.gatherer(ctx, tenant, &p, &r, a.asOf)
+	g, err := c.gatherer(ctx, tenant, &p, &r, a.vantage)
 	if err != nil {
 		return nil, err
 	}
-	g.given, g.reading = a.statistics, a.reading
+	g.given, a.head = a.statistics, g.head
 	if r.Spaces, err = c.k.spacesFor(ctx, tenant, r.Spaces, g.asOf); err != nil {
 		return nil, err
 	}
@@ -211,11 +366,17 @@ func (c *cache) gone(ctx context.Context, tenant dag.Tenant, turns []dag.TurnID)
 			return fmt.Errorf("%w: the text of turn %s is gone, and no erasure is on record", ErrDamaged, id)
 		}
 	}
-	return fmt.Errorf("turn %s: %w", turns[0], errGoneMeanwhile)
+	return &goneError{turns}
 }
 
-// errGoneMeanwhile says that a text was erased while a context was made. It wraps ErrErasedSince.
-var errGoneMeanwhile = fmt.Errorf("its text was erased while the context was made: %w", ErrErasedSince)
+// A goneError says that texts were erased while evidence was made of them. It wraps ErrErasedSince.
+type goneError struct{ turns []dag.TurnID }
+
+func (e *goneError) Error() string {
+	return fmt.Sprintf("turn %s: its text was erased while the evidence was made", e.turns[0])
+}
+
+func (e *goneError) Unwrap() error { return ErrErasedSince }
 
 // Verify judges the bytes of a context, as Slices.Verify does those of a slice.
 func (k Contexts) Verify(bundle []byte) (token.AdmissibleContext, token.Verdict) {
@@ -227,8 +388,9 @@ func (k Contexts) VerifyFor(tenant dag.Tenant, bundle []byte) (token.AdmissibleC
 	return token.NewVerifier(k.authority).VerifyContextFor(tenant, bundle)
 }
 
-// Showing lists the contexts that showed a turn: what an agent that was given them has seen.
+// Showing lists the contexts that were given and showed a turn: what an agent that was given them has seen.
 func (k Contexts) Showing(ctx context.Context, tenant dag.Tenant, turn dag.TurnID) ([]issued.Record, error) {
 	list, err := k.bundles().Showing(ctx, tenant, turn)
-	return slices.DeleteFunc(list, func(r issued.Record) bool { return !r.OfContext() }), err
+	list, err = k.delivered(ctx, tenant, list, err)
+	return slices.DeleteFunc(list, func(r issued.Record) bool { return !r.OfContext() || r.NotGiven != 0 }), err
 }

@@ -21,21 +21,19 @@ func (k Contexts) replay(ctx context.Context, tenant dag.Tenant, bundle []byte) 
 	if err != nil {
 		return nil, err
 	}
-	record, err := k.recordOf(ctx, tenant, b.Provenance.SliceID, sha256.Sum256(bundle))
+	digest := dag.Digest(sha256.Sum256(bundle))
+	of, err := k.claimedFrom(ctx, tenant, b, digest)
 	if err != nil {
 		return nil, err
 	}
-	claim := claimed{b.Request, b.Provenance.PolicyID, b.AsOf, nil, issued.Newest}
-	if record != nil {
-		claim.reading = record.Reading
-	}
+	claim := claimed{b.Request, b.Provenance.PolicyID, of, nil}
 	r, err := k.slices().replayAsked(ctx, tenant, b, bundle, func(c *cache) ([]byte, error) {
 		return c.assembleAgain(ctx, tenant, claim, b.Seal)
 	})
 	if err != nil || r.Outcome != Erased {
 		return r, err
 	}
-	wrong, err := k.unexplained(ctx, tenant, b, sha256.Sum256(bundle))
+	wrong, err := k.unexplained(ctx, tenant, b, digest)
 	if err == nil && wrong != "" {
 		r.judgeAnew()
 		r.differ(nil, wrong)
@@ -58,7 +56,7 @@ func (k Contexts) unexplained(ctx context.Context, tenant dag.Tenant, b *context
 		return "its statistics are not those of its task", nil
 	}
 	again, err := steady(k.engine, func(c *cache) (*contexts.Bundle, error) {
-		return c.again(ctx, tenant, claimed{b.Request, b.Provenance.PolicyID, b.AsOf, b.Statistics, record.Reading})
+		return c.again(ctx, tenant, claimed{b.Request, b.Provenance.PolicyID, vantageOf(record), b.Statistics})
 	})
 	if err != nil {
 		return "", err
@@ -122,17 +120,26 @@ func (k Contexts) account(ctx context.Context, tenant dag.Tenant, r *Replay, i *
 	return nil
 }
 
-// erasedSince lists the turns of a context's view that were erased after it was handed out.
+// erasedSince lists the turns of a context's view that were erased after it was handed out. The order is that of the record, which has a leaf for each
+// erasure: clocks of two processes may differ.
 func (k Contexts) erasedSince(ctx context.Context, tenant dag.Tenant, i *issued.Record) (gone []dag.TurnID, err error) {
 	for after := i.AsOf; ; {
 		page, err := k.erasures().After(ctx, tenant, after, 256)
 		if err != nil || len(page) == 0 {
 			return gone, err
 		}
-		var later store.IDs
+		turns := make([]dag.TurnID, len(page))
 		for e := range page {
-			if after = page[e].Seq; page[e].At >= i.At {
-				later = append(later, page[e].Turn)
+			after, turns[e] = page[e].Seq, page[e].Turn
+		}
+		logged, err := k.erasures().LoggedAmong(ctx, tenant, turns)
+		if err != nil {
+			return nil, err
+		}
+		var later store.IDs
+		for _, turn := range turns {
+			if logged[turn] > dag.Seq(i.Leaf)+1 {
+				later = append(later, turn)
 			}
 		}
 		records, err := k.store.Turns(ctx, tenant, later)
@@ -170,21 +177,20 @@ func (k Contexts) notIssued(ctx context.Context, tenant dag.Tenant, i *issued.Re
 type claimed struct {
 	request    contexts.Request
 	policy     policy.ID
-	asOf       dag.Seq
+	vantage    vantage
 	statistics *retrieval.Statistics
-	reading    issued.Reading
 }
 
 // again assembles what a claim leads to, without a seal.
 func (c *cache) again(ctx context.Context, tenant dag.Tenant, claim claimed) (*contexts.Bundle, error) {
-	if claim.asOf == 0 {
+	if claim.vantage.asOf == 0 {
 		return nil, fmt.Errorf("%w: as_of is 0, before anything was known", ErrBeyondHead)
 	}
 	p, err := c.policies.get(ctx, tenant, claim.policy)
 	if err != nil {
 		return nil, err
 	}
-	return c.assemble(ctx, tenant, &assembly{asked: claim.request, policy: p, asOf: claim.asOf, statistics: claim.statistics, reading: claim.reading})
+	return c.assemble(ctx, tenant, &assembly{asked: claim.request, policy: p, vantage: claim.vantage, statistics: claim.statistics})
 }
 
 // assembleAgain makes the bundle that a claim leads to.

@@ -42,7 +42,19 @@ var ErrTooLarge = errors.New("slice is too large")
 func (k Slices) Cut(ctx context.Context, tenant dag.Tenant, r Request) (_ *Issued, err error) {
 	ctx, observed := k.observe(ctx, "slice")
 	defer func() { observed(err) }()
-	return steady(k.engine, func(c *cache) (*Issued, error) { return c.issue(ctx, tenant, r) })
+	return steady(k.engine, func(c *cache) (*Issued, error) {
+		return again(ctx, func() (*Issued, error) { return c.issue(ctx, tenant, r) })
+	})
+}
+
+// again makes evidence, and makes it again as long as others erase turns meanwhile on which it rests. Each time it rests on fewer.
+func again[T any](ctx context.Context, make func() (T, error)) (T, error) {
+	for {
+		made, err := make()
+		if gone := (*goneError)(nil); !errors.As(err, &gone) || ctx.Err() != nil {
+			return made, err
+		}
+	}
 }
 
 func (c *cache) issue(ctx context.Context, tenant dag.Tenant, r Request) (*Issued, error) {
@@ -53,7 +65,7 @@ func (c *cache) issue(ctx context.Context, tenant dag.Tenant, r Request) (*Issue
 	if err != nil {
 		return nil, err
 	}
-	cut, s, texts, err := c.cut(ctx, tenant, r.Anchor, p, r.AsOf)
+	cut, s, texts, head, err := c.cut(ctx, tenant, r.Anchor, p, vantage{asOf: r.AsOf, reading: dag.ReadNow})
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +86,7 @@ func (c *cache) issue(ctx context.Context, tenant dag.Tenant, r Request) (*Issue
 	if len(bundle) > slice.MaxBundle {
 		return nil, fmt.Errorf("%w: the bundle would have %d bytes, at most %d; lower max_nodes", ErrTooLarge, len(bundle), slice.MaxBundle)
 	}
-	record, err := c.record(ctx, s, seal, texts, bundle)
+	record, err := c.record(ctx, s, seal, texts, bundle, head)
 	if err != nil {
 		return nil, err
 	}
@@ -87,14 +99,33 @@ func (c *cache) issue(ctx context.Context, tenant dag.Tenant, r Request) (*Issue
 	return issued, nil
 }
 
-// cut selects and fetches the text.
-func (c *cache) cut(ctx context.Context, tenant dag.Tenant, anchor dag.TurnID, p policy.Registered, asOf dag.Seq) (*cutting, *slice.Slice, []text, error) {
-	cut, s, head, err := c.selected(ctx, tenant, anchor, p, asOf)
+// A vantage says from what a slice is cut: the history as of a number, see Request, and how its marks are read. A context follows from its
+// bounds, too.
+type vantage struct {
+	asOf    dag.Seq
+	reading dag.Reading
+	bounds
+}
+
+// bounds say which conversations a context is chosen from, see [issued.Delivery].
+type bounds struct {
+	folder string
+	except issued.Conversations
+}
+
+// vantageOf returns what the bundle of a record was made from.
+func vantageOf(i *issued.Record) vantage {
+	return vantage{i.AsOf, i.Reading, bounds{i.Delivery.Folder, i.Delivery.Except}}
+}
+
+// cut selects and fetches the text. It returns the head at the time.
+func (c *cache) cut(ctx context.Context, tenant dag.Tenant, anchor dag.TurnID, p policy.Registered, of vantage) (*cutting, *slice.Slice, []text, dag.Seq, error) {
+	cut, s, head, err := c.selected(ctx, tenant, anchor, p, of)
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, nil, nil, 0, err
 	}
 	texts, err := c.tenants.of(tenant).texts.encoded(ctx, head, cut)
-	return cut, s, texts, err
+	return cut, s, texts, head, err
 }
 
 // lostAmong lists the turns whose text is lost, by ascending id.
@@ -108,14 +139,14 @@ func lostAmong(turns []slice.Selected, texts []text) (gone []dag.TurnID) {
 }
 
 // selected selects, and returns the head at the time.
-func (c *cache) selected(ctx context.Context, tenant dag.Tenant, anchor dag.TurnID, p policy.Registered, asOf dag.Seq) (cut *cutting, s *slice.Slice, head dag.Seq, err error) {
+func (c *cache) selected(ctx context.Context, tenant dag.Tenant, anchor dag.TurnID, p policy.Registered, of vantage) (cut *cutting, s *slice.Slice, head dag.Seq, err error) {
 	conversation, err := c.conversation(ctx, tenant, anchor)
 	if err != nil {
 		return nil, nil, 0, err
 	}
 	var at dag.Seq
-	head, err = c.graphs.view(ctx, tenant, conversation, asOf, nil, func(v dag.View, settled dag.Seq) (err error) {
-		v = then(v, anchor, p, asOf)
+	head, err = c.graphs.view(ctx, tenant, conversation, of.asOf, nil, func(v dag.View, settled dag.Seq) (err error) {
+		v = then(v, anchor, p, of.asOf).Under(of.reading)
 		at = v.Seq()
 		cut, err = c.cuts.cut(ctx, c.k.turnstile, v, settled, tenant, anchor, p)
 		return err
@@ -190,15 +221,27 @@ func handoutOf(s *slice.Slice, seal slice.Seal, texts []text) handout {
 
 // record writes down that a bundle was handed out, before it is. The same bundle
 // is recorded once.
-func (c *cache) record(ctx context.Context, s *slice.Slice, seal slice.Seal, texts []text, bundle []byte) (issued.Record, error) {
-	return c.recordAs(ctx, seal.Tenant, handoutOf(s, seal, texts), s.Policy, func(at dag.Time) issued.Record {
-		return issued.Record{Provenance: s.Provenance, AsOf: s.AsOf, KeyID: seal.KeyID, Token: seal.Token, Bundle: sha256.Sum256(bundle), At: at}
+func (c *cache) record(ctx context.Context, s *slice.Slice, seal slice.Seal, texts []text, bundle []byte, head dag.Seq) (issued.Record, error) {
+	on := resting{as: head}
+	for i := range texts {
+		if texts[i].state == textShown {
+			on.turns = append(on.turns, s.Turns[i].ID)
+		}
+	}
+	return c.recordAs(ctx, seal.Tenant, handoutOf(s, seal, texts), s.Policy, on, func(at dag.Time) issued.Record {
+		return issued.Record{Provenance: s.Provenance, AsOf: s.AsOf, KeyID: seal.KeyID, Token: seal.Token, Bundle: sha256.Sum256(bundle), At: at, Reading: dag.ReadNow}
 	})
 }
 
+// resting says which turns a bundle rests on, and as of which head they were there.
+type resting struct {
+	turns []dag.TurnID
+	as    dag.Seq
+}
+
 // recordAs writes a record, unless it is there. record makes it, for the time at which it is
-// handed out. It names who asks in ctx.
-func (c *cache) recordAs(ctx context.Context, tenant dag.Tenant, handed handout, p policy.Registered, record func(at dag.Time) issued.Record) (issued.Record, error) {
+// handed out. It names who asks in ctx. If a turn that the bundle rests on was erased meanwhile, the error is a *goneError.
+func (c *cache) recordAs(ctx context.Context, tenant dag.Tenant, handed handout, p policy.Registered, on resting, record func(at dag.Time) issued.Record) (issued.Record, error) {
 	if r, ok := c.recorded.Get(handed); ok {
 		return r, nil
 	}
@@ -214,7 +257,7 @@ func (c *cache) recordAs(ctx context.Context, tenant dag.Tenant, handed handout,
 	}
 	named := record(now)
 	named.By = access.CallerIn(ctx)
-	r, err := c.issuing.put(ctx, tenant, named)
+	r, err := c.issuing.put(ctx, tenant, issued.Handing{Record: named, Turns: on.turns, As: on.as})
 	if err != nil {
 		return issued.Record{}, err
 	}
@@ -231,7 +274,7 @@ func (k Slices) Preview(ctx context.Context, tenant dag.Tenant, r Request) (*sli
 		if err != nil {
 			return nil, err
 		}
-		_, s, _, err := c.selected(ctx, tenant, r.Anchor, p, r.AsOf)
+		_, s, _, err := c.selected(ctx, tenant, r.Anchor, p, vantage{asOf: r.AsOf, reading: dag.ReadNow})
 		return s, err
 	})
 }

@@ -28,6 +28,7 @@ type cutKey struct {
 	hash    dag.Digest
 	settled dag.Seq // the newest change that the view shows
 	asOf    dag.Seq // under gkp/2, which says in the slice as of which number it was cut; else 0
+	reading dag.Reading
 }
 
 // A cutting is a cut and where its turns are. It is never changed.
@@ -53,7 +54,7 @@ func newCuts(texts *texts, most int) *cuts { return &cuts{texts, newByteLRU[cutK
 // cut cuts inside the turnstile, unless it has been done. settled is the newest change of
 // the graph.
 func (c *cuts) cut(ctx context.Context, inside turnstile, v dag.View, settled dag.Seq, tenant dag.Tenant, anchor dag.TurnID, p policy.Registered) (*cutting, error) {
-	key := cutKey{tenant: tenant, anchor: anchor, policy: p.ID(), hash: p.Hash(), settled: min(settled, v.Seq())}
+	key := cutKey{tenant: tenant, anchor: anchor, policy: p.ID(), hash: p.Hash(), settled: min(settled, v.Seq()), reading: v.Reading()}
 	if p.Params().Type() == policy.TypeV2 {
 		key.asOf = v.Seq()
 	}

@@ -28,20 +28,34 @@ func checkReason(reason string) error {
 // Erase deletes a turn's text and salt for good, with the facts that were learned from it, and
 // records when, why and who asked (see access.As).
 // Everything else of the turn stays: old slices still verify and replay, and say
-// that the text is gone. Erasing twice gives the first event, and finishes the work
+// that the text is gone. Tasks of contexts that have the turn's words go with it, whether or not the contexts showed the turn: a hook's
+// task is the prompt before that is a turn. Erasing twice gives the first event, and finishes the work
 // if the store could not the first time.
-func (k Turns) Erase(ctx context.Context, tenant dag.Tenant, turn dag.TurnID, reason string) (_ erasures.Erasure, err error) {
+func (k Turns) Erase(ctx context.Context, tenant dag.Tenant, turn dag.TurnID, reason string) (_ ErasedTurn, err error) {
 	ctx, observed := k.observe(ctx, "erase")
 	defer func() { observed(err) }()
 	if err := checkReason(reason); err != nil {
-		return erasures.Erasure{}, err
+		return ErasedTurn{}, err
 	}
 	now, err := k.now()
 	if err != nil {
-		return erasures.Erasure{}, err
+		return ErasedTurn{}, err
 	}
 	if err := k.working().forget(ctx, tenant, turn, now); err != nil {
-		return erasures.Erasure{}, err
+		return ErasedTurn{}, err
+	}
+	text, err := k.contentOf(ctx, tenant, turn)
+	if err != nil {
+		return ErasedTurn{}, err
+	}
+	out := ErasedTurn{}
+	tasks := func() error {
+		gone, err := k.eraseTasks(ctx, tenant, text, reason, now)
+		out.Tasks = append(out.Tasks, gone...)
+		return err
+	}
+	if err := tasks(); err != nil { // first, since nobody knows the words once the turn is gone
+		return ErasedTurn{}, err
 	}
 	e, err := k.erasures().Erase(ctx, tenant, erasures.Erasure{Turn: turn, Reason: reason, At: now, By: access.CallerIn(ctx)}, kinds.Erasing(turn, now)...)
 	c := k.kept.Load()
@@ -53,9 +67,29 @@ func (k Turns) Erase(ctx context.Context, tenant dag.Tenant, turn dag.TurnID, re
 	c.atlases.forget(tenant, turn, err != nil)
 	k.changes.tell(tenant)
 	if err != nil {
-		return erasures.Erasure{}, err
+		return ErasedTurn{}, err
 	}
-	return e, nil
+	out.Erasure = e
+	return out, tasks() // those that were recorded meanwhile
+}
+
+// An ErasedTurn says what an erasure took: the text of a turn, and the tasks of contexts that had its words.
+type ErasedTurn struct {
+	erasures.Erasure
+	Tasks []slice.SliceID
+}
+
+// contentOf returns the text of a turn, "" if it has none.
+func (k *engine) contentOf(ctx context.Context, tenant dag.Tenant, turn dag.TurnID) (string, error) {
+	records, err := k.store.Turns(ctx, tenant, store.IDs{turn})
+	if err != nil || len(records) == 0 || records[0].Body == nil {
+		return "", err
+	}
+	body, err := slice.ParseBody(records[0].Body)
+	if err != nil {
+		return "", nil // a damaged text is erased like any other
+	}
+	return body.Content, nil
 }
 
 // EraseTask deletes the words of a context's task for good, with all that was asked for beside them, from every record of the context,

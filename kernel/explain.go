@@ -39,7 +39,7 @@ func (c *cache) explain(ctx context.Context, tenant dag.Tenant, r Request, turn 
 	}
 	var e slice.Explanation
 	_, err = c.graphs.view(ctx, tenant, conversation, r.AsOf, []dag.ConversationID{of}, func(v dag.View, _ dag.Seq) (err error) {
-		e, err = slice.Explain(v, r.Anchor, params, turn)
+		e, err = slice.Explain(v.Under(dag.ReadNow), r.Anchor, params, turn)
 		return err
 	})
 	if err != nil {

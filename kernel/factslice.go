@@ -70,7 +70,7 @@ func (k Facts) Slice(ctx context.Context, tenant dag.Tenant, r FactRequest) (_ *
 		if asked.Start, err = c.startsEarlier(ctx, tenant, &r, q.Start, at); err != nil {
 			return nil, err
 		}
-		return c.issueFacts(ctx, tenant, asked, r.Policy, at)
+		return again(ctx, func() (*IssuedFacts, error) { return c.issueFacts(ctx, tenant, asked, r.Policy, at) })
 	})
 }
 
@@ -113,7 +113,7 @@ func (c *cache) issueFacts(ctx context.Context, tenant dag.Tenant, q facts.Quest
 	if err != nil {
 		return nil, err
 	}
-	b, numbers, err := c.cutFacts(ctx, tenant, q, p, given)
+	b, numbers, head, err := c.cutFacts(ctx, tenant, q, p, given)
 	if err != nil {
 		return nil, err
 	}
@@ -131,7 +131,7 @@ func (c *cache) issueFacts(ctx context.Context, tenant dag.Tenant, q facts.Quest
 		return nil, fmt.Errorf("%w: the bundle would have %d bytes, at most %d; lower max_results", ErrTooLarge, len(bundle), slice.MaxBundle)
 	}
 	handed := handout{keyID: b.Seal.KeyID, token: b.Seal.Token, asOf: b.AsOf}
-	record, err := c.recordAs(ctx, tenant, handed, p, func(at dag.Time) issued.Record {
+	record, err := c.recordAs(ctx, tenant, handed, p, resting{b.Turns(), head}, func(at dag.Time) issued.Record {
 		return issued.Record{
 			Provenance: b.Provenance, Question: q.Text(), Facts: numbers, AsOf: b.AsOf, KeyID: b.Seal.KeyID, Token: b.Seal.Token, Bundle: sha256.Sum256(bundle), At: at,
 		}
@@ -142,42 +142,42 @@ func (c *cache) issueFacts(ctx context.Context, tenant dag.Tenant, q facts.Quest
 	return &IssuedFacts{Facts: b, Bundle: bundle, Record: record}, nil
 }
 
-// cutFacts cuts a slice of facts, without a seal, and returns the numbers of its assertions.
-func (c *cache) cutFacts(ctx context.Context, tenant dag.Tenant, q facts.Question, p policy.Registered, given dag.Seq) (*facts.Bundle, issued.Numbers, error) {
+// cutFacts cuts a slice of facts, without a seal, and returns the numbers of its assertions, and the head when it began.
+func (c *cache) cutFacts(ctx context.Context, tenant dag.Tenant, q facts.Question, p policy.Registered, given dag.Seq) (*facts.Bundle, issued.Numbers, dag.Seq, error) {
 	params, err := facts.PolicyOf(p)
 	if err != nil {
-		return nil, "", err
+		return nil, "", 0, err
 	}
-	at, _, err := c.asOf(ctx, tenant, given)
+	at, head, err := c.asOf(ctx, tenant, given)
 	if err != nil {
-		return nil, "", err
+		return nil, "", 0, err
 	}
 	if at == 0 {
-		return nil, "", fmt.Errorf("tenant %s has no history yet: %w", tenant, store.ErrNotFound)
+		return nil, "", 0, fmt.Errorf("tenant %s has no history yet: %w", tenant, store.ErrNotFound)
 	}
 	v, err := c.tenants.of(tenant).facts.view(ctx, at)
 	if err != nil {
-		return nil, "", err
+		return nil, "", 0, err
 	}
 	answer, err := v.answer(ctx, q.Query(&params, at))
 	if err != nil {
-		return nil, "", err
+		return nil, "", 0, err
 	}
 	if err := scopeOf(ctx).checkAnswer(&answer); err != nil {
-		return nil, "", err
+		return nil, "", 0, err
 	}
 	known, err := facts.Gather(ctx, c.store.knowledge(), c.leavesOf(tenant), tenant, v.aliases, &answer)
 	if errors.Is(err, knowledge.ErrErased) { // what is cached is of before
 		v.of.erased()
 	}
 	if err != nil {
-		return nil, "", err
+		return nil, "", 0, err
 	}
 	b, err := facts.Cut(q, p, at, &answer, known)
 	if err != nil {
-		return nil, "", fmt.Errorf("%w: %w", ErrDamaged, err) // an edge without its act, a fact without its evidence
+		return nil, "", 0, fmt.Errorf("%w: %w", ErrDamaged, err) // an edge without its act, a fact without its evidence
 	}
-	return b, issued.Pack(slices.Sorted(maps.Keys(known.Acts))), nil
+	return b, issued.Pack(slices.Sorted(maps.Keys(known.Acts))), head, nil
 }
 
 // leavesOf returns the function that looks up the leaf hashes of turns.
@@ -283,7 +283,7 @@ func (c *cache) cutFactsAgain(ctx context.Context, tenant dag.Tenant, q facts.Qu
 	if err != nil {
 		return nil, err
 	}
-	b, _, err := c.cutFacts(ctx, tenant, q, p, asOf)
+	b, _, _, err := c.cutFacts(ctx, tenant, q, p, asOf)
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/ingest"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/retrieval"
@@ -18,28 +19,30 @@ import (
 	"github.com/graphkernel/graphkernel/slice/contexts"
 	"github.com/graphkernel/graphkernel/slice/contexts/overlap"
 	"github.com/graphkernel/graphkernel/slice/facts"
-	"github.com/graphkernel/graphkernel/slice/issued"
 	"github.com/graphkernel/graphkernel/store"
 )
 
 // A gatherer collects what may come into a context.
 type gatherer struct {
-	c      *cache
-	tenant dag.Tenant
-	policy *contexts.Policy
-	asked  *contexts.Request
-	asOf   dag.Seq
-	head   dag.Seq               // when gathering began
-	anchor *store.Record         // nil: none
-	given  *retrieval.Statistics // of the search, in place of those of now; nil: none
-	took   *retrieval.Statistics // of the search; nil: there was none
-	others dag.PPM               // see the function of that name; of the anchor's conversation
+	c       *cache
+	tenant  dag.Tenant
+	policy  *contexts.Policy
+	asked   *contexts.Request
+	asOf    dag.Seq
+	reading dag.Reading
+	bounds
+	within  map[dag.ConversationID]bool // the conversations that were held in the folder; nil: all
+	without map[dag.ConversationID]bool
+	head    dag.Seq               // when gathering began
+	anchor  *store.Record         // nil: none
+	given   *retrieval.Statistics // of the search, in place of those of now; nil: none
+	took    *retrieval.Statistics // of the search; nil: there was none
+	others  dag.PPM               // see the function of that name; of the anchor's conversation
 
 	turns map[dag.TurnID]*gatheredTurn
 	acts  map[knowledge.ID]*knowledge.Recorded
 	facts map[knowledge.ID]*contexts.Candidate
 
-	reading   issued.Reading
 	beliefs   believing
 	reference dag.Time // of the anchor, or of the newest turn of the view
 }
@@ -67,10 +70,14 @@ func (g *gathered) turn(i int) *gatheredTurn {
 	return nil
 }
 
-func (c *cache) gatherer(ctx context.Context, tenant dag.Tenant, p *contexts.Policy, r *contexts.Request, given dag.Seq) (*gatherer, error) {
+func (c *cache) gatherer(ctx context.Context, tenant dag.Tenant, p *contexts.Policy, r *contexts.Request, of vantage) (*gatherer, error) {
+	given := of.asOf
 	g := &gatherer{
-		c: c, tenant: tenant, policy: p, asked: r,
+		c: c, tenant: tenant, policy: p, asked: r, reading: of.reading, bounds: of.bounds, without: map[dag.ConversationID]bool{},
 		turns: map[dag.TurnID]*gatheredTurn{}, acts: map[knowledge.ID]*knowledge.Recorded{}, facts: map[knowledge.ID]*contexts.Candidate{},
+	}
+	for _, id := range of.except.Unpack() {
+		g.without[id] = true
 	}
 	if r.Anchor != nil {
 		records, err := c.store.Turns(ctx, tenant, store.IDs{*r.Anchor})
@@ -119,7 +126,44 @@ func (g *gatherer) gather(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return both(func() error { return g.fromTurns(ctx, words, search) }, func() error { return g.fromKnown(ctx) })
+	if err := both(func() error { return g.fromTurns(ctx, words, search) }, func() error { return g.fromKnown(ctx) }); err != nil {
+		return err
+	}
+	return g.boundFacts(ctx, words)
+}
+
+// lets reports whether the bounds let a conversation in.
+func (g *gatherer) lets(c dag.ConversationID) bool {
+	return (g.within == nil || g.within[c]) && !g.without[c]
+}
+
+// boundFacts takes away the facts that were learned from turns of conversations which the bounds do not let in.
+func (g *gatherer) boundFacts(ctx context.Context, words *tenantWords) error {
+	if g.bounds == (bounds{}) {
+		return nil
+	}
+	return words.read(ctx, g.head, func(x *retrieval.Index) {
+		for id, r := range g.acts {
+			if r.Act.Fact.Turn == (dag.TurnID{}) {
+				continue
+			}
+			if t, ok := x.Turn(r.Act.Fact.Turn); !ok || !g.lets(t.Conversation) {
+				delete(g.acts, id)
+				delete(g.facts, id)
+			}
+		}
+	})
+}
+
+// worksIn reports whether labels say that an agent worked in a folder.
+func worksIn(l retrieval.Labels, folder string) bool {
+	attrs := map[string]string{}
+	for _, key := range retrieval.LabelKeys {
+		if value, ok := l.Value(key); ok {
+			attrs[key] = value
+		}
+	}
+	return ingest.WorksIn(attrs, folder)
 }
 
 // fromTurns takes the candidates that are turns.
@@ -130,13 +174,16 @@ func (g *gatherer) fromTurns(ctx context.Context, words *tenantWords, search *re
 		if err != nil {
 			return err
 		}
-		if _, cut, _, err = g.c.selected(ctx, g.tenant, g.anchor.Turn.ID, p, g.asOf); err != nil {
+		if _, cut, _, err = g.c.selected(ctx, g.tenant, g.anchor.Turn.ID, p, vantage{asOf: g.asOf, reading: g.reading}); err != nil {
 			return err
 		}
 	}
 	var wrong error
 	err := words.read(ctx, g.head, func(x *retrieval.Index) {
-		q := retrieval.Query{Text: g.asked.Task, AsOf: g.asOf}
+		if g.folder != "" {
+			g.within = x.Conversations(func(l retrieval.Labels) bool { return worksIn(l, g.folder) })
+		}
+		q := retrieval.Query{Text: g.asked.Task, AsOf: g.asOf, Within: g.within, Except: g.without}
 		if search.Dense.Embedder != retrieval.NoEmbedder {
 			q.Vector, wrong = vectorOf(ctx, words.embedder, x.Bare(&q))
 		}
@@ -201,7 +248,7 @@ func (g *gatherer) turn(t *retrieval.Turn) *contexts.Candidate {
 	if c, ok := g.turns[t.ID]; ok {
 		return &c.Candidate
 	}
-	if t.Withheld || t.Silent || t.Seq > g.asOf {
+	if t.Withheld || t.Silent || t.Seq > g.asOf || !g.lets(t.Conversation) {
 		return nil
 	}
 	c := &gatheredTurn{
@@ -221,6 +268,9 @@ func from(c *contexts.Candidate, s contexts.Source, f contexts.Feature, v dag.PP
 	}
 }
 
+// prompts reports whether a turn has the place of a person's prompt.
+func prompts(t *retrieval.Turn) bool { return t.Role == dag.RoleUser && !t.Labels.Brought() }
+
 // others is the share of a conversation's text that was not said by a person. In an agent's session people say little, and
 // what they say decides what the rest is about; in talk among people it says nothing that one of them said it, and the last
 // turns say as much as any others.
@@ -228,7 +278,7 @@ func others(turns iter.Seq[*retrieval.Turn]) dag.PPM {
 	all, persons := 0, 0
 	for t := range turns {
 		all += t.Size
-		if t.Role == dag.RoleUser {
+		if prompts(t) {
 			persons += t.Size
 		}
 	}
@@ -242,9 +292,9 @@ func others(turns iter.Seq[*retrieval.Turn]) dag.PPM {
 func (g *gatherer) fromConversation(turns iter.Seq[*retrieval.Turn]) {
 	g.others = others(turns)
 	weight := uint64(g.others)
-	last, prompts := g.policy.Quotas[contexts.FromRecent], g.policy.Quotas[contexts.FromPrompts]
+	last, most := g.policy.Quotas[contexts.FromRecent], g.policy.Quotas[contexts.FromPrompts]
 	for t := range turns {
-		if last <= 0 && prompts <= 0 {
+		if last <= 0 && most <= 0 {
 			break
 		}
 		if last > 0 {
@@ -252,9 +302,9 @@ func (g *gatherer) fromConversation(turns iter.Seq[*retrieval.Turn]) {
 			from(g.turn(t), contexts.FromRecent, contexts.FeatureRecent, share)
 			last--
 		}
-		if prompts > 0 && t.Role == dag.RoleUser {
+		if most > 0 && prompts(t) {
 			from(g.turn(t), contexts.FromPrompts, contexts.FeaturePrompt, dag.PPM(weight))
-			prompts--
+			most--
 		}
 	}
 }

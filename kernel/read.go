@@ -83,7 +83,19 @@ func (k Slices) Issued(ctx context.Context, tenant dag.Tenant, id slice.SliceID)
 	if err == nil && len(records) == 0 {
 		err = fmt.Errorf("slice %s of tenant %s: %w: it was never issued here", id, tenant, store.ErrNotFound)
 	}
-	return records, err
+	return k.delivered(ctx, tenant, records, err)
+}
+
+// delivered fills in which of a list of records are of contexts that were not given. It passes an error on.
+func (k *engine) delivered(ctx context.Context, tenant dag.Tenant, list []issued.Record, err error) ([]issued.Record, error) {
+	if err != nil || !slices.ContainsFunc(list, func(r issued.Record) bool { return r.OfContext() }) {
+		return list, err
+	}
+	not, err := k.bundles().Undelivered(ctx, tenant)
+	for i := range list {
+		list[i].NotGiven = not[list[i].Bundle]
+	}
+	return list, err
 }
 
 // Before lists up to limit records of issued slices numbered below before, descending; 0 is from the newest on.
@@ -95,17 +107,26 @@ func (k Slices) Before(ctx context.Context, tenant dag.Tenant, before uint64, li
 		}
 		before = last + 1
 	}
-	return k.bundles().Before(ctx, tenant, before, limit)
+	list, err := k.bundles().Before(ctx, tenant, before, limit)
+	return k.delivered(ctx, tenant, list, err)
 }
 
 // Begin lists up to limit records of issued slices whose id begins with some hex digits, in lower case.
 func (k Slices) Begin(ctx context.Context, tenant dag.Tenant, digits string, limit int) ([]issued.Record, error) {
-	return k.bundles().Begin(ctx, tenant, digits, limit)
+	list, err := k.bundles().Begin(ctx, tenant, digits, limit)
+	return k.delivered(ctx, tenant, list, err)
 }
 
 // Recorded cuts a recorded slice of turns again, without its text.
 func (k Slices) Recorded(ctx context.Context, tenant dag.Tenant, i *issued.Record) (*slice.Slice, error) {
-	return k.Preview(ctx, tenant, Request{Anchor: i.Provenance.Anchor, Policy: i.Provenance.PolicyID, AsOf: i.AsOf})
+	return steady(k.engine, func(c *cache) (*slice.Slice, error) {
+		p, err := c.policy(ctx, tenant, i.Provenance.PolicyID)
+		if err != nil {
+			return nil, err
+		}
+		_, s, _, err := c.selected(ctx, tenant, i.Provenance.Anchor, p, vantageOf(i))
+		return s, err
+	})
 }
 
 // mostHolding bounds the newest records among which slices are looked for that hold a turn.
@@ -113,7 +134,7 @@ const mostHolding = 1000
 
 // A Holding says which evidence held a turn.
 type Holding struct {
-	Contexts []issued.Record // all that showed it, the newest first
+	Contexts []issued.Record // all that were given and showed it, the newest first
 	Slices   []issued.Record // those among the newest 1000 records that hold it, the newest first
 	Looked   int             // how many of the newest records were looked at for slices
 	Older    uint64          // how many older ones there are, which were not
@@ -154,5 +175,6 @@ func (k Slices) Holding(ctx context.Context, tenant dag.Tenant, turn dag.TurnID)
 // After lists up to limit records of issued slices numbered above after,
 // ascending.
 func (k Slices) After(ctx context.Context, tenant dag.Tenant, after uint64, limit int) ([]issued.Record, error) {
-	return k.bundles().After(ctx, tenant, after, limit)
+	list, err := k.bundles().After(ctx, tenant, after, limit)
+	return k.delivered(ctx, tenant, list, err)
 }

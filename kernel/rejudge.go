@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/ingest"
@@ -91,8 +92,21 @@ func judgedAs(a *store.Arrival, r *store.Record) (changed bool, err error) {
 		ID: a.Turn.ID, Role: a.Turn.Role, Phase: a.Turn.Phase, Salience: a.Turn.Salience, HasSalience: true,
 		Author: body.Author, Content: body.Content, Attrs: body.Attrs,
 	}
-	if changed, err = ingest.AssignAs(&d, stored.Attrs); err != nil || !changed {
+	if changed, err = ingest.AssignAs(&d, stored.Attrs); err != nil {
 		return false, err
+	}
+	if by, arriving := stored.Attrs[dag.AttrBroughtBy], d.Attrs[dag.AttrBroughtBy]; by != arriving { // who brings a turn again does not change what it is
+		d.Attrs = maps.Clone(d.Attrs)
+		if delete(d.Attrs, dag.AttrBroughtBy); by != "" {
+			if d.Attrs == nil {
+				d.Attrs = map[string]string{}
+			}
+			d.Attrs[dag.AttrBroughtBy] = by
+		}
+		changed = true
+	}
+	if !changed {
+		return false, nil
 	}
 	body.Attrs = d.Attrs
 	a.Turn.Phase, a.Turn.Salience = d.Phase, d.Salience

@@ -77,7 +77,11 @@ func (k Slices) Replay(ctx context.Context, tenant dag.Tenant, bundle []byte) (_
 	}
 	r := &Replay{Provenance: b.Provenance, AsOf: b.AsOf, Redacted: b.Redacted()}
 	digest := dag.Digest(sha256.Sum256(bundle))
-	again, err := steady(k.engine, func(c *cache) (*recut, error) { return c.cutAgain(ctx, tenant, &b.Provenance, b.AsOf, b.Seal) })
+	of, err := k.claimedFrom(ctx, tenant, b, digest)
+	if err != nil {
+		return nil, err
+	}
+	again, err := steady(k.engine, func(c *cache) (*recut, error) { return c.cutAgain(ctx, tenant, &b.Provenance, of, b.Seal) })
 	if err != nil {
 		if !r.noCut(err) {
 			return nil, err
@@ -178,6 +182,19 @@ func (k *engine) recordOf(ctx context.Context, tenant dag.Tenant, id slice.Slice
 	return nil, err
 }
 
+// claimedFrom returns what a bundle says that it was made from, under the reading and within the bounds that its record names. A bundle without a
+// record is read as new ones are.
+func (k *engine) claimedFrom(ctx context.Context, tenant dag.Tenant, b slice.Body, digest dag.Digest) (vantage, error) {
+	h := b.Head()
+	record, err := k.recordOf(ctx, tenant, h.Provenance.SliceID, digest)
+	if record == nil {
+		return vantage{asOf: h.AsOf, reading: dag.ReadNow}, err
+	}
+	of := vantageOf(record)
+	of.asOf = h.AsOf
+	return of, err
+}
+
 // ErrTenant is wrapped when evidence belongs to another tenant.
 var ErrTenant = errors.New("wrong tenant")
 
@@ -237,7 +254,7 @@ func (c *cache) cutRecorded(ctx context.Context, tenant dag.Tenant, i *issued.Re
 		if err != nil {
 			return nil, fmt.Errorf("%w: the request of issued context %d: %w", ErrDamaged, i.Number, err)
 		}
-		again, err := c.assembleAgain(ctx, tenant, claimed{r, i.Provenance.PolicyID, i.AsOf, nil, i.Reading}, seal)
+		again, err := c.assembleAgain(ctx, tenant, claimed{r, i.Provenance.PolicyID, vantageOf(i), nil}, seal)
 		return &recut{bundle: again}, err
 	case i.OfBelief():
 		q, err := beliefs.ParseQuestion(i.Question)
@@ -247,7 +264,7 @@ func (c *cache) cutRecorded(ctx context.Context, tenant dag.Tenant, i *issued.Re
 		again, err := c.proveAgain(ctx, tenant, q, i.AsOf, seal)
 		return &recut{bundle: again}, err
 	case i.OfTurns():
-		return c.cutAgain(ctx, tenant, &i.Provenance, i.AsOf, seal)
+		return c.cutAgain(ctx, tenant, &i.Provenance, vantageOf(i), seal)
 	}
 	q, err := facts.ParseQuestion(i.Question)
 	if err != nil {
@@ -258,15 +275,15 @@ func (c *cache) cutRecorded(ctx context.Context, tenant dag.Tenant, i *issued.Re
 }
 
 // cutAgain makes the bundle that a claim leads to.
-func (c *cache) cutAgain(ctx context.Context, tenant dag.Tenant, claim *slice.Provenance, asOf dag.Seq, seal slice.Seal) (*recut, error) {
+func (c *cache) cutAgain(ctx context.Context, tenant dag.Tenant, claim *slice.Provenance, of vantage, seal slice.Seal) (*recut, error) {
 	p, err := c.policy(ctx, tenant, claim.PolicyID)
 	if err != nil {
 		return nil, err
 	}
-	if asOf == 0 {
+	if of.asOf == 0 {
 		return nil, fmt.Errorf("%w: as_of is 0", slice.ErrAnchor)
 	}
-	cut, s, texts, err := c.cut(ctx, tenant, claim.Anchor, p, asOf)
+	cut, s, texts, _, err := c.cut(ctx, tenant, claim.Anchor, p, of)
 	if err != nil {
 		return nil, err
 	}

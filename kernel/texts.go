@@ -416,6 +416,7 @@ func (x *texts) recordPrint(r *store.Record) uint64 {
 func (x *texts) viewPrints(v dag.View, turns []slice.Selected) []uint64 {
 	prints := make([]uint64, len(turns))
 	f := fingerprint{seed: x.seed}
+	v = v.Under(dag.ReadAsMarked) // as a record has it
 	for i := range turns {
 		n, _ := v.Find(turns[i].ID) // it was selected from there
 		f.turn(v.ID(n), v.CreatedAt(n), v.Salience(n), v.Role(n), v.Phase(n), v.Leaf(n), v.Voice(n), v.Cost(n))

@@ -208,6 +208,26 @@ func (x *Index) Conversation(id dag.ConversationID, asOf dag.Seq) iter.Seq[*Turn
 	}
 }
 
+// Conversations returns the conversations whose first turn has labels that are wanted. It looks at every turn of the index once.
+func (x *Index) Conversations(wanted func(Labels) bool) map[dag.ConversationID]bool {
+	found := map[dag.ConversationID]bool{}
+	var seen []bool
+	for n := range x.turns.before(dag.MaxSeq) {
+		c := int(x.words.Conversation(int32(n)))
+		if c >= len(seen) {
+			seen = append(seen, make([]bool, c+1-len(seen))...)
+		}
+		if seen[c] {
+			continue
+		}
+		seen[c] = true
+		if t := x.turns.at(int32(n)); wanted(t.Labels) {
+			found[t.Conversation] = true
+		}
+	}
+	return found
+}
+
 // Newest returns the newest turn up to a number, without its content.
 func (x *Index) Newest(asOf dag.Seq) (Turn, bool) {
 	n := x.turns.before(asOf)
@@ -236,7 +256,9 @@ type Query struct {
 	// Approximate allows a search of the whole present to go by the graph of vectors, if there is one, and so to miss turns.
 	Approximate bool
 
-	Conversation *dag.ConversationID // nil: any
+	Conversation *dag.ConversationID         // nil: any
+	Within       map[dag.ConversationID]bool // nil: any
+	Except       map[dag.ConversationID]bool
 	Role         dag.Role            // 0: any
 	Author       string              // "": any
 	Attributes   map[string]string   // by keys of LabelKeys; a turn has all of them, or a folder below that of cwd
@@ -246,11 +268,11 @@ type Query struct {
 
 // filters reports whether the query leaves any turn out.
 func (q *Query) filters() bool {
-	return q.Conversation != nil || q.Role != 0 || q.Author != "" || len(q.Attributes) > 0 || q.Since != nil || q.Until != nil || q.Among != nil
+	return q.Conversation != nil || q.Within != nil || len(q.Except) > 0 || q.Role != 0 || q.Author != "" || len(q.Attributes) > 0 || q.Since != nil || q.Until != nil || q.Among != nil
 }
 
 func (q *Query) lets(t *Turn) bool {
-	return (q.Conversation == nil || t.Conversation == *q.Conversation) && (q.Role == 0 || t.Role == q.Role) && (q.Author == "" || t.Author == q.Author) &&
+	return (q.Conversation == nil || t.Conversation == *q.Conversation) && (q.Within == nil || q.Within[t.Conversation]) && !q.Except[t.Conversation] && (q.Role == 0 || t.Role == q.Role) && (q.Author == "" || t.Author == q.Author) &&
 		(q.Since == nil || t.CreatedAt >= *q.Since) && (q.Until == nil || t.CreatedAt < *q.Until) && t.Labels.match(q.Attributes) && (q.Among == nil || q.Among[t.ID])
 }
 

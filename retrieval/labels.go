@@ -3,14 +3,16 @@ package retrieval
 import (
 	"slices"
 	"strings"
+
+	"github.com/graphkernel/graphkernel/dag"
 )
 
 // Labels are the attributes of a turn by which it can be filtered, those that LabelKeys lists: a line KEY=VALUE of each, sorted by key, after
 // a line feed if there are any. No value holds a line feed.
 type Labels string
 
-// LabelKeys are the attributes that labels keep, sorted. They say where and with what an agent worked, so many turns share them.
-var LabelKeys = [...]string{"cwd", "git_branch", "model", "title"}
+// LabelKeys are the attributes that labels keep, sorted. They say where and with what an agent worked, and which credential brought words that count as data, so many turns share them.
+var LabelKeys = [...]string{dag.AttrBroughtBy, "cwd", "git_branch", "model", "project_hash", "title"}
 
 // AreLabelKeys reports whether turns can be filtered by all of these attributes.
 func AreLabelKeys(attrs map[string]string) bool {
@@ -39,10 +41,22 @@ func LabelsOf(attrs map[string]string) Labels {
 	return Labels(b.String())
 }
 
+// Value returns the value of one of LabelKeys, and whether the turn has it.
+func (l Labels) Value(key string) (string, bool) {
+	_, rest, ok := strings.Cut(string(l), "\n"+key+"=")
+	value, _, _ := strings.Cut(rest, "\n")
+	return value, ok
+}
+
+// Brought reports whether the turn is marked as brought by a credential that does not speak for its author, see [dag.AttrBroughtBy].
+func (l Labels) Brought() bool {
+	by, _ := l.Value(dag.AttrBroughtBy)
+	return by != ""
+}
+
 // Title returns the title that the first turn of a conversation has, "" if there is none.
 func (l Labels) Title() string {
-	_, rest, _ := strings.Cut(string(l), "\ntitle=")
-	title, _, _ := strings.Cut(rest, "\n")
+	title, _ := l.Value("title")
 	return title
 }
 

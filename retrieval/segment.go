@@ -18,7 +18,7 @@ import (
 
 // segmentForm is what a segment begins with. The number changes with the form, and whenever some text has other terms, date words or
 // expressions of time than before: then segments of the other number are derived anew.
-const segmentForm = "graphkernel words 2\n"
+const segmentForm = "graphkernel words 3\n"
 
 // A Segment is what an index has of the turns with consecutive numbers, apart from the index.
 type Segment struct {

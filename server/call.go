@@ -61,7 +61,8 @@ type call struct {
 	described body         // what the contract says of it
 	value     *canon.Value // the body, read strictly; nil if its schema takes anything
 
-	answer answer // what is sent when the place has been left
+	answer answer                    // what is sent when the place has been left
+	unsent func(reason string) error // records that the answer did not go out; nil: nothing is to be recorded
 
 	slice string // for the log: the slice id, if there is one
 	turns int    // for the log and metrics: turns admitted or selected
@@ -91,7 +92,9 @@ func (s *Server) serve(op *operation) echo.HandlerFunc {
 		observed.inflight.Inc()
 		err := s.guarded(c, started)
 		if err == nil {
-			err = c.send()
+			if err = c.send(); err != nil && c.unsent != nil {
+				err = errors.Join(err, c.unsent("the answer could not be written"))
+			}
 		}
 		observed.inflight.Dec()
 		if err != nil {

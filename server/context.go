@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"net/http"
 
 	"github.com/graphkernel/graphkernel/api"
@@ -17,10 +18,16 @@ func assembleContext(c *call) error {
 		return err
 	}
 	c.turns = len(issued.Context.Turns)
-	tag := issued.Record.Bundle.String()
-	if in.Format == view.FormatBundle {
-		return c.handOut(issued.Context.Provenance.SliceID, tag, issued.Bundle)
+	id, tag := issued.Context.Provenance.SliceID, issued.Record.Bundle.String()
+	if in.Recipient != nil {
+		c.unsent = func(reason string) error {
+			_, err := c.server.config.Kernel.Contexts().NotGiven(context.WithoutCancel(c.ctx), c.tenant(), id, issued.Record.Bundle, reason)
+			return err
+		}
 	}
-	c.handedOut(issued.Context.Provenance.SliceID, tag+"-"+string(issued.Context.Request.Format))
+	if in.Format == view.FormatBundle {
+		return c.handOut(id, tag, issued.Bundle)
+	}
+	c.handedOut(id, tag+"-"+string(issued.Context.Request.Format))
 	return c.json(http.StatusOK, view.Context(issued))
 }

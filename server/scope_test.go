@@ -12,7 +12,7 @@ import (
 // good turn, as JSON and as lines: nothing of it is stored.
 func TestScope(t *testing.T) {
 	s := start(t)
-	narrow, err := access.ParseScope("assistant,tool", "agent:*,tool:*", "")
+	narrow, err := access.ParseScope(access.Scope{Roles: "assistant,tool", Authors: "agent:*,tool:*"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +76,7 @@ func TestScope(t *testing.T) {
 // TestScopedKeyMakesNone holds that a key which may not admit everything cannot make one that may.
 func TestScopedKeyMakesNone(t *testing.T) {
 	s := start(t)
-	narrow, err := access.ParseScope("assistant", "", "")
+	narrow, err := access.ParseScope(access.Scope{Roles: "assistant"})
 	if err != nil {
 		t.Fatal(err)
 	}

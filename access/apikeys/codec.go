@@ -32,6 +32,10 @@ func appendDetail(dst []byte, k *access.Key, number uint64) []byte {
 		w.Key("spaces")
 		w.String(k.Admits.Spaces)
 	}
+	if k.Admits.SpeaksFor != "" {
+		w.Key("speaks_for")
+		w.String(k.Admits.SpeaksFor)
+	}
 	w.EndObject()
 	return w.Bytes
 }
@@ -51,6 +55,9 @@ func readDetail(k *access.Key, detail []byte) (number uint64, err error) {
 	k.Admits.Roles = c.Field("roles").String()
 	if spaces := c.Optional("spaces"); spaces != nil {
 		k.Admits.Spaces = spaces.String()
+	}
+	if speaks := c.Optional("speaks_for"); speaks != nil {
+		k.Admits.SpeaksFor = speaks.String()
 	}
 	c.Close()
 	if err := c.Err(); err != nil {

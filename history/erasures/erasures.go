@@ -179,6 +179,19 @@ func (b Base) After(ctx context.Context, tenant dag.Tenant, after dag.Seq, limit
 	return list, nil
 }
 
+// Later is the range of the terms of all erasures numbered above a number, for a change that decides by them: see TurnOf.
+func Later(after dag.Seq) history.Range {
+	return history.Range{Index: indexNumber, After: &history.Place{Key: numberKey(after), Since: dag.MaxSeq}}
+}
+
+// TurnOf returns the turn of an erasure by a term of Later.
+func TurnOf(t *history.Term) (turn dag.TurnID, err error) {
+	if t.Index != indexNumber || len(t.Value) != len(turn) {
+		return turn, fmt.Errorf("%w: the term of erasure %d; the store is damaged", dag.ErrForm, t.Since)
+	}
+	return dag.TurnID(t.Value), nil
+}
+
 // Among returns the number of the erasure of each of some turns that has one. It takes one question for
 // each history.MaxRanges of them.
 func (b Base) Among(ctx context.Context, tenant dag.Tenant, turns []dag.TurnID) (map[dag.TurnID]dag.Seq, error) {

@@ -27,6 +27,9 @@ const Counter = "bytes/4@1"
 // without its text has the voice of its role, no cost and no things.
 func Of(d *dag.Draft) (dag.Marks, []string) {
 	m := dag.Marks{Rules: dag.Marks1, Voice: ingest.VoiceOf(d), Cost: uint32((len(d.Content) + 3) / 4)}
+	if d.Attrs[dag.AttrBroughtBy] != "" {
+		m.Voice = dag.VoiceTool
+	}
 	return m, extract.TouchedByDraft(d)
 }
 

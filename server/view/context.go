@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/belief"
@@ -12,6 +13,7 @@ import (
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/slice/contexts"
+	"github.com/graphkernel/graphkernel/slice/issued"
 )
 
 // FormatBundle asks for evidence in place of a prompt.
@@ -33,6 +35,11 @@ func Assemble(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.C
 	case in.Prompt != "":
 		return nil, fmt.Errorf("%w: prompt is %s, which is of the evidence; with format %s it says nothing", contexts.ErrRequest, in.Prompt, cmp.Or(in.Format, string(contexts.Markdown)))
 	}
+	r.Fit, r.NonEmpty = in.Fit, in.NonEmpty
+	var err error
+	if r.Delivery, err = delivery(&in); err != nil {
+		return nil, err
+	}
 	if in.Anchor != "" {
 		id, err := k.Turns().Resolve(ctx, tenant, in.Anchor)
 		if err != nil {
@@ -41,6 +48,50 @@ func Assemble(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.C
 		r.Anchor = &id
 	}
 	return k.Contexts().Assemble(ctx, tenant, r)
+}
+
+// delivery reads for whom a context is made, and what bounds the choice.
+func delivery(in *api.ContextRequest) (d issued.Delivery, err error) {
+	d.Folder = in.Folder
+	if in.Recipient != nil {
+		d.Recipient = issued.Recipient{Agent: in.Recipient.Agent, Session: in.Recipient.Session, Event: in.Recipient.Event}
+		if d.Recipient == (issued.Recipient{}) {
+			return d, placed("recipient", fmt.Errorf("%w: it names no agent, session and event", dag.ErrForm))
+		}
+	}
+	var except []dag.ConversationID
+	for _, name := range in.Except {
+		id, err := dag.ParseConversationID(name)
+		if err != nil {
+			return d, placed("except", err)
+		}
+		except = append(except, id)
+	}
+	d.Except = issued.PackConversations(except...)
+	var turns []dag.TurnID
+	for _, name := range in.TaskOf {
+		id, err := dag.ParseTurnID(name)
+		if err != nil {
+			return d, placed("task_of", err)
+		}
+		turns = append(turns, id)
+	}
+	slices.SortFunc(turns, dag.TurnID.Compare)
+	d.TaskOf = issued.PackTurns(slices.Compact(turns))
+	return d, nil
+}
+
+// reportNotGiven records that a context did not reach its recipient.
+func reportNotGiven(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.NotGivenReport) (w api.NotGiven, err error) {
+	bundle, err := dag.ParseDigest(in.Bundle)
+	if err != nil {
+		return w, placed("bundle_sha256", err)
+	}
+	u, err := k.Contexts().NotGiven(ctx, tenant, slice.SliceID(in.ContextID), bundle, in.Reason)
+	if err != nil {
+		return w, err
+	}
+	return api.NotGiven{Seq: uint64(u.Seq), ContextID: string(u.Context), Bundle: u.Bundle.String(), Reason: u.Reason, At: u.At.String(), By: u.By}, nil
 }
 
 func assemble(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.ContextRequest) (w api.Context, err error) {

@@ -36,8 +36,14 @@ func createKey(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.
 	if err := access.CheckNote(in.Note); err != nil {
 		return api.MadeAPIKey{}, &canon.FieldError{Path: "note", Err: err}
 	}
-	for _, list := range [...]struct{ path, roles, authors, spaces string }{{"admits_roles", in.Roles, "", ""}, {"admits_authors", "", in.Authors, ""}, {"spaces", "", "", in.Spaces}} {
-		s, err := access.ParseScope(list.roles, list.authors, list.spaces)
+	for _, list := range [...]struct {
+		path  string
+		given access.Scope
+	}{
+		{"admits_roles", access.Scope{Roles: in.Roles}}, {"admits_authors", access.Scope{Authors: in.Authors}},
+		{"speaks_for", access.Scope{SpeaksFor: in.SpeaksFor}}, {"spaces", access.Scope{Spaces: in.Spaces}},
+	} {
+		s, err := access.ParseScope(list.given)
 		if err == nil {
 			err = s.CheckFor(role)
 		}
@@ -45,7 +51,7 @@ func createKey(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.
 			return api.MadeAPIKey{}, &canon.FieldError{Path: list.path, Err: err}
 		}
 	}
-	admits, err := access.ParseScope(in.Roles, in.Authors, in.Spaces)
+	admits, err := access.ParseScope(access.Scope{Roles: in.Roles, Authors: in.Authors, SpeaksFor: in.SpeaksFor, Spaces: in.Spaces})
 	if err != nil {
 		return api.MadeAPIKey{}, err
 	}
@@ -56,7 +62,7 @@ func createKey(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.
 	if err != nil {
 		return api.MadeAPIKey{}, err
 	}
-	return api.MadeAPIKey{Key: text, ID: key.ID, Tenant: string(key.Tenant), Role: string(role), Roles: admits.For(role).Roles, Authors: authors(&key), Spaces: admits.Spaces}, nil
+	return api.MadeAPIKey{Key: text, ID: key.ID, Tenant: string(key.Tenant), Role: string(role), Roles: admits.For(role).Roles, Authors: authors(&key), SpeaksFor: admits.SpeaksFor, Spaces: admits.Spaces}, nil
 }
 
 // revokeKey ends an API key for good.
@@ -79,7 +85,7 @@ func revokeKey(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.
 }
 
 func apiKey(k *access.Key) api.APIKey {
-	w := api.APIKey{ID: k.ID, Role: string(k.Role), Roles: k.Admits.For(k.Role).Roles, Authors: authors(k), Spaces: k.Admits.Spaces, CreatedAt: k.CreatedAt.String(), Note: k.Note}
+	w := api.APIKey{ID: k.ID, Role: string(k.Role), Roles: k.Admits.For(k.Role).Roles, Authors: authors(k), SpeaksFor: k.Admits.SpeaksFor, Spaces: k.Admits.Spaces, CreatedAt: k.CreatedAt.String(), Note: k.Note}
 	if k.RevokedAt != 0 {
 		w.RevokedAt = k.RevokedAt.String()
 	}

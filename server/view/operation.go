@@ -46,6 +46,7 @@ var (
 	EnrichHits        = answered(api.EnrichHits, enrich)
 	AssembleContext   = answered(api.AssembleContext, assemble)
 	ExplainContext    = answered(api.ExplainContext, explainContext)
+	ReportNotGiven    = answered(api.ReportNotGiven, reportNotGiven)
 	PreviewSlice      = answered(api.PreviewSlice, preview)
 	ExplainCut        = answered(api.ExplainCut, explain)
 	ListFacts         = answered(api.ListFacts, listFacts)
@@ -102,7 +103,7 @@ var (
 // names one, unless package mcp has a tool of that name which answers in its own way.
 func Operations() []Answered {
 	return []Answered{
-		GetTurn, ListTurns, LookUpTurns, ResolveTurn, EraseTurn, ListErasures, TurnHolding, ListConversations, SearchTurns, EnrichHits, AssembleContext, ExplainContext,
+		GetTurn, ListTurns, LookUpTurns, ResolveTurn, EraseTurn, ListErasures, TurnHolding, ListConversations, SearchTurns, EnrichHits, AssembleContext, ExplainContext, ReportNotGiven,
 		PreviewSlice, ExplainCut, ListSlices, GetSlice, EraseTask, ExplainTurn, ListPolicies, GetPolicy,
 		ListFacts, RetractFacts, FactsHistory, TraverseKnowledge, FindPaths, CountKnowledge, KnowledgeSince, ListAliases,
 		ListKeys, CreateKey, RevokeKey,

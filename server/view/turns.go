@@ -123,7 +123,7 @@ func stored(records []store.Record) (list []api.StoredTurn, err error) {
 	return list, nil
 }
 
-func eraseTurn(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.Erasure) (w api.Event, err error) {
+func eraseTurn(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.Erasure) (w api.ErasedTurn, err error) {
 	reason := cmp.Or(in.Reason, in.Body.Reason)
 	if reason == "" {
 		return w, api.Faultf(api.CodeInvalid, "reason", `an erasure needs a reason, in the body: {"reason": "…"}`)
@@ -137,7 +137,11 @@ func eraseTurn(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.
 	case event.Seq == 0:
 		return w, api.Faultf(api.CodeNotFound, "", "turn %s came without text, so there is none to erase", in.ID)
 	}
-	return Event(&event), nil
+	w.Event = Event(&event.Erasure)
+	for _, id := range event.Tasks {
+		w.Tasks = append(w.Tasks, string(id))
+	}
+	return w, nil
 }
 
 func eraseTask(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.TaskErasing) (w api.TaskErased, err error) {

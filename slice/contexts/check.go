@@ -162,7 +162,7 @@ func (b *Bundle) checkTexts() slice.Check {
 			return bad("turn", id, "its leaf is not the candidate's")
 		case c.Cost != Tokens(t.Body.Content):
 			return bad("turn", id, fmt.Sprintf("its text costs %d tokens, and the candidate %d", Tokens(t.Body.Content), c.Cost))
-		case c.Features[FeaturePrompt] > 0 && t.Role != dag.RoleUser:
+		case c.Features[FeaturePrompt] > 0 && (t.Role != dag.RoleUser || t.Body.Brought()):
 			return bad("turn", id, "it is no prompt")
 		case c.Features[FeatureSalience] != t.Salience:
 			return bad("turn", id, "its salience is not the candidate's")

@@ -142,8 +142,8 @@ func clock(t *ChosenTurn) string { return t.CreatedAt.String()[11:16] }
 // short is the beginning of an id, by which a person or a tool can ask for the whole.
 func short(id fmt.Stringer) string { return id.String()[:8] }
 
-// Untrusted reports whether a turn's text came in by a tool.
-func (t *ChosenTurn) Untrusted() bool { return t.Role == dag.RoleTool }
+// Untrusted reports whether a turn's text came in by a tool, or in the name of a person by a credential that does not speak for that person.
+func (t *ChosenTurn) Untrusted() bool { return t.Role == dag.RoleTool || t.Body.Brought() }
 
 func (s *sheet) markdown() string {
 	var b strings.Builder

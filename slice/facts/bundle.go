@@ -36,6 +36,15 @@ type Bundle struct {
 	Cut        knowledge.Cut
 }
 
+// Turns returns the turns of the evidence, ascending.
+func (b *Bundle) Turns() []dag.TurnID {
+	turns := make([]dag.TurnID, len(b.Evidence))
+	for i := range b.Evidence {
+		turns[i] = b.Evidence[i].ID
+	}
+	return turns
+}
+
 // An Alias is a name that stood for another when the slice was cut.
 type Alias struct{ Alias, Canonical string }
 

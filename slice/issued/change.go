@@ -5,12 +5,14 @@ import (
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
+	"github.com/graphkernel/graphkernel/history/erasures"
 )
 
 // issuing is records on their way into the history.
 type issuing struct {
-	list     []Record
-	recorded []Record // by the last plan: the record of each of list
+	list     []Handing
+	recorded []Record       // by the last plan: the record of each of list
+	erased   [][]dag.TurnID // by the last plan: of each the turns that were erased, for which it is not recorded
 }
 
 // Needs asks for what is known of the bundles, and then for the records of those that have one.
@@ -18,6 +20,9 @@ func (c *issuing) Needs(k *history.State) (n history.Needs) {
 	switch k.Round {
 	case 0:
 		n.Size, n.Ranges = true, []history.Range{lastNumber}
+		if since, some := c.since(); some {
+			n.Ranges = append(n.Ranges, erasures.Later(since))
+		}
 		n.Newest = make([]history.Key, len(c.list))
 		for i := range c.list {
 			n.Newest[i] = c.list[i].key()
@@ -30,16 +35,63 @@ func (c *issuing) Needs(k *history.State) (n history.Needs) {
 	return n
 }
 
-// Plan adds the records of bundles that have none.
+// since is the least number after which an erasure matters, and whether one does.
+func (c *issuing) since() (least dag.Seq, some bool) {
+	for i := range c.list {
+		if h := &c.list[i]; len(h.Turns) > 0 && (!some || h.As < least) {
+			least, some = h.As, true
+		}
+	}
+	return least, some
+}
+
+// erasedTurns returns the numbers of the erasures that matter, by their turns.
+func (c *issuing) erasedTurns(k *history.State) (map[dag.TurnID]dag.Seq, error) {
+	if _, some := c.since(); !some || len(k.Ranges[1]) == 0 {
+		return nil, nil
+	}
+	found := make(map[dag.TurnID]dag.Seq, len(k.Ranges[1]))
+	for i := range k.Ranges[1] {
+		t := &k.Ranges[1][i]
+		turn, err := erasures.TurnOf(t)
+		if err != nil {
+			return nil, err
+		}
+		found[turn] = t.Since
+	}
+	return found, nil
+}
+
+// goneOf returns the turns of a bundle that were erased since it was made.
+func (h *Handing) goneOf(erased map[dag.TurnID]dag.Seq) (gone []dag.TurnID) {
+	if len(erased) == 0 {
+		return nil
+	}
+	for _, turn := range h.Turns {
+		if erased[turn] > h.As {
+			gone = append(gone, turn)
+		}
+	}
+	return gone
+}
+
+// Plan adds the records of bundles that have none, and whose turns are all there.
 func (c *issuing) Plan(k *history.State) (*history.Plan, error) {
 	number, err := numberBefore(k)
 	if err != nil {
 		return nil, err
 	}
+	erased, err := c.erasedTurns(k)
+	if err != nil {
+		return nil, err
+	}
 	p := &history.Plan{}
-	c.recorded = make([]Record, len(c.list))
+	c.recorded, c.erased = make([]Record, len(c.list)), make([][]dag.TurnID, len(c.list))
 	added := make(map[history.Key]int, len(c.list))
 	for i := range c.list {
+		if c.erased[i] = c.list[i].goneOf(erased); len(c.erased[i]) > 0 {
+			continue
+		}
 		key := c.list[i].key()
 		if at, twice := added[key]; twice {
 			c.recorded[i] = c.recorded[at]
@@ -53,7 +105,7 @@ func (c *issuing) Plan(k *history.State) (*history.Plan, error) {
 			continue
 		}
 		r := &c.recorded[i]
-		*r = c.list[i]
+		*r = c.list[i].Record
 		number++
 		r.Number, r.Leaf = number, uint64(k.Size)+uint64(len(p.Records))
 		p.Records, p.Begin = append(p.Records, r.entry(k.Tenant)), r.terms(p.Begin)

@@ -44,8 +44,14 @@ func (r *Record) check() error {
 	case r.AsOf > dag.MaxSeq || !r.At.Valid():
 		return fmt.Errorf("%w: issued slice %s, cut at %d, issued at %d", dag.ErrForm, r.Provenance.SliceID, r.AsOf, r.At)
 	}
-	if r.Reading > Newest {
-		return fmt.Errorf("%w: issued slice %s was made by the reading %d, at most %d", dag.ErrForm, r.Provenance.SliceID, r.Reading, Newest)
+	if r.Reading > dag.ReadNow {
+		return fmt.Errorf("%w: issued slice %s was made under the reading %d, which this version does not know", dag.ErrForm, r.Provenance.SliceID, r.Reading)
+	}
+	if err := r.Delivery.Check(); err != nil {
+		return fmt.Errorf("issued slice %s: %w", r.Provenance.SliceID, err)
+	}
+	if r.Delivery != (Delivery{}) && !r.OfContext() {
+		return fmt.Errorf("%w: issued slice %s has what records of contexts have, and is none", dag.ErrForm, r.Provenance.SliceID)
 	}
 	if r.By != "" {
 		if err := access.CheckCaller(r.By); err != nil {
@@ -90,8 +96,8 @@ const (
 
 // appendDetail appends the number, eight bytes, big-endian; of a slice of facts, of a context and of a belief, whose leaf does
 // not say them, the eight bytes of the slice's id, the anchor, the snapshot's hash, and Facts or Shown with the
-// count of its bytes, a uvarint, before it; the token; By with a zero byte before it, if there is one or a Reading follows; and
-// the Reading, one byte with a zero byte before it, if it is not 0.
+// count of its bytes, a uvarint, before it; the token; By with a zero byte before it, if there is one or something comes after it; and
+// Reading and Delivery, with a zero byte before them, unless both are zero.
 func appendDetail(dst []byte, r *Record) []byte {
 	dst = binary.BigEndian.AppendUint64(dst, r.Number)
 	if p := &r.Provenance; r.asked() {
@@ -103,11 +109,11 @@ func appendDetail(dst []byte, r *Record) []byte {
 		dst = append(binary.AppendUvarint(dst, uint64(len(packed))), packed...)
 	}
 	dst = append(dst, r.Token...)
-	if r.By != "" || r.Reading != 0 {
+	if r.By != "" || r.extended() {
 		dst = append(append(dst, 0), r.By...)
 	}
-	if r.Reading != 0 {
-		dst = append(dst, 0, byte(r.Reading))
+	if r.extended() {
+		dst = r.appendExtension(append(dst, 0))
 	}
 	return dst
 }
@@ -166,17 +172,17 @@ func read(e *history.Entry) (r Record, of dag.Tenant, _ error) {
 			r.Shown = Turns(packed)
 		}
 	}
-	text, by, named := bytes.Cut(token, []byte{0})
-	by, reading, read := bytes.Cut(by, []byte{0})
-	switch {
-	case named && len(by) == 0 && !read:
+	text, rest, named := bytes.Cut(token, []byte{0})
+	by, more, extended := bytes.Cut(rest, []byte{0})
+	if named && len(by) == 0 && !extended {
 		return r, of, errors.New("it names nobody who asked, and says that it does")
-	case read && (len(reading) != 1 || reading[0] == 0):
-		return r, of, errors.New("it does not say in one byte by which rules it was made, and says that it does")
-	case read:
-		r.Reading = Reading(reading[0])
 	}
 	r.Token, r.By = string(text), string(by)
+	if extended {
+		if err := r.readExtension(more); err != nil {
+			return r, of, err
+		}
+	}
 	if rest := e.Detail[detailTurns:before]; len(rest) > 0 {
 		p := &r.Provenance
 		p.SliceID, rest = slice.SliceID(hex.EncodeToString(rest[:8])), rest[8:]
@@ -213,6 +219,9 @@ func (r *Record) terms(dst []history.Term) []history.Term {
 		history.Term{Index: indexNumber, Key: numberKey(r.Number), Since: since, Until: history.Forever})
 	for _, turn := range r.Shown.Unpack() {
 		dst = append(dst, history.Term{Index: indexShown, Key: turn[:], Since: since, Until: history.Forever})
+	}
+	for _, turn := range r.Delivery.TaskOf.Unpack() {
+		dst = append(dst, history.Term{Index: indexTaskOf, Key: turn[:], Since: since, Until: history.Forever})
 	}
 	if r.shows() {
 		return dst

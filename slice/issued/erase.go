@@ -21,12 +21,12 @@ type Forgetting struct {
 func (c *Forgetting) Needs(k *history.State) (n history.Needs) {
 	if k.Round == 0 {
 		c.at = nil
-		n.Ranges = []history.Range{{Index: indexShown, Prefix: c.Turn[:]}}
+		n.Ranges = []history.Range{{Index: indexShown, Prefix: c.Turn[:]}, {Index: indexTaskOf, Prefix: c.Turn[:]}}
 		return n
 	}
 	for _, list := range k.Ranges {
 		for i := range list {
-			if list[i].Index != indexStart && list[i].Index != indexShown || slices.Contains(c.at, list[i].Since) {
+			if of := list[i].Index; of != indexStart && of != indexShown && of != indexTaskOf || slices.Contains(c.at, list[i].Since) {
 				continue
 			}
 			c.at = append(c.at, list[i].Since)

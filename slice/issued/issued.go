@@ -32,6 +32,8 @@ const (
 	indexStart history.Index = 140
 	// indexShown leads from a turn to the contexts that showed it.
 	indexShown history.Index = 141
+	// indexTaskOf leads from a turn to the contexts whose task has its words.
+	indexTaskOf history.Index = 142
 	// indexNumber leads from a record's number, eight bytes, big-endian, to the entry. It is the
 	// last index of all, so that a B-tree grows at its end.
 	indexNumber history.Index = 255
@@ -53,23 +55,14 @@ type Record struct {
 	Token      string
 	Bundle     dag.Digest // SHA-256 of the bundle's bytes
 	By         string     // who was handed it first, as access.CheckCaller has it; "" if that was not recorded
-	At         dag.Time   // when it was first issued
-	Reading    Reading    // by which rules what is recorded was read
+	Reading    dag.Reading
+	Delivery   Delivery // of a context
+	At         dag.Time // when it was first issued
+
+	// NotGiven is the number of the entry which says that the context did not reach its recipient; 0: none does. It is no part of
+	// the record: see Base.Undelivered.
+	NotGiven dag.Seq
 }
-
-// A Reading numbers the rules by which a kernel reads what is recorded, so that an older bundle is replayed under the rules that it was made by.
-type Reading uint8
-
-// The readings.
-const (
-	// ReadKinds takes the kind of an item alone to say that every context has it. Bundles from before readings were recorded have it.
-	ReadKinds Reading = iota
-	// ReadVouched takes a belief for a constraint only if a person vouches for it.
-	ReadVouched
-
-	// Newest is that of new bundles.
-	Newest = ReadVouched
-)
 
 // Numbers are ascending sequence numbers, packed: those of the assertions that a slice of facts holds.
 // So a record can be compared.
@@ -156,6 +149,14 @@ type History interface {
 // A Base is the record of issued bundles in a history.
 type Base struct{ History }
 
+// A Handing is a record of a bundle that is about to be handed out, and what the bundle rests on. It is recorded only if none of the turns was
+// erased meanwhile.
+type Handing struct {
+	Record
+	Turns []dag.TurnID // whose texts, or what was learned from them, the bundle or its question has
+	As    dag.Seq      // the head when they were known to be there, before they were read
+}
+
 // Put records that bundles were handed out, all of them or none, in this order. A bundle that is
 // recorded already, or is earlier in the list, changes nothing. Put returns the record of each,
 // with its number and its leaf. A record that Check refuses is dag.ErrForm.
@@ -163,16 +164,27 @@ func (b Base) Put(ctx context.Context, tenant dag.Tenant, list []Record) ([]Reco
 	if len(list) == 0 {
 		return nil, nil
 	}
+	handings := make([]Handing, len(list))
+	for i := range list {
+		handings[i].Record = list[i]
+	}
+	recorded, _, err := b.Hand(ctx, tenant, handings)
+	return recorded, err
+}
+
+// Hand is Put for bundles that are about to be handed out. For each it returns the turns that were erased since, as one moment has it with the record: such
+// a bundle is not recorded, and must not be handed out.
+func (b Base) Hand(ctx context.Context, tenant dag.Tenant, list []Handing) (recorded []Record, erased [][]dag.TurnID, err error) {
 	for i := range list {
 		if err := list[i].Check(); err != nil {
-			return nil, fmt.Errorf("record %d of %d: %w", i+1, len(list), err)
+			return nil, nil, fmt.Errorf("record %d of %d: %w", i+1, len(list), err)
 		}
 	}
 	c := &issuing{list: list}
 	if err := b.Write(ctx, tenant, c); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return c.recorded, nil
+	return c.recorded, c.erased, nil
 }
 
 // ByID returns the records of a slice id, by ascending number.

@@ -1163,7 +1163,7 @@ async function textsHold({ candidates, turns, facts, beliefs }, statements) {
   const agrees = async (c, leaf, text) => c !== undefined && c.cost === tokens(text) && c.leaf === hex(await leafHash(await leaf));
   for (const t of turns) {
     const c = known.get("turn" + t.id);
-    if (!(await agrees(c, turnLeaf(t), t.content)) || (c.features.prompt && t.role !== "user") || (c.features.salience ?? 0) !== ppm(t.salience)) return false;
+    if (!(await agrees(c, turnLeaf(t), t.content)) || (c.features.prompt && (t.role !== "user" || brought(t))) || (c.features.salience ?? 0) !== ppm(t.salience)) return false;
   }
   for (const [i, fact] of facts.entries()) {
     const c = known.get("fact" + statements[i]);
@@ -1312,7 +1312,8 @@ const beliefText = ({ private: { title, summary, statements }, public: { withhel
 const short = (id) => id.slice(0, 8);
 const day = ({ created_at: at }) => at.slice(0, 10);
 const clock = ({ created_at: at }) => at.slice(11, 16);
-const untrusted = ({ role }) => role === "tool";
+const brought = ({ attrs }) => Boolean(attrs.brought_by);
+const untrusted = (t) => t.role === "tool" || brought(t);
 const backticks = (text) => "`".repeat((text.match(/`+/g) ?? []).reduce((most, run) => Math.max(most, run.length), 0));
 
 // The prompt of a context, which follows from it alone.

@@ -783,7 +783,7 @@ def texts_hold(v):
     for t in v["turns"]:
         c = known.get(("turn", t["id"]))
         if not agrees(c, turn_leaf(t), t["content"], "salience", t["salience"]): return False
-        if "prompt" in c["features"] and t["role"] != "user": return False
+        if "prompt" in c["features"] and (t["role"] != "user" or brought(t)): return False
     for b in v["beliefs"]:
         c = known.get(("belief", address(b)))
         if not agrees(c, canonical(b["public"]), belief_text(b), "salience", 0): return False
@@ -905,7 +905,8 @@ def belief_text(belief):
         lines.append(line + "".join(f" {word} {s[key]}" for word, key in (("from", "valid_from"), ("until", "valid_until")) if key in s))
     return "\n".join([shown[key] for key in ("title",) if key in shown] + lines + [shown[key] for key in ("summary",) if key in shown])
 
-def untrusted(t): return t["role"] == "tool"
+def brought(t): return t["attrs"].get("brought_by", "") != ""
+def untrusted(t): return t["role"] == "tool" or brought(t)
 def day(t): return t["created_at"][:10]
 def clock(t): return t["created_at"][11:16]
 def backticks(text): return max(map(len, re.findall("`+", text)), default=0)

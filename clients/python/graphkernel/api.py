@@ -65,6 +65,8 @@ class APIKey(TypedDict):
     role: str
     spaces: NotRequired[str]
     """Patterns of the spaces of beliefs that are there for it; absent: it is limited to none."""
+    speaks_for: NotRequired[str]
+    """Patterns of the authors for whom it speaks; absent: nobody, or everybody if its role is admin."""
 
 
 class APIKeys(TypedDict):
@@ -573,23 +575,25 @@ class ContextPolicy(TypedDict):
     weights: NotRequired[dict[str, Any]]
 
 
-class ContextRequest(TypedDict):
-    anchor: NotRequired[str]
-    """The turn that the agent goes on from."""
-    as_of: NotRequired[int]
-    """Choose from what was there at this sequence number; 0 is the anchor's own, or the present without an anchor."""
-    budget: NotRequired[int]
-    """Tokens of text, counted as UTF-8 bytes over four; the policy's if left out, which is also the most. Headings and markup are not counted: cost says what the whole prompt has."""
-    format: NotRequired[Literal["bundle", "markdown", "xml", "text", "openai", "anthropic", "json"]]
-    """bundle is evidence; the others are prompts. markdown if left out."""
-    policy: NotRequired[str]
-    """context@1 if left out."""
-    prompt: NotRequired[Literal["markdown", "xml", "text", "openai", "anthropic", "json"]]
-    """The format of the prompt that a bundle is evidence of; markdown if left out."""
-    spaces: NotRequired[list[str]]
-    """The spaces of beliefs that count, up to 16; all that there are if left out. What is believed in them of kinds that every context has, such as hard rules, is always in it."""
-    task: NotRequired[str]
-    """What the agent is about to do, in words. It may be absent if there is an anchor."""
+ContextRequest = TypedDict(
+    "ContextRequest",
+    {
+        "anchor": "NotRequired[str]",
+        "as_of": "NotRequired[int]",
+        "budget": "NotRequired[int]",
+        "except": "NotRequired[list[str]]",
+        "fit": "NotRequired[int]",
+        "folder": "NotRequired[str]",
+        "format": "NotRequired[Literal['bundle', 'markdown', 'xml', 'text', 'openai', 'anthropic', 'json']]",
+        "non_empty": "NotRequired[bool]",
+        "policy": "NotRequired[str]",
+        "prompt": "NotRequired[Literal['markdown', 'xml', 'text', 'openai', 'anthropic', 'json']]",
+        "recipient": "NotRequired[Recipient]",
+        "spaces": "NotRequired[list[str]]",
+        "task": "NotRequired[str]",
+        "task_of": "NotRequired[list[str]]",
+    },
+)
 
 
 class Conversation(TypedDict):
@@ -750,6 +754,18 @@ class EnrichedHit(TypedDict):
     """What its facts say for it, as a share of the best hit's."""
     score: int
     """As it was given."""
+    turn: str
+
+
+class ErasedTurn(TypedDict):
+    at: str
+    by: NotRequired[str]
+    """Who asked for it. Absent if that was not recorded."""
+    kind: Literal["erasure"]
+    reason: str
+    seq: int
+    tasks: NotRequired[list[str]]
+    """The contexts whose tasks had words of the turn and went with it."""
     turn: str
 
 
@@ -1064,6 +1080,8 @@ class Issued(TypedDict):
     bundle_sha256: str
     by: NotRequired[str]
     """Who was handed it first. Absent if that was not recorded."""
+    folder: NotRequired[str]
+    """Only conversations that were held in this folder were chosen from."""
     graph_snapshot_hash: str
     holds: NotRequired[int]
     """How many facts a slice of facts holds, or turns a context shows or a slice of turns holds; of these only if they were counted."""
@@ -1071,10 +1089,14 @@ class Issued(TypedDict):
     key_id: str
     leaf: int
     """The index of its leaf in the ledger."""
+    not_given: NotRequired[int]
+    """The number under which it is recorded that the context did not reach its recipient."""
     number: int
     """The tenant's first issued slice is 1."""
     policy_id: str
     policy_params_hash: str
+    recipient: NotRequired[Recipient]
+    """The session of an agent that a context was made for. Absent where no hook asked."""
     schema_version: str
     slice_id: str
     token: str
@@ -1232,6 +1254,7 @@ class MadeAPIKey(TypedDict):
     """The key itself. Only its hash is stored."""
     role: str
     spaces: NotRequired[str]
+    speaks_for: NotRequired[str]
     tenant: str
 
 
@@ -1272,6 +1295,8 @@ class NewAPIKey(TypedDict):
     role: Literal["verifier", "agent", "auditor", "admin"]
     spaces: NotRequired[str]
     """Patterns of the spaces of beliefs that are there for it, with commas between them; all if absent. For the role agent alone."""
+    speaks_for: NotRequired[str]
+    """Patterns of the authors for whom it speaks, with commas between them; nobody if absent. A turn that it brings in the name of another person is data. For the role agent alone."""
 
 
 class NewAliases(TypedDict):
@@ -1326,6 +1351,16 @@ class NewTag(TypedDict):
     revision: int
     """0 takes the tag away."""
     tag: str
+
+
+class NotGiven(TypedDict):
+    at: str
+    bundle_sha256: str
+    by: NotRequired[str]
+    """Who reported it. Absent if that was not recorded."""
+    context_id: str
+    reason: str
+    seq: int
 
 
 class OverfullSpace(TypedDict):
@@ -1554,6 +1589,12 @@ class Receipt(TypedDict):
     head: int
 
 
+class Recipient(TypedDict):
+    agent: str
+    event: str
+    session: str
+
+
 class RegisteredPolicy(TypedDict):
     policy: Union[SlicePolicy, SlicePolicyV2, FactPolicy, RetrievalPolicy, ContextPolicy, DenyRules, Retention, KindPolicy, PromotionPolicy]
     policy_id: str
@@ -1678,6 +1719,8 @@ class RevokedAPIKey(TypedDict):
     role: str
     spaces: NotRequired[str]
     """Patterns of the spaces of beliefs that are there for it; absent: it is limited to none."""
+    speaks_for: NotRequired[str]
+    """Patterns of the authors for whom it speaks; absent: nobody, or everybody if its role is admin."""
     tenant: str
 
 
@@ -2353,7 +2396,7 @@ class Operations:
         """
         return self._transport.json("DELETE", f"/api/slices/{self._transport.segment(slice_id)}/task", query={"reason": reason}, body=body, media="application/json")
 
-    def erase_turn(self, id: str, body: ErasureRequest | None = None, *, reason: str | None = None) -> Event:
+    def erase_turn(self, id: str, body: ErasureRequest | None = None, *, reason: str | None = None) -> ErasedTurn:
         """Erase a turn's text for good, with a reason.
 
         Deletes the turn's text and salt for good and records when and why. The
@@ -2851,6 +2894,14 @@ class Operations:
         byte; without one, the newest bundle on record.
         """
         return self._transport.json("POST", f"/api/slices/{self._transport.segment(slice_id)}/replay", body=body, media="application/json")
+
+    def report_not_given(self, context_id: str, body: dict[str, Any]) -> NotGiven:
+        """Report that a context did not reach its session.
+
+        A context that names a `recipient` is recorded when it is made. The hook that could not hand it over reports that here: the record stays, says
+        `not_given`, and the context no longer counts among those that showed a turn. The caller who asked for the context reports it, or an admin.
+        """
+        return self._transport.json("POST", f"/api/contexts/{self._transport.segment(context_id)}/not-given", body=body, media="application/json")
 
     def resolve_conflict(self, body: ConflictResolution) -> ResolvedConflict:
         """End a conflict that waits.

@@ -59,6 +59,8 @@ export interface APIKey {
   role: string;
   /** Patterns of the spaces of beliefs that are there for it; absent: it is limited to none. */
   spaces?: string;
+  /** Patterns of the authors for whom it speaks; absent: nobody, or everybody if its role is admin. */
+  speaks_for?: string;
 }
 
 export interface APIKeys {
@@ -567,16 +569,28 @@ export interface ContextRequest {
   as_of?: number;
   /** Tokens of text, counted as UTF-8 bytes over four; the policy's if left out, which is also the most. Headings and markup are not counted: cost says what the whole prompt has. */
   budget?: number;
+  /** Choose no turns of these conversations, up to 1000. */
+  except?: string[];
+  /** The most bytes that the prompt may have: the budget is lowered until it does. */
+  fit?: number;
+  /** Choose only from conversations that were held in this folder, as their first turn spells it. */
+  folder?: string;
   /** bundle is evidence; the others are prompts. markdown if left out. */
   format?: "bundle" | "markdown" | "xml" | "text" | "openai" | "anthropic" | "json";
+  /** A context in which nothing was chosen is an error, not_found, and is not recorded. */
+  non_empty?: boolean;
   /** context@1 if left out. */
   policy?: string;
   /** The format of the prompt that a bundle is evidence of; markdown if left out. */
   prompt?: "markdown" | "xml" | "text" | "openai" | "anthropic" | "json";
+  /** The session of an agent that is handed the context. Each such context is recorded by itself. */
+  recipient?: Recipient;
   /** The spaces of beliefs that count, up to 16; all that there are if left out. What is believed in them of kinds that every context has, such as hard rules, is always in it. */
   spaces?: string[];
   /** What the agent is about to do, in words. It may be absent if there is an anchor. */
   task?: string;
+  /** The turns whose words the task has, up to 100: the erasure of one of them takes the task. */
+  task_of?: string[];
 }
 
 export interface Conversation {
@@ -736,6 +750,18 @@ export interface EnrichedHit {
   graph: number;
   /** As it was given. */
   score: number;
+  turn: string;
+}
+
+export interface ErasedTurn {
+  at: string;
+  /** Who asked for it. Absent if that was not recorded. */
+  by?: string;
+  kind: "erasure";
+  reason: string;
+  seq: number;
+  /** The contexts whose tasks had words of the turn and went with it. */
+  tasks?: string[];
   turn: string;
 }
 
@@ -1045,6 +1071,8 @@ export interface Issued {
   bundle_sha256: string;
   /** Who was handed it first. Absent if that was not recorded. */
   by?: string;
+  /** Only conversations that were held in this folder were chosen from. */
+  folder?: string;
   graph_snapshot_hash: string;
   /** How many facts a slice of facts holds, or turns a context shows or a slice of turns holds; of these only if they were counted. */
   holds?: number;
@@ -1052,10 +1080,14 @@ export interface Issued {
   key_id: string;
   /** The index of its leaf in the ledger. */
   leaf: number;
+  /** The number under which it is recorded that the context did not reach its recipient. */
+  not_given?: number;
   /** The tenant's first issued slice is 1. */
   number: number;
   policy_id: string;
   policy_params_hash: string;
+  /** The session of an agent that a context was made for. Absent where no hook asked. */
+  recipient?: Recipient;
   schema_version: string;
   slice_id: string;
   token: string;
@@ -1208,6 +1240,7 @@ export interface MadeAPIKey {
   key: string;
   role: string;
   spaces?: string;
+  speaks_for?: string;
   tenant: string;
 }
 
@@ -1248,6 +1281,8 @@ export interface NewAPIKey {
   role: "verifier" | "agent" | "auditor" | "admin";
   /** Patterns of the spaces of beliefs that are there for it, with commas between them; all if absent. For the role agent alone. */
   spaces?: string;
+  /** Patterns of the authors for whom it speaks, with commas between them; nobody if absent. A turn that it brings in the name of another person is data. For the role agent alone. */
+  speaks_for?: string;
 }
 
 export interface NewAliases {
@@ -1299,6 +1334,16 @@ export interface NewTag {
   /** 0 takes the tag away. */
   revision: number;
   tag: string;
+}
+
+export interface NotGiven {
+  at: string;
+  bundle_sha256: string;
+  /** Who reported it. Absent if that was not recorded. */
+  by?: string;
+  context_id: string;
+  reason: string;
+  seq: number;
 }
 
 export interface OverfullSpace {
@@ -1522,6 +1567,12 @@ export interface Receipt {
   head: number;
 }
 
+export interface Recipient {
+  agent: string;
+  event: string;
+  session: string;
+}
+
 export interface RegisteredPolicy {
   policy: SlicePolicy | SlicePolicyV2 | FactPolicy | RetrievalPolicy | ContextPolicy | DenyRules | Retention | KindPolicy | PromotionPolicy;
   policy_id: string;
@@ -1641,6 +1692,8 @@ export interface RevokedAPIKey {
   role: string;
   /** Patterns of the spaces of beliefs that are there for it; absent: it is limited to none. */
   spaces?: string;
+  /** Patterns of the authors for whom it speaks; absent: nobody, or everybody if its role is admin. */
+  speaks_for?: string;
   tenant: string;
 }
 
@@ -2374,7 +2427,7 @@ export class Operations {
    * body, or as a query parameter where bodies of DELETE are dropped on the
    * way; in an address it may end up in logs.
    */
-  eraseTurn(id: string, body?: ErasureRequest, query: { "reason"?: string } = {}): Promise<Event> {
+  eraseTurn(id: string, body?: ErasureRequest, query: { "reason"?: string } = {}): Promise<ErasedTurn> {
     return this.transport.json("DELETE", `/api/turns/${this.transport.segment(id)}`, { query, body, media: "application/json" });
   }
 
@@ -2967,6 +3020,16 @@ export class Operations {
    */
   replaySlice(slice_id: string, body?: Uint8Array): Promise<Replay> {
     return this.transport.json("POST", `/api/slices/${this.transport.segment(slice_id)}/replay`, { body, media: "application/json" });
+  }
+
+  /**
+   * Report that a context did not reach its session.
+   *
+   * A context that names a `recipient` is recorded when it is made. The hook that could not hand it over reports that here: the record stays, says
+   * `not_given`, and the context no longer counts among those that showed a turn. The caller who asked for the context reports it, or an admin.
+   */
+  reportNotGiven(context_id: string, body: Record<string, unknown>): Promise<NotGiven> {
+    return this.transport.json("POST", `/api/contexts/${this.transport.segment(context_id)}/not-given`, { body, media: "application/json" });
   }
 
   /**

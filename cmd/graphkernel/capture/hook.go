@@ -1,12 +1,9 @@
 package capture
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -14,13 +11,9 @@ import (
 
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/capture"
-	"github.com/graphkernel/graphkernel/client"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
-	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/guard"
-	"github.com/graphkernel/graphkernel/ingest"
 	"github.com/graphkernel/graphkernel/policy"
-	"github.com/graphkernel/graphkernel/render"
 	"github.com/graphkernel/graphkernel/slice/contexts"
 )
 
@@ -48,7 +41,9 @@ code is 0, so that the agent goes on. Without SPOOL, it is that of the store or 
 the flags and the environment name.
 
 With --context, the events SessionStart and UserPromptSubmit are answered with a context, between
-marks that have its id: at the start, what was said last in the project; for a prompt, what fits it.
+marks that have its id: at the start, what was said last in the project; for a prompt, what fits it
+of what other sessions said there. Nothing of a session that was held in another folder is in it. The record of the
+context names agent, session and event, and says so if the answer could not be written: graphkernel contexts.
 
 With --guard, the event PreToolUse is answered with a refusal if a rule of that policy
 (deny_rules_v1) denies the call, and with nothing if none does: the agent's own questions are
@@ -82,14 +77,6 @@ asked as before. If the call cannot be judged, the exit code is 2, which blocks 
 	_ = c.RegisterFlagCompletionFunc("context", a.Stores.CompletePolicies(contexts.PolicyType)) // the flag exists
 	_ = c.RegisterFlagCompletionFunc("guard", a.Stores.CompletePolicies(guard.RulesType))       // the flag exists
 	return c
-}
-
-// printAnswer prints what an agent reads of a hook.
-func printAnswer(a *cli.App, answer []byte, err error) error {
-	if err == nil {
-		_, err = a.IO.Stdout.Write(answer)
-	}
-	return err
 }
 
 // judge answers PreToolUse. An error, whatever it is, blocks the call.
@@ -133,7 +120,14 @@ func judge(ctx context.Context, a *cli.App, agent capture.Agent, id policy.ID) e
 		return nil
 	}
 	answer, err := e.Denial(denial(id, matches))
-	return printAnswer(a, answer, err)
+	if err == nil {
+		err = a.IO.Answer(answer)
+	}
+	if err != nil { // a refusal that the agent cannot read would let the call go on
+		a.IO.Warn("graphkernel: this call is blocked: %s; and the agent could not be told so: %v", denial(id, matches), err)
+		return cli.Finish(api.ExitUsage)
+	}
+	return nil
 }
 
 func denial(id policy.ID, matches []guard.Match) string {
@@ -149,128 +143,4 @@ func denial(id policy.ID, matches []guard.Match) string {
 		b.WriteString(")")
 	}
 	return b.String()
-}
-
-// tell answers an event with a context. An agent that gets none goes on without.
-func tell(ctx context.Context, a *cli.App, e *capture.Event, id policy.ID) error {
-	ctx, cancel := context.WithTimeout(ctx, contextDeadline)
-	defer cancel()
-	if e.Name != capture.SessionStart && e.Name != capture.UserPromptSubmit {
-		return nil
-	}
-	quiet := a.IO.Quiet
-	a.IO.Quiet = true // some agents show what a hook says beside its answer
-	text, err := contextFor(ctx, a, e, id)
-	a.IO.Quiet = quiet
-	if err != nil {
-		a.IO.Note("graphkernel: the session goes on without a context: %v", err)
-		return nil
-	}
-	if text == "" {
-		return nil
-	}
-	answer, err := e.Context(text)
-	return printAnswer(a, answer, err)
-}
-
-// MaxContext bounds what an agent is told, in bytes, and so in characters. More than 10 000 characters Claude Code would put into a file.
-const MaxContext = 8_000
-
-// contextFor assembles a context, "" if there is nothing to choose from.
-func contextFor(ctx context.Context, a *cli.App, e *capture.Event, id policy.ID) (text string, err error) {
-	ring, err := a.Signing.RingToSign()
-	if err != nil {
-		return "", err
-	}
-	err = a.Stores.WithKernel(ctx, ring, func(s *cli.Session) error {
-		r := client.ContextRequest{Task: e.Prompt, Policy: id, Format: contexts.Markdown}
-		newest, about, err := lately(ctx, s, e)
-		if err != nil {
-			return err
-		}
-		if e.Name == capture.SessionStart {
-			r.Task = about
-		}
-		if newest == nil && e.Name == capture.SessionStart {
-			return nil // nothing was said in this project
-		}
-		r.Anchor = newest
-		for budget := MaxContext / 5; ; budget = budget * 2 / 3 { // tokens of 4 bytes; headings come on top
-			r.Budget = budget
-			issued, err := s.Contexts.Assemble(ctx, r)
-			if err != nil {
-				return err
-			}
-			if b := issued.Claim; len(b.Turns)+len(b.Facts) == 0 && b.Policy.Rules == "" {
-				return nil
-			}
-			if text = framed(issued.Claim); len(text) < MaxContext {
-				return nil
-			}
-			if budget < 100 {
-				return fmt.Errorf("the rules of %s alone are %d bytes, more than an agent is told", id, len(text))
-			}
-		}
-	})
-	if errors.Is(err, cli.ErrNoStore) {
-		return "", nil
-	}
-	return text, err
-}
-
-// framed puts a context between marks. No text in it can end it, since none can name the id of a context that it is in.
-func framed(b *contexts.Bundle) string {
-	p := &b.Provenance
-	return fmt.Sprintf("<graphkernel-context %s policy=%s as_of=%d>\n%s\n</graphkernel-context %s>", p.SliceID, p.PolicyID, b.AsOf, bytes.TrimSuffix(b.Render(), []byte("\n")), p.SliceID)
-}
-
-// recentSessions bounds how many conversations are looked at for one of the same project.
-const recentSessions = 50
-
-// aboutSessions is how many of a project's last sessions say what a new one may be about.
-const aboutSessions = 5
-
-// lately returns the last turn of the session, or else of the newest one in the same folder, nil if there is none, and the first prompts of the last sessions
-// there. A session that begins anew has said nothing yet that is worth telling it.
-func lately(ctx context.Context, s *cli.Session, e *capture.Event) (last *dag.TurnID, about string, err error) {
-	list, err := s.Conversations(ctx)
-	if err != nil {
-		return nil, "", err
-	}
-	goesOn := e.Name != capture.SessionStart || e.Source == "resume" || e.Source == "compact"
-	cli.ByLast(list)
-	var prompts []string
-	for i, c := range list[:min(len(list), recentSessions)] {
-		if !goesOn && strings.EqualFold(c.ID, e.Session) {
-			continue
-		}
-		first, err := s.TurnAfter(ctx, c.ID, 0, "")
-		if err != nil {
-			return nil, "", err
-		}
-		if first == nil || !ingest.WorksIn(first.Attrs, filepath.Clean(e.Folder)) {
-			continue
-		}
-		if last == nil {
-			newest, err := s.TurnAfter(ctx, c.ID, dag.Seq(list[i].Last)-1, "")
-			if err != nil || newest == nil {
-				return nil, "", err
-			}
-			last = &newest.ID
-		}
-		if e.Name != capture.SessionStart {
-			break
-		}
-		prompt, err := cli.FirstPrompt(ctx, s, c.ID)
-		if err != nil {
-			return nil, "", err
-		}
-		if prompt != "" && prompt != render.NoText {
-			prompts = append(prompts, prompt)
-		}
-		if len(prompts) == aboutSessions {
-			break
-		}
-	}
-	return last, strings.Join(prompts, "\n"), nil
 }

@@ -113,11 +113,11 @@ func (s *Session) TurnAfter(ctx context.Context, conversation string, after dag.
 }
 
 // EraseTurn returns an event whose number is 0 if the turn came without text.
-func (s *Session) EraseTurn(ctx context.Context, id dag.TurnID, reason string) (api.Event, error) {
+func (s *Session) EraseTurn(ctx context.Context, id dag.TurnID, reason string) (api.ErasedTurn, error) {
 	e, err := Do(ctx, s, view.EraseTurn, api.Erasure{ID: id, Body: api.ErasureRequest{Reason: reason}})
 	if Is(err, api.CodeNotFound) {
 		if here, lookErr := s.LookUp(ctx, []dag.TurnID{id}); lookErr == nil && len(here) == 1 && here[0].Redacted {
-			return api.Event{At: dag.Time(0).String()}, nil
+			return api.ErasedTurn{Event: api.Event{At: dag.Time(0).String()}}, nil
 		}
 	}
 	return e, err

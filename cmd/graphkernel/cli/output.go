@@ -59,6 +59,18 @@ func (w *watched) Write(p []byte) (int, error) {
 	return n, err
 }
 
+// Answer writes what an agent reads of a hook to standard output, in full or with an error. The command handles the error: it does not
+// change the exit code by itself.
+func (s *Streams) Answer(answer []byte) error {
+	out := s.Stdout
+	if w, ok := out.(*watched); ok {
+		w.wrote = true
+		out = w.Writer
+	}
+	_, err := out.Write(answer)
+	return err
+}
+
 // PrintJSON writes the one object that --output json promises.
 func (s *Streams) PrintJSON(v any) error {
 	var b bytes.Buffer

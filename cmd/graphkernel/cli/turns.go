@@ -125,17 +125,34 @@ func Called(ctx context.Context, s *Session, c *api.Conversation) (string, error
 	if c.Title != "" {
 		return Title(c.Title), nil
 	}
-	return FirstPrompt(ctx, s, c.ID)
+	t, err := FirstPrompt(ctx, s, c.ID)
+	if err != nil || t == nil {
+		return "", err
+	}
+	return Beginning(t), nil
 }
 
-// FirstPrompt returns the beginning of what the first turn of a user says in a conversation.
-func FirstPrompt(ctx context.Context, s *Session, conversation string) (string, error) {
-	t, err := s.TurnAfter(ctx, conversation, 0, dag.RoleUser.String())
-	switch {
-	case err != nil || t == nil:
-		return "", err
-	case t.Redacted:
-		return render.NoText, nil
+// Beginning returns the beginning of what a turn says, for a line of a list.
+func Beginning(t *Turn) string {
+	if t.Redacted {
+		return render.NoText
 	}
-	return render.OneLine(render.Visible(t.Content), 60), nil
+	return render.OneLine(render.Visible(t.Content), 60)
+}
+
+// mostBrought bounds how many turns that keys brought in a person's name are passed over for the first prompt.
+const mostBrought = 20
+
+// FirstPrompt returns the first turn of a user in a conversation, nil if there is none. A turn that was brought in a person's name by a key which does
+// not speak for that person is no prompt.
+func FirstPrompt(ctx context.Context, s *Session, conversation string) (*Turn, error) {
+	after := dag.Seq(0)
+	for range mostBrought {
+		t, err := s.TurnAfter(ctx, conversation, after, dag.RoleUser.String())
+		if err != nil || t == nil || t.Attrs[dag.AttrBroughtBy] == "" {
+			return t, err
+		}
+		after = t.Seq
+	}
+	return nil, nil
 }

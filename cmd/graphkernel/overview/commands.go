@@ -104,9 +104,13 @@ func (s *statusJSON) look(ctx context.Context, session *cli.Session) error {
 	}
 	cli.ByLast(list)
 	for _, c := range list[:min(len(list), newestShown)] {
-		prompt, err := cli.FirstPrompt(ctx, session, c.ID)
+		first, err := cli.FirstPrompt(ctx, session, c.ID)
 		if err != nil {
 			return err
+		}
+		prompt := ""
+		if first != nil {
+			prompt = cli.Beginning(first)
 		}
 		s.Newest = append(s.Newest, newestJSON{c.ID, c.Title, c.Turns, c.LastAt, prompt})
 	}

@@ -16,7 +16,7 @@ import (
 )
 
 func mcpCommand(a *cli.App) *cobra.Command {
-	var role, tools string
+	var role, tools, speaksFor string
 	var memory bool
 	c := &cobra.Command{
 		Use:   "mcp",
@@ -44,6 +44,9 @@ permit are not there, whatever --tools says:
 --memory has the nine tools of the public MCP memory server (create_entities, search_nodes and so
 on) and no others, so it can be put in that server's place. docs/mcp.md says what differs.
 
+--speaks-for lists the authors whose words the client may bring as theirs, such as human:user. Without it, whatever the role,
+a turn that the client brings in a person's name is admitted and marked: it is data, and nobody's word.
+
 What the client brings is kept as it brings it: secrets in turns, facts and tasks are reported on standard error, or with
 --admitted-secrets refuse the call is refused.
 
@@ -57,12 +60,14 @@ Erasing turns and registering policies are no tools: over this protocol no role 
 			if memory {
 				tools = strings.TrimPrefix(tools+","+mcp.MemorySet, ",")
 			}
-			return serveMCP(a, c.Context(), role, tools)
+			return serveMCP(a, c.Context(), role, tools, speaksFor)
 		},
 
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	c.Flags().StringVar(&role, "role", string(access.Agent), "agent, auditor, verifier or admin")
+	c.Flags().StringVar(&speaksFor, "speaks-for", "", "patterns of the authors for whom the client speaks: turns that it admits in their names are their words, those in the name of any other person are data (default: nobody)")
+	cli.NoFiles(c, "speaks-for")
 	c.Flags().StringVar(&tools, "tools", "", "sets of tools and tools, with commas, such as everyday or all")
 	c.Flags().StringVar(&a.Settings.AdmittedFlag, "admitted-secrets", "", "what is done about secrets in turns, facts and tasks that the client brings: report (a line on standard error), refuse or off ($"+cli.AdmittedVariable+"; default report)")
 	_ = c.RegisterFlagCompletionFunc("admitted-secrets", cobra.FixedCompletions([]string{"report", "refuse", "off"}, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
@@ -94,13 +99,20 @@ func completeTools(_ *cobra.Command, _ []string, typed string) ([]string, cobra.
 	return list, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace | cobra.ShellCompDirectiveKeepOrder
 }
 
-func serveMCP(a *cli.App, ctx context.Context, name, tools string) error {
+func serveMCP(a *cli.App, ctx context.Context, name, tools, speaksFor string) error {
 	if a.IO.Output == "json" {
 		return cli.Usagef("graphkernel mcp speaks its protocol on standard output; leave out --output json")
 	}
 	role, err := access.ParseRole(name)
 	if err != nil {
 		return cli.Usagef("--role: %v", err)
+	}
+	speaks, err := access.ParseScope(access.Scope{SpeaksFor: speaksFor})
+	if err == nil && speaksFor != "" && role != access.Agent && role != access.Admin {
+		err = fmt.Errorf("the role %s admits no turns", role)
+	}
+	if err != nil {
+		return cli.Usagef("--speaks-for: %v", err)
 	}
 	selected, err := mcp.ParseTools(tools)
 	if err != nil {
@@ -113,7 +125,7 @@ func serveMCP(a *cli.App, ctx context.Context, name, tools string) error {
 	return a.Stores.WithStore(ctx, ring, cli.ToMake, func(s *cli.Session) error {
 		version, _ := cli.BuildVersion()
 		server := mcp.New(s.Kernel, mcp.Options{Log: slog.New(slog.NewTextHandler(a.IO.Stderr, nil)), Version: version, Tools: selected})
-		who := access.Identity{Tenant: s.Tenant, Role: role, Subject: access.Stdio}
+		who := access.Identity{Tenant: s.Tenant, Role: role, Subject: access.Stdio, Admits: speaks}
 		return server.ServeStdio(ctx, who, io.NopCloser(a.IO.Stdin), keepOpen{a.IO.Stdout})
 	})
 }

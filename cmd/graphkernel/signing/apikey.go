@@ -37,7 +37,7 @@ keys that sign; see: graphkernel keys.`,
 	}
 	var made api.NewAPIKey
 	create := &cobra.Command{
-		Use:   "create --role ROLE [--admit-roles LIST] [--admit-authors LIST] [--spaces LIST] [--note TEXT]",
+		Use:   "create --role ROLE [--admit-roles LIST] [--admit-authors LIST] [--speaks-for LIST] [--spaces LIST] [--note TEXT]",
 		Short: "Make an API key and print it, this once",
 		Long: `Makes a key for the tenant that --tenant names and prints it alone on standard output.
 It is shown only this once. If you lose it, make another and revoke this one. The
@@ -49,15 +49,21 @@ A key of role agent admits turns of the roles user, assistant and tool, of any a
 one of role admin those of every role. --admit-roles and --admit-authors say otherwise:
 lists with commas, and in an author's pattern * stands for any text.
 
+--speaks-for lists the authors for whom a key of role agent speaks, by patterns: turns that
+it brings in their names are their words. A turn that it brings in the name of any other
+person is admitted and marked: it counts as data, and nobody takes it for that person's word. A
+key that captures people's own sessions for them needs --speaks-for human:user.
+
 --spaces limits a key of role agent to some spaces of beliefs, by patterns of their paths:
 what is believed elsewhere is not there for it, neither as a belief nor as a fact, nor in
 a context. Turns are those of the whole tenant. docs/security.md says what else is.
 
 The store is made if there is none. The result, as JSON:
 
-  {"key","id","tenant","role","admits_roles","admits_authors","spaces"}`,
+  {"key","id","tenant","role","admits_roles","admits_authors","speaks_for","spaces"}`,
 		Example: `  graphkernel apikey create --tenant acme --role agent --note 'the build farm'
   graphkernel apikey create --role agent --admit-roles assistant,tool --admit-authors 'agent:*,tool:*'
+  graphkernel apikey create --role agent --speaks-for human:user --note 'captures sessions'
   graphkernel apikey create --role agent --spaces 'acme/support,acme/ops/*'
   graphkernel apikey create --role auditor > auditor.key`,
 		Args: cli.NoArgs,
@@ -67,9 +73,10 @@ The store is made if there is none. The result, as JSON:
 	create.Flags().StringVar(&made.Note, "note", "", fmt.Sprintf("what it is for, at most %d bytes", access.MaxNote))
 	create.Flags().StringVar(&made.Roles, "admit-roles", "", "the roles of the turns that it may admit: user, assistant, tool, system (default: that of its role)")
 	create.Flags().StringVar(&made.Authors, "admit-authors", "", "patterns of the authors whose turns it may admit (default: any)")
+	create.Flags().StringVar(&made.SpeaksFor, "speaks-for", "", "patterns of the authors for whom it speaks (default: nobody)")
 	create.Flags().StringVar(&made.Spaces, "spaces", "", "patterns of the spaces of beliefs that are there for it (default: all)")
 	_ = create.RegisterFlagCompletionFunc("role", cobra.FixedCompletions(strings.Split(roleNames(), ", "), cobra.ShellCompDirectiveNoFileComp)) // the flag exists
-	cli.NoFiles(create, "note", "admit-roles", "admit-authors", "spaces")
+	cli.NoFiles(create, "note", "admit-roles", "admit-authors", "speaks-for", "spaces")
 	list := &cobra.Command{
 		Use:   "list",
 		Short: "List the tenant's API keys, revoked ones too, the oldest first",
@@ -111,12 +118,12 @@ func createAPIKey(a *cli.App, c *cobra.Command, in api.NewAPIKey) error {
 	if err := access.CheckNote(in.Note); err != nil {
 		return cli.Usagef("--note: %w", err)
 	}
-	admits, err := access.ParseScope(in.Roles, in.Authors, in.Spaces)
+	admits, err := access.ParseScope(access.Scope{Roles: in.Roles, Authors: in.Authors, SpeaksFor: in.SpeaksFor, Spaces: in.Spaces})
 	if err == nil {
 		err = admits.CheckFor(r)
 	}
 	if err != nil {
-		return cli.Usagef("--admit-roles, --admit-authors, --spaces: %w", err)
+		return cli.Usagef("--admit-roles, --admit-authors, --speaks-for, --spaces: %w", err)
 	}
 	return a.Stores.WithNewKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
 		made, err := cli.Do(c.Context(), s, view.CreateKey, in)
@@ -142,9 +149,9 @@ func listAPIKeys(a *cli.App, c *cobra.Command) error {
 			a.IO.Note("tenant %s has no API key; graphkernel apikey create --tenant %[1]s --role ROLE makes one", s.Tenant)
 		}
 		return a.IO.Print(keys, func(w io.Writer) {
-			t := cli.NewTable(w, "id", "role", "admits roles", "authors", "spaces", "created", "revoked", "note")
+			t := cli.NewTable(w, "id", "role", "admits roles", "authors", "speaks for", "spaces", "created", "revoked", "note")
 			for _, l := range keys.Keys {
-				t.AppendRow(table.Row{l.ID, l.Role, l.Roles, render.OneLine(l.Authors, 60), render.OneLine(l.Spaces, 60), l.CreatedAt, l.RevokedAt, render.OneLine(l.Note, 80)})
+				t.AppendRow(table.Row{l.ID, l.Role, l.Roles, render.OneLine(l.Authors, 60), render.OneLine(l.SpeaksFor, 60), render.OneLine(l.Spaces, 60), l.CreatedAt, l.RevokedAt, render.OneLine(l.Note, 80)})
 			}
 			t.Render()
 		})

@@ -3,6 +3,7 @@ package turns
 import (
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -147,7 +148,7 @@ func erase(a *cli.App, c *cobra.Command, turn string, f *eraseFlags) error {
 			return fmt.Errorf("the turn is erased; what models were shown of it cannot be looked for: %w", err)
 		}
 		already := dag.Seq(e.Seq) <= before
-		result := map[string]any{"turn": id.String(), "seq": e.Seq, "reason": e.Reason, "at": e.At, "already": already, "shown_in": cli.Texts(shown), "contexts": left.contexts, "slices": left.slices, "transcripts": left.all()}
+		result := map[string]any{"turn": id.String(), "seq": e.Seq, "reason": e.Reason, "at": e.At, "already": already, "shown_in": cli.Texts(shown), "contexts": left.contexts, "slices": left.slices, "transcripts": left.all(), "tasks": append([]string{}, e.Tasks...)}
 		if e.By != "" {
 			result["by"] = e.By
 		}
@@ -159,6 +160,9 @@ func erase(a *cli.App, c *cobra.Command, turn string, f *eraseFlags) error {
 				fmt.Fprintf(w, "turn %s was erased already: event %d, %s, by %s, %s\n", id, e.Seq, e.At, askedBy(e.By), render.OneLine(e.Reason, 200))
 			default:
 				fmt.Fprintf(w, "turn %s is erased: event %d\n", id, e.Seq)
+			}
+			if len(e.Tasks) > 0 {
+				fmt.Fprintf(w, "so are the tasks of %s, which had words of it: %s\n", cli.Count(len(e.Tasks), "context"), strings.Join(e.Tasks, ", "))
 			}
 			printShownIn(w, shown)
 			left.print(w)

@@ -191,7 +191,7 @@ func printIssued(w io.Writer, of issuedCommand, list []listedJSON, more bool) {
 		if l.Kind == cli.KindSlice {
 			asked = l.Anchor[:8] + " " + asked
 		}
-		t.AppendRow(table.Row{cli.ID.Paint(w, l.SliceID), l.Kind, l.IssuedAt[:16], l.PolicyID, l.Holds, askedBy(l.By), render.OneLine(render.Visible(asked), 60)})
+		t.AppendRow(table.Row{cli.ID.Paint(w, l.SliceID), l.Kind, l.IssuedAt[:16], l.PolicyID, l.Holds, asker(&l.Issued), render.OneLine(render.Visible(asked), 60)})
 	}
 	t.Render()
 	if more {
@@ -203,6 +203,18 @@ func printIssued(w io.Writer, of issuedCommand, list []listedJSON, more bool) {
 		return
 	}
 	fmt.Fprintln(w, cli.Count(len(list), of.one))
+}
+
+// asker shows who asked for what was handed out: the session of an agent that it was made for, or else the caller.
+func asker(i *api.Issued) string {
+	if i.Recipient == nil {
+		return askedBy(i.By)
+	}
+	who := render.OneLine(render.Visible(i.Recipient.Agent+" "+i.Recipient.Session), 22)
+	if i.NotGiven != 0 {
+		who += ", not given"
+	}
+	return who
 }
 
 // askedBy shows who asked, if it is on record.
@@ -245,6 +257,15 @@ func showIssued(a *cli.App, c *cobra.Command, of issuedCommand, name string) err
 				line("anchor", "%s", i.Anchor)
 			}
 			line("asked by", "%s", askedBy(i.By))
+			if to := i.Recipient; to != nil {
+				line("made for", "%s session %s, at %s", render.Visible(to.Agent), render.Visible(to.Session), render.Visible(to.Event))
+			}
+			if i.Folder != "" {
+				line("chosen from", "conversations held in %s", render.Visible(i.Folder))
+			}
+			if i.NotGiven != 0 {
+				line("not given", "it did not reach the session, as number %d says", i.NotGiven)
+			}
 			if i.Asked != "" {
 				line("asked for", "%s", render.OneLine(render.Visible(i.Asked), cli.Width(w, 214)-14))
 			}

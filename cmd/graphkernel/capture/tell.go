@@ -1,0 +1,178 @@
+package capture
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/graphkernel/graphkernel/api"
+	"github.com/graphkernel/graphkernel/capture"
+	"github.com/graphkernel/graphkernel/client"
+	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/ingest"
+	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/server/view"
+	"github.com/graphkernel/graphkernel/slice/contexts"
+	"github.com/graphkernel/graphkernel/slice/issued"
+)
+
+// tell answers an event with a context. An agent that gets none goes on without.
+func tell(ctx context.Context, a *cli.App, e *capture.Event, id policy.ID) error {
+	ctx, cancel := context.WithTimeout(ctx, contextDeadline)
+	defer cancel()
+	if e.Name != capture.SessionStart && e.Name != capture.UserPromptSubmit {
+		return nil
+	}
+	quiet := a.IO.Quiet
+	a.IO.Quiet = true // some agents show what a hook says beside its answer
+	err := giveContext(ctx, a, e, id)
+	a.IO.Quiet = quiet
+	if err != nil && !errors.Is(err, cli.ErrNoStore) {
+		a.IO.Note("graphkernel: the session goes on without a context: %v", err)
+	}
+	return nil
+}
+
+// MaxContext bounds what an agent is told, in bytes, and so in characters. More than 10 000 characters Claude Code would put into a file.
+const MaxContext = 8_000
+
+// marksRoom is more than the bytes of the marks around a prompt: two ids of contexts, the id of a policy, and a number.
+const marksRoom = 300
+
+// reportDeadline is how long a hook takes at most to report that it could not write.
+const reportDeadline = 2 * time.Second
+
+// giveContext has a context assembled and writes it. Nothing is written where there is nothing to choose from.
+func giveContext(ctx context.Context, a *cli.App, e *capture.Event, id policy.ID) error {
+	ring, err := a.Signing.RingToSign()
+	if err != nil {
+		return err
+	}
+	if e.Session == "" {
+		return fmt.Errorf("the event has no session_id, which the record of a context names")
+	}
+	return a.Stores.WithKernel(ctx, ring, func(s *cli.Session) error {
+		r, err := requestFor(ctx, s, e)
+		if err != nil || r == nil {
+			return err
+		}
+		r.Policy = id
+		given, err := s.Contexts.Assemble(ctx, *r)
+		if cli.Is(err, api.CodeNotFound) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		answer, err := e.Context(framed(given.Claim))
+		if err == nil {
+			err = a.IO.Answer(answer)
+		}
+		if err == nil {
+			return nil
+		}
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), reportDeadline)
+		defer cancel()
+		_, report := cli.Do(ctx, s, view.ReportNotGiven, api.NotGivenReport{
+			ContextID: string(given.Claim.Provenance.SliceID), Bundle: given.SHA256.String(), Reason: clipped(fmt.Sprintf("the hook could not write it: %v", err)),
+		})
+		return errors.Join(err, report)
+	})
+}
+
+// clipped returns a text that is short enough for a reason.
+func clipped(reason string) string { return strings.ToValidUTF8(reason[:min(len(reason), 500)], "") }
+
+// framed puts a context between marks. No text in it can end it, since none can name the id of a context that it is in.
+func framed(b *contexts.Bundle) string {
+	p := &b.Provenance
+	return fmt.Sprintf("<graphkernel-context %s policy=%s as_of=%d>\n%s\n</graphkernel-context %s>", p.SliceID, p.PolicyID, b.AsOf, bytes.TrimSuffix(b.Render(), []byte("\n")), p.SliceID)
+}
+
+// requestFor returns the request that answers an event, nil if there is nothing to ask for. A context is chosen from sessions that were held in the
+// folder of the event alone. A prompt is told nothing of its own session, which the agent knows; a session that goes on begins with what it said.
+func requestFor(ctx context.Context, s *cli.Session, e *capture.Event) (*client.ContextRequest, error) {
+	own := ingest.SessionConversation(string(e.Agent), e.Session)
+	r := &client.ContextRequest{
+		Format: contexts.Markdown, Fit: MaxContext - marksRoom, NonEmpty: true,
+		Delivery: issued.Delivery{Recipient: issued.Recipient{Agent: string(e.Agent), Session: e.Session, Event: e.Name}, Folder: filepath.Clean(e.Folder)},
+	}
+	if e.Name == capture.UserPromptSubmit {
+		r.Task, r.Delivery.Except = e.Prompt, issued.PackConversations(own)
+		if strings.TrimSpace(r.Task) == "" {
+			return nil, nil
+		}
+		return r, nil
+	}
+	if e.Source != "resume" && e.Source != "compact" {
+		r.Delivery.Except = issued.PackConversations(own)
+	}
+	of, err := lately(ctx, s, r.Delivery)
+	if err != nil || of == nil {
+		return nil, err
+	}
+	r.Anchor, r.Task = &of.last, strings.Join(of.prompts, "\n")
+	slices.SortFunc(of.from, dag.TurnID.Compare)
+	r.Delivery.TaskOf = issued.PackTurns(slices.Compact(of.from))
+	return r, nil
+}
+
+// recentSessions bounds how many conversations are looked at for one of the same project.
+const recentSessions = 50
+
+// aboutSessions is how many of a project's last sessions say what a new one may be about.
+const aboutSessions = 5
+
+// A recent says what was said last in a folder.
+type recent struct {
+	last    dag.TurnID   // of the newest session there
+	prompts []string     // the first of each of the last sessions there
+	from    []dag.TurnID // the turns that the prompts are the beginnings of
+}
+
+// lately returns what was said last in the folder of a delivery, without the conversations that it excepts; nil if nothing was.
+func lately(ctx context.Context, s *cli.Session, to issued.Delivery) (*recent, error) {
+	list, err := s.Conversations(ctx)
+	if err != nil {
+		return nil, err
+	}
+	cli.ByLast(list)
+	var found *recent
+	for i, c := range list[:min(len(list), recentSessions)] {
+		if slices.ContainsFunc(to.Except.Unpack(), func(id dag.ConversationID) bool { return id.String() == c.ID }) {
+			continue
+		}
+		first, err := s.TurnAfter(ctx, c.ID, 0, "")
+		if err != nil {
+			return nil, err
+		}
+		if first == nil || !ingest.WorksIn(first.Attrs, to.Folder) {
+			continue
+		}
+		if found == nil {
+			newest, err := s.TurnAfter(ctx, c.ID, dag.Seq(list[i].Last)-1, "")
+			if err != nil || newest == nil {
+				return nil, err
+			}
+			found = &recent{last: newest.ID}
+		}
+		prompt, err := cli.FirstPrompt(ctx, s, c.ID)
+		if err != nil {
+			return nil, err
+		}
+		if prompt != nil && !prompt.Redacted {
+			found.prompts = append(found.prompts, cli.Beginning(prompt))
+			found.from = append(found.from, prompt.ID)
+		}
+		if len(found.prompts) == aboutSessions {
+			break
+		}
+	}
+	return found, nil
+}

@@ -1,0 +1,79 @@
+package issued
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/graphkernel/graphkernel/dag"
+)
+
+// A Delivery says of a context what its bundle does not: for which session of an agent it was made, what bounded the choice, and of which turns its task was
+// made. The record of the context has it. The zero value is a context that somebody asked for without a hook.
+type Delivery struct {
+	Recipient
+	Folder string        // only conversations that were held in this folder were chosen from; "": all
+	Except Conversations // no turns of these conversations were chosen from
+	TaskOf Turns         // the turns whose words the task has, as far as the caller named them
+}
+
+// A Recipient names a session of an agent, and the agent's event at which a hook handed it a context, in the words of the
+// hook. The zero value is no hook.
+type Recipient struct{ Agent, Session, Event string }
+
+// Bounds of the fields of a Delivery, in bytes, and of the turns of a task.
+const (
+	MaxRecipient = 200
+	MaxFolder    = 4096
+	MaxTaskOf    = 100
+	MaxExcept    = 1000
+)
+
+// Check reports the first thing about a delivery that is not in its form, as dag.ErrForm.
+func (d *Delivery) Check() error {
+	if d.Recipient != (Recipient{}) {
+		for _, f := range [...]struct{ name, value string }{{"agent", d.Agent}, {"session", d.Session}, {"event", d.Event}} {
+			if f.value == "" || !isLine(f.value, MaxRecipient) {
+				return fmt.Errorf("%w: the %s of a recipient is %.80q, want 1 to %d bytes of UTF-8 without control characters", dag.ErrForm, f.name, f.value, MaxRecipient)
+			}
+		}
+	}
+	if !isLine(d.Folder, MaxFolder) {
+		return fmt.Errorf("%w: the folder is %.80q, want at most %d bytes of UTF-8 without control characters", dag.ErrForm, d.Folder, MaxFolder)
+	}
+	if n := len(d.TaskOf.Unpack()); d.TaskOf != "" && n == 0 || n > MaxTaskOf {
+		return fmt.Errorf("%w: a task is made of at most %d turns, by ascending id", dag.ErrForm, MaxTaskOf)
+	}
+	if n := len(d.Except.Unpack()); d.Except != "" && n == 0 || n > MaxExcept {
+		return fmt.Errorf("%w: a context leaves out at most %d conversations, by ascending id", dag.ErrForm, MaxExcept)
+	}
+	return nil
+}
+
+// Conversations are the ids of conversations, ascending, 16 bytes each.
+type Conversations string
+
+// PackConversations packs ids, each once, in any order.
+func PackConversations(ids ...dag.ConversationID) Conversations {
+	sorted := slices.Compact(slices.SortedFunc(slices.Values(ids), func(a, b dag.ConversationID) int { return bytes.Compare(a[:], b[:]) }))
+	packed := make([]byte, 0, len(sorted)*len(dag.ConversationID{}))
+	for i := range sorted {
+		packed = append(packed, sorted[i][:]...)
+	}
+	return Conversations(packed)
+}
+
+// Unpack returns the ids; none of what PackConversations did not make.
+func (c Conversations) Unpack() (ids []dag.ConversationID) {
+	for _, id := range Turns(c).Unpack() {
+		ids = append(ids, dag.ConversationID(id))
+	}
+	return ids
+}
+
+// isLine reports whether a text is a line of UTF-8 of at most so many bytes.
+func isLine(s string, most int) bool {
+	return len(s) <= most && isText(s) && !strings.ContainsFunc(s, unicode.IsControl)
+}

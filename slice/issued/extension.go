@@ -1,0 +1,73 @@
+package issued
+
+import (
+	"encoding/hex"
+	"errors"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/internal/canon"
+)
+
+// extended reports whether the record has something that is written after the caller.
+func (r *Record) extended() bool {
+	return r.Reading != 0 || r.Delivery != (Delivery{})
+}
+
+// appendExtension appends Reading and Delivery as canonical JSON, without what is zero.
+func (r *Record) appendExtension(dst []byte) []byte {
+	d := &r.Delivery
+	w := canon.NewWriter(dst)
+	text := func(key, value string) {
+		if value != "" {
+			w.Key(key)
+			w.String(value)
+		}
+	}
+	w.BeginObject()
+	text("agent", d.Agent)
+	text("event", d.Event)
+	text("except", hex.EncodeToString([]byte(d.Except)))
+	text("folder", d.Folder)
+	if r.Reading != 0 {
+		w.Key("reading")
+		w.Uint(uint64(r.Reading))
+	}
+	text("session", d.Session)
+	text("task_of", hex.EncodeToString([]byte(d.TaskOf)))
+	w.EndObject()
+	return w.Bytes
+}
+
+// readExtension reads what appendExtension wrote.
+func (r *Record) readExtension(written []byte) error {
+	doc, err := canon.Parse(written)
+	if err != nil {
+		return err
+	}
+	d := &r.Delivery
+	c := canon.Open(doc)
+	text := func(key string) string {
+		if v := c.Optional(key); v != nil {
+			return v.String()
+		}
+		return ""
+	}
+	d.Agent, d.Event = text("agent"), text("event")
+	except, wrong := hex.DecodeString(text("except"))
+	d.Except = Conversations(except)
+	d.Folder = text("folder")
+	if v := c.Optional("reading"); v != nil {
+		r.Reading = dag.Reading(v.Uint(uint64(dag.ReadNow)))
+	}
+	d.Session = text("session")
+	turns, err := hex.DecodeString(text("task_of"))
+	d.TaskOf = Turns(turns)
+	c.Close()
+	if err := errors.Join(err, wrong, c.Err()); err != nil {
+		return err
+	}
+	if string(r.appendExtension(nil)) != string(written) || !r.extended() {
+		return errors.New("what follows the caller is not as it would be written")
+	}
+	return nil
+}

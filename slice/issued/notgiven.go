@@ -1,0 +1,216 @@
+package issued
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"unicode/utf8"
+
+	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/history"
+	"github.com/graphkernel/graphkernel/internal/canon"
+	"github.com/graphkernel/graphkernel/slice"
+)
+
+// UndeliveredKind is the kind of the entries which say that a recorded context did not reach the agent.
+const UndeliveredKind history.Kind = "not-given/1"
+
+// indexUndelivered leads from the digest of a bundle to the entry.
+const indexUndelivered history.Index = 143
+
+// An Undelivered says that a context which is on record was not given: its recipient could not be told it.
+type Undelivered struct {
+	Seq     dag.Seq // its number in what is known; set by PutUndelivered
+	Context slice.SliceID
+	Bundle  dag.Digest
+	Reason  string // UTF-8
+	At      dag.Time
+	By      string // who says so, as access.CheckCaller has it; "" if that was not recorded
+}
+
+// Check reports the first thing that is not in its form, as dag.ErrForm.
+func (u *Undelivered) Check() error {
+	if _, err := sliceBytes(u.Context); err != nil {
+		return fmt.Errorf("%w: the context %.80q that was not given: %w", dag.ErrForm, u.Context, err)
+	}
+	if !u.At.Valid() || !utf8.ValidString(u.Reason) {
+		return fmt.Errorf("%w: context %s was not given at %d, for the reason %.40q", dag.ErrForm, u.Context, u.At, u.Reason)
+	}
+	if u.By != "" {
+		if err := access.CheckCaller(u.By); err != nil {
+			return fmt.Errorf("%w: %.80q says that context %s was not given: %w", dag.ErrForm, u.By, u.Context, err)
+		}
+	}
+	return nil
+}
+
+func (u *Undelivered) entry() history.Entry {
+	w := canon.NewWriter(nil)
+	w.BeginObject()
+	w.Key("at")
+	w.String(u.At.String())
+	w.Key("bundle")
+	w.String(u.Bundle.String())
+	if u.By != "" {
+		w.Key("by")
+		w.String(u.By)
+	}
+	w.Key("context")
+	w.String(string(u.Context))
+	w.Key("reason")
+	w.String(u.Reason)
+	w.EndObject()
+	return history.Entry{Seq: u.Seq, Kind: UndeliveredKind, At: u.At, Public: w.Bytes}
+}
+
+// ReadUndelivered reads an entry of UndeliveredKind. Any other bytes than those that would be written are dag.ErrForm.
+func ReadUndelivered(entry *history.Entry) (Undelivered, error) {
+	u := Undelivered{Seq: entry.Seq}
+	doc, err := canon.Parse(entry.Public)
+	if err == nil {
+		c := canon.Open(doc)
+		u.At = canon.Parsed(c.Field("at"), dag.ParseTime)
+		u.Bundle = canon.Parsed(c.Field("bundle"), dag.ParseDigest)
+		if by := c.Optional("by"); by != nil {
+			u.By = by.String()
+		}
+		u.Context = canon.Parsed(c.Field("context"), slice.ParseSliceID)
+		u.Reason = c.Field("reason").String()
+		c.Close()
+		err = c.Err()
+	}
+	if err == nil {
+		err = u.Check()
+	}
+	if want := u.entry(); err == nil && !want.Same(entry) {
+		err = errors.New("it is not as it would be written")
+	}
+	if err != nil {
+		return Undelivered{}, fmt.Errorf("%w: number %d, of a context that was not given: %w", dag.ErrForm, entry.Seq, err)
+	}
+	return u, nil
+}
+
+func (u *Undelivered) key() history.Key {
+	return history.Key{Index: indexUndelivered, Key: string(u.Bundle[:])}
+}
+
+func (u *Undelivered) term() history.Term {
+	return history.Term{Index: indexUndelivered, Key: u.Bundle[:], Since: u.Seq, Until: history.Forever}
+}
+
+// A withdrawal is an Undelivered on its way into the history.
+type withdrawal struct {
+	asked    Undelivered
+	recorded Undelivered // by the last plan
+}
+
+func (c *withdrawal) Needs(k *history.State) (n history.Needs) {
+	switch k.Round {
+	case 0:
+		n.Newest = []history.Key{c.asked.key()}
+	case 1:
+		if t, ok := k.Newest[c.asked.key()]; ok {
+			n.Entries = []dag.Seq{t.Since}
+		}
+	}
+	return n
+}
+
+func (c *withdrawal) Plan(k *history.State) (*history.Plan, error) {
+	p := &history.Plan{}
+	if t, ok := k.Newest[c.asked.key()]; ok {
+		entry := k.Entries[t.Since]
+		var err error
+		c.recorded, err = ReadUndelivered(&entry)
+		return p, err
+	}
+	if k.Head >= dag.MaxSeq {
+		return nil, fmt.Errorf("sequence number %d is the last possible one", k.Head)
+	}
+	u := &c.recorded
+	*u = c.asked
+	u.Seq = k.Head + 1
+	p.Entries, p.Begin = []history.Entry{u.entry()}, []history.Term{u.term()}
+	return p, nil
+}
+
+// PutUndelivered records that a context was not given, and returns the entry. Saying so again has no effect and returns the first entry.
+func (b Base) PutUndelivered(ctx context.Context, tenant dag.Tenant, u Undelivered) (Undelivered, error) {
+	if err := u.Check(); err != nil {
+		return Undelivered{}, err
+	}
+	c := &withdrawal{asked: u}
+	if err := b.Write(ctx, tenant, c); err != nil {
+		return Undelivered{}, fmt.Errorf("record that context %s was not given: %w", u.Context, err)
+	}
+	return c.recorded, nil
+}
+
+// Undelivered returns the digests of the bundles that were not given, with the numbers of the entries that say so.
+func (b Base) Undelivered(ctx context.Context, tenant dag.Tenant) (map[dag.Digest]dag.Seq, error) {
+	lists, err := b.Terms(ctx, tenant, []history.Range{{Index: indexUndelivered}})
+	if err != nil || len(lists) != 1 || len(lists[0]) == 0 {
+		return nil, err
+	}
+	found := make(map[dag.Digest]dag.Seq, len(lists[0]))
+	for i := range lists[0] {
+		t := &lists[0][i]
+		if len(t.Key) != len(dag.Digest{}) {
+			return nil, fmt.Errorf("%w: a context that was not given has a digest of %d bytes", ErrDamaged, len(t.Key))
+		}
+		found[dag.Digest(t.Key)] = t.Since
+	}
+	return found, nil
+}
+
+// UndeliveredCodec is the codec of contexts that were not given.
+type UndeliveredCodec struct{}
+
+// Kinds is UndeliveredKind.
+func (UndeliveredCodec) Kinds() []history.Kind { return []history.Kind{UndeliveredKind} }
+
+// Stream is what is known.
+func (UndeliveredCodec) Stream() history.Stream { return history.Known }
+
+// Turns returns none.
+func (UndeliveredCodec) Turns(*history.Entry) []dag.TurnID { return nil }
+
+// Adopt makes a change of entries that another store has.
+func (UndeliveredCodec) Adopt(entries []history.Entry) (history.Change, error) {
+	a := &undeliveredAdoption{entries: entries, list: make([]Undelivered, len(entries))}
+	for i := range entries {
+		var err error
+		if a.list[i], err = ReadUndelivered(&entries[i]); err != nil {
+			return nil, err
+		}
+	}
+	return a, nil
+}
+
+type undeliveredAdoption struct {
+	entries []history.Entry
+	list    []Undelivered
+}
+
+func (a *undeliveredAdoption) Needs(k *history.State) (n history.Needs) {
+	if k.Round == 0 {
+		for i := range a.list {
+			n.Newest = append(n.Newest, a.list[i].key())
+		}
+	}
+	return n
+}
+
+func (a *undeliveredAdoption) Plan(k *history.State) (*history.Plan, error) {
+	p := &history.Plan{Entries: a.entries}
+	for i := range a.list {
+		u := &a.list[i]
+		if _, there := k.Newest[u.key()]; there {
+			return nil, fmt.Errorf("%w: number %d says again that context %s was not given", dag.ErrForm, u.Seq, u.Context)
+		}
+		p.Begin = append(p.Begin, u.term())
+	}
+	return p, nil
+}
