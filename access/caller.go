@@ -27,6 +27,12 @@ func CheckCaller(name string) error {
 	return CheckCredential(name)
 }
 
+// Vouches reports whether the word of the caller counts as a person's. It does if the role may revise beliefs and no model asks, and in a program that
+// embeds the kernel and names no caller. It follows from the credential and the door, and never from a text.
+func (i Identity) Vouches() bool {
+	return i == (Identity{}) || i.Role.May(Believe) && !i.Model && i.Subject != Stdio
+}
+
 // Bringer names the caller in a turn that the caller brought: the id of an API key, Stdio, or "jwt". The subject of a JWT may be a person's
 // address, and a turn is shown to others. The record of the turn has the whole credential.
 func (i Identity) Bringer() string {

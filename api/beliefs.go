@@ -8,7 +8,7 @@ import (
 // What agents hold to be true.
 var (
 	SetSpace        = declare[NewSpace, Space](Spec{ID: "setSpace", Method: "POST", Path: "/api/spaces", Tag: "beliefs", May: access.Believe, Fails: []int{404, 409, 422}})
-	ListSpaces      = declare[struct{}, Spaces](Spec{ID: "listSpaces", Method: "GET", Path: "/api/spaces", Tag: "beliefs", May: access.Recall})
+	ListSpaces      = declare[SpacesQuery, Spaces](Spec{ID: "listSpaces", Method: "GET", Path: "/api/spaces", Tag: "beliefs", May: access.Recall})
 	ReviseBeliefs   = declare[BeliefRequest, BeliefOutcome](Spec{ID: "reviseBeliefs", Method: "POST", Path: "/api/beliefs/revise", Tag: "beliefs", May: access.Believe, Fails: []int{404, 409, 422}})
 	ContractBeliefs = declare[BeliefRequest, BeliefOutcome](Spec{ID: "contractBeliefs", Method: "POST", Path: "/api/beliefs/contract", Tag: "beliefs", May: access.Believe, Fails: []int{404, 409, 422}})
 	ExpandBeliefs   = declare[BeliefRequest, BeliefOutcome](Spec{ID: "expandBeliefs", Method: "POST", Path: "/api/beliefs/expand", Tag: "beliefs", May: access.Believe, Fails: []int{404, 409, 422}})
@@ -38,6 +38,29 @@ type Space struct {
 	Space  string `json:"space" is:"BeliefSpace"`
 	Policy string `json:"policy" is:"PolicyID"`
 	Seq    uint64 `json:"seq,omitempty" is:"Seq" doc:"The number since which it has this policy."`
+
+	Constraints *ConstraintLoad `json:"constraints,omitempty" doc:"If they were asked for."`
+}
+
+// A SpacesQuery asks for the spaces.
+type SpacesQuery struct {
+	Constraints bool `json:"constraints,omitempty" doc:"Count the constraints of each space, which reads all that is believed in it."`
+}
+
+// A ConstraintLoad is what the constraints of a space add up to. A constraint is what a person states in an item of a kind that is hard or always.
+type ConstraintLoad struct {
+	Count    int  `json:"count"`
+	Bytes    int  `json:"bytes" doc:"Of all texts together."`
+	Longest  int  `json:"longest" doc:"Bytes of the longest text."`
+	Over     bool `json:"over" doc:"More than 64, one of more than 2048 bytes, or more than 16384 bytes together."`
+	Proposed int  `json:"proposed,omitempty" doc:"Items of such kinds that are no constraints, since no person vouches for all that they say."`
+}
+
+// An OverfullSpace has more constraints than a space may, and more than a context had room for.
+type OverfullSpace struct {
+	Space string `json:"space" is:"BeliefSpace"`
+	Count int    `json:"count" doc:"Its constraints."`
+	Left  int    `json:"left" doc:"Those of them, the newest, that are not in the context as constraints."`
 }
 
 // Spaces are all spaces of a tenant.
@@ -104,7 +127,7 @@ type BeliefOutcome struct {
 	GaveWay  []BeliefLoss      `json:"gave_way" doc:"Of a request that was refused, what would have given way."`
 	Fell     []BeliefStatement `json:"fell" doc:"Conclusions that no longer follow."`
 	Review   []string          `json:"review" doc:"Revisions that depend on what gave way by a link that is no rule: somebody should look at them."`
-	Reason   string            `json:"reason,omitempty" is:"conflict|protected" doc:"Why it was refused."`
+	Reason   string            `json:"reason,omitempty" is:"conflict|protected|vouched" doc:"Why it was refused. vouched: a person vouches for what the item states that it would change."`
 	Repeated bool              `json:"repeated,omitempty" doc:"The request was answered before, and this says only where."`
 }
 

@@ -71,6 +71,7 @@ type Context struct {
 	Facts        []string        `json:"facts" is:"Digest" doc:"The statements that were chosen, ascending."`
 	Beliefs      []string        `json:"beliefs" is:"Kref" doc:"The revisions that were chosen, ascending."`
 	Sufficiency  Sufficiency     `json:"sufficiency"`
+	Overfull     []OverfullSpace `json:"overfull,omitempty" doc:"Spaces with too many constraints, of which not all are there."`
 }
 
 // A Sufficiency says how far a context answers to its task.

@@ -10,7 +10,7 @@ import (
 // What of a space leaves it, and comes into another.
 var (
 	ExportPersona = declare[PersonaRequest, Persona](Spec{ID: "exportPersona", Method: "POST", Path: "/api/beliefs/persona/export", Tag: "beliefs", May: access.Believe, Fails: []int{404, 422, 503}})
-	ImportPersona = declare[PersonaImport, ImportedPersona](Spec{ID: "importPersona", Method: "POST", Path: "/api/beliefs/persona/import", Tag: "beliefs", May: access.Admit, Fails: []int{404, 409, 422}})
+	ImportPersona = declare[PersonaImport, ImportedPersona](Spec{ID: "importPersona", Method: "POST", Path: "/api/beliefs/persona/import", Tag: "beliefs", May: access.Believe, Fails: []int{404, 409, 422}})
 )
 
 // A PersonaRequest asks for what of a space may leave it.

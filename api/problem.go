@@ -49,6 +49,8 @@ const (
 	CodeNotBelieved     Code = "not_believed"
 	CodeBelief          Code = "belief_conflict"
 	CodeEvidence        Code = "unknown_evidence"
+	CodeConstraints     Code = "too_many_constraints"
+	CodeWaiting         Code = "too_many_waiting"
 	CodePersona         Code = "persona_refused"
 	CodeAlias           Code = "alias_conflict"
 	CodeForked          Code = "ledger_forked"
@@ -143,6 +145,8 @@ var Kinds = map[Code]Kind{
 	CodeEvidence:        {Status: 422, Title: "The evidence of a fact is not known", Exit: ExitInternal, Advice: "; nothing was changed"},
 	CodePersona:         {Status: 422, Title: "The persona is not taken", Exit: ExitMalformed, Advice: "; nothing was changed"},
 	CodeBelief:          {Status: 409, Title: "It contradicts what is believed", Exit: ExitInternal, Advice: "; nothing was changed; base says what is believed now"},
+	CodeConstraints:     {Status: 422, Title: "The space has too many constraints", Exit: ExitInternal, Advice: "; only a person ends one; ask with spaces for other spaces meanwhile"},
+	CodeWaiting:         {Status: 422, Title: "Too many proposals wait", Exit: ExitInternal, Advice: "; nothing was changed; a person has to decide some of them first"},
 	CodeWorkingFull:     {Status: 422, Title: "Working memory is full", Exit: ExitInternal, Advice: "; consolidate or clear a session"},
 	CodeAlias:           {Status: 409, Title: "The aliases contradict each other", Exit: ExitInternal},
 	CodeInternal:        {Status: 500, Title: "Internal error", Exit: ExitInternal, Withheld: true},

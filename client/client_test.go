@@ -446,7 +446,7 @@ func TestEveryOperation(t *testing.T) {
 			return api.BeliefRequest{Space: space, Statements: []api.BeliefStatement{{Subject: "Ada", Predicate: "likes", Object: object}}}
 		}
 		must(client.Do(ctx, c, api.SetSpace, api.NewSpace{Space: space}))
-		if s := must(client.Do(ctx, c, api.ListSpaces, struct{}{})); len(s.Spaces) != 1 {
+		if s := must(client.Do(ctx, c, api.ListSpaces, api.SpacesQuery{})); len(s.Spaces) != 1 {
 			t.Errorf("got %+v", s)
 		}
 		blue := said("blue")

@@ -45,7 +45,7 @@ func beliefs(v *visit) (*page, error) {
 	q := v.r.URL.Query()
 	d := beliefsData{Space: strings.Trim(strings.TrimSpace(q.Get("space")), "/"), AsOf: q.Get("as_of"), ValidAt: strings.TrimSpace(q.Get("valid_at")), Subject: strings.TrimSpace(q.Get("subject"))}
 	if d.Space == "" {
-		list, err := ask(v, api.ListSpaces, struct{}{})
+		list, err := ask(v, api.ListSpaces, api.SpacesQuery{})
 		d.Spaces, d.None = list.Spaces, len(list.Spaces) == 0
 		return &page{"Beliefs", "beliefs", &d, ""}, err
 	}

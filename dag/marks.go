@@ -110,16 +110,18 @@ func (m *Marks) Equal(o *Marks) bool {
 	return m.Rules == o.Rules && m.Voice == o.Voice && m.Cost == o.Cost && slices.Equal(m.Things, o.Things)
 }
 
-// A Reading says how selection reads the marks of turns. A bundle is made under one, which its record
-// names, so that a replay reads them as they were read. The numbers are those that stores keep.
+// A Reading says how selection reads what is recorded. A bundle is made under one, which its record
+// names, so that a replay reads it as it was read. Each reading has the rules of those before it. The numbers are those that stores keep.
 type Reading uint8
 
 const (
 	ReadAsMarked  Reading = 0 // the voice of a turn is that of its marks
 	ReadStructure Reading = 1 // a turn of role tool that marks/1 gave a person's voice, by its text, has the tool's
 
+	ReadVouched Reading = 2 // a belief is a constraint only if a person vouches for it, whatever its kind
+
 	// ReadNow is the reading of new bundles.
-	ReadNow = ReadStructure
+	ReadNow = ReadVouched
 )
 
 // A mark packs the cost, the voice and the number of things of a turn, as a Graph keeps them:

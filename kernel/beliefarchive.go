@@ -113,7 +113,12 @@ func (k Beliefs) archivable(ctx context.Context, tenant dag.Tenant, w *web, name
 		return nil, err
 	}
 	newest, current := record.Revisions[len(record.Revisions)-1], record.Tagged(journal.Current)
-	superseded := current == nil || ended(current, now) || w.superseded(name)
+	superseded := current == nil || ended(current, now)
+	if !superseded {
+		if superseded, err = k.superseded(ctx, tenant, w, name); err != nil {
+			return nil, err
+		}
+	}
 	if current == nil {
 		current = newest
 	}
@@ -139,12 +144,21 @@ func ended(r *journal.Revision, now dag.Time) bool {
 }
 
 // superseded reports whether what is believed of another item supersedes an item.
-func (w *web) superseded(item belief.Item) bool {
+func (k Beliefs) superseded(ctx context.Context, tenant dag.Tenant, w *web, item belief.Item) (bool, error) {
 	at, ok := w.of[item]
-	return ok && slices.ContainsFunc(w.in[at], func(l *journal.Link) bool {
+	if !ok {
+		return false, nil
+	}
+	for _, l := range w.in[at] {
 		from, believed := w.at[l.From.String()]
-		return l.Type == "supersedes" && believed && w.revisions[from].Item != item
-	})
+		if l.Type != "supersedes" || !believed || w.revisions[from].Item == item {
+			continue
+		}
+		if counts, err := k.lends(ctx, tenant, w, w.revisions[at], l); err != nil || counts {
+			return counts, err
+		}
+	}
+	return false, nil
 }
 
 // lastUsed is when an item was last used, or changed by something else than decay.

@@ -151,7 +151,10 @@ func (k Beliefs) graph(ctx context.Context, tenant dag.Tenant, w *web, now dag.T
 		seen[to] = to
 		return to, nil
 	}
-	rest := func(r *journal.Revision, to string) error {
+	rest := func(r *journal.Revision, l *journal.Link, to string) error {
+		if counts, err := k.lends(ctx, tenant, w, r, l); err != nil || !counts {
+			return err
+		}
 		node, err := find(to)
 		if err == nil {
 			rests = append(rests, rules.Rest{Belief: addressOf(r), Evidence: node})
@@ -162,14 +165,14 @@ func (k Beliefs) graph(ctx context.Context, tenant dag.Tenant, w *web, now dag.T
 	for i, r := range w.revisions {
 		for _, l := range w.out[i] {
 			if slices.Contains(evidential, l.Type) {
-				if err := rest(r, l.To); err != nil {
+				if err := rest(r, l, l.To); err != nil {
 					return nil, nil, nil, err
 				}
 			}
 		}
 		for _, l := range w.in[i] {
 			if slices.Contains(supporting, l.Type) || l.Type == journal.PromotedTo {
-				if err := rest(r, l.From.String()); err != nil {
+				if err := rest(r, l, l.From.String()); err != nil {
 					return nil, nil, nil, err
 				}
 			}

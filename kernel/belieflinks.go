@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/graphkernel/graphkernel/access"
@@ -11,6 +12,7 @@ import (
 	"github.com/graphkernel/graphkernel/belief/journal"
 	"github.com/graphkernel/graphkernel/belief/rules"
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/slice"
 )
 
@@ -29,6 +31,9 @@ func (k Beliefs) Link(ctx context.Context, tenant dag.Tenant, l journal.Link) (*
 	if err := k.linked(ctx, tenant, &l); err != nil {
 		return nil, err
 	}
+	if err := k.speaks(ctx, tenant, &l); err != nil {
+		return nil, err
+	}
 	if l.From.Artifact != "" {
 		return nil, fmt.Errorf("%w: from: %s names an artifact; links lead from revisions", belief.ErrForm, l.From)
 	}
@@ -36,6 +41,35 @@ func (k Beliefs) Link(ctx context.Context, tenant dag.Tenant, l journal.Link) (*
 	done, err := k.journal().AddLink(ctx, tenant, l)
 	k.changes.tell(tenant)
 	return done, err
+}
+
+// speaks refuses a link that says on what a revision rests, if a person vouches for something that the revision states and the word of the caller is not a person's.
+func (k Beliefs) speaks(ctx context.Context, tenant dag.Tenant, l *journal.Link) error {
+	if believes(ctx) || !slices.Contains(evidential, l.Type) {
+		return nil
+	}
+	from := l.From
+	record, err := k.journal().Item(ctx, tenant, from.Item, history.Forever-1)
+	if err != nil {
+		return err
+	}
+	if r := record.Numbered(from.Revision); r != nil && slices.ContainsFunc(r.Statements, func(s journal.Stated) bool { return s.Rank.Class >= belief.Human }) {
+		return fmt.Errorf("%w: a link %s from %s, for which a person vouches, needs the permission to %s", ErrMayNot, l.Type, from, access.Believe)
+	}
+	return nil
+}
+
+// lends reports whether a link counts for what becomes of a revision. For one that a person vouches for, a link that an agent recorded does not, nor one
+// that a JWT recorded from what was proposed, for the role of the JWT is not on record.
+func (k Beliefs) lends(ctx context.Context, tenant dag.Tenant, w *web, r *journal.Revision, l *journal.Link) (bool, error) {
+	if !r.Vouched() {
+		return true, nil
+	}
+	if agents, err := k.ofAgent(ctx, tenant, l.By); err != nil || agents {
+		return false, err
+	}
+	at, ok := w.at[l.From.String()]
+	return !strings.HasPrefix(l.By, access.JWT) || ok && w.revisions[at].Vouched(), nil
 }
 
 // errLink is wrapped if a link leads to nothing that there can be.

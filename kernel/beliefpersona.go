@@ -116,7 +116,7 @@ func (k Beliefs) persons(ctx context.Context, tenant dag.Tenant, w *web, aliases
 // personaItems are the items of a web as an export looks at them.
 func (k Beliefs) personaItems(ctx context.Context, tenant dag.Tenant, w *web) (items []rules.PersonaItem, _ error) {
 	for _, r := range w.revisions {
-		item := rules.PersonaItem{ID: string(r.Item), Kind: r.Item.Kind()}
+		item := rules.PersonaItem{ID: string(r.Item), Kind: r.Item.Kind(), Proposed: !r.Vouched()}
 		if rules.Unshared(item.Kind) {
 			record, err := k.journal().Item(ctx, tenant, r.Item, w.asOf)
 			if err != nil {
@@ -214,13 +214,14 @@ func (i *ImportedItem) address() (a belief.Address) {
 // ImportPersona takes the items of a persona under new names, which follow from its digest, with where they are from as the reason. A persona that is not as it must be, or that nobody
 // signed who counts, is ErrPersona, and nothing is recorded. Importing it again changes nothing: each statement is answered from the record.
 func (k Beliefs) ImportPersona(ctx context.Context, tenant dag.Tenant, in PersonaImport) (*BeliefImport, error) {
-	if in.Revise {
-		if err := mayBelieve(ctx, "revise with a persona"); err != nil {
-			return nil, err
-		}
+	if err := mayBelieve(ctx, "take a persona, which says whose signatures count"); err != nil {
+		return nil, err
 	}
 	d, digest, err := persona.Open(in.Envelope, in.Signers)
 	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrPersona, err)
+	}
+	if err := k.ownPersona(d, &in); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrPersona, err)
 	}
 	if _, _, err := k.kindsOf(ctx, tenant, in.Space, history.Forever-1); err != nil {
@@ -265,6 +266,22 @@ func (k Beliefs) ImportPersona(ctx context.Context, tenant dag.Tenant, in Person
 		out.Links++
 	}
 	return out, nil
+}
+
+// ownPersona refuses a persona that says it is from this kernel and that none of its keys signed, whichever keys the request names.
+func (k Beliefs) ownPersona(d *persona.Document, in *PersonaImport) error {
+	id, _ := k.identity.get()
+	if id.Name() == "" || d.Origin.Kernel != string(id.Origin(d.Origin.Tenant)) {
+		return nil
+	}
+	var own []ledger.Key
+	for _, key := range id.Attestations(d.Origin.Tenant) {
+		own = append(own, key.Key)
+	}
+	if _, _, err := persona.Open(in.Envelope, own); err != nil {
+		return fmt.Errorf("origin.kernel: %.200q is this kernel, and none of its keys signed: %w", d.Origin.Kernel, err)
+	}
+	return nil
 }
 
 type personaRequest struct {

@@ -100,7 +100,7 @@ func (k Beliefs) advice(ctx context.Context, tenant dag.Tenant, c *journal.Confl
 	return list, nil
 }
 
-// Rules returns all statements of a space that are of kinds which its policy marks hard or always, as of a number, 0 is now. Nothing shortens the list.
+// Rules returns all statements of the constraints of a space, as of a number, 0 is now. Nothing shortens the list.
 func (k Beliefs) Rules(ctx context.Context, tenant dag.Tenant, space belief.Space, asOf dag.Seq) (*BeliefBase, error) {
 	b, err := k.Base(ctx, tenant, space, asOf, nil)
 	if err != nil {
@@ -110,13 +110,14 @@ func (k Beliefs) Rules(ctx context.Context, tenant dag.Tenant, space belief.Spac
 	if err != nil {
 		return nil, err
 	}
-	of := &BeliefBase{AsOf: b.AsOf, Policy: b.Policy}
-	binding := map[string]bool{}
-	for _, kind := range p.Kinds() {
-		binding[kind.Name] = kind.Hard || kind.Always
-	}
+	of, named := &BeliefBase{AsOf: b.AsOf, Policy: b.Policy}, kindsByName(p)
 	for i := range b.Held {
-		if binding[b.Held[i].Revision.Item.Kind()] {
+		r := b.Held[i].Revision
+		is, err := k.constrains(ctx, tenant, named[r.Item.Kind()], r, dag.ReadNow)
+		if err != nil {
+			return nil, err
+		}
+		if is {
 			of.Held, of.Elements = append(of.Held, b.Held[i]), append(of.Elements, b.Elements[i])
 		}
 	}

@@ -131,11 +131,20 @@ func (k *engine) literals(aliases *normalize.Table, member string, list []belief
 // SetSpace makes a space of beliefs, or puts it under another policy of kinds; "" is the one that it has, and of a new space beliefs@1. A policy under which what is believed
 // contradicts itself is refused.
 func (k Beliefs) SetSpace(ctx context.Context, tenant dag.Tenant, space belief.Space, id policy.ID) (*journal.SpacePolicy, error) {
-	if id == "" {
-		has, err := k.spaceOf(ctx, tenant, space, history.Forever-1)
-		if err != nil && !errors.Is(err, journal.ErrSpace) {
+	if err := mayBelieve(ctx, "set the policy of a space"); err != nil {
+		return nil, err
+	}
+	has, err := k.spaceOf(ctx, tenant, space, history.Forever-1)
+	if err != nil && !errors.Is(err, journal.ErrSpace) {
+		return nil, err
+	}
+	was := kinds.Policy{}
+	if has != "" {
+		if was, err = k.kindPolicy(ctx, tenant, policy.ID(has)); err != nil {
 			return nil, err
 		}
+	}
+	if id == "" {
 		id = cmp.Or(policy.ID(has), kinds.ID)
 	}
 	p, err := k.kindPolicy(ctx, tenant, id)
@@ -147,11 +156,15 @@ func (k Beliefs) SetSpace(ctx context.Context, tenant dag.Tenant, space belief.S
 		return nil, err
 	}
 	c := p.Constraints()
-	s, err := k.journal().SetSpace(ctx, tenant, journal.SpacePolicy{Space: space, Policy: string(id), By: access.CallerIn(ctx), At: now}, func(b belief.Base) error {
+	s, err := k.journal().SetSpace(ctx, tenant, journal.SpacePolicy{Space: space, Policy: string(id), By: access.CallerIn(ctx), At: now}, func(held []journal.Believed) error {
+		b := make(belief.Base, len(held))
+		for i := range held {
+			b[i] = held[i].Element()
+		}
 		if conflict, ok := belief.Consistent(c, b); !ok {
 			return &belief.ConflictError{Err: belief.ErrConflict, Elements: conflict}
 		}
-		return nil
+		return loadOf(kindsByName(p), held).Grown(loadOf(kindsByName(was), held), space)
 	})
 	k.changes.tell(tenant)
 	return s, err
@@ -205,12 +218,20 @@ func (k Beliefs) underPolicyOf(ctx context.Context, tenant dag.Tenant, space bel
 
 // decideUnder sets what follows from the policy of the space: the constraints, and what the statements are worth.
 func (k Beliefs) decideUnder(ctx context.Context, r *beliefRequest, in *BeliefRequest, p kinds.Policy, id string) {
-	r.Policy, r.Constraints = id, p.Constraints()
+	named := kindsByName(p)
+	r.Policy, r.Constraints, r.Limits = id, p.Constraints(), limitsOf(named)
+	if !believes(ctx) {
+		r.Waiting = journal.MaxWaiting
+	}
 	kind := in.Kind
 	if in.Item != "" {
 		kind = in.Item.Kind()
 	}
-	r.Rank = k.rank(ctx, p.Kind(kind), in, r.units)
+	of, ok := named[kind]
+	if !ok {
+		of = p.Kind(kind)
+	}
+	r.Rank = k.rank(ctx, of, in, r.units)
 }
 
 type beliefRequest struct {
@@ -267,6 +288,9 @@ func (k Beliefs) request(ctx context.Context, tenant dag.Tenant, in *BeliefReque
 	}
 	if in.Key != "" {
 		r.Key = sha256.Sum256([]byte(in.Key))
+		if !believes(ctx) { // so that an agent answers no request of a person by having its key
+			r.Key = sha256.Sum256(fmt.Appendf(nil, "proposed by %q: %s", r.By, in.Key))
+		}
 	}
 	if r.units, err = k.evidence(ctx, tenant, in.Turns); err != nil {
 		return nil, err
@@ -305,11 +329,8 @@ func (in *BeliefRequest) texts() (texts []Text) {
 	return texts
 }
 
-// believes reports whether a caller may say what is believed. A program that embeds the kernel and names no caller may.
-func believes(ctx context.Context) bool {
-	who := access.Asking(ctx)
-	return who == (access.Identity{}) || who.Role.May(access.Believe)
-}
+// believes reports whether a caller may say what is believed.
+func believes(ctx context.Context) bool { return access.Asking(ctx).Vouches() }
 
 // rank is what the statements are worth by who wrote them: people who may revise count as people, and agents as sources that infer.
 func (k Beliefs) rank(ctx context.Context, kind kinds.Kind, in *BeliefRequest, units uint64) journal.Rank {
@@ -378,7 +399,7 @@ func (k Beliefs) Act(ctx context.Context, tenant dag.Tenant, a journal.Act) (*jo
 	}
 	var done *journal.Acted
 	err = k.underPolicy(ctx, tenant, a.Item.Space(), func(p kinds.Policy, id string) error {
-		a.Policy, a.Constraints = id, p.Constraints()
+		a.Policy, a.Constraints, a.Limits = id, p.Constraints(), limitsOf(kindsByName(p))
 		done, err = k.journal().Do(ctx, tenant, a)
 		return err
 	})

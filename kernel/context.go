@@ -48,6 +48,9 @@ type IssuedContext struct {
 	Bundle  []byte // canonical bytes, the evidence to hand on
 	Prompt  []byte
 	Record  issued.Record
+
+	// Overfull are spaces that have more constraints than one may, and more than this context had room for.
+	Overfull []OverfullSpace
 }
 
 // Assemble chooses, signs and records a context: what an agent may be given for a task, under a policy and a budget.
@@ -125,7 +128,12 @@ func (c *cache) handOnce(ctx context.Context, tenant dag.Tenant, p policy.Regist
 	if r.NonEmpty && len(b.Turns)+len(b.Facts)+len(b.Beliefs) == 0 && b.Policy.Rules == "" {
 		return nil, fmt.Errorf("tenant %s: %w", tenant, ErrNothing)
 	}
-	return c.issueContext(ctx, tenant, b, p, r.Delivery, a.head)
+	i, err := c.issueContext(ctx, tenant, b, p, r.Delivery, a.head)
+	if err != nil {
+		return nil, err
+	}
+	i.Overfull = a.overfull
+	return i, nil
 }
 
 // fit assembles a context whose prompt has at most so many bytes, 0 for any number, by lower and lower budgets. Nothing is recorded.
@@ -264,6 +272,7 @@ type assembly struct {
 	salted     func(*contexts.Request, policy.ID, dag.Seq) error // sets the salt of the request; nil: it has one, or needs none
 	statistics *retrieval.Statistics                             // that the scores of the search rest on; nil: those of now
 	head       dag.Seq                                           // set by assembleOnce: when it began
+	overfull   []OverfullSpace                                   // set by assembleOnce
 }
 
 // check reports what of a request is not in its form and is no part of the context.
@@ -326,6 +335,7 @@ func (c *cache) assembleOnce(ctx context.Context, tenant dag.Tenant, a *assembly
 	if err := g.gather(ctx); err != nil {
 		return nil, err
 	}
+	a.overfull = g.beliefs.overfull
 	choice, err := g.choose(ctx)
 	if err != nil {
 		return nil, err

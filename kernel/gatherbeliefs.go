@@ -21,7 +21,9 @@ import (
 type believing struct {
 	of        map[string]*journal.Revision // by address
 	chains    map[knowledge.ID]string      // the address of the revision that asserts a fact, by Fact.Chain
-	always    map[string]bool              // of a kind that every context has
+	always    map[string]bool              // constraints, which every context has
+	loads     map[belief.Space]journal.Load
+	overfull  []OverfullSpace
 	contested map[belief.Item]bool
 	chosen    map[string]*contexts.Candidate
 	reached   int // of chosen, those that are of the source of facts
@@ -30,7 +32,7 @@ type believing struct {
 // believe reads what is believed as of the number of the view, without what was over at its time.
 func (g *gatherer) believe(ctx context.Context) error {
 	g.beliefs = believing{
-		of: map[string]*journal.Revision{}, chains: map[knowledge.ID]string{}, always: map[string]bool{}, contested: map[belief.Item]bool{}, chosen: map[string]*contexts.Candidate{},
+		of: map[string]*journal.Revision{}, chains: map[knowledge.ID]string{}, always: map[string]bool{}, loads: map[belief.Space]journal.Load{}, contested: map[belief.Item]bool{}, chosen: map[string]*contexts.Candidate{},
 	}
 	j := g.c.journal()
 	all, err := j.Spaces(ctx, g.tenant, g.asOf)
@@ -60,6 +62,7 @@ func (g *gatherer) believeIn(ctx context.Context, j journal.Base, space belief.S
 	if err != nil {
 		return err
 	}
+	named := kindsByName(p)
 	held, err := j.Believed(ctx, g.tenant, space, g.asOf)
 	if err != nil {
 		return err
@@ -70,14 +73,21 @@ func (g *gatherer) believeIn(ctx context.Context, j journal.Base, space belief.S
 			continue
 		}
 		address := r.Address().String()
-		g.beliefs.of[address] = r
-		if k := p.Kind(r.Item.Kind()); k.Hard || k.Always {
-			g.beliefs.always[address] = true
+		if g.beliefs.of[address] == nil {
+			is, err := g.c.k.constrains(ctx, g.tenant, named[r.Item.Kind()], r, g.reading)
+			if err != nil {
+				return err
+			}
+			if is {
+				g.beliefs.always[address] = true
+			}
 		}
+		g.beliefs.of[address] = r
 		if chain, ok := r.Chain(held[i].At); ok {
 			g.beliefs.chains[chain] = address
 		}
 	}
+	g.beliefs.loads[space] = loadOf(named, held)
 	waiting, err := j.Conflicts(ctx, g.tenant, space, g.asOf)
 	for _, c := range waiting {
 		for _, with := range c.With {
@@ -89,8 +99,11 @@ func (g *gatherer) believeIn(ctx context.Context, j journal.Base, space belief.S
 
 // fromBeliefs takes what every context has, and what has words in common with the task, the most first.
 func (g *gatherer) fromBeliefs(ctx context.Context) error {
+	if err := g.room(); err != nil {
+		return err
+	}
 	if most := g.policy.Quotas[contexts.FromConstraints]; most > 0 && len(g.beliefs.always) > most {
-		return fmt.Errorf("%w: %d beliefs are of kinds that every context has, and the policy lets in %d; raise quotas.%s, or name the spaces that count",
+		return fmt.Errorf("%w: %d beliefs are constraints, which every context has, and the policy lets in %d; raise quotas.%s, or name the spaces that count",
 			contexts.ErrRequest, len(g.beliefs.always), most, contexts.FromConstraints)
 	}
 	if g.policy.Quotas[contexts.FromConstraints] > 0 {

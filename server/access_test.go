@@ -25,7 +25,7 @@ import (
 var permitted = map[access.Role]string{
 	access.Verifier: "getCheckpoint getTile getConsistency getLogKeys verifyToken verifyBundle attestBundle convertBundle getCaller",
 	access.Agent: "convertBundle getCaller resolveTurn getCheckpoint getTile getConsistency getLogKeys admitTurns cutSlice cutSlices cutFacts proveBelief verifyToken verifyBundle attestBundle listPolicies getPolicy " +
-		"learnFact learnFacts retractFacts addAliases removeAlias listFacts factHistory traverseKnowledge findPaths knowledgeChanges knowledgeStats drawKnowledge listAliases searchTurns enrichHits assembleContext listSpaces proposeBeliefs getBeliefBase explainBelief beliefImpact diffBeliefs listItems beliefConflicts resolveKref tagKref linkKref beliefRules useBelief putWorking listWorking getWorking consolidateWorking clearWorking importPersona",
+		"learnFact learnFacts retractFacts addAliases removeAlias listFacts factHistory traverseKnowledge findPaths knowledgeChanges knowledgeStats drawKnowledge listAliases searchTurns enrichHits assembleContext listSpaces proposeBeliefs getBeliefBase explainBelief beliefImpact diffBeliefs listItems beliefConflicts resolveKref tagKref linkKref beliefRules useBelief putWorking listWorking getWorking consolidateWorking clearWorking",
 	access.Auditor: "convertBundle getCaller resolveTurn listTurns lookUpTurns previewSlice explainCut explainContext attestBundle getBundle getEvidence getCheckpoint getTile getEntries getProof getConsistency getLogKeys getTurn listConversations getConversation listSlices listErasures turnHolding atlasSnapshot atlasOverlap atlasInfluence atlasCommunities atlasManifest blameTurn getSlice replaySlice explainTurn streamEvents " +
 		"verifyToken verifyBundle listPolicies getPolicy " +
 		"listFacts factHistory traverseKnowledge findPaths knowledgeChanges knowledgeStats drawKnowledge listAliases searchTurns enrichHits assembleContext listSpaces getBeliefBase explainBelief beliefImpact diffBeliefs listItems beliefConflicts resolveKref beliefRules listWorking getWorking",
@@ -76,7 +76,7 @@ func (s *service) questions(slice string, bundle []byte) map[string]question {
 		"tagKref":            {body: api.NewTag{Ref: item, Tag: "mine", Revision: 1}},
 		"deprecateItem":      {body: api.Deprecation{Ref: "kref://acme/s/other.fact"}},
 		"restoreItem":        {body: api.Deprecation{Ref: item}},
-		"linkKref":           {body: api.NewLink{From: item + "?r=1", Type: "derived_from", To: item + "?r=1"}},
+		"linkKref":           {body: api.NewLink{From: item + "?r=1", Type: "referenced", To: item + "?r=1"}},
 		"promoteBeliefs":     {body: api.PromotionRequest{Space: "acme/s"}},
 		"cascadeBeliefs":     {body: api.CascadeRequest{Space: "acme/s"}},
 		"resolveConflict":    {body: api.ConflictResolution{Space: "acme/s", Conflict: conflict.Seq, How: "dropped", DryRun: true}},
@@ -214,7 +214,7 @@ func TestRoles(t *testing.T) {
 		}
 		_ = r.Body.Close()
 	}
-	if allowed != 9+52+58+96 || refused != 4*96-allowed {
+	if allowed != 9+51+58+96 || refused != 4*96-allowed {
 		t.Errorf("%d allowed, %d refused", allowed, refused)
 	}
 }

@@ -194,6 +194,8 @@ var table = []row{
 	{is: journal.ErrChanged, code: api.CodeBelief},
 	{is: journal.ErrDeprecated, code: api.CodeBelief},
 	{is: journal.ErrTooWide, code: api.CodeInvalid},
+	{is: journal.ErrTooManyConstraints, code: api.CodeConstraints},
+	{is: journal.ErrTooManyWaiting, code: api.CodeWaiting},
 	{is: kernel.ErrMayNot, code: api.CodeForbidden},
 
 	// What is not of its form.

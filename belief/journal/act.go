@@ -24,6 +24,7 @@ type Act struct {
 	Salt        dag.Salt // from which those of assertions are made
 	Policy      string   // as in Request
 	Constraints *belief.Constraints
+	Limits      Limits // of the constraints of the space
 }
 
 // An Acted says what an act did.
@@ -48,6 +49,7 @@ func (b Base) Do(ctx context.Context, tenant dag.Tenant, a Act) (*Acted, error) 
 type acting struct {
 	Act
 	exploring
+	bound limiting
 	acted *Acted
 }
 
@@ -72,8 +74,20 @@ func (c *acting) target(k *history.State) *Revision {
 	return nil
 }
 
-// Needs asks for the item and its revisions, then for the one that is meant, then for what is connected with what it says.
-func (c *acting) Needs(k *history.State) (n history.Needs) {
+// Needs asks for what the act touches; then for the constraints of the space, if the act may add one.
+func (c *acting) Needs(k *history.State) history.Needs {
+	if k.Round == 0 {
+		c.bound = limiting{Limits: c.Limits}
+	}
+	n := c.explore(k)
+	if adds := c.Tag == Current || c.Tag == "" && !c.Deprecates; n.None() && adds && c.bound.may(nil, c.Item.Kind()) {
+		n = c.bound.needs(k, c.Item.Space())
+	}
+	return n
+}
+
+// explore asks for the item and its revisions, then for the one that is meant, then for what is connected with what it says.
+func (c *acting) explore(k *history.State) (n history.Needs) {
 	switch k.Round {
 	case 0:
 		c.begin(c.Item.Space())
@@ -184,7 +198,10 @@ func (c *acting) Plan(k *history.State) (*history.Plan, error) {
 	r, e := c.record(to, head+1)
 	p.Entries = append(p.Entries, e)
 	c.acted.Result, c.acted.Seq = Changed, e.Seq
-	if err := f.fold(k, nil, r); err != nil || !believes {
+	if err := f.fold(k, nil, r); err != nil {
+		return nil, err
+	}
+	if err := c.bound.check(k, c.Item.Space(), p); err != nil || !believes {
 		return p, err
 	}
 	_, err = f.assert(k, s, c.Salt, e.Seq, c.At)

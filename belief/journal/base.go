@@ -99,7 +99,7 @@ func (r *Request) Check() error {
 }
 
 // SetSpace makes a space, or puts it under another policy. check is called with what is believed in it, and may refuse.
-func (b Base) SetSpace(ctx context.Context, tenant dag.Tenant, s SpacePolicy, check func(belief.Base) error) (*SpacePolicy, error) {
+func (b Base) SetSpace(ctx context.Context, tenant dag.Tenant, s SpacePolicy, check func([]Believed) error) (*SpacePolicy, error) {
 	c := &spacing{asked: s, check: check}
 	if err := b.write(ctx, tenant, c); err != nil {
 		return nil, err
@@ -109,7 +109,7 @@ func (b Base) SetSpace(ctx context.Context, tenant dag.Tenant, s SpacePolicy, ch
 
 type spacing struct {
 	asked    SpacePolicy
-	check    func(belief.Base) error
+	check    func([]Believed) error
 	recorded SpacePolicy
 }
 
@@ -147,11 +147,7 @@ func (c *spacing) Plan(k *history.State) (*history.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	elements := make(belief.Base, len(held))
-	for i := range held {
-		elements[i] = held[i].Element()
-	}
-	if err := c.check(elements); err != nil {
+	if err := c.check(held); err != nil {
 		return nil, err
 	}
 	c.recorded.Seq = k.Head + 1

@@ -340,7 +340,7 @@ func TestAttachedFaults(t *testing.T) {
 	for at := 1; ; at++ {
 		disk := &inmem.Disk{}
 		d := &desk{Base: journal.Base{History: inmem.Open(disk, inmem.Options{})}, t: t}
-		if _, err := d.SetSpace(t.Context(), tenant, journal.SpacePolicy{Space: space, Policy: kindsV, At: 1}, func(belief.Base) error { return nil }); err != nil {
+		if _, err := d.SetSpace(t.Context(), tenant, journal.SpacePolicy{Space: space, Policy: kindsV, At: 1}, func([]journal.Believed) error { return nil }); err != nil {
 			t.Fatal(err)
 		}
 		steps := 0

@@ -61,6 +61,8 @@ type Request struct {
 	Salt       dag.Salt   // from which those of the entries are made
 	Key        dag.Digest // of the request: one with the same key is answered from the record; zero: none
 	Dry        bool       // decide, and record nothing
+	Limits     Limits     // of the constraints of the space
+	Waiting    int        // how many proposals of By may wait; 0: any number
 
 	// What the caller read before: the policy of the space, and the constraints that it has.
 	Policy      string
@@ -101,6 +103,7 @@ type Outcome struct {
 	Fell     []belief.Conclusion // of rules, which follow no longer
 	Review   []string            // addresses of revisions that link to what gave way as what they depend on
 	Protects bool                // it was refused since something that would give way is protected
+	Vouched  bool                // it was refused since it would change an item in which a person vouches for something
 	Again    bool                // the request was answered before, and this is only where
 }
 
@@ -108,6 +111,7 @@ type Outcome struct {
 type operation struct {
 	Request
 	exploring
+	bound   limiting
 	outcome *Outcome
 }
 
@@ -121,8 +125,23 @@ func (o *operation) answered(k *history.State) (history.Term, bool) {
 	return t, ok && o.Key != (dag.Digest{})
 }
 
-// Needs asks for the elements of the statements' slots, and on through rules; then for the items.
-func (o *operation) Needs(k *history.State) (n history.Needs) {
+// Needs asks for what is connected with the statements, and for the proposals that wait; then for the constraints of the space, if a person may add one.
+func (o *operation) Needs(k *history.State) history.Needs {
+	if k.Round == 0 {
+		o.bound = limiting{Limits: o.Limits}
+	}
+	n := o.explore(k)
+	if o.Waiting > 0 {
+		n = join(n, waiting(k))
+	}
+	if n.None() && o.Operator != Contract && o.Rank.Class >= belief.Human && o.bound.may(o.of, o.Kind) {
+		n = o.bound.needs(k, o.Space)
+	}
+	return n
+}
+
+// explore asks for the elements of the statements' slots, and on through rules; then for the items.
+func (o *operation) explore(k *history.State) (n history.Needs) {
 	if k.Round == 0 {
 		o.begin(o.Space, o.Tags...)
 		n.Newest = append(n.Newest, history.Key{Index: indexSpaces, Key: string(o.Space)}, o.requestKey())
@@ -210,6 +229,9 @@ func (o *operation) Plan(k *history.State) (*history.Plan, error) {
 	}
 	d, err := o.decide(k, b)
 	var refused *belief.ConflictError
+	if err == nil && o.Rank.Class < belief.Human && o.Operator != Contract {
+		err = w.unvouched(b, d)
+	}
 	switch {
 	case errors.As(err, &refused) && !errors.Is(err, belief.ErrInput):
 		return w.refuse(b, refused)
@@ -217,6 +239,9 @@ func (o *operation) Plan(k *history.State) (*history.Plan, error) {
 		return nil, err
 	}
 	if err := w.take(b, d); err != nil {
+		return nil, err
+	}
+	if err := o.bound.check(k, o.Space, p); err != nil {
 		return nil, err
 	}
 	if o.Dry {

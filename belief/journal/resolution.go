@@ -124,12 +124,17 @@ func (s *step) Needs(k *history.State) (n history.Needs) {
 		n = s.before.Needs(k)
 	}
 	if s.needs != nil {
-		more := s.needs(k)
-		n.Newest = append(n.Newest, more.Newest...)
-		n.Ranges = append(n.Ranges, more.Ranges...)
-		n.Entries = append(n.Entries, more.Entries...)
-		n.Turns = append(n.Turns, more.Turns...)
+		n = join(n, s.needs(k))
 	}
+	return n
+}
+
+// join returns both needs as one.
+func join(n, more history.Needs) history.Needs {
+	n.Newest = append(n.Newest, more.Newest...)
+	n.Ranges = append(n.Ranges, more.Ranges...)
+	n.Entries = append(n.Entries, more.Entries...)
+	n.Turns = append(n.Turns, more.Turns...)
 	return n
 }
 

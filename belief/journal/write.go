@@ -56,8 +56,12 @@ func (w *writing) losses(b *base, lost []belief.Loss) (list []Loss) {
 // refuse records a proposal that was not taken.
 func (w *writing) refuse(b *base, err *belief.ConflictError) (*history.Plan, error) {
 	w.outcome.Result, w.outcome.GaveWay, w.outcome.Protects = Refused, w.losses(b, err.Lost), errors.Is(err, belief.ErrProtected)
+	w.outcome.Vouched = errors.Is(err, errVouched)
 	if w.Operator != Propose || w.Dry {
 		return &history.Plan{}, nil
+	}
+	if err := w.room(); err != nil {
+		return nil, err
 	}
 	c := &Conflict{
 		Space: w.Space, Item: w.Item, Kind: w.Kind, By: w.By, Turns: w.Turns, Statements: w.Statements, Premises: w.Premises, Span: w.Span, Confidence: w.Revision.Confidence, Reason: w.Revision.Reason,
@@ -186,12 +190,14 @@ func (w *writing) target(b *base, lost []Loss) (belief.Item, error) {
 	item := w.Item
 	if item == "" {
 		for _, p := range b.from { // one that states the same
-			if s := p.Stated(); w.Premises == nil && s.Premises == nil && slices.Contains(w.Statements, s.Literal) && (item == "" || p.Revision.Item < item) {
+			if s := p.Stated(); w.shares(p.Revision.Item) && w.Premises == nil && s.Premises == nil && slices.Contains(w.Statements, s.Literal) && (item == "" || p.Revision.Item < item) {
 				item = p.Revision.Item
 			}
 		}
-		if item == "" && len(lost) > 0 {
-			item = lost[0].Revision.Item
+		for i := 0; item == "" && i < len(lost); i++ {
+			if of := lost[i].Revision.Item; w.shares(of) {
+				item = of
+			}
 		}
 		if item == "" {
 			digest := sha256.Sum256(append([]byte("item"), w.Salt[:]...))
@@ -243,6 +249,9 @@ func (w *writing) state(item belief.Item, input []belief.Element, lost map[int]d
 		s := Stated{Literal: e.Literal, Premises: e.Premises, Span: e.Span, Turns: w.Turns, Rank: Rank{Class: e.Rank.Class, Criterion: e.Rank.Criterion}}
 		kept = slices.DeleteFunc(kept, func(old Stated) bool { return s.continues(&old) })
 		r.Statements = append(r.Statements, s)
+	}
+	if w.Rank.Class >= belief.Human && w.Limits.Binds != nil && w.Limits.Binds(item.Kind()) {
+		kept = w.onlyVouched(was, kept)
 	}
 	r.Statements = append(r.Statements, kept...)
 	if err := r.Check(); err != nil {

@@ -51,6 +51,9 @@ type Kind struct {
 	Exports    bool      // it may leave with a persona
 }
 
+// Binds reports whether what people state in items of the kind is a constraint, which every context has.
+func (k *Kind) Binds() bool { return k.Hard || k.Always }
+
 // A Policy is parameters of the type. It is comparable.
 type Policy struct{ text string } // the canonical form
 

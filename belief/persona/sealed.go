@@ -21,11 +21,17 @@ func Seal(d *Document, signer attest.Signer) (envelope []byte, digest dag.Digest
 }
 
 // Open reads the persona in an envelope that one of some keys signed, and the digest of the document. The key must be the one of the kernel that the
-// persona says it is from, and that kernel must sign for its tenant; else it is attest.ErrKeyUnknown. A signature that does not verify is ledger.ErrSignature.
+// persona says it is from, and that kernel must sign for its tenant; else it is attest.ErrKeyUnknown. A signature that does not verify is ledger.ErrSignature, and a second one of the
+// same key attest.ErrForm.
 func Open(envelope []byte, signers []ledger.Key) (*Document, dag.Digest, error) {
 	e, err := attest.ParseEnvelopeOf(attest.PersonaType, envelope)
 	if err != nil {
 		return nil, dag.Digest{}, err
+	}
+	for i, s := range e.Signatures() {
+		if slices.ContainsFunc(e.Signatures()[:i], func(o attest.Signature) bool { return o.KeyID == s.KeyID }) {
+			return nil, dag.Digest{}, fmt.Errorf("%w: signatures[%d]: a second one of the key %.80q", attest.ErrForm, i, s.KeyID)
+		}
 	}
 	find := func(id string) (ledger.Key, bool) {
 		at := slices.IndexFunc(signers, func(k ledger.Key) bool { return k.HexID() == id })

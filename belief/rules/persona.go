@@ -19,6 +19,7 @@ type PersonaItem struct {
 	ID         string // its address; an export has another one in its place
 	Kind       string
 	Shared     bool // it has the tag shared
+	Proposed   bool // no person vouches for all that it states
 	Statements []PersonaStatement
 	Texts      []string // title, summary, source, keywords and topics: an export has as many, in the same order
 }
@@ -140,6 +141,9 @@ func stays(p kinds.Policy, item *PersonaItem) string {
 		}
 	case !p.Kind(item.Kind).Exports:
 		return fmt.Sprintf("the policy of the space does not let the kind %s leave", item.Kind)
+	}
+	if kind := p.Kind(item.Kind); item.Proposed && kind.Binds() {
+		return fmt.Sprintf("an agent proposed it, and the kind %s would make it a constraint where a person revises with it", item.Kind)
 	}
 	return ""
 }

@@ -179,7 +179,9 @@ func (s *Server) call(ctx context.Context, t tool, arguments []byte) (*sdk.CallT
 	if err != nil {
 		return nil, err
 	}
-	ctx = access.As(ctx, who)
+	asking := who
+	asking.Model = true // an agent calls tools, also with the key of an admin
+	ctx = access.As(ctx, asking)
 	if len(arguments) == 0 {
 		arguments = []byte("{}")
 	}

@@ -89,13 +89,29 @@ func setSpace(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.N
 	return api.Space{Space: string(s.Space), Policy: s.Policy, Seq: uint64(s.Seq)}, nil
 }
 
-func listSpaces(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, _ struct{}) (api.Spaces, error) {
+func listSpaces(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.SpacesQuery) (api.Spaces, error) {
+	if in.Constraints {
+		return loadedSpaces(ctx, k, tenant)
+	}
 	all, err := k.Beliefs().Spaces(ctx, tenant)
 	w := api.Spaces{Spaces: []api.Space{}}
 	for s, p := range all {
 		w.Spaces = append(w.Spaces, api.Space{Space: string(s), Policy: p})
 	}
 	slices.SortFunc(w.Spaces, func(a, b api.Space) int { return strings.Compare(a.Space, b.Space) })
+	return w, err
+}
+
+// loadedSpaces are the spaces with what their constraints add up to.
+func loadedSpaces(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant) (api.Spaces, error) {
+	w := api.Spaces{Spaces: []api.Space{}}
+	list, err := k.Beliefs().Loads(ctx, tenant)
+	for _, s := range list {
+		w.Spaces = append(w.Spaces, api.Space{
+			Space: string(s.Space), Policy: string(s.Policy),
+			Constraints: &api.ConstraintLoad{Count: s.Count, Bytes: s.Bytes, Longest: s.Longest, Over: s.Over(), Proposed: s.Proposed},
+		})
+	}
 	return w, err
 }
 
@@ -138,6 +154,9 @@ func beliefOutcome(o *journal.Outcome) api.BeliefOutcome {
 	if o.Result == journal.Refused {
 		if w.Reason = "conflict"; o.Protects {
 			w.Reason = "protected"
+		}
+		if o.Vouched {
+			w.Reason = "vouched"
 		}
 	}
 	for i := range o.GaveWay {

@@ -120,6 +120,9 @@ func Context(i *kernel.IssuedContext) api.Context {
 	for n := range b.Beliefs {
 		w.Beliefs[n] = b.Beliefs[n].Address().String()
 	}
+	for _, o := range i.Overfull {
+		w.Overfull = append(w.Overfull, api.OverfullSpace{Space: string(o.Space), Count: o.Load.Count, Left: o.Left})
+	}
 	switch b.Request.Format {
 	case contexts.OpenAI, contexts.Anthropic, contexts.JSON:
 		w.Body = i.Prompt

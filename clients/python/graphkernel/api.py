@@ -33,6 +33,8 @@ Code = Literal[
     "not_continued",  # The log does not continue what was signed
     "persona_refused",  # The persona is not taken
     "slice_too_large",  # The slice is too large
+    "too_many_constraints",  # The space has too many constraints
+    "too_many_waiting",  # Too many proposals wait
     "unknown_evidence",  # The evidence of a fact is not known
     "unknown_parent",  # A parent is not known
     "unknown_version",  # The bundle is of an unknown version
@@ -265,8 +267,8 @@ class BeliefOutcome(TypedDict):
     """Elements that rules and constraints connect with the request and that are kept. All others are, too."""
     outcome: Literal["changed", "unchanged", "refused"]
     """Of a request that is not changed, no link and no tag is recorded."""
-    reason: NotRequired[Literal["conflict", "protected"]]
-    """Why it was refused."""
+    reason: NotRequired[Literal["conflict", "protected", "vouched"]]
+    """Why it was refused. vouched: a person vouches for what the item states that it would change."""
     repeated: NotRequired[bool]
     """The request was answered before, and this says only where."""
     review: list[str]
@@ -497,6 +499,18 @@ class Consolidated(TypedDict):
     """In the order of the session."""
 
 
+class ConstraintLoad(TypedDict):
+    bytes: int
+    """Of all texts together."""
+    count: int
+    longest: int
+    """Bytes of the longest text."""
+    over: bool
+    """More than 64, one of more than 2048 bytes, or more than 16384 bytes together."""
+    proposed: NotRequired[int]
+    """Items of such kinds that are no constraints, since no person vouches for all that they say."""
+
+
 class Context(TypedDict):
     as_of: int
     beliefs: list[str]
@@ -512,6 +526,8 @@ class Context(TypedDict):
     facts: list[str]
     """The statements that were chosen, ascending."""
     format: str
+    overfull: NotRequired[list[OverfullSpace]]
+    """Spaces with too many constraints, of which not all are there."""
     policy_id: str
     prompt: NotRequired[str]
     """The prompt, in the formats markdown, xml and text."""
@@ -559,23 +575,25 @@ class ContextPolicy(TypedDict):
     weights: NotRequired[dict[str, Any]]
 
 
-class ContextRequest(TypedDict):
-    anchor: NotRequired[str]
-    """The turn that the agent goes on from."""
-    as_of: NotRequired[int]
-    """Choose from what was there at this sequence number; 0 is the anchor's own, or the present without an anchor."""
-    budget: NotRequired[int]
-    """Tokens of text, counted as UTF-8 bytes over four; the policy's if left out, which is also the most. Headings and markup are not counted: cost says what the whole prompt has."""
-    format: NotRequired[Literal["bundle", "markdown", "xml", "text", "openai", "anthropic", "json"]]
-    """bundle is evidence; the others are prompts. markdown if left out."""
-    policy: NotRequired[str]
-    """context@1 if left out."""
-    prompt: NotRequired[Literal["markdown", "xml", "text", "openai", "anthropic", "json"]]
-    """The format of the prompt that a bundle is evidence of; markdown if left out."""
-    spaces: NotRequired[list[str]]
-    """The spaces of beliefs that count, up to 16; all that there are if left out. What is believed in them of kinds that every context has, such as hard rules, is always in it."""
-    task: NotRequired[str]
-    """What the agent is about to do, in words. It may be absent if there is an anchor."""
+ContextRequest = TypedDict(
+    "ContextRequest",
+    {
+        "anchor": "NotRequired[str]",
+        "as_of": "NotRequired[int]",
+        "budget": "NotRequired[int]",
+        "except": "NotRequired[list[str]]",
+        "fit": "NotRequired[int]",
+        "folder": "NotRequired[str]",
+        "format": "NotRequired[Literal['bundle', 'markdown', 'xml', 'text', 'openai', 'anthropic', 'json']]",
+        "non_empty": "NotRequired[bool]",
+        "policy": "NotRequired[str]",
+        "prompt": "NotRequired[Literal['markdown', 'xml', 'text', 'openai', 'anthropic', 'json']]",
+        "recipient": "NotRequired[Recipient]",
+        "spaces": "NotRequired[list[str]]",
+        "task": "NotRequired[str]",
+        "task_of": "NotRequired[list[str]]",
+    },
+)
 
 
 class Conversation(TypedDict):
@@ -736,6 +754,18 @@ class EnrichedHit(TypedDict):
     """What its facts say for it, as a share of the best hit's."""
     score: int
     """As it was given."""
+    turn: str
+
+
+class ErasedTurn(TypedDict):
+    at: str
+    by: NotRequired[str]
+    """Who asked for it. Absent if that was not recorded."""
+    kind: Literal["erasure"]
+    reason: str
+    seq: int
+    tasks: NotRequired[list[str]]
+    """The contexts whose tasks had words of the turn and went with it."""
     turn: str
 
 
@@ -1050,6 +1080,8 @@ class Issued(TypedDict):
     bundle_sha256: str
     by: NotRequired[str]
     """Who was handed it first. Absent if that was not recorded."""
+    folder: NotRequired[str]
+    """Only conversations that were held in this folder were chosen from."""
     graph_snapshot_hash: str
     holds: NotRequired[int]
     """How many facts a slice of facts holds, or turns a context shows or a slice of turns holds; of these only if they were counted."""
@@ -1057,10 +1089,14 @@ class Issued(TypedDict):
     key_id: str
     leaf: int
     """The index of its leaf in the ledger."""
+    not_given: NotRequired[int]
+    """The number under which it is recorded that the context did not reach its recipient."""
     number: int
     """The tenant's first issued slice is 1."""
     policy_id: str
     policy_params_hash: str
+    recipient: NotRequired[Recipient]
+    """The session of an agent that a context was made for. Absent where no hook asked."""
     schema_version: str
     slice_id: str
     token: str
@@ -1317,6 +1353,24 @@ class NewTag(TypedDict):
     tag: str
 
 
+class NotGiven(TypedDict):
+    at: str
+    bundle_sha256: str
+    by: NotRequired[str]
+    """Who reported it. Absent if that was not recorded."""
+    context_id: str
+    reason: str
+    seq: int
+
+
+class OverfullSpace(TypedDict):
+    count: int
+    """Its constraints."""
+    left: int
+    """Those of them, the newest, that are not in the context as constraints."""
+    space: str
+
+
 class Overlap(TypedDict):
     as_of: int
     contexts: int
@@ -1533,6 +1587,12 @@ class Receipt(TypedDict):
     existing: int
     """Turns that were there already."""
     head: int
+
+
+class Recipient(TypedDict):
+    agent: str
+    event: str
+    session: str
 
 
 class RegisteredPolicy(TypedDict):
@@ -1788,6 +1848,8 @@ class Snapshot(TypedDict):
 
 
 class Space(TypedDict):
+    constraints: NotRequired[ConstraintLoad]
+    """If they were asked for."""
     policy: str
     seq: NotRequired[int]
     """The number since which it has this policy."""
@@ -2199,7 +2261,7 @@ class Operations:
     def belief_rules(self, *, space: str, as_of: int | None = None) -> BeliefBase:
         """List the rules of a space.
 
-        All statements of the kinds that the policy of the space marks `hard` or `always`. No similarity and no budget shortens the list.
+        All statements of the constraints of a space: what persons state of the kinds that its policy marks `hard` or `always`. No similarity and no budget shortens the list.
         """
         return self._transport.json("GET", "/api/beliefs/rules", query={"space": space, "as_of": as_of})
 
@@ -2334,7 +2396,7 @@ class Operations:
         """
         return self._transport.json("DELETE", f"/api/slices/{self._transport.segment(slice_id)}/task", query={"reason": reason}, body=body, media="application/json")
 
-    def erase_turn(self, id: str, body: ErasureRequest | None = None, *, reason: str | None = None) -> Event:
+    def erase_turn(self, id: str, body: ErasureRequest | None = None, *, reason: str | None = None) -> ErasedTurn:
         """Erase a turn's text for good, with a reason.
 
         Deletes the turn's text and salt for good and records when and why. The
@@ -2534,7 +2596,7 @@ class Operations:
     def import_persona(self, body: PersonaImport) -> ImportedPersona:
         """Take a persona into a space.
 
-        Takes each item under a new name, with where it is from as the reason. Everything is proposed, unless the caller may revise and asks for it. The signature is checked first, and then all items; if anything is wrong, nothing is recorded. Importing the same persona again changes nothing.
+        Takes each item under a new name, with where it is from as the reason. Everything is proposed, unless the caller asks to revise. It needs the permission to revise in any case: whose signature counts is not for an agent to say. A persona that says it is from this kernel must be signed by a key of its own. The signature is checked first, and then all items; if anything is wrong, nothing is recorded. Importing the same persona again changes nothing.
         """
         return self._transport.json("POST", "/api/beliefs/persona/import", body=body, media="application/json")
 
@@ -2718,9 +2780,12 @@ class Operations:
             if not after or after == last:
                 return
 
-    def list_spaces(self) -> Spaces:
-        """List the spaces of beliefs."""
-        return self._transport.json("GET", "/api/spaces")
+    def list_spaces(self, *, constraints: bool | None = None) -> Spaces:
+        """List the spaces of beliefs.
+
+        With `constraints=true`, each with what its constraints add up to.
+        """
+        return self._transport.json("GET", "/api/spaces", query={"constraints": constraints})
 
     def list_turns(self, *, conversation: str | None = None, key: str | None = None, role: Literal["user", "assistant", "system", "tool"] | None = None, after: str | None = None, limit: int | None = None) -> StoredTurns:
         """List turns, of one conversation, of one key, of one role, or all."""
@@ -2779,8 +2844,8 @@ class Operations:
     def propose_beliefs(self, body: BeliefRequest) -> BeliefOutcome:
         """Propose statements, from a source that may be wrong.
 
-        For agents, extraction and imports. It is a revision if all that would give way is less entrenched and not protected. Else nothing changes but that a conflict is
-        recorded for somebody to decide.
+        For agents, extraction and imports. It is a revision if all that would give way is less entrenched and not protected, and if it changes no item in which a person vouches for something. Else nothing changes but that a conflict is
+        recorded for somebody to decide. What an agent proposes is never a constraint, whatever its kind. At most 50 proposals of a key wait; another one that would have to wait is `too_many_waiting`.
         """
         return self._transport.json("POST", "/api/beliefs/propose", body=body, media="application/json")
 
@@ -2829,6 +2894,14 @@ class Operations:
         byte; without one, the newest bundle on record.
         """
         return self._transport.json("POST", f"/api/slices/{self._transport.segment(slice_id)}/replay", body=body, media="application/json")
+
+    def report_not_given(self, context_id: str, body: dict[str, Any]) -> NotGiven:
+        """Report that a context did not reach its session.
+
+        A context that names a `recipient` is recorded when it is made. The hook that could not hand it over reports that here: the record stays, says
+        `not_given`, and the context no longer counts among those that showed a turn. The caller who asked for the context reports it, or an admin.
+        """
+        return self._transport.json("POST", f"/api/contexts/{self._transport.segment(context_id)}/not-given", body=body, media="application/json")
 
     def resolve_conflict(self, body: ConflictResolution) -> ResolvedConflict:
         """End a conflict that waits.

@@ -28,6 +28,8 @@ export type Code =
   | "not_continued" // The log does not continue what was signed
   | "persona_refused" // The persona is not taken
   | "slice_too_large" // The slice is too large
+  | "too_many_constraints" // The space has too many constraints
+  | "too_many_waiting" // Too many proposals wait
   | "unknown_evidence" // The evidence of a fact is not known
   | "unknown_parent" // A parent is not known
   | "unknown_version" // The bundle is of an unknown version
@@ -253,8 +255,8 @@ export interface BeliefOutcome {
   kept: number;
   /** Of a request that is not changed, no link and no tag is recorded. */
   outcome: "changed" | "unchanged" | "refused";
-  /** Why it was refused. */
-  reason?: "conflict" | "protected";
+  /** Why it was refused. vouched: a person vouches for what the item states that it would change. */
+  reason?: "conflict" | "protected" | "vouched";
   /** The request was answered before, and this says only where. */
   repeated?: boolean;
   /** Revisions that depend on what gave way by a link that is no rule: somebody should look at them. */
@@ -481,6 +483,18 @@ export interface Consolidated {
   turns: string[];
 }
 
+export interface ConstraintLoad {
+  /** Of all texts together. */
+  bytes: number;
+  count: number;
+  /** Bytes of the longest text. */
+  longest: number;
+  /** More than 64, one of more than 2048 bytes, or more than 16384 bytes together. */
+  over: boolean;
+  /** Items of such kinds that are no constraints, since no person vouches for all that they say. */
+  proposed?: number;
+}
+
 export interface Context {
   as_of: number;
   /** The revisions that were chosen, ascending. */
@@ -496,6 +510,8 @@ export interface Context {
   /** The statements that were chosen, ascending. */
   facts: string[];
   format: string;
+  /** Spaces with too many constraints, of which not all are there. */
+  overfull?: OverfullSpace[];
   policy_id: string;
   /** The prompt, in the formats markdown, xml and text. */
   prompt?: string;
@@ -553,16 +569,28 @@ export interface ContextRequest {
   as_of?: number;
   /** Tokens of text, counted as UTF-8 bytes over four; the policy's if left out, which is also the most. Headings and markup are not counted: cost says what the whole prompt has. */
   budget?: number;
+  /** Choose no turns of these conversations, up to 1000. */
+  except?: string[];
+  /** The most bytes that the prompt may have: the budget is lowered until it does. */
+  fit?: number;
+  /** Choose only from conversations that were held in this folder, as their first turn spells it. */
+  folder?: string;
   /** bundle is evidence; the others are prompts. markdown if left out. */
   format?: "bundle" | "markdown" | "xml" | "text" | "openai" | "anthropic" | "json";
+  /** A context in which nothing was chosen is an error, not_found, and is not recorded. */
+  non_empty?: boolean;
   /** context@1 if left out. */
   policy?: string;
   /** The format of the prompt that a bundle is evidence of; markdown if left out. */
   prompt?: "markdown" | "xml" | "text" | "openai" | "anthropic" | "json";
+  /** The session of an agent that is handed the context. Each such context is recorded by itself. */
+  recipient?: Recipient;
   /** The spaces of beliefs that count, up to 16; all that there are if left out. What is believed in them of kinds that every context has, such as hard rules, is always in it. */
   spaces?: string[];
   /** What the agent is about to do, in words. It may be absent if there is an anchor. */
   task?: string;
+  /** The turns whose words the task has, up to 100: the erasure of one of them takes the task. */
+  task_of?: string[];
 }
 
 export interface Conversation {
@@ -722,6 +750,18 @@ export interface EnrichedHit {
   graph: number;
   /** As it was given. */
   score: number;
+  turn: string;
+}
+
+export interface ErasedTurn {
+  at: string;
+  /** Who asked for it. Absent if that was not recorded. */
+  by?: string;
+  kind: "erasure";
+  reason: string;
+  seq: number;
+  /** The contexts whose tasks had words of the turn and went with it. */
+  tasks?: string[];
   turn: string;
 }
 
@@ -1031,6 +1071,8 @@ export interface Issued {
   bundle_sha256: string;
   /** Who was handed it first. Absent if that was not recorded. */
   by?: string;
+  /** Only conversations that were held in this folder were chosen from. */
+  folder?: string;
   graph_snapshot_hash: string;
   /** How many facts a slice of facts holds, or turns a context shows or a slice of turns holds; of these only if they were counted. */
   holds?: number;
@@ -1038,10 +1080,14 @@ export interface Issued {
   key_id: string;
   /** The index of its leaf in the ledger. */
   leaf: number;
+  /** The number under which it is recorded that the context did not reach its recipient. */
+  not_given?: number;
   /** The tenant's first issued slice is 1. */
   number: number;
   policy_id: string;
   policy_params_hash: string;
+  /** The session of an agent that a context was made for. Absent where no hook asked. */
+  recipient?: Recipient;
   schema_version: string;
   slice_id: string;
   token: string;
@@ -1290,6 +1336,24 @@ export interface NewTag {
   tag: string;
 }
 
+export interface NotGiven {
+  at: string;
+  bundle_sha256: string;
+  /** Who reported it. Absent if that was not recorded. */
+  by?: string;
+  context_id: string;
+  reason: string;
+  seq: number;
+}
+
+export interface OverfullSpace {
+  /** Its constraints. */
+  count: number;
+  /** Those of them, the newest, that are not in the context as constraints. */
+  left: number;
+  space: string;
+}
+
 export interface Overlap {
   as_of: number;
   /** Contexts that were looked at. */
@@ -1501,6 +1565,12 @@ export interface Receipt {
   /** Turns that were there already. */
   existing: number;
   head: number;
+}
+
+export interface Recipient {
+  agent: string;
+  event: string;
+  session: string;
 }
 
 export interface RegisteredPolicy {
@@ -1749,6 +1819,8 @@ export interface Snapshot {
 }
 
 export interface Space {
+  /** If they were asked for. */
+  constraints?: ConstraintLoad;
   policy: string;
   /** The number since which it has this policy. */
   seq?: number;
@@ -2179,7 +2251,7 @@ export class Operations {
   /**
    * List the rules of a space.
    *
-   * All statements of the kinds that the policy of the space marks `hard` or `always`. No similarity and no budget shortens the list.
+   * All statements of the constraints of a space: what persons state of the kinds that its policy marks `hard` or `always`. No similarity and no budget shortens the list.
    */
   beliefRules(query: { "space": string; "as_of"?: number }): Promise<BeliefBase> {
     return this.transport.json("GET", `/api/beliefs/rules`, { query });
@@ -2355,7 +2427,7 @@ export class Operations {
    * body, or as a query parameter where bodies of DELETE are dropped on the
    * way; in an address it may end up in logs.
    */
-  eraseTurn(id: string, body?: ErasureRequest, query: { "reason"?: string } = {}): Promise<Event> {
+  eraseTurn(id: string, body?: ErasureRequest, query: { "reason"?: string } = {}): Promise<ErasedTurn> {
     return this.transport.json("DELETE", `/api/turns/${this.transport.segment(id)}`, { query, body, media: "application/json" });
   }
 
@@ -2591,7 +2663,7 @@ export class Operations {
   /**
    * Take a persona into a space.
    *
-   * Takes each item under a new name, with where it is from as the reason. Everything is proposed, unless the caller may revise and asks for it. The signature is checked first, and then all items; if anything is wrong, nothing is recorded. Importing the same persona again changes nothing.
+   * Takes each item under a new name, with where it is from as the reason. Everything is proposed, unless the caller asks to revise. It needs the permission to revise in any case: whose signature counts is not for an agent to say. A persona that says it is from this kernel must be signed by a key of its own. The signature is checked first, and then all items; if anything is wrong, nothing is recorded. Importing the same persona again changes nothing.
    */
   importPersona(body: PersonaImport): Promise<ImportedPersona> {
     return this.transport.json("POST", `/api/beliefs/persona/import`, { body, media: "application/json" });
@@ -2807,9 +2879,13 @@ export class Operations {
     }
   }
 
-  /** List the spaces of beliefs. */
-  listSpaces(): Promise<Spaces> {
-    return this.transport.json("GET", `/api/spaces`, {  });
+  /**
+   * List the spaces of beliefs.
+   *
+   * With `constraints=true`, each with what its constraints add up to.
+   */
+  listSpaces(query: { "constraints"?: boolean } = {}): Promise<Spaces> {
+    return this.transport.json("GET", `/api/spaces`, { query });
   }
 
   /** List turns, of one conversation, of one key, of one role, or all. */
@@ -2882,8 +2958,8 @@ export class Operations {
   /**
    * Propose statements, from a source that may be wrong.
    *
-   * For agents, extraction and imports. It is a revision if all that would give way is less entrenched and not protected. Else nothing changes but that a conflict is
-   * recorded for somebody to decide.
+   * For agents, extraction and imports. It is a revision if all that would give way is less entrenched and not protected, and if it changes no item in which a person vouches for something. Else nothing changes but that a conflict is
+   * recorded for somebody to decide. What an agent proposes is never a constraint, whatever its kind. At most 50 proposals of a key wait; another one that would have to wait is `too_many_waiting`.
    */
   proposeBeliefs(body: BeliefRequest): Promise<BeliefOutcome> {
     return this.transport.json("POST", `/api/beliefs/propose`, { body, media: "application/json" });
@@ -2944,6 +3020,16 @@ export class Operations {
    */
   replaySlice(slice_id: string, body?: Uint8Array): Promise<Replay> {
     return this.transport.json("POST", `/api/slices/${this.transport.segment(slice_id)}/replay`, { body, media: "application/json" });
+  }
+
+  /**
+   * Report that a context did not reach its session.
+   *
+   * A context that names a `recipient` is recorded when it is made. The hook that could not hand it over reports that here: the record stays, says
+   * `not_given`, and the context no longer counts among those that showed a turn. The caller who asked for the context reports it, or an admin.
+   */
+  reportNotGiven(context_id: string, body: Record<string, unknown>): Promise<NotGiven> {
+    return this.transport.json("POST", `/api/contexts/${this.transport.segment(context_id)}/not-given`, { body, media: "application/json" });
   }
 
   /**

@@ -17,7 +17,7 @@ const mostCompleted = 100
 // completeItems completes the address of an item as the first argument, with the items of the spaces that what is there may begin.
 func completeItems(a *cli.App) cobra.CompletionFunc {
 	return a.Stores.Complete(func(ctx context.Context, s *cli.Session, begin string) (refs []string, err error) {
-		all, err := cli.Do(ctx, s, view.ListSpaces, struct{}{})
+		all, err := cli.Do(ctx, s, view.ListSpaces, api.SpacesQuery{})
 		for _, one := range all.Spaces {
 			in := "kref://" + one.Space + "/"
 			if !strings.HasPrefix(in, begin) && !strings.HasPrefix(begin, in) {

@@ -158,8 +158,9 @@ func rulesCommand(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "rules SPACE",
 		Short: "List all rules of a space",
-		Long: `Lists all statements of the kinds that the policy of the space marks hard or always. Nothing shortens
-the list. The result, as JSON, is that of graphkernel belief base.`,
+		Long: `Lists all statements of the constraints of a space: what persons state of the kinds that its policy
+marks hard or always. Nothing shortens the list. The result, as JSON, is that of
+graphkernel belief base.`,
 		Example: `  graphkernel belief rules acme/support`,
 		Args:    spaceAnd(""),
 		RunE: func(c *cobra.Command, args []string) error {

@@ -27,7 +27,7 @@ func listSpaces(a *cli.App, c *cobra.Command) error {
 		if err := s.HoldsTurns(c.Context()); err != nil {
 			return err
 		}
-		all, err := cli.Do(c.Context(), s, view.ListSpaces, struct{}{})
+		all, err := cli.Do(c.Context(), s, view.ListSpaces, api.SpacesQuery{})
 		if err != nil {
 			return err
 		}
@@ -100,7 +100,7 @@ func setSpace(a *cli.App, c *cobra.Command, space, policy string) error {
 				return err
 			}
 		}
-		all, err := cli.Do(c.Context(), s, view.ListSpaces, struct{}{})
+		all, err := cli.Do(c.Context(), s, view.ListSpaces, api.SpacesQuery{})
 		if err != nil {
 			return err
 		}

@@ -174,7 +174,7 @@ func (st *Stores) CompleteTurns(conversations bool) cobra.CompletionFunc {
 // CompleteSpaces completes the name of a space of beliefs.
 func (st *Stores) CompleteSpaces() cobra.CompletionFunc {
 	return st.Complete(func(ctx context.Context, s *Session, begin string) (names []string, err error) {
-		all, err := Do(ctx, s, view.ListSpaces, struct{}{})
+		all, err := Do(ctx, s, view.ListSpaces, api.SpacesQuery{})
 		for _, one := range all.Spaces {
 			if strings.HasPrefix(one.Space, begin) && len(names) < mostCompleted {
 				names = append(names, one.Space+"\tunder "+one.Policy)

@@ -11,18 +11,20 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/capture"
 	hooks "github.com/graphkernel/graphkernel/cmd/graphkernel/capture"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/render"
+	"github.com/graphkernel/graphkernel/server/view"
 )
 
 func doctorCommand(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "doctor",
 		Short: "Say what is wrong, and how to mend it",
-		Long: `Looks at the store or the service, the keys, what waits to be taken in, and the hooks in the settings
-of agents. It changes nothing. A line is ok, "note" for what a person may want to know, or "wrong",
+		Long: `Looks at the store or the service, spaces with too many constraints, the keys, what waits to be taken
+in, and the hooks in the settings of agents. It changes nothing. A line is ok, "note" for what a person may want to know, or "wrong",
 with what to do about it. The exit code is 1 if anything is wrong. (fsck checks what is in a store.)
 
   {"checks":[{"of","status","found","mend"}]}`,
@@ -76,7 +78,13 @@ func (d *diagnosis) place(ctx context.Context) {
 		of, where = "service", cli.WithoutPassword(url)
 	}
 	var s statusJSON
-	err = d.a.Stores.WithoutTakingIn(ctx, func(session *cli.Session) error { return s.look(ctx, session) })
+	var spaces api.Spaces
+	err = d.a.Stores.WithoutTakingIn(ctx, func(session *cli.Session) (err error) {
+		if err = s.look(ctx, session); err == nil {
+			spaces, err = cli.Do(ctx, session, view.ListSpaces, api.SpacesQuery{Constraints: true})
+		}
+		return err
+	})
 	switch {
 	case errors.Is(err, cli.ErrNoStore):
 		d.add(of, note, "graphkernel import PATH makes it", "%s is not there yet", where)
@@ -90,6 +98,25 @@ func (d *diagnosis) place(ctx context.Context) {
 		d.add(of, wrong, mend, "%s: %v", where, err)
 	default:
 		d.add(of, fine, "", "%s: %s in %s", where, cli.Count(s.Turns, "turn"), cli.Count(s.Conversations, "conversation"))
+		d.constraints(spaces.Spaces)
+	}
+}
+
+// constraints looks at what every context has of each space of beliefs.
+func (d *diagnosis) constraints(spaces []api.Space) {
+	for _, s := range spaces {
+		c := s.Constraints
+		if c == nil {
+			continue // a service of an older version
+		}
+		if c.Over {
+			d.add("constraints", wrong, "graphkernel belief rules "+s.Space+" lists them; end some with graphkernel belief contract or belief deprecate",
+				"the space %s has %d in %d bytes, the longest %d; at most 64 in 16384, each at most 2048. Contexts leave out the newest that do not fit, and one of this space alone is refused then", s.Space, c.Count, c.Bytes, c.Longest)
+		}
+		if c.Proposed > 0 {
+			d.add("constraints", note, "graphkernel belief revise states one as your own; graphkernel belief contract ends one",
+				"in the space %s, %s of kinds that every context has: an agent proposed what they say, so they are no constraints", s.Space, cli.Count(c.Proposed, "item"))
+		}
 	}
 }
 

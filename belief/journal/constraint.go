@@ -1,0 +1,190 @@
+package journal
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/graphkernel/graphkernel/belief"
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/history"
+)
+
+// Bounds of the constraints of a space.
+const (
+	MaxConstraint      = 2 << 10  // bytes of the text of one
+	MaxConstraints     = 64       // in a space
+	MaxConstraintBytes = 16 << 10 // of all texts in a space together
+)
+
+// ErrTooManyConstraints is wrapped if a change would take the constraints of a space beyond their bounds.
+var ErrTooManyConstraints = errors.New("too many constraints")
+
+// Limits say what counts as a constraint of a space. The zero value bounds nothing.
+type Limits struct {
+	Binds func(kind string) bool // whether what people state in items of a kind is a constraint
+	Bytes func(*Revision) int    // of its text
+}
+
+// A Load is what the constraints of a space add up to.
+type Load struct{ Count, Bytes, Long, Longest int } // Long are those beyond MaxConstraint
+
+// Vouched reports whether a person vouches for all that the revision states. A constraint is a vouched revision of a kind that binds.
+func (r *Revision) Vouched() bool {
+	for i := range r.Statements {
+		if r.Statements[i].Rank.Class < belief.Human {
+			return false
+		}
+	}
+	return true
+}
+
+// Add counts a revision if it is a constraint.
+func (l *Limits) Add(to *Load, r *Revision) {
+	if r.Erased || !r.Vouched() || !l.Binds(r.Item.Kind()) {
+		return
+	}
+	n := l.Bytes(r)
+	to.Count, to.Bytes, to.Longest = to.Count+1, to.Bytes+n, max(to.Longest, n)
+	if n > MaxConstraint {
+		to.Long++
+	}
+}
+
+// Over reports whether a bound is exceeded.
+func (l Load) Over() bool {
+	return l.Count > MaxConstraints || l.Bytes > MaxConstraintBytes || l.Long > 0
+}
+
+// Grown refuses a load that is over its bounds and worse than the one before. So each constraint of an overfull space can be ended.
+func (l Load) Grown(before Load, space belief.Space) error {
+	switch {
+	case l.Long > before.Long:
+		return fmt.Errorf("%w: a constraint of %d bytes in the space %s, at most %d; say it in fewer words, or state it with a kind that not every context has", ErrTooManyConstraints, l.Longest, space, MaxConstraint)
+	case l.Count > MaxConstraints && l.Count > before.Count || l.Bytes > MaxConstraintBytes && l.Bytes > before.Bytes:
+		return fmt.Errorf("%w: the space %s would have %d in %d bytes, at most %d in %d; list them with graphkernel belief rules %s, and end one with graphkernel belief contract or belief deprecate",
+			ErrTooManyConstraints, space, l.Count, l.Bytes, MaxConstraints, MaxConstraintBytes, space)
+	}
+	return nil
+}
+
+// A limiting asks for the constraints of a space, once an exploring has found everything.
+type limiting struct {
+	Limits
+	stage int
+}
+
+// may reports whether something of the kinds of some items can be a constraint.
+func (l *limiting) may(items map[belief.Item]bool, kind string) bool {
+	if l.Binds == nil {
+		return false
+	}
+	for item := range items {
+		if l.Binds(item.Kind()) {
+			return true
+		}
+	}
+	return kind != "" && l.Binds(kind)
+}
+
+// needs asks for the items of a space, and then for what is current of those whose kinds bind.
+func (l *limiting) needs(k *history.State, space belief.Space) (n history.Needs) {
+	l.stage++
+	switch l.stage {
+	case 1:
+		key := space.Key()
+		n.Ranges = []history.Range{{Index: indexItems, Prefix: key[:], AsOf: history.Forever - 1}}
+	case 2:
+		for _, item := range l.items(k, space) {
+			n.Newest = append(n.Newest, keysOf(item)...)
+		}
+	case 3:
+		for _, item := range l.items(k, space) {
+			if seq, err := currentOf(k, item); err == nil && seq != 0 {
+				n.Entries = append(n.Entries, seq)
+			}
+		}
+	}
+	return n
+}
+
+func (l *limiting) items(k *history.State, space belief.Space) (list []belief.Item) {
+	for _, t := range termsOf(k, indexItems) {
+		if len(t.Key) < len(belief.Key{}) {
+			continue
+		}
+		if item, err := belief.NewItem(space, string(t.Key[len(belief.Key{}):])); err == nil && l.Binds(item.Kind()) {
+			list = append(list, item)
+		}
+	}
+	return list
+}
+
+// check refuses a plan that takes the constraints of a space beyond their bounds.
+func (l *limiting) check(k *history.State, space belief.Space, p *history.Plan) error {
+	if l.stage == 0 {
+		return nil // nothing can be a constraint
+	}
+	f := newFolding(&history.Plan{})
+	for _, item := range l.items(k, space) {
+		if err := f.know(k, item); err != nil {
+			return err
+		}
+	}
+	before := f.load(&l.Limits)
+	planned := map[dag.Seq]*Revision{}
+	for i := range p.Entries {
+		r, err := readEntry(&p.Entries[i])
+		if err != nil {
+			continue // a fact, or a link
+		}
+		switch r := r.(type) {
+		case *Revision:
+			planned[r.Seq] = r
+			if s := f.constraint(&l.Limits, r.Item); s != nil && r.Current {
+				s.current, s.tags[Current] = r, &history.Term{Since: r.Seq, Until: history.Forever}
+			}
+		case *Tag:
+			s := f.constraint(&l.Limits, r.Item)
+			if s == nil || r.Name != Current {
+				continue
+			}
+			s.current = planned[r.Entry]
+			if e, ok := k.Entries[r.Entry]; ok && s.current == nil {
+				if s.current, err = ReadRevision(&e); err != nil {
+					return err
+				}
+			}
+			s.tags[Current] = &history.Term{Since: r.Seq, Until: history.Forever}
+		case *Deprecation:
+			if s := f.constraint(&l.Limits, r.Item); s != nil {
+				if s.lapsed = nil; r.Deprecated {
+					s.lapsed = &history.Term{Since: r.Seq, Until: history.Forever}
+				}
+			}
+		}
+	}
+	return f.load(&l.Limits).Grown(before, space)
+}
+
+// constraint returns what is known of an item that may be a constraint; nil: it is none.
+func (f *folding) constraint(l *Limits, item belief.Item) *itemState {
+	if !l.Binds(item.Kind()) {
+		return nil
+	}
+	s := f.items[item]
+	if s == nil {
+		s = &itemState{tags: map[string]*history.Term{}}
+		f.items[item] = s
+	}
+	return s
+}
+
+// load adds up what is believed of items.
+func (f *folding) load(l *Limits) (sum Load) {
+	for _, s := range f.items {
+		if s.live() != 0 {
+			l.Add(&sum, s.current)
+		}
+	}
+	return sum
+}
