@@ -31,6 +31,7 @@ import (
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/slice/contexts"
 	"github.com/graphkernel/graphkernel/slice/facts"
+	"github.com/graphkernel/graphkernel/slice/issued"
 )
 
 // collect reads an iterator to its end.
@@ -699,6 +700,11 @@ func TestEveryOperation(t *testing.T) {
 		var decoded client.VerifiedContext
 		if err := json.Unmarshal(made.Bytes, &decoded); !errors.Is(err, client.ErrDecode) || decoded.OK() || decoded.Turns() != nil || decoded.Prompt() != nil {
 			t.Errorf("decoded: %v", err)
+		}
+		to := issued.Recipient{Agent: "claude-code", Session: "5e55", Event: "SessionStart"}
+		told := must(c.Contexts().Assemble(ctx, client.ContextRequest{Task: "what was said", Fit: 3000, Delivery: issued.Delivery{Recipient: to}}))
+		if lost := must(client.Do(ctx, c, api.ReportNotGiven, api.NotGivenReport{ContextID: string(told.Claim.Provenance.SliceID), Bundle: told.SHA256.String(), Reason: "the pipe was closed"})); lost.Seq == 0 || lost.Bundle != told.SHA256.String() {
+			t.Errorf("%+v", lost)
 		}
 		shown := must(client.Do(ctx, c, api.AssembleContext, api.ContextRequest{Task: "what was said", Format: "openai"}))
 		if shown.Prompt != "" || !bytes.HasPrefix(shown.Body, []byte(`{"messages":[`)) || len(found.Hits) > 1 {

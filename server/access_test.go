@@ -25,13 +25,13 @@ import (
 var permitted = map[access.Role]string{
 	access.Verifier: "getCheckpoint getTile getConsistency getLogKeys verifyToken verifyBundle attestBundle convertBundle getCaller",
 	access.Agent: "convertBundle getCaller resolveTurn getCheckpoint getTile getConsistency getLogKeys admitTurns cutSlice cutSlices cutFacts proveBelief verifyToken verifyBundle attestBundle listPolicies getPolicy " +
-		"learnFact learnFacts retractFacts addAliases removeAlias listFacts factHistory traverseKnowledge findPaths knowledgeChanges knowledgeStats drawKnowledge listAliases searchTurns enrichHits assembleContext listSpaces proposeBeliefs getBeliefBase explainBelief beliefImpact diffBeliefs listItems beliefConflicts resolveKref tagKref linkKref beliefRules useBelief putWorking listWorking getWorking consolidateWorking clearWorking",
+		"learnFact learnFacts retractFacts addAliases removeAlias listFacts factHistory traverseKnowledge findPaths knowledgeChanges knowledgeStats drawKnowledge listAliases searchTurns enrichHits assembleContext reportNotGiven listSpaces proposeBeliefs getBeliefBase explainBelief beliefImpact diffBeliefs listItems beliefConflicts resolveKref tagKref linkKref beliefRules useBelief putWorking listWorking getWorking consolidateWorking clearWorking",
 	access.Auditor: "convertBundle getCaller resolveTurn listTurns lookUpTurns previewSlice explainCut explainContext attestBundle getBundle getEvidence getCheckpoint getTile getEntries getProof getConsistency getLogKeys getTurn listConversations getConversation listSlices listErasures turnHolding atlasSnapshot atlasOverlap atlasInfluence atlasCommunities atlasManifest blameTurn getSlice replaySlice explainTurn streamEvents " +
 		"verifyToken verifyBundle listPolicies getPolicy " +
-		"listFacts factHistory traverseKnowledge findPaths knowledgeChanges knowledgeStats drawKnowledge listAliases searchTurns enrichHits assembleContext listSpaces getBeliefBase explainBelief beliefImpact diffBeliefs listItems beliefConflicts resolveKref beliefRules listWorking getWorking",
+		"listFacts factHistory traverseKnowledge findPaths knowledgeChanges knowledgeStats drawKnowledge listAliases searchTurns enrichHits assembleContext reportNotGiven listSpaces getBeliefBase explainBelief beliefImpact diffBeliefs listItems beliefConflicts resolveKref beliefRules listWorking getWorking",
 	access.Admin: "convertBundle getCaller resolveTurn listTurns lookUpTurns previewSlice explainCut explainContext listKeys createKey revokeKey attestBundle getBundle getEvidence getCheckpoint getTile getEntries getProof getConsistency getLogKeys admitTurns getTurn eraseTurn eraseTask listConversations getConversation cutSlice cutSlices verifyToken verifyBundle " +
 		"listSlices listErasures turnHolding atlasSnapshot atlasOverlap atlasInfluence atlasCommunities atlasManifest blameTurn getSlice replaySlice explainTurn listPolicies registerPolicy getPolicy streamEvents " +
-		"learnFact learnFacts retractFacts addAliases removeAlias listFacts factHistory traverseKnowledge findPaths knowledgeChanges knowledgeStats drawKnowledge listAliases searchTurns enrichHits assembleContext cutFacts proveBelief " +
+		"learnFact learnFacts retractFacts addAliases removeAlias listFacts factHistory traverseKnowledge findPaths knowledgeChanges knowledgeStats drawKnowledge listAliases searchTurns enrichHits assembleContext reportNotGiven cutFacts proveBelief " +
 		"setSpace listSpaces reviseBeliefs contractBeliefs expandBeliefs proposeBeliefs getBeliefBase explainBelief beliefImpact diffBeliefs listItems beliefConflicts resolveKref tagKref deprecateItem restoreItem linkKref promoteBeliefs cascadeBeliefs resolveConflict beliefRules useBelief putWorking listWorking getWorking consolidateWorking clearWorking exportPersona importPersona decayBeliefs abstractBeliefs archiveBeliefs unarchiveBeliefs",
 }
 
@@ -108,6 +108,7 @@ func (s *service) questions(slice string, bundle []byte) map[string]question {
 		"verifyBundle":       {body: bundle},
 		"attestBundle":       {body: bundle},
 		"getBundle":          {path: map[string]string{"slice_id": slice}},
+		"reportNotGiven":     {path: map[string]string{"context_id": context.ContextID}, body: map[string]string{"bundle_sha256": context.BundleSHA256, "reason": "x"}},
 		"explainContext":     {path: map[string]string{"context_id": context.ContextID}, body: map[string]string{"turn": turnID(1)}},
 		"getEvidence":        {path: map[string]string{"slice_id": slice}},
 		"getCheckpoint":      {},
@@ -189,6 +190,9 @@ func TestRoles(t *testing.T) {
 			}
 			for _, role := range access.Roles {
 				q.key = s.keys[tenantA][role]
+				if q.op == "reportNotGiven" && role != access.Verifier { // the caller who asked for the context
+					q.path, q.body = s.notGiven(q.key)
+				}
 				if strings.Contains(" "+permitted[role]+" ", " "+q.op+" ") {
 					s.expect(200, q)
 					allowed++
@@ -214,9 +218,17 @@ func TestRoles(t *testing.T) {
 		}
 		_ = r.Body.Close()
 	}
-	if allowed != 9+51+58+96 || refused != 4*96-allowed {
+	if allowed != 9+52+59+97 || refused != 4*97-allowed {
 		t.Errorf("%d allowed, %d refused", allowed, refused)
 	}
+}
+
+// notGiven has a context made for a session, and returns what reports that it was not given.
+func (s *service) notGiven(key string) (path, body map[string]string) {
+	s.t.Helper()
+	var made api.Context
+	s.expect(200, question{op: "assembleContext", key: key, body: api.ContextRequest{Task: "turn", AsOf: 1, Recipient: &api.Recipient{Agent: "a", Session: "s", Event: "e"}}}).decode(s.t, &made)
+	return map[string]string{"context_id": made.ContextID}, map[string]string{"bundle_sha256": made.BundleSHA256, "reason": "the pipe was closed"}
 }
 
 // stream opens a stream of events.
@@ -277,6 +289,7 @@ func TestTenants(t *testing.T) {
 		{op: "replaySlice", path: map[string]string{"slice_id": sliceA}, body: bundleA},
 		{op: "explainTurn", path: map[string]string{"slice_id": sliceA}, body: map[string]string{"turn": turnID(1)}},
 		{op: "explainContext", path: map[string]string{"context_id": sliceA}, body: map[string]string{"fact": strings.Repeat("0", 64)}},
+		{op: "reportNotGiven", path: map[string]string{"context_id": sliceA}, body: map[string]string{"bundle_sha256": strings.Repeat("0", 64), "reason": "x"}},
 		{op: "getBundle", path: map[string]string{"slice_id": sliceA}},
 		{op: "cutSlice", body: api.SliceRequest{Anchor: turnID(5)}},
 		{op: "eraseTurn", path: map[string]string{"id": turnID(5)}, body: api.ErasureRequest{Reason: "x"}},

@@ -278,6 +278,10 @@ func TestRandom(t *testing.T) {
 		if q.op == "explainContext" && g.IntN(3) == 0 { // an erasure may have come since the one that is known
 			q.path["context_id"] = context()
 		}
+		if q.op == "reportNotGiven" && g.IntN(3) == 0 {
+			q.path, q.body = s.notGiven(s.admin())
+			q.key = s.admin()
+		}
 		a := s.ask(q)
 		if statuses[q.op] == nil {
 			statuses[q.op] = map[int]int{}

@@ -340,8 +340,12 @@ func TestEventsBetween(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	admitted := atomic.Int64{}
-	f.between = func() { // a turn, and an erasure after it
+	admitted, busy := atomic.Int64{}, atomic.Bool{}
+	f.between = func() { // a turn, and an erasure after it, which asks for what comes after a place itself
+		if !busy.CompareAndSwap(false, true) {
+			return
+		}
+		defer busy.Store(false)
 		n := int(admitted.Add(1)) + 1000
 		if n > 1030 {
 			return

@@ -142,6 +142,7 @@ var table = []row{
 	{is: kernel.ErrBeyondHead, code: api.CodeBeyondHead},
 	{is: access.ErrKey, code: api.CodeUnauthenticated},
 	{is: kernel.ErrKind, code: api.CodeNotFound},
+	{is: kernel.ErrNothing, code: api.CodeNotFound},
 	{is: kernel.ErrNotBelieved, code: api.CodeNotFound},
 	{is: kernel.ErrTaskGone, code: api.CodeNotFound},
 	{is: kernel.ErrNoMessage, code: api.CodeNotFound},

@@ -133,10 +133,48 @@ type Progress struct {
 	Done, Total int64
 }
 
-// Store checks all tenants of a store. The error says that the check could not be
+// A selfChecker is a store whose database checks its own files.
+type selfChecker interface {
+	SelfCheck(ctx context.Context) (findings []string, err error)
+}
+
+// selfCheck begins with what the database says of its own files: what it reads of a damaged one may be too little, and look whole.
+func (r *Report) selfCheck(ctx context.Context, s store.Store, o Options) {
+	checker, ok := s.(selfChecker)
+	if !ok {
+		return
+	}
+	findings, err := checker.SelfCheck(ctx)
+	if err != nil && ctx.Err() == nil { // it breaks off at a page that it cannot read
+		findings = append(findings, err.Error())
+	}
+	for _, detail := range findings {
+		r.find(o, Finding{Where: "database", Rule: "integrity", Detail: detail})
+	}
+}
+
+func (r *Report) find(o Options, f Finding) {
+	most := o.Findings
+	if most <= 0 {
+		most = DefaultFindings
+	}
+	if r.Found++; len(r.Findings) < most {
+		r.Findings = append(r.Findings, f)
+	}
+}
+
+// Database reports what the database of a store finds in its own files, and looks at nothing else. A store without a database of its own has none.
+func Database(ctx context.Context, s store.Store, o Options) Report {
+	r := Report{Heads: map[dag.Tenant]dag.Seq{}}
+	r.selfCheck(ctx, s, o)
+	return r
+}
+
+// Store checks all tenants of a store, after its database has checked its own files. The error says that the check could not be
 // done, and is nobody's finding.
 func Store(ctx context.Context, s store.Store, o Options) (Report, error) {
 	all := Report{Heads: map[dag.Tenant]dag.Seq{}}
+	all.selfCheck(ctx, s, o)
 	for after := dag.Tenant(""); ; {
 		page, err := s.Tenants(ctx, after, 100)
 		if err != nil {
@@ -150,6 +188,10 @@ func Store(ctx context.Context, s store.Store, o Options) (Report, error) {
 				return all, fmt.Errorf("fsck: the list of tenants has %q after %q", tenant, after)
 			}
 			after = tenant
+			if _, err := dag.ParseTenant(string(tenant)); err != nil { // nothing of such a name can be recomputed
+				all.find(o, Finding{Where: "tenants", Rule: "form", Detail: fmt.Sprintf("the name of a tenant is %q, which no tenant has", string(tenant))})
+				continue
+			}
 			if err := all.tenant(ctx, s, tenant, o); err != nil {
 				return all, err
 			}
@@ -160,6 +202,7 @@ func Store(ctx context.Context, s store.Store, o Options) (Report, error) {
 // Tenant checks one tenant. One that has nothing is in order.
 func Tenant(ctx context.Context, s store.Store, tenant dag.Tenant, o Options) (Report, error) {
 	r := Report{Heads: map[dag.Tenant]dag.Seq{}}
+	r.selfCheck(ctx, s, o)
 	err := r.tenant(ctx, s, tenant, o)
 	return r, err
 }

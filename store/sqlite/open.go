@@ -278,6 +278,7 @@ func dataSource(path string, busy time.Duration, pragmas ...string) (string, err
 	q.Add("_pragma", "busy_timeout("+strconv.FormatInt(busy.Milliseconds(), 10)+")")
 	q.Add("_pragma", "temp_store(memory)")
 	q.Add("_pragma", "trusted_schema(0)")
+	q.Add("_pragma", "cell_size_check(1)") // a damaged inner page is an error, and not a short list
 	for _, p := range pragmas {
 		q.Add("_pragma", p)
 	}

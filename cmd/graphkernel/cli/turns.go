@@ -126,7 +126,12 @@ func Called(ctx context.Context, s *Session, c *api.Conversation) (string, error
 	if c.Title != "" {
 		return Title(c.Title), nil
 	}
-	t, err := FirstPrompt(ctx, s, c.ID)
+	return FirstOfUser(ctx, s, c.ID)
+}
+
+// FirstOfUser returns the beginning of the first turn of a user in a conversation, whoever said it, for a line of a list; "" if there is none.
+func FirstOfUser(ctx context.Context, s *Session, conversation string) (string, error) {
+	t, err := s.TurnAfter(ctx, conversation, 0, dag.RoleUser.String())
 	if err != nil || t == nil {
 		return "", err
 	}
@@ -144,7 +149,7 @@ func Beginning(t *Turn) string {
 // mostPassedOver bounds how many turns of a user are passed over that no person said.
 const mostPassedOver = 20
 
-// FirstPrompt returns the first turn of a user in a conversation, nil if there is none. A turn that a program
+// FirstPrompt returns the first turn of a user in a conversation that a person said, nil if there is none. A turn that a program
 // said, or that was brought in a person's name by a key which does not speak for that person, is no prompt.
 func FirstPrompt(ctx context.Context, s *Session, conversation string) (*Turn, error) {
 	after := dag.Seq(0)

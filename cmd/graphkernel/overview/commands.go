@@ -104,13 +104,9 @@ func (s *statusJSON) look(ctx context.Context, session *cli.Session) error {
 	}
 	cli.ByLast(list)
 	for _, c := range list[:min(len(list), newestShown)] {
-		first, err := cli.FirstPrompt(ctx, session, c.ID)
+		prompt, err := cli.FirstOfUser(ctx, session, c.ID)
 		if err != nil {
 			return err
-		}
-		prompt := ""
-		if first != nil {
-			prompt = cli.Beginning(first)
 		}
 		s.Newest = append(s.Newest, newestJSON{c.ID, c.Title, c.Turns, c.LastAt, prompt})
 	}

@@ -101,6 +101,14 @@ func backup(a *cli.App, ctx context.Context, path string, force bool) (err error
 		return err
 	}
 	defer cli.CloseStore(from, &err)
+	if damaged := fsck.Database(ctx, from, fsck.Options{}); !damaged.OK() { // a copy of what can still be read would look whole
+		err = a.IO.Print(BackupJSON{File: path, Tenants: []tenantJSON{}, Check: fsckResult(&damaged)}, func(w io.Writer) { printReport(w, &damaged) })
+		if err == nil {
+			a.IO.Warn("the store is damaged, and was not copied; graphkernel fsck looks at all of it, and a restore of an older backup brings back what was whole")
+			err = cli.Finish(api.ExitDamaged)
+		}
+		return err
+	}
 	folder := filepath.Dir(target)
 	sqlite.RemoveDead(ctx, folder) // of backups that were killed
 	beside := sqlite.Temporary(folder)

@@ -1,0 +1,32 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+)
+
+// mostFindings bounds what SQLite says of a damaged file.
+const mostFindings = 100
+
+// SelfCheck has SQLite check the file: its pages, the order of its trees, its indexes against the tables, and its constraints. It returns what SQLite finds,
+// none if the file is whole. It reads all of the file: about 0.4 s for each 100 MB that the system has in memory.
+func (s *Store) SelfCheck(ctx context.Context) (findings []string, err error) {
+	if err := s.enter(ctx); err != nil {
+		return nil, fmt.Errorf("sqlite: check: %w", err)
+	}
+	defer s.gate.RUnlock()
+	rows, err := s.readers.QueryContext(ctx, fmt.Sprintf(`PRAGMA integrity_check(%d)`, mostFindings))
+	if err == nil {
+		var found string
+		err = each(rows, func() error {
+			if found != "ok" {
+				findings = append(findings, found)
+			}
+			return nil
+		}, &found)
+	}
+	if err != nil {
+		return findings, fmt.Errorf("sqlite: check: %w", err)
+	}
+	return findings, nil
+}
