@@ -9,7 +9,8 @@ import (
 const mostFindings = 100
 
 // SelfCheck has SQLite check the file: its pages, the order of its trees, its indexes against the tables, and its constraints. It returns what SQLite finds,
-// none if the file is whole. It reads all of the file: about 0.4 s for each 100 MB that the system has in memory.
+// none if the file is whole. It reads all of the file: 30 ms for 5 MB
+// that the system has in memory, on two busy processors.
 func (s *Store) SelfCheck(ctx context.Context) (findings []string, err error) {
 	if err := s.enter(ctx); err != nil {
 		return nil, fmt.Errorf("sqlite: check: %w", err)
