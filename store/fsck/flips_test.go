@@ -91,6 +91,20 @@ func firstChange(got, want string) string {
 	return "another number of tables"
 }
 
+// integrity returns the first line of what SQLite says of a file.
+func integrity(t *testing.T, path string) (line string) {
+	t.Helper()
+	db, err := sql.Open("sqlite", path)
+	if err == nil {
+		defer func() { _ = db.Close() }()
+		err = db.QueryRow(`PRAGMA integrity_check(1)`).Scan(&line)
+	}
+	if err != nil {
+		return err.Error()
+	}
+	return line
+}
+
 // innerBytes returns the places in a file that are within inner pages of its trees (database file format, section 1.6).
 func innerBytes(data []byte) (at []int) {
 	size := int(binary.BigEndian.Uint16(data[16:]))
@@ -156,6 +170,9 @@ func TestFlips(t *testing.T) {
 		if err != nil || !report.OK() {
 			found++
 			continue
+		}
+		if whole := integrity(t, damaged); whole != "ok" {
+			t.Errorf("byte %d: the check says that all is in order, and SQLite says %s", at, whole)
 		}
 		got, err := everything(t, damaged)
 		switch {
