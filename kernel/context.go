@@ -81,7 +81,7 @@ func (k Contexts) Assemble(ctx context.Context, tenant dag.Tenant, r ContextRequ
 // triesWhole is how often a context is assembled while its turns are erased, before the conversations concerned are left out.
 const triesWhole = 3
 
-// hand assembles, seals and records a context. Others may erase turns meanwhile, of which the commit decides: then it begins again, at last without the
+// hand assembles, seals and records a context. The commit decides whether others erased turns meanwhile; then it begins again, at last without the
 // conversations in which turns were erased. It is an error, which wraps ErrErasedSince, only if the task has the words of an erased turn.
 func (c *cache) hand(ctx context.Context, tenant dag.Tenant, p policy.Registered, r ContextRequest) (*IssuedContext, error) {
 	except := r.Delivery.Except.Unpack()

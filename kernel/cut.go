@@ -240,7 +240,7 @@ func (c *cache) record(ctx context.Context, s *slice.Slice, seal slice.Seal, tex
 	})
 }
 
-// resting says which turns a bundle rests on, and as of which head they were there.
+// resting names the turns on which a bundle rests, and the head at which they had their texts.
 type resting struct {
 	turns []dag.TurnID
 	as    dag.Seq

@@ -108,7 +108,7 @@ func before(t *testing.T, k *Kernel, anchor dag.TurnID) (bundles [][]byte) {
 	return bundles
 }
 
-// TestReading holds that what marks/1 took from a tool's text is the tool's in what is new, and that what was made before replays as it was made.
+// TestReading holds that a person's voice that marks/1 took from a tool's text is the tool's in new bundles, and that older bundles replay as they were made.
 func TestReading(t *testing.T) {
 	ctx := t.Context()
 	k, anchor := markedByText(t)

@@ -13,7 +13,7 @@ import (
 	"github.com/graphkernel/graphkernel/slice/issued"
 )
 
-// taskWords keeps the tasks of a tenant's contexts, so that an erasure finds those that have the words of a turn without reading the record again. A task
+// taskWords keeps the tasks of a tenant's contexts, so that an erasure finds the tasks with the words of a turn without reading the record again. A task
 // that was erased is dropped when its erasure is recorded here; one that another process erased is found once more, and erasing it has no effect.
 type taskWords struct {
 	mu   sync.Mutex
@@ -22,7 +22,7 @@ type taskWords struct {
 	size int // bytes of these texts
 }
 
-// mostTaskWords bounds the bytes of the tasks that are kept of a tenant. More are read anew for each erasure.
+// mostTaskWords bounds the bytes of the cached tasks of a tenant. Beyond it, each erasure reads the record again.
 const mostTaskWords = 16 << 20
 
 // fewWords is the least length of a normal form, in bytes, that counts as part of a longer text. A shorter one, such as "go on", has to be all of it.
@@ -75,13 +75,13 @@ func (c *cache) tasksWith(ctx context.Context, tenant dag.Tenant, text string) (
 	return found, nil
 }
 
-// taskWords returns what is kept of a tenant's tasks.
+// taskWords returns the cached tasks of a tenant.
 func (c *cache) taskWords(tenant dag.Tenant) *taskWords {
 	t, _ := c.tasks.LoadOrStore(tenant, &taskWords{of: map[slice.SliceID]string{}})
 	return t.(*taskWords)
 }
 
-// forgetTask drops what is kept of the task of a context.
+// forgetTask drops the cached task of a context.
 func (c *cache) forgetTask(tenant dag.Tenant, id slice.SliceID) {
 	t := c.taskWords(tenant)
 	t.mu.Lock()

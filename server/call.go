@@ -61,7 +61,7 @@ type call struct {
 	described body         // what the contract says of it
 	value     *canon.Value // the body, read strictly; nil if its schema takes anything
 
-	answer answer                    // what is sent when the place has been left
+	answer answer                    // sent when the place has been left
 	unsent func(reason string) error // records that the answer did not go out; nil: nothing is to be recorded
 
 	slice string // for the log: the slice id, if there is one

@@ -6,7 +6,7 @@ import (
 	"github.com/graphkernel/graphkernel/internal/loopback"
 )
 
-// TestIs is the table of names and addresses that are this machine, and of those that only look so.
+// TestIs is a table of names and addresses of this machine, and of look-alikes.
 func TestIs(t *testing.T) {
 	for host, want := range map[string]bool{
 		"localhost": true, "LOCALHOST": true, "localhost:8080": true, "127.0.0.1": true, "127.0.0.1:80": true, "127.255.255.254": true, "::1": true, "[::1]": true, "[::1]:443": true, "::ffff:127.0.0.1": true,

@@ -10,8 +10,8 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 )
 
-// A Delivery says of a context what its bundle does not: for which session of an agent it was made, what bounded the choice, and of which turns its task was
-// made. The record of the context has it. The zero value is a context that somebody asked for without a hook.
+// A Delivery holds the part of a context's record that its bundle does not have: the session of an agent for which the context was made, the bounds of the choice, and the turns
+// that the task quotes. The record of the context has it. The zero value is a context that somebody asked for without a hook.
 type Delivery struct {
 	Recipient
 	Folder string        // only conversations that were held in this folder were chosen from; "": all

@@ -13,7 +13,7 @@ func (r *Record) extended() bool {
 	return r.Reading != 0 || r.Head != 0 || r.Delivery != (Delivery{})
 }
 
-// appendExtension appends Reading, Head and Delivery as canonical JSON, without what is zero.
+// appendExtension appends Reading, Head and Delivery as canonical JSON, without zero values.
 func (r *Record) appendExtension(dst []byte) []byte {
 	d := &r.Delivery
 	w := canon.NewWriter(dst)

@@ -21,7 +21,7 @@ const indexUndelivered history.Index = 143
 
 // An Undelivered says that a context which is on record was not given: its recipient could not be told it.
 type Undelivered struct {
-	Seq     dag.Seq // its number in what is known; set by PutUndelivered
+	Seq     dag.Seq // its number in the stream Known; set by PutUndelivered
 	Context slice.SliceID
 	Bundle  dag.Digest
 	Reason  string // UTF-8
@@ -171,7 +171,7 @@ type UndeliveredCodec struct{}
 // Kinds is UndeliveredKind.
 func (UndeliveredCodec) Kinds() []history.Kind { return []history.Kind{UndeliveredKind} }
 
-// Stream is what is known.
+// Stream is history.Known.
 func (UndeliveredCodec) Stream() history.Stream { return history.Known }
 
 // Turns returns none.

@@ -126,7 +126,7 @@ func innerBytes(data []byte) (at []int) {
 }
 
 // TestFlips flips a bit anywhere in the file of a store, and then in the inner pages of its trees alone: the file is refused, the check finds it, or
-// nothing that is stored has changed, but for what no digest covers. It never ends in a panic.
+// no stored value has changed, except values that no digest covers. It never ends in a panic.
 func TestFlips(t *testing.T) {
 	flips := 500
 	if testing.Short() {

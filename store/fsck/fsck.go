@@ -138,7 +138,7 @@ type selfChecker interface {
 	SelfCheck(ctx context.Context) (findings []string, err error)
 }
 
-// selfCheck begins with what the database says of its own files: what it reads of a damaged one may be too little, and look whole.
+// selfCheck adds the database's findings about its own files: a read of a damaged file may return too little, and look whole.
 func (r *Report) selfCheck(ctx context.Context, s store.Store, o Options) {
 	checker, ok := s.(selfChecker)
 	if !ok {

@@ -96,7 +96,7 @@ func framed(b *contexts.Bundle) string {
 }
 
 // requestFor returns the request that answers an event, nil if there is nothing to ask for. A context is chosen from sessions that were held in the
-// folder of the event alone. A prompt is told nothing of its own session, which the agent knows; a session that goes on begins with what it said.
+// folder of the event alone. A prompt is told nothing of its own session, which the agent knows; a session that goes on begins with its own last turns.
 func requestFor(ctx context.Context, s *cli.Session, e *capture.Event) (*client.ContextRequest, error) {
 	own := ingest.SessionConversation(string(e.Agent), e.Session)
 	r := &client.ContextRequest{
@@ -129,14 +129,14 @@ const recentSessions = 50
 // aboutSessions is how many of a project's last sessions say what a new one may be about.
 const aboutSessions = 5
 
-// A recent says what was said last in a folder.
+// A recent holds the last turn of a folder and the first prompts of its last sessions.
 type recent struct {
 	last    dag.TurnID   // of the newest session there
 	prompts []string     // the first of each of the last sessions there
 	from    []dag.TurnID // the turns that the prompts are the beginnings of
 }
 
-// lately returns what was said last in the folder of a delivery, without the conversations that it excepts; nil if nothing was.
+// lately returns the recent turns of the folder of a delivery, without the conversations that it excepts; nil if there are none.
 func lately(ctx context.Context, s *cli.Session, to issued.Delivery) (*recent, error) {
 	list, err := s.Conversations(ctx)
 	if err != nil {

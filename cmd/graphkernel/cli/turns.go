@@ -129,7 +129,7 @@ func Called(ctx context.Context, s *Session, c *api.Conversation) (string, error
 	return FirstOfUser(ctx, s, c.ID)
 }
 
-// FirstOfUser returns the beginning of the first turn of a user in a conversation, whoever said it, for a line of a list; "" if there is none.
+// FirstOfUser returns the beginning of the first turn of role user in a conversation, for a line of a list; "" if there is none.
 func FirstOfUser(ctx context.Context, s *Session, conversation string) (string, error) {
 	t, err := s.TurnAfter(ctx, conversation, 0, dag.RoleUser.String())
 	if err != nil || t == nil {

@@ -205,7 +205,7 @@ func printIssued(w io.Writer, of issuedCommand, list []listedJSON, more bool) {
 	fmt.Fprintln(w, cli.Count(len(list), of.one))
 }
 
-// asker shows who asked for what was handed out: the session of an agent that it was made for, or else the caller.
+// asker shows the session of an agent for which a context was made, or else the caller.
 func asker(i *api.Issued) string {
 	if i.Recipient == nil {
 		return askedBy(i.By)
