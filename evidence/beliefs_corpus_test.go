@@ -251,6 +251,23 @@ func (c *corpus) loggedBeliefs(first, second *kernel.IssuedBelief) {
 	for _, name := range []string{"evidence", "revisions", "steps"} {
 		c.add("belief_statement_"+name+"_fail", evidence.Tampered, "A trusted signer signed a statement with another count of "+name+".", with(signed, attestFile, c.sealText(once(payload, `"`+name+`":3`, `"`+name+`":4`))), c.trustSigner(), "")
 	}
+	// The policy of a statement is in the order in which it is in a bundle.
+	for _, x := range []struct{ name, why, old, next string }{
+		{"functional", "The functional predicates of the policy do not ascend.", `["state","﨎-of"]`, `["﨎-of","state"]`},
+		{"functional_twice", "A functional predicate of the policy stands twice.", `["state","﨎-of"]`, `["state","state","﨎-of"]`},
+		{"objects", "The objects of an exclusive set of the policy do not ascend.", `["calm","cross","😀"]`, `["cross","calm","😀"]`},
+		{"sets", "The exclusive sets of the policy do not ascend.", `"exclusive":[`, `"exclusive":[{"objects":["a","b"],"predicate":"tone"},`},
+		{"sets_twice", "An exclusive set of the policy stands twice.", `"exclusive":[`, `"exclusive":[{"objects":["calm","cross","😀"],"predicate":"mood"},`},
+		{"kinds", "The kinds of the policy do not ascend.", `"kinds":[`, `"kinds":[{"entrenched_by":"event","level":1,"name":"self"},`},
+		{"name", "A name in the policy is not in its form.", `"functional":["state"`, `"functional":["State"`},
+	} {
+		c.add("belief_malformed_statement_"+x.name+"_fail", evidence.Malformed, x.why, with(signed, attestFile, c.sealText(once(payload, x.old, x.next))), c.trustSigner(), "")
+		c.add("belief_malformed_policy_"+x.name+"_fail", evidence.Malformed, x.why, map[string][]byte{bundleFile: once(first.Bundle, x.old, x.next)}, "", c.secret)
+	}
+	c.deepFile("belief_", "", bundleFile, map[string][]byte{}, first.Bundle, `"gkb/1"`, `"gkb/9"`, "", c.secret)
+	c.deepStatement("belief_", signed, c.trustSigner())
+	c.add("belief_malformed_leaf_beside_turns_fail", evidence.Malformed, "A bundle of turns beside a leaf of evidence of a belief that is not in its form.", with(files, attestFile, nil, bundleFile, turns.Bundle,
+		proofFile, c.onlyLeaf(once(must(ledger.ParseProof(files[proofFile])).Leaf, `"key_id":"k1",`, ``))), c.trustLog(), "")
 	c.add("belief_malformed_statement_fail", evidence.Malformed, "The predicate lacks a count.", with(signed, attestFile, c.sealText(once(payload, `"steps":3,`, ``))), c.trustSigner(), "")
 	c.add("belief_version_statement_fail", evidence.UnknownVersion, "A later predicate type.", with(signed, attestFile, c.sealText(once(payload, "belief/v1", "belief/v2"))), c.trustSigner(), "")
 }

@@ -135,6 +135,7 @@ func makeFactsCorpus(t testing.TB) []corpusCase {
 	c.loggedFacts(issued, second)
 	c.attestedFacts(issued, second)
 	c.disclosedFacts(issued)
+	c.deepFacts(issued)
 	c.cases = append(c.cases, namedFacts(t)...)
 	for i := range c.cases {
 		c.cases[i].namesFails(t)

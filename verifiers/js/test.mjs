@@ -341,8 +341,8 @@ test("evidence", async () => {
   const lying = makeAttestation(fixture, digest, { other: { ledger: { index: 4, origin: LOG_T.name } } });
   await expect("verified", { ...good, "attestation.json": lying }, { trust: `log ${LOG_T.vkey}\nquorum none\n` });
   const nested = (depth) => Array.from({ length: depth }).reduce((inner) => [inner], []);
-  await expect("verified", attested(makeAttestation(fixture, digest, { other: { zebra: nested(61) } })), { trust: signerOnly });
-  await expect("malformed", attested(makeAttestation(fixture, digest, { other: { zebra: nested(62) } })), { trust: signerOnly });
+  await expect("verified", attested(makeAttestation(fixture, digest, { other: { zebra: ["x".repeat(4096), nested(252)] } })), { trust: signerOnly });
+  await expect("malformed", attested(makeAttestation(fixture, digest, { other: { zebra: ["x".repeat(4096), nested(253)] } })), { trust: signerOnly });
   await expect("key_retired", makeEvidence(fixture, { seconds: NOW + 1e7 }), { trust: bounded, failing: "signer_time" });
 
   for (const other of [{ as_of: 999999 }, { key_id: "k9" }, { tenant: "other" }, { bundle: "0".repeat(64) }, { provenance: { ...fixture.provenance, slice_id: "0".repeat(16) } }, { type: "policy" }]) {

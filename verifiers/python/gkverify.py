@@ -2,8 +2,8 @@
 """gkverify: checks evidence of a Graph Kernel, trusting nothing but this file and Python's standard library.
 
 Written from docs/protocol.md (GKP/1) and docs/evidence.md alone, and what is about contexts (gkc/1) from docs/contexts.md, and what
-is about beliefs from docs/belief.md; "P n", "E n", "C" and "B" below name their sections. Bundles of facts it does not know; facts in a context are checked by their
-hashes, and the normal form of their names is not. To be read from top to bottom: JSON, forms, hashes, Ed25519, notes,
+is about beliefs from docs/belief.md, what is about names from docs/knowledge.md; "P n", "E n", "C", "B" and "K" below name their sections. Bundles of facts and evidence of
+beliefs it does not know, but facts and beliefs in a context. To be read from top to bottom: JSON, names, forms, hashes, Ed25519, notes,
 trust, bundle, context, prompt, attestation, verdict, command line.
 """
 import base64, bisect, datetime, getopt, hashlib, heapq, hmac, json, os, re, sys, unicodedata
@@ -43,18 +43,117 @@ def parse(data):
 spell = json.JSONEncoder(ensure_ascii=False).encode  # which escapes as RFC 8785 does
 is_key = re.compile(r"[ !#-\[\]-~]+").fullmatch  # needs no escapes
 
+MAX_DEPTH = 256
+
+def count(v): return 1 + sum(map(count, v.values() if isinstance(v, dict) else v if isinstance(v, list) else ()))
+
+# How many values a file may hold (E, conventions).
+def values_of_bundle(size): return size // 12 + 256
+def values_of_context(size): return min(size // 3, max(size // 12, 4194304)) + 256
+def values_of_statement(size): return size // 8 + 64
+def values_of_envelope(size): return 120
+def values_of_leaf(size): return size  # it is short
+
 def canonical(value): return write(value, 0).encode("utf-8")
 
 def write(v, depth):
     if isinstance(v, (str, bool)): return spell(v)
     if isinstance(v, int): return str(v)
     if isinstance(v, Fraction): return f"{v.ppm // 10**6}.{v.ppm % 10**6:06d}".rstrip("0")
-    need(depth < 64 or not isinstance(v, (list, dict)), "nested too deep")
+    need(depth < MAX_DEPTH or not isinstance(v, (list, dict)), "nested too deep")
     if isinstance(v, list): return "[" + ",".join(write(x, depth + 1) for x in v) + "]"
     if isinstance(v, dict):
         need(all(map(is_key, v)), "a key that is not of printable ASCII")
         return "{" + ",".join(f'"{key}":{write(v[key], depth + 1)}' for key in sorted(v)) + "}"
     return "?"  # equal to no input
+
+# ---- Names of entities (K "Names") ------------------------------------------------------------------------------
+# By the tables of Unicode that come with Python: those of the rules are Unicode 15, and a character that came later may be
+# judged otherwise. So may a name with more than 30 marks in a row, which the rules refuse.
+
+SPACE = "\t\n\v\f\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
+SHAPELESS = re.compile("[\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb"
+                       "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]")
+MAX_NAME = 2048
+
+def is_space(c): return re.match(f"[{SPACE}]", c) is not None
+def is_digit(c): return unicodedata.category(c)[0] == "N"
+def is_mark(c): return unicodedata.category(c)[0] == "M"
+def is_operator(c): return c in "<>="
+def separates(c): return c != "#" and (c in "<=>^`|~" or is_space(c) or unicodedata.category(c)[0] == "P" or unicodedata.category(c) == "Cc")
+def is_letter(c): return not (separates(c) or c in "+#" or is_mark(c))
+def starts_number(a, b): return is_digit(a) or a == "." and is_digit(b)
+def trimmed(text): return re.sub(f"^[{SPACE}]+|[{SPACE}]+\\Z", "", text)
+
+def fold_name(text):
+    """Steps 2 and 3, until nothing changes; None if that does not end, or the text is too long."""
+    if len(text.encode()) > MAX_NAME: return None
+    for _ in range(9):
+        before, text = text, unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", SHAPELESS.sub("", text)).casefold())
+        if before == text: return text
+    return None
+
+def bounded(name): return name if name and len(name.encode()) <= MAX_NAME else None
+
+def name_of(text):
+    """The canonical form of a name under normalize/1, or None if it has none."""
+    words, now = [""], fold_name(text)
+    for c in now or "":
+        if separates(c): words.append("")
+        elif words[-1] or c not in "+#" and not is_mark(c): words[-1] += c
+    return bounded("-".join(filter(None, words)))
+
+def name_of2(text):
+    """Under normalize/2; of a text that is not yet its digest, text_name knows it."""
+    if text.startswith("text:"): return text if re.fullmatch(TEXT_NAME, text) else None
+    literal, bare = None, trimmed(text)
+    if re.match(f"(branch|cmd|commit|conversation|file|pkg|test|turn|url|version):[^{SPACE}]", text):
+        literal = text
+    elif not re.search(f"[{SPACE}\0-\x1f\x7f-\x9f]", bare):
+        if re.match("[A-Za-z][A-Za-z0-9+.-]+://.", bare): literal = "url:" + bare
+        elif re.match(r"(/|\./|\.\./|~/).|[A-Za-z]:[\\/][^/]", bare): literal = "file:" + bare
+    if literal: return bounded(literal) if "\0" not in literal else None
+    name = fold_name(text)
+    for _ in range(9):
+        before, name = name, name and join_words(name)
+        if before == name: return bounded(name)
+    return None
+
+def text_name(text): return "text:" + sha256(unicodedata.normalize("NFC", trimmed(text)).encode()).hex()
+
+def join_words(text):
+    """Joins the words of a folded name once: its characters stay, separate words, or are operators, beside which nothing does."""
+    out, last, begins = "", "", True
+    for i, c in enumerate(text):
+        kind = kind_of(text, i, begins)
+        if kind == "separator": begins = True
+        if kind == "separator" or kind == "mark" and begins: continue
+        if begins and out and kind != "operator" and not is_operator(last): out += "-"
+        out, last, begins = out + c, "=" if kind == "operator" else c, False
+    return out
+
+def kind_of(text, i, begins):
+    c, before, after, next_ = text[i], text[i - 1] if i else " ", *f"{text[i + 1:i + 3]:2}"
+    if is_operator(c): return "operator"
+    if c == "-":
+        if is_operator(before) or is_operator(after): return "operator"
+        return "letter" if begins and starts_number(after, next_) else "separator"
+    if c in "%~@#^": return "letter"
+    if c == "+": return "separator" if begins and (is_letter(after) or is_mark(after)) and not starts_number(after, next_) else "letter"
+    if c in "!.": return "letter" if stop_stays(text, i) else "separator"
+    return "separator" if separates(c) else "mark" if is_mark(c) else "letter"
+
+def stop_stays(text, i):
+    """Of a run of full stops or exclamation marks."""
+    first, end = len(text[:i].rstrip(text[i])), len(text) - len(text[i:].lstrip(text[i]))
+    before, after = text[first - 1] if first else " ", f"{text[end:end + 1]:1}"
+    alone = is_space(before) or before in "-/" or is_operator(before)
+    if text[i] == "." and end - first == 1: return is_digit(after) and (is_digit(before) or alone)
+    return is_letter(after) or text[i] == "!" and after == "=" or alone
+
+TEXT_NAME, PLAIN_NAME = "text:[0-9a-f]{64}", "[a-z0-9$]+(-[a-z0-9$]+)*"  # the latter is canonical under both rules
+def is_name_by(rule): return lambda v: isinstance(v, str) and (len(v) <= MAX_NAME if re.fullmatch(PLAIN_NAME, v) else rule(v) == v)
+is_name1, is_name = is_name_by(name_of), is_name_by(name_of2)  # a name of normalize/1 is one of normalize/2, too
 
 # ---- Forms (P 1.2 to 1.4, 2, 3.1, 9, 15; E 2, 5, 7) -------------------------------------------------------------
 # A form is a pattern for texts, a range for integers, a dict for objects (each member, and no other), array(…), or a
@@ -78,10 +177,11 @@ def check(form, v, where):
         return check(form(v), v, where)
     need(holds, f"{where} is not of its form")
 
-def read_json(data, where, form, versions=()):
+def read_json(data, where, form, versions=(), values=values_of_bundle):
     """Checks the form. A version that is a text, but another one, goes before: it may have other members (P 10.1)."""
     need(len(data) <= 536870912, "too long")
     value, same = parse(data)
+    need(count(value) <= values(len(data)), "too many values")
     for *path, known in versions:
         found = value
         for key in path:
@@ -216,13 +316,12 @@ COUNTS = {"length": range(2**52 + 1), "most": range(2**52 + 1), "turns": range(2
 STATISTICS = with_some({"best": range(2**52 + 1), "conversations": COUNTS, "dates": COUNTS, "terms": array(is_string),
                         "words": COUNTS}, {"likeness": each("least most", range(2**32 + 1)), "named": lambda v: is_string(v) and v != ""})
 PROMPT = {"cost": range(2**29 + 1), "counter": "bytes/4@1", "hmac": HEX64}
-def is_name(v): return is_text(v, 2048) and v != ""  # that it is in normal form is not checked here
 def is_spelling(v): return is_text(v, 65536) and v != ""
 WRITTEN = lambda v: bool(v) and with_some({}, each("object predicate subject", is_spelling))(v)  # noqa: E731
-FACT = with_some({"confidence": is_decimal, "salt": HEX32, "source": "[!-~]{1,128}", "type": "fact/2",
-                  **each("object predicate subject", is_name)},
+FACT = lambda v: with_some({"confidence": is_decimal, "salt": HEX32, "source": "[!-~]{1,128}", "type": "fact/2",  # noqa: E731
+                  **each("object predicate subject", is_name if "normalize" in v else is_name1)} if isinstance(v, dict) else {},
                  {"normalize": "normalize/2", "slice": HASH64, "supersedes": array(HEX64, 1), "turn": UUID,
-                  "valid_from": is_time, "valid_until": is_time, "written": WRITTEN})
+                  "valid_from": is_time, "valid_until": is_time, "written": WRITTEN})(v)
 # Of beliefs (B).
 def is_true(v): return v is True
 def is_some(most): return lambda v: is_text(v, most) and v != ""
@@ -252,7 +351,7 @@ CONTEXT_DISCLOSURE = {
     "type": "disclosure", "version": "gkd/4"}
 CONTEXT_VERSIONS = (("provenance", "schema_version", "gkc/1"), ("policy", "type", "context_policy_v1"))
 OTHER_LEAF = lambda v: {"as_of": INTEGER, "at": is_time, "bundle": HEX64, "key_id": LABEL, "policy_id": POLICY_ID,  # noqa: E731
-                        "policy_params_hash": HEX64, "tenant": LABEL, "type": "context|facts", "version": "gkl/1"}
+                        "policy_params_hash": HEX64, "tenant": LABEL, "type": "belief|context|facts", "version": "gkl/1"}
 PAYLOAD_TYPE, STATEMENT_TYPE = "application/vnd.in-toto+json", "https://in-toto.io/Statement/v1"
 ENVELOPE = {"payload": is_base64, "payloadType": lambda v: v == PAYLOAD_TYPE,
             "signatures": array({"keyid": lambda v: isinstance(v, str), "sig": is_base64}, 0, 16)}
@@ -430,13 +529,13 @@ def read_proof(data):
     leaf, index = unbase64(lines[0][6:]), decimal_line(lines[1][6:], 2**48)
     need(len(leaf) <= 65535, "a leaf of more than 65535 bytes")
     path, c = [hash_line(line) for line in lines[2:]], read_checkpoint(checkpoint.encode())
-    v = read_json(leaf, "leaf", lambda v: isinstance(v, dict))
+    v = read_json(leaf, "leaf", lambda v: isinstance(v, dict), (), values_of_leaf)
     need(no_weights(v), "a decimal above 1, which no leaf has")
-    if v.get("type") in ("context", "facts"):
-        read_json(leaf, "leaf", OTHER_LEAF, (("version", "gkl/1"),))
+    if v.get("type") in ("belief", "context", "facts"):
+        read_json(leaf, "leaf", OTHER_LEAF, (("version", "gkl/1"),), values_of_leaf)
     if v.get("type") == "slice":
         known = schema_by("version", member(v, "provenance", "schema_version")).version
-        read_json(leaf, "leaf", LEAF, (("version", "gkl/1"), ("provenance", "schema_version", known)))
+        read_json(leaf, "leaf", LEAF, (("version", "gkl/1"), ("provenance", "schema_version", known)), values_of_leaf)
     return Proof(leaf, v, index, path, c)
 
 def no_weights(v):
@@ -668,7 +767,7 @@ def check_disclosure(v, turns, p):
 FIRST_TIME, LAST_TIME = "1970-01-01T00:00:00.000000Z", "9999-12-31T23:59:59.999999Z"  # what limits nothing is absent
 
 def read_context(data):
-    v = read_json(data, "context", CONTEXT, CONTEXT_VERSIONS)
+    v = read_json(data, "context", CONTEXT, CONTEXT_VERSIONS, values_of_context)
     statistics, most = v.get("statistics"), len(v["candidates"])
     need((statistics is None) == (v["request"]["task"] == ""), "statistics are there if and only if there is a task")
     need(all(max(i, j) < most and share <= 10**6 for i, j, share in v["overlaps"]), "overlaps of what is no candidate, or above 1")
@@ -717,7 +816,9 @@ def read_facts(facts):
         need(since != FIRST_TIME and until != LAST_TIME and (since or FIRST_TIME) < (until or LAST_TIME),
              "a fact that holds at no time, or is limited by what is no limit")
         need(ascending(before) and id_ not in before, "supersedes does not ascend, or holds the fact's own statement")
-        need(all(fact[key] != text for key, text in fact.get("written", {}).items()), "written as the name is")
+        for key, text in fact.get("written", {}).items():
+            rule = name_of if "normalize" not in fact else text_name if re.fullmatch(TEXT_NAME, fact[key]) else name_of2
+            need(text != fact[key] and rule(text) == fact[key], "written has what is no other spelling")
     return ids
 
 def statement_id(fact):
@@ -1007,10 +1108,10 @@ def token_of(v, secret):
 Attestation = namedtuple("Attestation", "message signatures digest predicate kind")
 
 def read_attestation(data):
-    envelope = read_json(data, "envelope", ENVELOPE)
+    envelope = read_json(data, "envelope", ENVELOPE, (), values_of_envelope)
     payload = unbase64(envelope["payload"])
     s = schema_by("predicate_type", member(parse(payload)[0], "predicateType"), KINDS)
-    statement = read_json(payload, "statement", STATEMENT(s), STATEMENT_VERSIONS(s))
+    statement = read_json(payload, "statement", STATEMENT(s), STATEMENT_VERSIONS(s), values_of_statement)
     predicate, subject = statement["predicate"], statement["subject"][0]
     need(subject["name"] == f"slice-{predicate['sliceId']}.json", "the subject is named after another slice")
     need(s not in SCHEMAS or ascending([r["turn"] for r in predicate["redacted"]]), "redacted does not ascend")
