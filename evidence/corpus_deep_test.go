@@ -60,7 +60,7 @@ func valuesOfStatement(size int) int { return size/8 + 64 }
 
 // deepFile adds what a file of another version is read as if its values nest as deep as they may, and one deeper. The file
 // is of a version that is known; old stands in it once, next is what stands there in a later one.
-func (c *corpus) deepFile(subject, name, file string, files map[string][]byte, data []byte, old, next, trust, secret string) {
+func (c *corpus) deepFile(name, file string, files map[string][]byte, data []byte, old, next, trust, secret string) {
 	most := valuesOfBundle
 	if next == `"gkc/9"` {
 		most = valuesOfContext
@@ -69,17 +69,17 @@ func (c *corpus) deepFile(subject, name, file string, files map[string][]byte, d
 	at := func(n int) map[string][]byte {
 		return with(files, file, once(later, `,"tenant":`, `,"nested":`+nested(n)+`,"tenant":`))
 	}
-	c.add(subject+"version_"+name+"deep_fail", evidence.UnknownVersion, "A later version, with a member that nests 256 deep, its object included: as deep as any file may.", at(mostDeep-1), trust, secret)
-	c.add(subject+"malformed_"+name+"deep_fail", evidence.Malformed, "A later version, with a member that nests 257 deep, its object included: no file may.", at(mostDeep), trust, secret)
+	c.add("version_"+name+"deep_fail", evidence.UnknownVersion, "A later version, with a member that nests 256 deep, its object included: as deep as any file may.", at(mostDeep-1), trust, secret)
+	c.add("malformed_"+name+"deep_fail", evidence.Malformed, "A later version, with a member that nests 257 deep, its object included: no file may.", at(mostDeep), trust, secret)
 	many := func(more int) map[string][]byte {
 		return with(files, file, full(more, most, func(numbers string) []byte { return once(later, `,"tenant":`, `,"numbers":[`+numbers+`],"tenant":`) }))
 	}
-	c.add(subject+"version_"+name+"many_fail", evidence.UnknownVersion, "A later version, with as many values as a file of its length may hold.", many(0), trust, secret)
-	c.add(subject+"malformed_"+name+"many_fail", evidence.Malformed, "A later version, with more values than a file of its length may hold.", many(2), trust, secret)
+	c.add("version_"+name+"many_fail", evidence.UnknownVersion, "A later version, with as many values as a file of its length may hold.", many(0), trust, secret)
+	c.add("malformed_"+name+"many_fail", evidence.Malformed, "A later version, with more values than a file of its length may hold.", many(2), trust, secret)
 }
 
 // deepStatement does the same for statements, whose predicates may have members that nobody knows.
-func (c *corpus) deepStatement(subject string, signed map[string][]byte, trust string) {
+func (c *corpus) deepStatement(signed map[string][]byte, trust string) {
 	tier := func(values string) []byte {
 		return firstOf(c.payload(signed[attestFile]), `"tokenKeyId":`, `"tier":[`+values+`],"tokenKeyId":`)
 	}
@@ -89,20 +89,20 @@ func (c *corpus) deepStatement(subject string, signed map[string][]byte, trust s
 	many := func(more int) map[string][]byte {
 		return with(signed, attestFile, c.sealText(full(more, valuesOfStatement, tier)))
 	}
-	c.add(subject+"statement_many", evidence.Verified, "A member of the predicate that is not known has as many values as a statement of its length may hold.", many(0), trust, "")
-	c.add(subject+"malformed_statement_many_fail", evidence.Malformed, "A member of the predicate that is not known has more values than a statement of its length may hold.", many(2), trust, "")
-	c.add(subject+"statement_deep", evidence.Verified, "A member of the predicate that is not known nests as deep as any may: 256 arrays and objects, with the statement and the predicate.", at(mostDeep-2), trust, "")
-	c.add(subject+"malformed_statement_deep_fail", evidence.Malformed, "A member of the predicate that is not known nests one deeper than any may.", at(mostDeep-1), trust, "")
+	c.add("statement_many", evidence.Verified, "A member of the predicate that is not known has as many values as a statement of its length may hold.", many(0), trust, "")
+	c.add("malformed_statement_many_fail", evidence.Malformed, "A member of the predicate that is not known has more values than a statement of its length may hold.", many(2), trust, "")
+	c.add("statement_deep", evidence.Verified, "A member of the predicate that is not known nests as deep as any may: 256 arrays and objects, with the statement and the predicate.", at(mostDeep-2), trust, "")
+	c.add("malformed_statement_deep_fail", evidence.Malformed, "A member of the predicate that is not known nests one deeper than any may.", at(mostDeep-1), trust, "")
 }
 
 // deepTurns are those of bundles of turns, their parts and proofs.
 func (c *corpus) deepTurns(files map[string][]byte) {
 	bundle := map[string][]byte{}
-	c.deepFile("", "", bundleFile, bundle, files[bundleFile], `"gkp/1"`, `"gkp/9"`, "", c.secret)
+	c.deepFile("", bundleFile, bundle, files[bundleFile], `"gkp/1"`, `"gkp/9"`, "", c.secret)
 	whole := parsed(files[bundleFile])
 	part := must(whole.Disclose(sum(files[bundleFile]), c.firstTurns(whole, 2))).Append(nil)
-	c.deepFile("", "part_", partFile, bundle, part, `"gkd/1"`, `"gkd/9"`, "", c.secret)
-	c.deepStatement("", with(files, proofFile, nil), c.trustSigner())
+	c.deepFile("part_", partFile, bundle, part, `"gkd/1"`, `"gkd/9"`, "", c.secret)
+	c.deepStatement(with(files, proofFile, nil), c.trustSigner())
 	leaf := func(n int) map[string][]byte {
 		return with(files, attestFile, nil, proofFile, c.onlyLeaf([]byte(`{"nested":`+nested(n)+`,"type":"other"}`)))
 	}

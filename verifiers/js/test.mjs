@@ -15,6 +15,7 @@ const VECTORS = here("../../golden/testdata/gkp-1.jsonl");
 const MARKED = here("../../golden/testdata/gkp-2.jsonl");
 const CASES = here("../../golden/verify");
 const FACTS = here("../../golden/verify-facts");
+const BELIEFS = here("../../golden/verify-beliefs");
 const CONTEXTS = here("../../golden/verify-contexts");
 const SECRET = Uint8Array.from({ length: 32 }, (_, i) => i);
 const bytes = (data) => new Uint8Array(Buffer.from(data));
@@ -555,7 +556,11 @@ async function judgeNamed(at) {
 }
 
 test("cases of facts made by the kernel", { skip: existsSync(FACTS) ? false : "golden/verify-facts does not exist: no cases of facts made by the kernel were run" }, async () => {
-  assert.deepEqual(await judgeNamed(FACTS), ["aliases", "beliefs", "canonical_order", "evidence", "facts", "inclusion", "policy_hash", "question", "reached", "slice_id", "snapshot", "steps", "token"]);
+  assert.deepEqual(await judgeNamed(FACTS), ["aliases", "canonical_order", "evidence", "facts", "inclusion", "policy_hash", "question", "reached", "slice_id", "snapshot", "token"]);
+});
+
+test("cases of evidence of beliefs made by the kernel", { skip: existsSync(BELIEFS) ? false : "golden/verify-beliefs does not exist: no cases of evidence of beliefs made by the kernel were run" }, async () => {
+  assert.deepEqual(await judgeNamed(BELIEFS), ["beliefs", "canonical_order", "evidence", "policy_hash", "question", "slice_id", "snapshot", "steps", "token"]);
 });
 
 test("cases of contexts made by the kernel", { skip: existsSync(CONTEXTS) ? false : "golden/verify-contexts does not exist: no contexts were verified" }, async () => {
