@@ -69,11 +69,7 @@ func TestDifferential(t *testing.T) {
 				}
 				from := [][][]specimen{{turns, fresh.made}, {facts, fresh.learned}, {contexts, fresh.assembled}, {beliefs, beliefs}}[of][random.IntN(2)]
 				m, how := from[random.IntN(len(from))].mutant(random, from)
-				by := verifiers
-				if of == 1 || of == 3 {
-					by = knowFacts(verifiers)
-				}
-				tally.add(compare(t, by, folder, &m, how))
+				tally.add(compare(t, verifiers, folder, &m, how))
 			}
 		})
 	}
@@ -123,11 +119,6 @@ type specimen struct {
 	of      signed // what it signs
 }
 
-// knowFacts are the verifiers that know bundles of facts and evidence of beliefs. The one in Python does not.
-func knowFacts(verifiers []verifier) []verifier {
-	return slices.DeleteFunc(slices.Clone(verifiers), func(v verifier) bool { return v.name == "python" })
-}
-
 func corpusSpecimens(t *testing.T, part golden.Part) (list []specimen) {
 	t.Helper()
 	cases, err := golden.EvidenceCases(part)
@@ -135,9 +126,6 @@ func corpusSpecimens(t *testing.T, part golden.Part) (list []specimen) {
 		t.Fatalf("%d cases, %v", len(cases), err)
 	}
 	for _, c := range cases {
-		if c.Name == "version_facts_fail" { // one of the verifiers knows turns alone
-			continue
-		}
 		list = append(list, specimen{
 			name: c.Name, files: c.Evidence, trust: c.Trust, keyID: c.KeyID, secret: c.Secret, full: slices.Contains(c.Args, "--require-full"),
 		})
