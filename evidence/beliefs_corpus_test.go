@@ -13,6 +13,7 @@ import (
 	"github.com/graphkernel/graphkernel/evidence"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/ledger"
+	"github.com/graphkernel/graphkernel/ledger/attest"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/slice/beliefs"
@@ -68,8 +69,11 @@ func (c *corpus) forgedBelief(data []byte, change func(*beliefs.Bundle)) []byte 
 // agreeBelief makes the header agree with the body.
 func agreeBelief(b *beliefs.Bundle) { agreeHeader(b.Check, &b.Provenance, beliefs.CheckQuestion) }
 
-// beliefCases are the cases of evidence of beliefs. Each name begins with belief.
-func beliefCases(t testing.TB) []corpusCase {
+// beliefsFolder is where the cases of evidence of beliefs are.
+const beliefsFolder = "../golden/verify-beliefs"
+
+// makeBeliefsCorpus makes every case of evidence of a belief. It is the same each time.
+func makeBeliefsCorpus(t testing.TB) []corpusCase {
 	c := &corpus{world: newWorld(t)}
 	c.believe()
 	ship := belief.Literal{Subject: "agent", Predicate: "may", Object: "ship"}
@@ -100,7 +104,7 @@ func (c *corpusCase) namesBeliefFails(t testing.TB) {
 			c.fails = append(c.fails, string(check.ID))
 		}
 	}
-	name := strings.Split(strings.TrimPrefix(c.name, "belief_"), "_")[0]
+	name := strings.Split(c.name, "_")[0]
 	id, named := map[string]slice.CheckID{"order": slice.CheckCanonicalOrder, "revisions": beliefs.CheckBeliefs, "steps": beliefs.CheckSteps, "evidence": beliefs.CheckEvidence}[name]
 	if named && !slices.Contains(c.fails, string(id)) || named && slices.Contains(c.fails, string(slice.CheckSnapshot)) {
 		t.Errorf("%s: %q fail, want %s and nothing of the header", c.name, c.fails, id)
@@ -109,7 +113,7 @@ func (c *corpusCase) namesBeliefFails(t testing.TB) {
 
 func (c *corpus) goodBeliefs(data []byte, ship belief.Literal) {
 	good := func(name, why string, data []byte) {
-		c.add("belief_good_"+name, evidence.Verified, why, map[string][]byte{bundleFile: data}, "", c.secret)
+		c.add("good_"+name, evidence.Verified, why, map[string][]byte{bundleFile: data}, "", c.secret)
 	}
 	good("rule", "A rule over what is stated, and over what that excludes.", data)
 	good("line_feed", "The file ends with a line feed, which is no part of the bundle.", append(bytes.Clone(data), '\n'))
@@ -118,9 +122,9 @@ func (c *corpus) goodBeliefs(data []byte, ship belief.Literal) {
 	good("excluded_set", "A negation that follows by an exclusive set, of names beyond ASCII.", c.proved(belief.Literal{Subject: "Spülstraße №\u00a09", Predicate: "mood", Object: "calm", Not: true}, nil).Bundle)
 	good("stated", "One statement, which rests on its author's word.", c.proved(belief.Literal{Subject: "Spülstraße №\u00a09", Predicate: "mood", Object: "\U0001F600"}, nil).Bundle)
 	good("as_of", "as_of is outside the token, which is all that is checked here.", c.forgedBelief(data, func(b *beliefs.Bundle) { b.AsOf++ }))
-	c.add("belief_good_full", evidence.Verified, "The whole is asked for, and evidence of a belief has no texts of turns that could be missing.", map[string][]byte{bundleFile: data}, "", c.secret, "--require-full")
-	c.add("belief_nothing_to_check_fail", evidence.WellFormed, "Neither a secret nor a trust file.", map[string][]byte{bundleFile: data}, "", "")
-	c.add("belief_token_other_secret_fail", evidence.Tampered, "The key's id is the same and the secret another.", map[string][]byte{bundleFile: data}, "", "k1 "+strings.Repeat("5c", 32))
+	c.add("good_full", evidence.Verified, "The whole is asked for, and evidence of a belief has no texts of turns that could be missing.", map[string][]byte{bundleFile: data}, "", c.secret, "--require-full")
+	c.add("nothing_to_check_fail", evidence.WellFormed, "Neither a secret nor a trust file.", map[string][]byte{bundleFile: data}, "", "")
+	c.add("token_other_secret_fail", evidence.Tampered, "The key's id is the same and the secret another.", map[string][]byte{bundleFile: data}, "", "k1 "+strings.Repeat("5c", 32))
 }
 
 // forgedBeliefs changes what evidence says, with a header and a token that agree, and then a part of the header alone.
@@ -180,7 +184,7 @@ func (c *corpus) forgedBeliefs(data []byte) {
 		{"evidence_left_out", "A turn that a statement rests on is missing.", func(b *beliefs.Bundle) { b.Evidence = b.Evidence[1:] }},
 		{"evidence_of_nothing", "A turn that no statement rests on.", func(b *beliefs.Bundle) { b.Evidence[2].ID[0] = 0xff }},
 	} {
-		c.add("belief_"+x.name+"_fail", evidence.Tampered, x.why, map[string][]byte{bundleFile: c.forgedBelief(data, func(b *beliefs.Bundle) {
+		c.add(""+x.name+"_fail", evidence.Tampered, x.why, map[string][]byte{bundleFile: c.forgedBelief(data, func(b *beliefs.Bundle) {
 			x.change(b)
 			agreeBelief(b)
 		})}, "", c.secret)
@@ -196,7 +200,7 @@ func (c *corpus) forgedBeliefs(data []byte) {
 		{"snapshot_title", "A revision has another title, with the digest of that.", func(b *beliefs.Bundle) { b.Revisions[0].Title += "!" }},
 		{"slice_id", "The slice's id is another.", func(b *beliefs.Bundle) { b.Provenance.SliceID = "0123456789abcdef" }},
 	} {
-		c.add("belief_header_"+x.name+"_fail", evidence.Tampered, x.why, map[string][]byte{bundleFile: c.forgedBelief(data, x.change)}, "", c.secret)
+		c.add("header_"+x.name+"_fail", evidence.Tampered, x.why, map[string][]byte{bundleFile: c.forgedBelief(data, x.change)}, "", c.secret)
 	}
 }
 
@@ -219,12 +223,12 @@ func (c *corpus) beliefForms(data []byte) {
 		{"evidence_leaf", "A leaf in capitals.", `"leaf":"`, `"leaf":"A`},
 		{"key", "The id of a key in capitals.", `"key_id":"k1"`, `"key_id":"K1"`},
 	} {
-		c.add("belief_malformed_"+x.name+"_fail", evidence.Malformed, x.why, map[string][]byte{bundleFile: firstOf(data, x.old, x.next)}, "", c.secret)
+		c.add("malformed_"+x.name+"_fail", evidence.Malformed, x.why, map[string][]byte{bundleFile: firstOf(data, x.old, x.next)}, "", c.secret)
 	}
 	for _, x := range []struct{ name, why, old, next string }{
 		{"later", "A later version.", `"gkb/1"`, `"gkb/2"`}, {"of_contexts", "The version of a context.", `"gkb/1"`, `"gkc/1"`}, {"policy", "A later policy.", `"kind_policy_v1"`, `"kind_policy_v2"`},
 	} {
-		c.add("belief_version_"+x.name+"_fail", evidence.UnknownVersion, x.why, map[string][]byte{bundleFile: once(data, x.old, x.next)}, "", c.secret)
+		c.add("version_"+x.name+"_fail", evidence.UnknownVersion, x.why, map[string][]byte{bundleFile: once(data, x.old, x.next)}, "", c.secret)
 	}
 }
 
@@ -237,20 +241,57 @@ func (c *corpus) loggedBeliefs(first, second *kernel.IssuedBelief) {
 	}
 	e, other, turns := c.attested(first.Bundle, 0, 1), c.attested(second.Bundle), c.slice(7)
 	files := map[string][]byte{bundleFile: first.Bundle, attestFile: e.Envelope, proofFile: proof(first.Record.Leaf)}
-	c.add("belief_log", evidence.Verified, "It is in a trusted log.", with(files, attestFile, nil), c.trustLog(), "")
-	c.add("belief_everything", evidence.Verified, "Token, attestation, log and two of three witnesses.", files, c.trustAll(), c.secret)
-	c.add("belief_log_of_another_fail", evidence.NotInLog, "A good proof, of other evidence.", with(files, attestFile, nil, proofFile, proof(second.Record.Leaf)), c.trustLog(), "")
-	c.add("belief_log_of_turns_fail", evidence.NotInLog, "A good proof, of a slice of turns.", with(files, attestFile, nil, proofFile, c.attest(turns).Proof), c.trustLog(), "")
-	c.add("belief_log_type_fail", evidence.NotInLog, "The leaf of a slice of facts, with all else as it should be.", with(files, attestFile, nil, proofFile, c.onlyLeaf(once(must(ledger.ParseProof(files[proofFile])).Leaf, `"type":"belief"`, `"type":"facts"`))), c.trustLog(), "")
-	c.add("belief_log_turns_fail", evidence.NotInLog, "A bundle of turns with the proof of evidence of a belief.", with(files, attestFile, nil, bundleFile, turns.Bundle), c.trustLog(), "")
-	c.add("belief_log_as_of_fail", evidence.NotInLog, "as_of is outside the token, not outside the leaf.", with(files, attestFile, nil, bundleFile, c.forgedBelief(first.Bundle, func(b *beliefs.Bundle) { b.AsOf++ })), c.trustLog(), c.secret)
+	c.add("log", evidence.Verified, "It is in a trusted log.", with(files, attestFile, nil), c.trustLog(), "")
+	c.add("everything", evidence.Verified, "Token, attestation, log and two of three witnesses.", files, c.trustAll(), c.secret)
+	c.add("log_of_another_fail", evidence.NotInLog, "A good proof, of other evidence.", with(files, attestFile, nil, proofFile, proof(second.Record.Leaf)), c.trustLog(), "")
+	c.add("log_of_turns_fail", evidence.NotInLog, "A good proof, of a slice of turns.", with(files, attestFile, nil, proofFile, c.attest(turns).Proof), c.trustLog(), "")
+	c.add("log_type_fail", evidence.NotInLog, "The leaf of a slice of facts, with all else as it should be.", with(files, attestFile, nil, proofFile, c.onlyLeaf(once(must(ledger.ParseProof(files[proofFile])).Leaf, `"type":"belief"`, `"type":"facts"`))), c.trustLog(), "")
+	c.add("log_turns_fail", evidence.NotInLog, "A bundle of turns with the proof of evidence of a belief.", with(files, attestFile, nil, bundleFile, turns.Bundle), c.trustLog(), "")
+	c.add("log_as_of_fail", evidence.NotInLog, "as_of is outside the token, not outside the leaf.", with(files, attestFile, nil, bundleFile, c.forgedBelief(first.Bundle, func(b *beliefs.Bundle) { b.AsOf++ })), c.trustLog(), c.secret)
 	signed := with(files, proofFile, nil)
-	c.add("belief_attestation_of_another_fail", evidence.Tampered, "A good attestation, of other evidence.", with(signed, attestFile, other.Envelope), c.trustSigner(), "")
-	c.add("belief_attestation_of_turns_fail", evidence.Tampered, "A good attestation, of a slice of turns.", with(signed, attestFile, c.attest(turns).Envelope), c.trustSigner(), "")
+	c.add("attestation_of_another_fail", evidence.Tampered, "A good attestation, of other evidence.", with(signed, attestFile, other.Envelope), c.trustSigner(), "")
+	c.add("attestation_of_turns_fail", evidence.Tampered, "A good attestation, of a slice of turns.", with(signed, attestFile, c.attest(turns).Envelope), c.trustSigner(), "")
 	payload := c.payload(e.Envelope)
 	for _, name := range []string{"evidence", "revisions", "steps"} {
-		c.add("belief_statement_"+name+"_fail", evidence.Tampered, "A trusted signer signed a statement with another count of "+name+".", with(signed, attestFile, c.sealText(once(payload, `"`+name+`":3`, `"`+name+`":4`))), c.trustSigner(), "")
+		c.add("statement_"+name+"_fail", evidence.Tampered, "A trusted signer signed a statement with another count of "+name+".", with(signed, attestFile, c.sealText(once(payload, `"`+name+`":3`, `"`+name+`":4`))), c.trustSigner(), "")
 	}
-	c.add("belief_malformed_statement_fail", evidence.Malformed, "The predicate lacks a count.", with(signed, attestFile, c.sealText(once(payload, `"steps":3,`, ``))), c.trustSigner(), "")
-	c.add("belief_version_statement_fail", evidence.UnknownVersion, "A later predicate type.", with(signed, attestFile, c.sealText(once(payload, "belief/v1", "belief/v2"))), c.trustSigner(), "")
+	for _, m := range []struct {
+		name   string
+		change func(*attest.Statement)
+	}{
+		{"as_of", func(s *attest.Statement) { s.AsOf++ }},
+		{"anchor", func(s *attest.Statement) { s.Provenance.Anchor[0] ^= 1 }},
+		{"snapshot", func(s *attest.Statement) { s.Provenance.GraphSnapshotHash[0] ^= 1 }},
+		{"policy_id", func(s *attest.Statement) { s.Provenance.PolicyID = "other@1" }},
+		{"policy_hash", func(s *attest.Statement) { s.Provenance.PolicyParamsHash[0] ^= 1 }},
+		{"policy", func(s *attest.Statement) { s.Policy = kinds.Default() }},
+		{"slice_id", func(s *attest.Statement) { s.Provenance.SliceID = "0123456789abcdef" }},
+		{"token_key", func(s *attest.Statement) { s.TokenKeyID = "k2" }},
+		{"digest", func(s *attest.Statement) { s.Subject[0] ^= 1 }},
+	} {
+		c.add("statement_"+m.name+"_fail", evidence.Tampered, "A trusted signer signed a statement whose "+m.name+" is not that of the evidence.", with(signed, attestFile, c.reseal(e.Envelope, m.change)), c.trustSigner(), "")
+	}
+	c.add("log_one_witness_fail", evidence.QuorumNotMet, "One of three witnesses cosigned, two are needed.", with(files, proofFile, proofWith(files[proofFile], func(p *ledger.Proof) {
+		p.Checkpoint = c.cosign(p.Checkpoint[:bytes.Index(p.Checkpoint, []byte("— w"))], c.now, 2)
+	})), c.trustAll(), "")
+	c.add("attestation_none_fail", evidence.KeyUnknown, "The trust file names a signer and no log, and there is no attestation.", map[string][]byte{bundleFile: first.Bundle}, c.trustSigner(), c.secret)
+	// The policy of a statement is in the order in which it is in a bundle.
+	for _, x := range []struct{ name, why, old, next string }{
+		{"functional", "The functional predicates of the policy do not ascend.", `["state","﨎-of"]`, `["﨎-of","state"]`},
+		{"functional_twice", "A functional predicate of the policy stands twice.", `["state","﨎-of"]`, `["state","state","﨎-of"]`},
+		{"objects", "The objects of an exclusive set of the policy do not ascend.", `["calm","cross","😀"]`, `["cross","calm","😀"]`},
+		{"sets", "The exclusive sets of the policy do not ascend.", `"exclusive":[`, `"exclusive":[{"objects":["a","b"],"predicate":"tone"},`},
+		{"sets_twice", "An exclusive set of the policy stands twice.", `"exclusive":[`, `"exclusive":[{"objects":["calm","cross","😀"],"predicate":"mood"},`},
+		{"kinds", "The kinds of the policy do not ascend.", `"kinds":[`, `"kinds":[{"entrenched_by":"event","level":1,"name":"self"},`},
+		{"name", "A name in the policy is not in its form.", `"functional":["state"`, `"functional":["State"`},
+	} {
+		c.add("malformed_statement_"+x.name+"_fail", evidence.Malformed, x.why, with(signed, attestFile, c.sealText(once(payload, x.old, x.next))), c.trustSigner(), "")
+		c.add("malformed_policy_"+x.name+"_fail", evidence.Malformed, x.why, map[string][]byte{bundleFile: once(first.Bundle, x.old, x.next)}, "", c.secret)
+	}
+	c.deepFile("", bundleFile, map[string][]byte{}, first.Bundle, `"gkb/1"`, `"gkb/9"`, "", c.secret)
+	c.deepStatement(signed, c.trustSigner())
+	c.add("malformed_leaf_beside_turns_fail", evidence.Malformed, "A bundle of turns beside a leaf of evidence of a belief that is not in its form.", with(files, attestFile, nil, bundleFile, turns.Bundle,
+		proofFile, c.onlyLeaf(once(must(ledger.ParseProof(files[proofFile])).Leaf, `"key_id":"k1",`, ``))), c.trustLog(), "")
+	c.add("malformed_statement_fail", evidence.Malformed, "The predicate lacks a count.", with(signed, attestFile, c.sealText(once(payload, `"steps":3,`, ``))), c.trustSigner(), "")
+	c.add("version_statement_fail", evidence.UnknownVersion, "A later predicate type.", with(signed, attestFile, c.sealText(once(payload, "belief/v1", "belief/v2"))), c.trustSigner(), "")
 }

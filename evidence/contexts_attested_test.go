@@ -174,6 +174,15 @@ func (c *corpus) disclosedContexts(files map[string][]byte, data []byte) {
 	c.contextPartForms(files, every)
 }
 
+// deepContexts are contexts, parts and statements that nest deep.
+func (c *corpus) deepContexts(data []byte) {
+	none := map[string][]byte{}
+	c.deepFile("", bundleFile, none, data, `"gkc/1"`, `"gkc/9"`, "", c.secret)
+	c.deepFile("part_", partFile, none, must(must(contexts.Parse(data)).Disclose(sum(data), contexts.Part{Prompt: true})).Append(nil), `"gkd/4"`, `"gkd/9"`, "", c.secret)
+	envelope, _ := c.logContext(data)
+	c.deepStatement(map[string][]byte{bundleFile: data, attestFile: envelope}, c.trustSigner())
+}
+
 func (c *corpus) changedContextParts(files map[string][]byte, every []byte) {
 	count := func(name string, by int) func(d *slice.Disclosure) {
 		return func(d *slice.Disclosure) {

@@ -255,6 +255,7 @@ func makeContextsCorpus(t testing.TB) []corpusCase {
 	c.contextVersions(first)
 	c.grow(40)
 	c.loggedContexts(first, second)
+	c.deepContexts(first)
 	for i := range c.cases {
 		c.cases[i].namesContextFails(t)
 	}

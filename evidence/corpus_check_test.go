@@ -40,12 +40,12 @@ func (c *corpusCase) folder() map[string][]byte {
 	return files
 }
 
-// TestCorpus compares the cases in golden/verify, golden/verify-facts and golden/verify-contexts with what they are
-// made to be, byte for byte, and judges them.
+// TestCorpus compares the cases of each part in golden with what they are made to be, byte for byte, and judges them.
 func TestCorpus(t *testing.T) {
 	t.Run("turns", func(t *testing.T) { checkCorpus(t, corpusFolder, makeCorpus(t), len(codes)) })
 	t.Run("facts", func(t *testing.T) { checkCorpus(t, factsFolder, makeFactsCorpus(t), 10) })
 	t.Run("contexts", func(t *testing.T) { checkCorpus(t, contextsFolder, makeContextsCorpus(t), 9) })
+	t.Run("beliefs", func(t *testing.T) { checkCorpus(t, beliefsFolder, makeBeliefsCorpus(t), 8) })
 }
 
 func checkCorpus(t *testing.T, folder string, cases []corpusCase, kinds int) {

@@ -150,6 +150,7 @@ func makeCorpus(t testing.TB) []corpusCase {
 	c.edges(files, first)
 	c.histories()
 	c.erased()
+	c.deepTurns(files)
 	c.add("version_facts_fail", evidence.UnknownVersion, "A bundle of facts of another version: unknown to those who know facts, and to those who know turns alone.", map[string][]byte{bundleFile: unknownFacts(t)}, "", c.secret)
 	return append(c.cases, markedCorpus(t)...)
 }

@@ -135,11 +135,12 @@ func makeFactsCorpus(t testing.TB) []corpusCase {
 	c.loggedFacts(issued, second)
 	c.attestedFacts(issued, second)
 	c.disclosedFacts(issued)
+	c.deepFacts(issued)
 	c.cases = append(c.cases, namedFacts(t)...)
 	for i := range c.cases {
 		c.cases[i].namesFails(t)
 	}
-	return append(c.cases, beliefCases(t)...)
+	return c.cases
 }
 
 // namesFails writes down which checks of a tampered bundle and its token fail. A case that was

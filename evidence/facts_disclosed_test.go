@@ -90,6 +90,14 @@ func (c *corpus) disclosedFacts(issued *kernel.IssuedFacts) {
 }
 
 // changedParts adds cases of disclosures that were changed after they were made, all tampered.
+// deepFacts are bundles, parts and statements that nest deep.
+func (c *corpus) deepFacts(issued *kernel.IssuedFacts) {
+	none := map[string][]byte{}
+	c.deepFile("", bundleFile, none, issued.Bundle, `"gkf/2"`, `"gkf/9"`, "", c.secret)
+	c.deepFile("part_", partFile, none, must(must(facts.Parse(issued.Bundle)).Disclose(sum(issued.Bundle), facts.Choice{Question: true})).Append(nil), `"gkd/2"`, `"gkd/9"`, "", c.secret)
+	c.deepStatement(map[string][]byte{bundleFile: issued.Bundle, attestFile: c.attested(issued.Bundle).Envelope}, c.trustSigner())
+}
+
 func (c *corpus) changedParts(files map[string][]byte, data []byte, list []changedPart) {
 	for _, x := range list {
 		d := parseFacts(data)

@@ -1,7 +1,9 @@
 package evidence_test
 
 import (
+	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -39,6 +41,11 @@ func namedFacts(t testing.TB) []corpusCase {
 	bad := func(name, why, old, next string) {
 		c.add("malformed_names_"+name+"_fail", evidence.Malformed, why, map[string][]byte{bundleFile: firstOf(b, old, next)}, "", c.secret)
 	}
+	must(c.kernel.Facts().Learn(c.ctx(), tenant, []knowledge.Act{{Kind: knowledge.Assert, Fact: must(knowledge.NewFact("grown", "says that", strings.Repeat("⁗", 600)+"x", "user"))}}))
+	grown := must(c.kernel.Facts().Slice(c.ctx(), tenant, kernel.FactRequest{Start: []string{"grown"}})).Bundle
+	c.add("good_names_grown", evidence.Verified, "A name whose spelling has more than 2 048 bytes once it is folded, and one byte once its words are joined.", map[string][]byte{bundleFile: grown}, "", c.secret)
+	empty := bytes.Index(b, []byte(`"object":"text:e3b0c442`))
+	c.add("malformed_names_text_written_fail", evidence.Malformed, "An empty text that is said to be written as nothing.", map[string][]byte{bundleFile: slices.Concat(b[:empty], firstOf(b[empty:], `"written":{`, `"written":{"object":"",`))}, "", c.secret)
 	const rule = `"normalize":"normalize/2"`
 	bad("rule", "A fact whose names are under a rule that nobody knows.", rule, `"normalize":"normalize/3"`)
 	bad("rule_1", "A fact that says normalize/1, which is said by saying nothing.", rule, `"normalize":"normalize/1"`)

@@ -10,11 +10,11 @@ import (
 	"strings"
 )
 
-//go:embed verify verify-facts verify-contexts
+//go:embed verify verify-facts verify-contexts verify-beliefs
 var verify embed.FS
 
 // An EvidenceCase is a folder of evidence, with what a verifier must make of it
-// (docs/evidence.md, section 8, docs/knowledge.md for those of facts, docs/contexts.md for those of contexts).
+// (docs/evidence.md, section 8, docs/knowledge.md for those of facts, docs/contexts.md for those of contexts, docs/belief.md for those of beliefs).
 type EvidenceCase struct {
 	Name     string // ends in _fail unless the exit code is 0
 	Why      string
@@ -36,6 +36,7 @@ const (
 	Turns    Part = "verify"
 	Facts    Part = "verify-facts"
 	Contexts Part = "verify-contexts"
+	Beliefs  Part = "verify-beliefs"
 )
 
 // EvidenceCases returns the cases of a part that ship with the project, by name.

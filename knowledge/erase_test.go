@@ -158,9 +158,13 @@ func TestErasure(t *testing.T) {
 			is := believed(t, b, head+100)
 			for id, v := range seen[head-1] {
 				want, supported := dag.PPM(0), false
+				var surest knowledge.Act // the first of the highest confidence
 				for i := range before[:head] { // by hand: the assertions from elsewhere since it was believed
 					rec, _ := knowledge.FromEntry(&before[i])
 					if rec.Seq >= v.Opened && !rec.Erased && rec.Act.Kind == knowledge.Assert && rec.Act.Fact.ID() == id && !erased[rec.Seq] {
+						if !supported || rec.Act.Fact.Confidence > want {
+							surest = rec.Act
+						}
 						want, supported = max(want, rec.Act.Fact.Confidence), true
 					}
 				}
@@ -172,6 +176,10 @@ func TestErasure(t *testing.T) {
 				}
 				if erased[v.Seq] && supported {
 					again++
+					surest.Supersedes = nil
+					if once := is[id].Act; once.Salt != surest.Salt || once.Leaf() != surest.Leaf() {
+						t.Fatalf("statement %s is asserted once more as %+v, want %+v", id, once, surest)
+					}
 				}
 			}
 			for _, name := range names {

@@ -14,6 +14,21 @@ import (
 
 var signTests = []struct{ in, want string }{
 	{"  New York City ", "new-york-city"},
+	{"a --> b", "a->b"},
+	{"a <-- b", "a<-b"},
+	{"a -- b", "a-b"},
+	{"text://x", "text:83ad6be980ad28b6160784c491e37c87a2df066a6c33fe835abb268a361b9280"},
+	{"file://x", "file://x"},
+	{" pkg:x", "pkg-x"},
+	{"pkg: x", "pkg-x"},
+	{"Pkg:x", "pkg-x"},
+	{"FTP://x", "url:FTP://x"},
+	{"TEXT://x", "url:TEXT://x"},
+	{"éa://x", "éa-x"},
+	{"h://x", "h-x"},
+	{"é" + strings.Repeat("\u0301", 29), "é" + strings.Repeat("\u0301", 29)},
+	{"क" + strings.Repeat("\u0903", 31), "क" + strings.Repeat("\u0903", 31)},
+	{"\u1100" + strings.Repeat("\u1161", 30), "가" + strings.Repeat("\u1161", 29)},
 	{"The Index", "the-index"},
 	{"e-mail", "e-mail"},
 	{"O'Neil, J.", "o-neil-j"},
@@ -109,6 +124,10 @@ func TestSignsRefused(t *testing.T) {
 		want error
 	}{
 		{"", ErrEmpty},
+		{"é" + strings.Repeat("\u0301", 30), ErrForm},
+		{"a" + strings.Repeat("\u0344", 16), ErrForm}, // two marks each
+		{"\u1100" + strings.Repeat("\u1161", 31), ErrForm},
+		{"a" + strings.Repeat("\u0301", 20) + "\u200d" + strings.Repeat("\u0301", 11), ErrForm},
 		{" ? ", ErrEmpty},
 		{"-", ErrEmpty},
 		{"/", ErrEmpty},

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -153,45 +152,6 @@ func agree(b *contexts.Bundle, c slice.Check) {
 	}
 }
 
-// A nameBook holds names of facts, with their spelling and their rule. The verifier in Python does not know the normal form of names: it is
-// compared on the names that are known to have it.
-type nameBook map[string]bool
-
-func (n nameBook) add(specimens []specimen) {
-	for i := range specimens {
-		for _, name := range namesIn(&specimens[i]) {
-			n[name] = true
-		}
-	}
-}
-
-// knows reports whether all names of a specimen's facts are known.
-func (n nameBook) knows(s *specimen) bool {
-	return !slices.ContainsFunc(namesIn(s), func(name string) bool { return !n[name] })
-}
-
-// namesIn returns the names of the facts of a context, or of a part of one.
-func namesIn(s *specimen) (names []string) {
-	type fact map[string]json.RawMessage
-	var doc struct {
-		Facts []fact
-		Shown []struct{ Fact fact }
-	}
-	for _, file := range []string{evidence.FileBundle, evidence.FileDisclosure} {
-		if json.Unmarshal(bytes.ToValidUTF8(s.files[file], nil), &doc) != nil {
-			continue
-		}
-		facts := doc.Facts
-		for _, x := range doc.Shown {
-			facts = append(facts, x.Fact)
-		}
-		for _, f := range facts {
-			names = append(names, fmt.Sprintf("%s %s %s %s %s", f["subject"], f["predicate"], f["object"], f["written"], f["normalize"]))
-		}
-	}
-	return names
-}
-
 // TestDifferentialBytes flips a bit of each byte of a context and of a part of one, and compares what the verifiers answer. It takes minutes:
 // go test ./cmd/graphkernel -run TestDifferentialBytes -differential.for 1h.
 func TestDifferentialBytes(t *testing.T) {
@@ -199,8 +159,6 @@ func TestDifferentialBytes(t *testing.T) {
 		t.Skip("it needs Python and Node.js: see its comment")
 	}
 	specimens := corpusSpecimens(t, golden.Contexts)
-	names := nameBook{}
-	names.add(specimens)
 	codes := map[int]int{}
 	verifiers, folder := startVerifiers(t), filepath.Join(t.TempDir(), "case")
 	for _, of := range []struct{ name, file string }{{"good_format_markdown", evidence.FileBundle}, {"dropped_turn_and_candidates", evidence.FileDisclosure}} {
@@ -210,11 +168,7 @@ func TestDifferentialBytes(t *testing.T) {
 			m.files = maps.Clone(good.files)
 			m.files[of.file] = bytes.Clone(good.files[of.file])
 			m.files[of.file][at] ^= 1
-			by := verifiers
-			if !names.knows(&m) {
-				by = knowFacts(verifiers)
-			}
-			code, _ := compare(t, by, folder, &m, fmt.Sprintf("byte %d of %s", at, of.file))
+			code, _ := compare(t, verifiers, folder, &m, fmt.Sprintf("byte %d of %s", at, of.file))
 			codes[code]++
 		}
 	}

@@ -46,7 +46,7 @@ func TestDifferential(t *testing.T) {
 		seed = rand.Uint64()
 	}
 	t.Logf("seed %d", seed)
-	turns, facts, contexts := corpusSpecimens(t, golden.Turns), corpusSpecimens(t, golden.Facts), corpusSpecimens(t, golden.Contexts)
+	turns, facts, contexts, beliefs := corpusSpecimens(t, golden.Turns), corpusSpecimens(t, golden.Facts), corpusSpecimens(t, golden.Contexts), corpusSpecimens(t, golden.Beliefs)
 	for i := range contexts {
 		contexts[i].remakes = contexts[i].secret != "" && contexts[i].files[evidence.FileBundle] != nil
 	}
@@ -59,24 +59,17 @@ func TestDifferential(t *testing.T) {
 			random := rand.New(rand.NewPCG(seed, worker))
 			folder := filepath.Join(t.TempDir(), "case")
 			var fresh *forge
-			var names nameBook
 			for n := 0; time.Now().Before(end) && tally.take(); n++ {
 				if n%200 == 0 {
-					fresh, names = newForge(t, random), nameBook{}
-					names.add(contexts)
-					names.add(fresh.assembled)
+					fresh = newForge(t, random)
 				}
-				of := random.IntN(3)
+				of := random.IntN(4)
 				if *differentialContexts {
 					of = 2
 				}
-				from := [][][]specimen{{turns, fresh.made}, {facts, fresh.learned}, {contexts, fresh.assembled}}[of][random.IntN(2)]
+				from := [][][]specimen{{turns, fresh.made}, {facts, fresh.learned}, {contexts, fresh.assembled}, {beliefs, beliefs}}[of][random.IntN(2)]
 				m, how := from[random.IntN(len(from))].mutant(random, from)
-				by := verifiers
-				if of == 1 || of == 2 && !names.knows(&m) {
-					by = knowFacts(verifiers)
-				}
-				tally.add(compare(t, by, folder, &m, how))
+				tally.add(compare(t, verifiers, folder, &m, how))
 			}
 		})
 	}
@@ -126,11 +119,6 @@ type specimen struct {
 	of      signed // what it signs
 }
 
-// knowFacts are the verifiers that know bundles of facts, and the normal form of names. The one in Python does not.
-func knowFacts(verifiers []verifier) []verifier {
-	return slices.DeleteFunc(slices.Clone(verifiers), func(v verifier) bool { return v.name == "python" })
-}
-
 func corpusSpecimens(t *testing.T, part golden.Part) (list []specimen) {
 	t.Helper()
 	cases, err := golden.EvidenceCases(part)
@@ -138,9 +126,6 @@ func corpusSpecimens(t *testing.T, part golden.Part) (list []specimen) {
 		t.Fatalf("%d cases, %v", len(cases), err)
 	}
 	for _, c := range cases {
-		if c.Name == "version_facts_fail" { // one of the verifiers knows turns alone
-			continue
-		}
 		list = append(list, specimen{
 			name: c.Name, files: c.Evidence, trust: c.Trust, keyID: c.KeyID, secret: c.Secret, full: slices.Contains(c.Args, "--require-full"),
 		})

@@ -62,18 +62,34 @@ function write(v) {
 
 const canonical = (value) => utf8(write(value));
 
-// Finds what JSON.parse lets pass; returns how many members there are in all objects.
+const MAX_DEPTH = 256;
+
+// Finds what JSON.parse lets pass; returns how many members there are in all objects, and how many values.
 function inspect(v, depth) {
   need(typeof v !== "string" || !/\p{Surrogate}/u.test(v), "half of a surrogate pair");
-  if (typeof v !== "object" || v === null) return 0;
-  need(depth < 64, "nested too deep");
+  if (typeof v !== "object" || v === null) return [0, 1];
+  need(depth < MAX_DEPTH, "nested too deep");
   const keys = isObject(v) ? Object.keys(v) : [];
   need(keys.every((key) => /^[ !#-[\]-~]+$/.test(key)), "a key that is not of printable ASCII");
-  return [...keys, ...Object.values(v)].reduce((count, x) => count + inspect(x, depth + 1), keys.length);
+  let [members, values] = [keys.length, 1];
+  for (const x of Object.values(v)) {
+    const inside = inspect(x, depth + 1);
+    [members, values] = [members + inside[0], values + inside[1]];
+  }
+  return [members, values];
 }
 
+// How many values a file may hold (E, conventions).
+const VALUES = {
+  bundle: (bytes) => Math.floor(bytes / 12) + 256,
+  context: (bytes) => Math.min(Math.floor(bytes / 3), Math.max(Math.floor(bytes / 12), 4194304)) + 256,
+  statement: (bytes) => Math.floor(bytes / 8) + 64,
+  envelope: () => 120,
+  leaf: () => Infinity, // it is short
+};
+
 // The value, and whether these bytes are its canonical spelling; Malformed if they are not strict JSON.
-function parse(data) {
+function parse(data, values = VALUES.leaf) {
   const text = decode(data);
   let value = null;
   try {
@@ -81,7 +97,8 @@ function parse(data) {
   } catch (fault) {
     need(false, `not strict JSON: ${fault.message}`);
   }
-  const count = inspect(value, 0);
+  const [count, all] = inspect(value, 0);
+  need(all <= values(data.length), "too many values");
   const same = write(value) === text;
   if (!same) { // is a key there twice? Every string is either followed by a colon, or no key.
     const keys = [...text.matchAll(/"(?:[^"\\]+|\\.)*"(\s*:)?/g)].filter((found) => found[1]);
@@ -234,9 +251,9 @@ function check(form, v, where) {
 }
 
 // Checks the form. A version that is a text, but another one, goes before: it may have other members (P 10.1).
-function readJSON(data, where, form, versions = []) {
+function readJSON(data, where, form, versions = [], values = VALUES.bundle) {
   need(data.length <= MAX_BUNDLE, "too long");
-  const [value, same] = parse(data);
+  const [value, same] = parse(data, values);
   for (const [path, known] of versions) {
     const found = path.reduce((v, key) => (isObject(v) && Object.hasOwn(v, key) ? v[key] : undefined), value);
     if (typeof found === "string" && !known.split(" ").includes(found)) throw new UnknownVersion(`${path.at(-1)} is '${found.slice(0, 40)}', not '${known}'`);
@@ -321,7 +338,7 @@ const LEAF = { as_of: INTEGER, at: isTime, bundle: HEX64, key_id: LABEL, provena
 const FACT_POLICY = { type: /^fact_policy_v1$/, direction: /^(both|incoming|outgoing)$/, max_hops: [1, 8], max_results: [1, 1000],
   min_confidence: isDecimal, predicates: new ArrayOf(isName, 0, 64) };
 const FACT_PROVENANCE = { ...PROVENANCE, schema_version: /^gkf\/2$/ };
-const isSpelling = (v) => isText(v, MAX_TEXT); // of any other name than a text's it is shorter, or makes no name
+const isSpelling = (v) => isText(v, MAX_TEXT) && v !== ""; // of any other name than a text's it is shorter, or makes no name
 const WRITTEN = (v) => isObject(v) && Object.keys(v).length > 0 && withSome({}, { object: isSpelling, predicate: isSpelling, subject: isSpelling });
 const NAMES_BY = (name) => ({ object: name, predicate: name, subject: name });
 const FACT = (v) => withSome({ confidence: isDecimal, salt: /^[0-9a-f]{32}$/, source: /^[!-~]{1,128}$/, type: /^fact\/2$/,
@@ -583,10 +600,10 @@ async function readProof(data) {
   const [leafBytes, index] = [unbase64(extra.slice(6)), decimalLine(place.slice(6), 2 ** 48)];
   need(leafBytes.length <= 65535, "a leaf of more than 65535 bytes");
   const [path, checkpoint] = [hashes.map(hashLine), await readCheckpoint(utf8(note.slice(blank + 2)))];
-  const leaf = readJSON(leafBytes, "leaf", isObject);
+  const leaf = readJSON(leafBytes, "leaf", isObject, [], VALUES.leaf);
   need(noWeights(leaf), "a decimal above 1, which no leaf has");
-  if (leaf.type === "slice") readJSON(leafBytes, "leaf", LEAF, LEAF_VERSIONS);
-  if (["facts", "context", "belief"].includes(leaf.type)) readJSON(leafBytes, "leaf", FACTS_LEAF(leaf.type), FACTS_LEAF_VERSIONS);
+  if (leaf.type === "slice") readJSON(leafBytes, "leaf", LEAF, LEAF_VERSIONS, VALUES.leaf);
+  if (["facts", "context", "belief"].includes(leaf.type)) readJSON(leafBytes, "leaf", FACTS_LEAF(leaf.type), FACTS_LEAF_VERSIONS, VALUES.leaf);
   return { leafBytes, leaf, index, path, checkpoint };
 }
 
@@ -863,6 +880,12 @@ async function* checkDisclosure(v) {
 const FACTS_BEGIN = utf8('{"aliases":[');
 const [FIRST_TIME, LAST_TIME] = ["1970-01-01T00:00:00.000000Z", "9999-12-31T23:59:59.999999Z"]; // what limits nothing is absent
 const byBytes = (names) => names.map((name) => hex(utf8(name))); // UTF-16 has another order
+// Texts compare as predicates and lists of objects do: no byte of UTF-8 is written with fewer digits, and what separates them is below all.
+const setKey = ({ predicate, objects }) => byBytes([predicate, ...objects]).join(" ");
+
+// Whether the lists of a policy ascend, in a bundle as in a statement; only those of facts and of beliefs have some.
+const policyAscends = ({ predicates = [], functional = [], exclusive = [], kinds = [] }) => ascending(byBytes(predicates)) && ascending(byBytes(functional))
+  && exclusive.every(({ objects }) => ascending(byBytes(objects))) && ascending(exclusive.map(setKey)) && ascending(kinds.map(({ name }) => name));
 
 // As readBundle, and the id of each fact's statement.
 async function readFacts(data) {
@@ -889,7 +912,7 @@ const shownAs = ({ shown }) => (member) => shown.filter((item) => Object.hasOwn(
 
 // Checks what no form says of the parts of a slice of facts; resolves to the ids of the statements.
 async function readFactParts(v, questions, lists) {
-  need(ascending(byBytes(v.policy.predicates)), "the policy's predicates do not ascend");
+  need(policyAscends(v.policy), "a list of the policy does not ascend");
   need(questions.every(({ start }) => new Set(start).size === start.length), "it starts from an entity twice");
   need(lists.every(({ reached }) => reached.every(({ hops, path }) => hops === path.length)), "hops is not the number of steps");
   return readStatements(v.facts);
@@ -1031,7 +1054,7 @@ function beginsAs(data, member) {
 }
 
 async function readContext(data) {
-  const v = readJSON(data, "context", CONTEXT, CONTEXT_VERSIONS);
+  const v = readJSON(data, "context", CONTEXT, CONTEXT_VERSIONS, VALUES.context);
   need((v.statistics === undefined) === (v.request.task === ""), "statistics are there if and only if there is a task");
   need(v.overlaps.every(([i, j, share]) => Math.max(i, j) < v.candidates.length && share <= 1e6), "an overlap of candidates that there are not, or above 1");
   if (v.statistics) checkStatistics(v.statistics);
@@ -1237,18 +1260,13 @@ class Queue {
 
 async function readBeliefProof(data) {
   const v = readJSON(data, "evidence of a belief", PROOF, BELIEF_VERSIONS);
-  const { functional, exclusive, kinds } = v.policy;
-  need(ascending(byBytes(functional)) && exclusive.every(({ objects }) => ascending(byBytes(objects))) && ascending(exclusive.map(({ predicate, objects }) => setKey(predicate, objects)))
-    && ascending(kinds.map(({ name }) => name)), "a list of the policy does not ascend");
+  need(policyAscends(v.policy), "a list of the policy does not ascend");
   for (const belief of v.revisions) await readBelief(belief);
   need(v.steps.every(([i, j]) => i < v.revisions.length && j < v.revisions[i].private.statements.length), "a step of a statement that there is not");
   const counts = { evidence: v.evidence.length, revisions: v.revisions.length, steps: v.steps.length };
   const text = `${v.revisions.length} revisions and ${v.steps.length} steps`;
   return { v, proof: v, text, statements: [], turns: [], turnCount: 0, counts, bundle: hex(await sha256(data)), isDisclosure: false };
 }
-
-// Texts compare as predicates and lists of objects do: no byte of UTF-8 is written with fewer digits, and what separates them is below all.
-const setKey = (predicate, objects) => [predicate, ...objects].map((name) => hex(utf8(name))).join(" ");
 
 const PROOF_LEAF = {
   revision: ({ public: of }) => canonical(of),
@@ -1392,13 +1410,13 @@ const sameBytes = (a, b) => a.length === b.length && a.reduce((seen, x, i) => se
 // ---- Attestation (E 5) ------------------------------------------------------------------------------------------
 
 function readAttestation(data) {
-  const envelope = readJSON(data, "envelope", ENVELOPE);
+  const envelope = readJSON(data, "envelope", ENVELOPE, [], VALUES.envelope);
   const payload = unbase64(envelope.payload);
   const kind = KINDS.get(parse(payload)[0]?.predicateType) ?? [...KINDS.values()][0];
-  const { predicate, subject: [subject] } = readJSON(payload, "statement", STATEMENT(kind), STATEMENT_VERSIONS(kind));
+  const { predicate, subject: [subject] } = readJSON(payload, "statement", STATEMENT(kind), STATEMENT_VERSIONS(kind), VALUES.statement);
   need(subject.name === `slice-${predicate.sliceId}.json`, "the subject is named after another slice");
   need(!kind.more.redacted || ascending(predicate.redacted.map(({ turn }) => turn)), "redacted does not ascend");
-  need(kind.policy !== FACT_POLICY || ascending(byBytes(predicate.policy.predicates)), "the policy's predicates do not ascend");
+  need(policyAscends(predicate.policy), "a list of the policy does not ascend");
   const message = concat(utf8(`DSSEv1 ${PAYLOAD_TYPE.length} ${PAYLOAD_TYPE} ${payload.length} `), payload);
   const signatures = envelope.signatures.map(({ keyid, sig }) => ({ keyid, signature: unbase64(sig) }));
   return { message, signatures, digest: subject.digest.sha256, predicate, kind };

@@ -15,6 +15,7 @@ const VECTORS = here("../../golden/testdata/gkp-1.jsonl");
 const MARKED = here("../../golden/testdata/gkp-2.jsonl");
 const CASES = here("../../golden/verify");
 const FACTS = here("../../golden/verify-facts");
+const BELIEFS = here("../../golden/verify-beliefs");
 const CONTEXTS = here("../../golden/verify-contexts");
 const SECRET = Uint8Array.from({ length: 32 }, (_, i) => i);
 const bytes = (data) => new Uint8Array(Buffer.from(data));
@@ -341,8 +342,8 @@ test("evidence", async () => {
   const lying = makeAttestation(fixture, digest, { other: { ledger: { index: 4, origin: LOG_T.name } } });
   await expect("verified", { ...good, "attestation.json": lying }, { trust: `log ${LOG_T.vkey}\nquorum none\n` });
   const nested = (depth) => Array.from({ length: depth }).reduce((inner) => [inner], []);
-  await expect("verified", attested(makeAttestation(fixture, digest, { other: { zebra: nested(61) } })), { trust: signerOnly });
-  await expect("malformed", attested(makeAttestation(fixture, digest, { other: { zebra: nested(62) } })), { trust: signerOnly });
+  await expect("verified", attested(makeAttestation(fixture, digest, { other: { zebra: ["x".repeat(4096), nested(252)] } })), { trust: signerOnly });
+  await expect("malformed", attested(makeAttestation(fixture, digest, { other: { zebra: ["x".repeat(4096), nested(253)] } })), { trust: signerOnly });
   await expect("key_retired", makeEvidence(fixture, { seconds: NOW + 1e7 }), { trust: bounded, failing: "signer_time" });
 
   for (const other of [{ as_of: 999999 }, { key_id: "k9" }, { tenant: "other" }, { bundle: "0".repeat(64) }, { provenance: { ...fixture.provenance, slice_id: "0".repeat(16) } }, { type: "policy" }]) {
@@ -555,7 +556,11 @@ async function judgeNamed(at) {
 }
 
 test("cases of facts made by the kernel", { skip: existsSync(FACTS) ? false : "golden/verify-facts does not exist: no cases of facts made by the kernel were run" }, async () => {
-  assert.deepEqual(await judgeNamed(FACTS), ["aliases", "beliefs", "canonical_order", "evidence", "facts", "inclusion", "policy_hash", "question", "reached", "slice_id", "snapshot", "steps", "token"]);
+  assert.deepEqual(await judgeNamed(FACTS), ["aliases", "canonical_order", "evidence", "facts", "inclusion", "policy_hash", "question", "reached", "slice_id", "snapshot", "token"]);
+});
+
+test("cases of evidence of beliefs made by the kernel", { skip: existsSync(BELIEFS) ? false : "golden/verify-beliefs does not exist: no cases of evidence of beliefs made by the kernel were run" }, async () => {
+  assert.deepEqual(await judgeNamed(BELIEFS), ["beliefs", "canonical_order", "evidence", "policy_hash", "question", "slice_id", "snapshot", "steps", "token"]);
 });
 
 test("cases of contexts made by the kernel", { skip: existsSync(CONTEXTS) ? false : "golden/verify-contexts does not exist: no contexts were verified" }, async () => {

@@ -2,9 +2,9 @@
 """gkverify: checks evidence of a Graph Kernel, trusting nothing but this file and Python's standard library.
 
 Written from docs/protocol.md (GKP/1) and docs/evidence.md alone, and what is about contexts (gkc/1) from docs/contexts.md, and what
-is about beliefs from docs/belief.md; "P n", "E n", "C" and "B" below name their sections. Bundles of facts it does not know; facts in a context are checked by their
-hashes, and the normal form of their names is not. To be read from top to bottom: JSON, forms, hashes, Ed25519, notes,
-trust, bundle, context, prompt, attestation, verdict, command line.
+is about beliefs from docs/belief.md, what is about names from docs/knowledge.md; "P n", "E n", "C", "B" and "K" below name their sections. What is about bundles of facts
+(gkf/2) and evidence of beliefs (gkb/1) follows gkverify.mjs, so the two are no independent readings of these. To be read from top to bottom: JSON, names, forms, hashes, Ed25519, notes,
+trust, bundle, facts, context, beliefs, prompt, attestation, verdict, command line.
 """
 import base64, bisect, datetime, getopt, hashlib, heapq, hmac, json, os, re, sys, unicodedata
 from collections import namedtuple
@@ -43,18 +43,117 @@ def parse(data):
 spell = json.JSONEncoder(ensure_ascii=False).encode  # which escapes as RFC 8785 does
 is_key = re.compile(r"[ !#-\[\]-~]+").fullmatch  # needs no escapes
 
+MAX_DEPTH = 256
+
+def count(v): return 1 + sum(map(count, v.values() if isinstance(v, dict) else v if isinstance(v, list) else ()))
+
+# How many values a file may hold (E, conventions).
+def values_of_bundle(size): return size // 12 + 256
+def values_of_context(size): return min(size // 3, max(size // 12, 4194304)) + 256
+def values_of_statement(size): return size // 8 + 64
+def values_of_envelope(size): return 120
+def values_of_leaf(size): return size  # it is short
+
 def canonical(value): return write(value, 0).encode("utf-8")
 
 def write(v, depth):
     if isinstance(v, (str, bool)): return spell(v)
     if isinstance(v, int): return str(v)
     if isinstance(v, Fraction): return f"{v.ppm // 10**6}.{v.ppm % 10**6:06d}".rstrip("0")
-    need(depth < 64 or not isinstance(v, (list, dict)), "nested too deep")
+    need(depth < MAX_DEPTH or not isinstance(v, (list, dict)), "nested too deep")
     if isinstance(v, list): return "[" + ",".join(write(x, depth + 1) for x in v) + "]"
     if isinstance(v, dict):
         need(all(map(is_key, v)), "a key that is not of printable ASCII")
         return "{" + ",".join(f'"{key}":{write(v[key], depth + 1)}' for key in sorted(v)) + "}"
     return "?"  # equal to no input
+
+# ---- Names of entities (K "Names") ------------------------------------------------------------------------------
+# By the tables of Unicode that come with Python: those of the rules are Unicode 15, and a character that came later may be
+# judged otherwise. So may a name with more than 30 marks in a row, which the rules refuse.
+
+SPACE = "\t\n\v\f\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
+SHAPELESS = re.compile("[\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb"
+                       "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]")
+MAX_NAME = 2048
+
+def is_space(c): return re.match(f"[{SPACE}]", c) is not None
+def is_digit(c): return unicodedata.category(c)[0] == "N"
+def is_mark(c): return unicodedata.category(c)[0] == "M"
+def is_operator(c): return c in "<>="
+def separates(c): return c != "#" and (c in "<=>^`|~" or is_space(c) or unicodedata.category(c)[0] == "P" or unicodedata.category(c) == "Cc")
+def is_letter(c): return not (separates(c) or c in "+#" or is_mark(c))
+def starts_number(a, b): return is_digit(a) or a == "." and is_digit(b)
+def trimmed(text): return re.sub(f"^[{SPACE}]+|[{SPACE}]+\\Z", "", text)
+
+def fold_name(text):
+    """Steps 2 and 3, until nothing changes; None if that does not end, or the text is too long."""
+    if len(text.encode()) > MAX_NAME: return None
+    for _ in range(9):
+        before, text = text, unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", SHAPELESS.sub("", text)).casefold())
+        if before == text: return text
+    return None
+
+def bounded(name): return name if name and len(name.encode()) <= MAX_NAME else None
+
+def name_of(text):
+    """The canonical form of a name under normalize/1, or None if it has none."""
+    words, now = [""], fold_name(text)
+    for c in now or "":
+        if separates(c): words.append("")
+        elif words[-1] or c not in "+#" and not is_mark(c): words[-1] += c
+    return bounded("-".join(filter(None, words)))
+
+def name_of2(text):
+    """Under normalize/2; of a text that is not yet its digest, text_name knows it."""
+    if text.startswith("text:"): return text if re.fullmatch(TEXT_NAME, text) else None
+    literal, bare = None, trimmed(text)
+    if re.match(f"(branch|cmd|commit|conversation|file|pkg|test|turn|url|version):[^{SPACE}]", text):
+        literal = text
+    elif not re.search(f"[{SPACE}\0-\x1f\x7f-\x9f]", bare):
+        if re.match("[A-Za-z][A-Za-z0-9+.-]+://.", bare): literal = "url:" + bare
+        elif re.match(r"(/|\./|\.\./|~/).|[A-Za-z]:[\\/][^/]", bare): literal = "file:" + bare
+    if literal: return bounded(literal) if "\0" not in literal else None
+    name = fold_name(text)
+    for _ in range(9):
+        before, name = name, name and join_words(name)
+        if before == name: return bounded(name)
+    return None
+
+def text_name(text): return "text:" + sha256(unicodedata.normalize("NFC", trimmed(text)).encode()).hex()
+
+def join_words(text):
+    """Joins the words of a folded name once: its characters stay, separate words, or are operators, beside which nothing does."""
+    out, last, begins = "", "", True
+    for i, c in enumerate(text):
+        kind = kind_of(text, i, begins)
+        if kind == "separator": begins = True
+        if kind == "separator" or kind == "mark" and begins: continue
+        if begins and out and kind != "operator" and not is_operator(last): out += "-"
+        out, last, begins = out + c, "=" if kind == "operator" else c, False
+    return out
+
+def kind_of(text, i, begins):
+    c, before, after, next_ = text[i], text[i - 1] if i else " ", *f"{text[i + 1:i + 3]:2}"
+    if is_operator(c): return "operator"
+    if c == "-":
+        if is_operator(before) or is_operator(after): return "operator"
+        return "letter" if begins and starts_number(after, next_) else "separator"
+    if c in "%~@#^": return "letter"
+    if c == "+": return "separator" if begins and (is_letter(after) or is_mark(after)) and not starts_number(after, next_) else "letter"
+    if c in "!.": return "letter" if stop_stays(text, i) else "separator"
+    return "separator" if separates(c) else "mark" if is_mark(c) else "letter"
+
+def stop_stays(text, i):
+    """Of a run of full stops or exclamation marks."""
+    first, end = len(text[:i].rstrip(text[i])), len(text) - len(text[i:].lstrip(text[i]))
+    before, after = text[first - 1] if first else " ", f"{text[end:end + 1]:1}"
+    alone = is_space(before) or before in "-/" or is_operator(before)
+    if text[i] == "." and end - first == 1: return is_digit(after) and (is_digit(before) or alone)
+    return is_letter(after) or text[i] == "!" and after == "=" or alone
+
+TEXT_NAME, PLAIN_NAME = "text:[0-9a-f]{64}", "[a-z0-9$]+(-[a-z0-9$]+)*"  # the latter is canonical under both rules
+def is_name_by(rule): return lambda v: isinstance(v, str) and (len(v) <= MAX_NAME if re.fullmatch(PLAIN_NAME, v) else rule(v) == v)
+is_name1, is_name = is_name_by(name_of), is_name_by(name_of2)  # a name of normalize/1 is one of normalize/2, too
 
 # ---- Forms (P 1.2 to 1.4, 2, 3.1, 9, 15; E 2, 5, 7) -------------------------------------------------------------
 # A form is a pattern for texts, a range for integers, a dict for objects (each member, and no other), array(…), or a
@@ -78,10 +177,11 @@ def check(form, v, where):
         return check(form(v), v, where)
     need(holds, f"{where} is not of its form")
 
-def read_json(data, where, form, versions=()):
+def read_json(data, where, form, versions=(), values=values_of_bundle):
     """Checks the form. A version that is a text, but another one, goes before: it may have other members (P 10.1)."""
     need(len(data) <= 536870912, "too long")
     value, same = parse(data)
+    need(count(value) <= values(len(data)), "too many values")
     for *path, known in versions:
         found = value
         for key in path:
@@ -216,15 +316,30 @@ COUNTS = {"length": range(2**52 + 1), "most": range(2**52 + 1), "turns": range(2
 STATISTICS = with_some({"best": range(2**52 + 1), "conversations": COUNTS, "dates": COUNTS, "terms": array(is_string),
                         "words": COUNTS}, {"likeness": each("least most", range(2**32 + 1)), "named": lambda v: is_string(v) and v != ""})
 PROMPT = {"cost": range(2**29 + 1), "counter": "bytes/4@1", "hmac": HEX64}
-def is_name(v): return is_text(v, 2048) and v != ""  # that it is in normal form is not checked here
 def is_spelling(v): return is_text(v, 65536) and v != ""
 WRITTEN = lambda v: bool(v) and with_some({}, each("object predicate subject", is_spelling))(v)  # noqa: E731
-FACT = with_some({"confidence": is_decimal, "salt": HEX32, "source": "[!-~]{1,128}", "type": "fact/2",
-                  **each("object predicate subject", is_name)},
+FACT = lambda v: with_some({"confidence": is_decimal, "salt": HEX32, "source": "[!-~]{1,128}", "type": "fact/2",  # noqa: E731
+                  **each("object predicate subject", is_name if "normalize" in v else is_name1)} if isinstance(v, dict) else {},
                  {"normalize": "normalize/2", "slice": HASH64, "supersedes": array(HEX64, 1), "turn": UUID,
-                  "valid_from": is_time, "valid_until": is_time, "written": WRITTEN})
-# Of beliefs (B).
+                  "valid_from": is_time, "valid_until": is_time, "written": WRITTEN})(v)
+# Of slices of facts (K).
+FACT_POLICY = {"type": "fact_policy_v1", "direction": "both|incoming|outgoing", "max_hops": range(1, 9), "max_results": range(1, 1001),
+               "min_confidence": is_decimal, "predicates": array(is_name, 0, 64)}
 def is_true(v): return v is True
+REACHED = {"entity": is_name, "from": is_name, "hops": range(1, 9), "min_confidence": is_decimal,
+           "path": array(with_some({"entity": is_name, "fact": HEX64}, {"incoming": is_true}), 1, 8)}
+QUESTION, ALIASES = with_some({"start": array(is_name, 1, 64)}, {"valid_at": is_time}), array({"alias": is_name, "canonical": is_name})
+EVIDENCE, CUT = {"leaf": HEX64, "turn": UUID}, {"cut": "results|work"}
+FACTS_HEADER = {**HEADER, "policy": FACT_POLICY, "provenance": {**PROVENANCE, "schema_version": "gkf/2"}}
+FACTS = with_some({**FACTS_HEADER, "aliases": ALIASES, "evidence": array(EVIDENCE), "facts": array(FACT), "reached": array(REACHED), "question": QUESTION}, CUT)
+FACT_LEAVES = {"fact": FACT, "evidence": EVIDENCE, "aliases": ALIASES, "question": QUESTION, "reached": with_some({"reached": array(REACHED)}, CUT)}
+def sort_in(leaves, v): return next((key for key in leaves if isinstance(v, dict) and key in v), next(iter(leaves)))
+FACTS_DISCLOSURE = {
+    **FACTS_HEADER, "bundle": HEX64, "counts": each("aliases evidence facts reached", range(16385)),
+    "shown": array(lambda v: {"index": range(32771), "path": array(HEX64, 0, 63), sort_in(FACT_LEAVES, v): FACT_LEAVES[sort_in(FACT_LEAVES, v)]}, 1),
+    "type": "disclosure", "version": "gkd/2"}
+FACTS_VERSIONS = (("provenance", "schema_version", "gkf/2"), ("policy", "type", "fact_policy_v1"))
+# Of beliefs (B).
 def is_some(most): return lambda v: is_text(v, most) and v != ""
 NAMES = each("object predicate subject", is_name)
 STATED = with_some(NAMES, {"not": is_true, "premises": array(with_some(NAMES, {"not": is_true}), 1, 16), "valid_from": is_time, "valid_until": is_time})
@@ -237,6 +352,14 @@ BELIEF = {"private": with_some({"confidence_ppm": range(10**6 + 1), "salt": HEX3
           "public": with_some({"digest": HEX64, "item": is_item, "revision": range(1, 2**31), "type": "revision/1", "statements": array(
               with_some({"class": range(1, 7)}, {"criterion": MARK, "event": MARK, "fact": MARK, "turns": array(UUID, 1, 256)}), 0, 64)},
               {"by": is_string, "current": is_true, "key": HEX64, "supersedes": range(1, 2**31), "withheld": is_true})}
+KIND = with_some({"entrenched_by": "confidence|event|evidence", "level": range(10), "name": "[a-z][a-z0-9_-]{0,31}"},
+                 {"always": is_true, "exports": is_true, "half_life_days": range(1, 36501), "hard": is_true})
+KIND_POLICY = {"type": "kind_policy_v1", "exclusive": array({"objects": array(is_name, 2, 256), "predicate": is_name}, 0, 1024),
+               "functional": array(is_name, 0, 1024), "kinds": array(KIND, 0, 256)}
+PROOF = {"as_of": INTEGER, "key_id": LABEL, "policy": KIND_POLICY, "provenance": {**PROVENANCE, "schema_version": "gkb/1"}, "tenant": LABEL, "token": HEX32,
+         "evidence": array(EVIDENCE), "revisions": array(BELIEF), "steps": array(array(INTEGER, 2, 2)),
+         "question": with_some({**NAMES, "space": lambda v: isinstance(v, str) and is_item(f"kref://{v}/x.x")}, {"not": is_true, "valid_at": is_time})}
+PROOF_VERSIONS = (("provenance", "schema_version", "gkb/1"), ("policy", "type", "kind_policy_v1"))
 CONTEXT_HEADER = {"as_of": INTEGER, "key_id": LABEL, "policy": CONTEXT_POLICY, "tenant": LABEL, "token": HEX32,
                   "provenance": {**PROVENANCE, "schema_version": "gkc/1"}}
 CONTEXT = with_some({**CONTEXT_HEADER, "beliefs": array(BELIEF), "candidates": array(CANDIDATE), "facts": array(FACT), "prompt": PROMPT,
@@ -245,18 +368,19 @@ CONTEXT = with_some({**CONTEXT_HEADER, "beliefs": array(BELIEF), "candidates": a
 # What the leaves of a context are shown as in a disclosure; each has one of these members.
 CONTEXT_LEAVES = {"turn": {**BARE_TURN, **BODY}, "fact": FACT, "belief": BELIEF, "candidate": CANDIDATE,
                   "request": {"as_of": INTEGER, "request": REQUEST}, "prompt": PROMPT}
-def sort_of(v): return next((key for key in CONTEXT_LEAVES if isinstance(v, dict) and key in v), "turn")
+def sort_of(v): return sort_in(CONTEXT_LEAVES, v)
 CONTEXT_DISCLOSURE = {
     **CONTEXT_HEADER, "anchor": UUID, "bundle": HEX64, "counts": each("beliefs candidates facts turns", range(14001)),
     "shown": array(lambda v: {"index": range(56004), "path": array(HEX64, 0, 63), sort_of(v): CONTEXT_LEAVES[sort_of(v)]}, 1),
     "type": "disclosure", "version": "gkd/4"}
 CONTEXT_VERSIONS = (("provenance", "schema_version", "gkc/1"), ("policy", "type", "context_policy_v1"))
 OTHER_LEAF = lambda v: {"as_of": INTEGER, "at": is_time, "bundle": HEX64, "key_id": LABEL, "policy_id": POLICY_ID,  # noqa: E731
-                        "policy_params_hash": HEX64, "tenant": LABEL, "type": "context|facts", "version": "gkl/1"}
+                        "policy_params_hash": HEX64, "tenant": LABEL, "type": "belief|context|facts", "version": "gkl/1"}
 PAYLOAD_TYPE, STATEMENT_TYPE = "application/vnd.in-toto+json", "https://in-toto.io/Statement/v1"
 ENVELOPE = {"payload": is_base64, "payloadType": lambda v: v == PAYLOAD_TYPE,
             "signatures": array({"keyid": lambda v: isinstance(v, str), "sig": is_base64}, 0, 16)}
-KINDS = (*SCHEMAS, Schema("gkc/1", CONTEXT_POLICY, None, "gkd/4", ATTESTATION + "context/v1", ("beliefs", "candidates", "facts", "turns")))
+KINDS = (*SCHEMAS, Schema("gkf/2", FACT_POLICY, None, "gkd/2", ATTESTATION + "facts/v1", ("aliases", "evidence", "facts", "reached")),
+         Schema("gkb/1", KIND_POLICY, None, None, ATTESTATION + "belief/v1", ("evidence", "revisions", "steps")), Schema("gkc/1", CONTEXT_POLICY, None, "gkd/4", ATTESTATION + "context/v1", ("beliefs", "candidates", "facts", "turns")))
 PREDICATE = lambda s: {"anchorTurnId": UUID, "asOf": INTEGER, "graphSnapshotHash": HEX64, "issuedAt": is_time,
              "ledger": {"index": INTEGER, "origin": NAME}, "policy": s.policy, "policyId": POLICY_ID, "policyParamsHash": HEX64,
              **({"redacted": array({"turn": UUID, "why": "erased|withheld"})} if s in SCHEMAS else {}),
@@ -430,13 +554,13 @@ def read_proof(data):
     leaf, index = unbase64(lines[0][6:]), decimal_line(lines[1][6:], 2**48)
     need(len(leaf) <= 65535, "a leaf of more than 65535 bytes")
     path, c = [hash_line(line) for line in lines[2:]], read_checkpoint(checkpoint.encode())
-    v = read_json(leaf, "leaf", lambda v: isinstance(v, dict))
+    v = read_json(leaf, "leaf", lambda v: isinstance(v, dict), (), values_of_leaf)
     need(no_weights(v), "a decimal above 1, which no leaf has")
-    if v.get("type") in ("context", "facts"):
-        read_json(leaf, "leaf", OTHER_LEAF, (("version", "gkl/1"),))
+    if v.get("type") in ("belief", "context", "facts"):
+        read_json(leaf, "leaf", OTHER_LEAF, (("version", "gkl/1"),), values_of_leaf)
     if v.get("type") == "slice":
         known = schema_by("version", member(v, "provenance", "schema_version")).version
-        read_json(leaf, "leaf", LEAF, (("version", "gkl/1"), ("provenance", "schema_version", known)))
+        read_json(leaf, "leaf", LEAF, (("version", "gkl/1"), ("provenance", "schema_version", known)), values_of_leaf)
     return Proof(leaf, v, index, path, c)
 
 def no_weights(v):
@@ -516,17 +640,21 @@ def known_lines(c, keys):
 
 # ---- Bundle and disclosure (P 2.3, 3.2, 4, 6, 7, 8, 10; E 7) ----------------------------------------------------
 
-# bundle: the digest as issued; context: of one, what is shown of it as a whole one, with the ids of its statements
-Slice = namedtuple("Slice", "v turns turn_count counts bundle is_disclosure context", defaults=(None,))
+# bundle: the digest as issued; whole: of what is not of turns, what is shown of it as a whole one, with the ids of its statements; type: of the
+# leaf; checks: of what is not of turns; leaves: of a disclosure of such
+Slice = namedtuple("Slice", "v turns turn_count counts bundle is_disclosure whole type checks leaves", defaults=(None, "slice", None, 0))
 
 def read_bundle(data):
+    if data.startswith(b'{"aliases":['): return read_fact_bundle(data)
     if re.match(rb'{"as_of":[0-9]*,"beliefs":', data): return read_context(data)
+    if re.match(rb'{"as_of":[0-9]*,"evidence":', data): return read_proof_of_belief(data)
     s = schema_by("version", member(parse(data)[0], "provenance", "schema_version"))
     v = read_json(data, "bundle", BUNDLE(s), VERSIONS(s))
     return Slice(v, v["turns"], len(v["turns"]), {key: len(v[key]) for key in s.counts}, sha256(data).hex(), False)
 
 def read_disclosure(data):
     version = member(parse(data)[0], "version")
+    if version == "gkd/2": return read_fact_disclosure(data)
     if version == "gkd/4": return read_context_disclosure(data)
     s = schema_by("disclosure", version)
     v = read_json(data, "disclosure", DISCLOSURE(s), (("version", s.disclosure),) + VERSIONS(s))
@@ -663,12 +791,133 @@ def check_disclosure(v, turns, p):
     yield "inclusion", {root_from_path(*path) for path in paths} == {bytes.fromhex(p["graph_snapshot_hash"])}
     yield "slice_id", None
 
-# ---- Context (C) ------------------------------------------------------------------------------------------------
+# ---- Bundle of facts (K "Slices of facts: GKF/2") ---------------------------------------------------------------
 
 FIRST_TIME, LAST_TIME = "1970-01-01T00:00:00.000000Z", "9999-12-31T23:59:59.999999Z"  # what limits nothing is absent
 
+def policy_ascends(p):
+    """Whether the lists of a policy ascend, in a bundle as in a statement; only those of facts and of beliefs have some."""
+    sets = p.get("exclusive", [])
+    return (all(ascending(x) for x in (p.get("predicates", []), p.get("functional", []), *(e["objects"] for e in sets)))
+            and ascending([(e["predicate"], e["objects"]) for e in sets]) and ascending([k["name"] for k in p.get("kinds", [])]))
+
+def read_fact_parts(v, questions, lists):
+    """Checks what no form says of the parts of a slice of facts; returns it with the ids of its statements."""
+    need(policy_ascends(v["policy"]), "a list of the policy does not ascend")
+    need(all(len(set(q["start"])) == len(q["start"]) for q in questions), "it starts from an entity twice")
+    need(all(r["hops"] == len(r["path"]) for x in lists for r in x["reached"]), "hops is not the number of steps")
+    return {**v, "statements": read_facts(v["facts"])}
+
+def read_fact_bundle(data):
+    v = read_json(data, "bundle of facts", FACTS, FACTS_VERSIONS)
+    need(v["anchor"] == v["provenance"]["anchor_turn_id"], "anchor is not provenance.anchor_turn_id")
+    counts = {key: len(v[key]) for key in ("aliases", "evidence", "facts", "reached")}
+    return Slice(v, [], 0, counts, sha256(data).hex(), False, read_fact_parts(v, [v["question"]], [v]), "facts", check_facts)
+
+def read_fact_disclosure(data):
+    v = read_json(data, "disclosure", FACTS_DISCLOSURE, (("version", "gkd/2"),) + FACTS_VERSIONS)
+    of = lambda sort: [shown[sort] for shown in v["shown"] if sort in shown]  # noqa: E731
+    lists = {sort: of(sort) for sort in ("aliases", "question", "reached")}
+    part = {**v, "facts": of("fact"), "evidence": of("evidence"), "lists": lists}
+    part = read_fact_parts(part, lists["question"], lists["reached"])
+    return Slice(v, [], 0, v["counts"], v["bundle"], True, part, "facts", check_fact_disclosure, v["counts"]["facts"] + v["counts"]["evidence"] + 3)
+
+def reached_leaf(v):
+    paths = [[r["entity"], r["from"], ppm(r["min_confidence"]), [[x["fact"], "incoming" in x, x["entity"]] for x in r["path"]]] for r in v["reached"]]
+    return canonical({**{key: v[key] for key in CUT if key in v}, "reached": paths, "type": "reached"})
+
+FACT_LEAF = {"fact": lambda fact: fact_leaf(fact), "evidence": lambda x: canonical({**x, "type": "evidence"}), "reached": reached_leaf,
+             "aliases": lambda x: canonical({"aliases": [[a["alias"], a["canonical"]] for a in x], "type": "aliases"}),
+             "question": lambda q: canonical({**q, "type": "question"})}
+
+def uuid5(source, name):
+    url = bytes.fromhex("6ba7b8119dad11d180b400c04fd430c8")  # the URL namespace of RFC 9562
+    id_ = bytearray(hashlib.sha1(url + f"graphkernel:/{source}/".encode() + name).digest()[:16])
+    id_[6], id_[8] = id_[6] & 0x0F | 0x50, id_[8] & 0x3F | 0x80
+    return re.sub("(.{8})(.{4})(.{4})(.{4})(.*)", r"\1-\2-\3-\4-\5", id_.hex())
+
+def fact_policy_hash(policy):
+    plain = {key: policy[key] for key in policy if key != "min_confidence"}
+    return sha256(canonical({**plain, "min_confidence_ppm": ppm(policy["min_confidence"])})).hex()
+
+def let_in(fact, policy, question):
+    """The written forms of times order as the times do."""
+    at = question.get("valid_at")
+    holds = at is None or fact.get("valid_from", FIRST_TIME) <= at and ("valid_until" not in fact or at < fact["valid_until"])
+    return holds and ppm(fact["confidence"]) >= ppm(policy["min_confidence"]) and (not policy["predicates"] or fact["predicate"] in policy["predicates"])
+
+def paths_hold(v):
+    """Every path goes on from the best one to the entity before, by a fact that leads there; and they stand in the one order."""
+    policy, reached, cut = v["policy"], v["reached"], v.get("cut")
+    if len(reached) > policy["max_results"] or cut == "results" and len(reached) < policy["max_results"]: return False
+    stands_for, facts, places, before = {a["alias"]: a["canonical"] for a in v["aliases"]}, dict(zip(v["statements"], v["facts"])), {}, None
+    resolve = lambda name: stands_for.get(name, name)  # noqa: E731
+    for name in map(resolve, v["question"]["start"]):  # of each place: its index, where its path begins, the path, its confidence
+        places.setdefault(name, (len(places), name, [], 10**6))
+    for r in reached:
+        entity, origin, step, way = r["entity"], r["from"], r["path"][-1], r["path"][:-1]
+        via, incoming = way[-1]["entity"] if way else origin, "incoming" in step
+        parent, fact = places.get(via), facts.get(step["fact"])
+        if len(r["path"]) > policy["max_hops"] or not fact or not parent or parent[1:3] != (origin, way): return False
+        if policy["direction"] == ("outgoing" if incoming else "incoming"): return False
+        near, far = (fact["object"], fact["subject"]) if incoming else (fact["subject"], fact["object"])
+        if resolve(near) != via or resolve(far) != entity or step["entity"] != entity or entity in places: return False
+        low = min(parent[3], ppm(fact["confidence"]))
+        now = (len(r["path"]), -low, parent[0], -ppm(fact["confidence"]), step["fact"], incoming)
+        if low != ppm(r["min_confidence"]) or before is not None and now <= before: return False
+        places[entity], before = (len(places), origin, r["path"], low), now
+    return True
+
+def check_facts(v, p):
+    """K: each check, and whether it holds."""
+    facts, aliases, turns = v["facts"], v["aliases"], [x["turn"] for x in v["evidence"]]
+    known, named_turns = {a["alias"] for a in aliases}, {fact["turn"] for fact in facts if "turn" in fact}
+    yield "canonical_order", ascending(v["statements"]) and ascending([a["alias"] for a in aliases]) and ascending(turns)
+    used = {x["fact"] for r in v["reached"] for x in r["path"]}
+    yield "facts", used.issuperset(v["statements"]) and all(let_in(fact, v["policy"], v["question"]) for fact in facts)
+    names = set(v["question"]["start"]) | {fact[key] for fact in facts for key in ("subject", "object")}
+    yield "aliases", all(a["alias"] in names and a["canonical"] not in known for a in aliases)
+    yield "evidence", named_turns.issuperset(turns) and len(turns) == len(named_turns)
+    yield "reached", paths_hold(v)
+    anchor, policy_hash = uuid5("question", FACT_LEAF["question"](v["question"])), fact_policy_hash(v["policy"])
+    yield "question", anchor == p["anchor_turn_id"]
+    yield "policy_hash", policy_hash == p["policy_params_hash"]
+    leaves = [*map(fact_leaf, facts), *map(FACT_LEAF["evidence"], v["evidence"]), FACT_LEAF["aliases"](aliases), FACT_LEAF["question"](v["question"]), reached_leaf(v)]
+    yield "snapshot", tree_root(list(map(leaf_hash, leaves))).hex() == p["graph_snapshot_hash"]
+    text = {"anchor": anchor, "facts": v["statements"], "policy_params_hash": policy_hash, **{key: p[key] for key in ("policy_id", "schema_version")}}
+    yield "slice_id", xxhash64(canonical(text)) == p["slice_id"]
+
+def check_fact_disclosure(v, p):
+    """E 7: as above, of a part; None is a check of something that it does not show."""
+    shown, counts = v["shown"], v["counts"]
+    aliases, question, reached = (v["lists"][sort][-1:] for sort in ("aliases", "question", "reached"))
+    sorts = ["fact"] * counts["facts"] + ["evidence"] * counts["evidence"] + ["aliases", "question", "reached"]
+    placed = all(x["index"] < len(sorts) and sorts[x["index"]] == sort_in(FACT_LEAVES, x) for x in shown)
+    full = all(len(x) == counts["aliases"] for x in aliases) and all(len(x["reached"]) == counts["reached"] for x in reached)
+    names = [a["alias"] for x in aliases for a in x]
+    yield "canonical_order", (ascending([x["index"] for x in shown]) and placed and full and ascending(v["statements"])
+                              and ascending([x["turn"] for x in v["evidence"]]) and ascending(names))
+    asked = question[0] if question else {}
+    yield "facts", all(let_in(fact, v["policy"], asked) for fact in v["facts"]) if v["facts"] else None
+    yield "aliases", all(a["canonical"] not in names for x in aliases for a in x) if aliases else None
+    yield "evidence", None
+    yield "reached", None
+    of = question and uuid5("question", FACT_LEAF["question"](asked)) == p["anchor_turn_id"]
+    yield "question", False if v["anchor"] != p["anchor_turn_id"] else of if question else None
+    yield "policy_hash", fact_policy_hash(v["policy"]) == p["policy_params_hash"]
+    yield "inclusion", paths_lead(v, FACT_LEAF, len(sorts), p)
+    yield "slice_id", None
+
+def paths_lead(v, leaf_of, size, p):
+    """Whether every leaf that is shown leads to the root of a tree of so many leaves."""
+    roots = {root_from_path(leaf_hash(leaf_of[sort](x[sort])), x["index"], size, list(map(bytes.fromhex, x["path"])))
+             for x in v["shown"] for sort in [sort_in(leaf_of, x)]}
+    return roots == {bytes.fromhex(p["graph_snapshot_hash"])}
+
+# ---- Context (C) ------------------------------------------------------------------------------------------------
+
 def read_context(data):
-    v = read_json(data, "context", CONTEXT, CONTEXT_VERSIONS)
+    v = read_json(data, "context", CONTEXT, CONTEXT_VERSIONS, values_of_context)
     statistics, most = v.get("statistics"), len(v["candidates"])
     need((statistics is None) == (v["request"]["task"] == ""), "statistics are there if and only if there is a task")
     need(all(max(i, j) < most and share <= 10**6 for i, j, share in v["overlaps"]), "overlaps of what is no candidate, or above 1")
@@ -681,14 +930,14 @@ def read_context(data):
         need(all(n <= c["turns"] for c in counts for n in c["with"]), "more have a term than there are")
     read_beliefs(v["beliefs"])
     counts = {key: len(v[key]) for key in ("beliefs", "candidates", "facts", "turns")}
-    return Slice(v, [], 0, counts, sha256(data).hex(), False, {**v, "statements": read_facts(v["facts"])})
+    return Slice(v, [], 0, counts, sha256(data).hex(), False, {**v, "statements": read_facts(v["facts"])}, "context", check_context)
 
 def read_context_disclosure(data):
     v = read_json(data, "disclosure", CONTEXT_DISCLOSURE, (("version", "gkd/4"),) + CONTEXT_VERSIONS)
     of = lambda sort: [shown[sort] for shown in v["shown"] if sort in shown]  # noqa: E731
     part = {**v, "turns": of("turn"), "facts": of("fact"), "beliefs": of("belief"), "candidates": of("candidate"), "requests": of("request")}
     read_beliefs(part["beliefs"])
-    return Slice(v, [], 0, v["counts"], v["bundle"], True, {**part, "statements": read_facts(part["facts"])})
+    return Slice(v, [], 0, v["counts"], v["bundle"], True, {**part, "statements": read_facts(part["facts"])}, "context", check_context_disclosure, context_size(v))
 
 def read_beliefs(beliefs):
     """B: checks what no form says of revisions. The two halves of one belong together."""
@@ -717,7 +966,9 @@ def read_facts(facts):
         need(since != FIRST_TIME and until != LAST_TIME and (since or FIRST_TIME) < (until or LAST_TIME),
              "a fact that holds at no time, or is limited by what is no limit")
         need(ascending(before) and id_ not in before, "supersedes does not ascend, or holds the fact's own statement")
-        need(all(fact[key] != text for key, text in fact.get("written", {}).items()), "written as the name is")
+        for key, text in fact.get("written", {}).items():
+            rule = name_of if "normalize" not in fact else text_name if re.fullmatch(TEXT_NAME, fact[key]) else name_of2
+            need(text != fact[key] and rule(text) == fact[key], "written has what is no other spelling")
     return ids
 
 def statement_id(fact):
@@ -743,10 +994,7 @@ def request_leaf(shown):
     return canonical({**public, "as_of": shown["as_of"], "task": salted(request, "task", request["task"]), "type": "request"})
 
 def context_anchor(shown):
-    url = bytes.fromhex("6ba7b8119dad11d180b400c04fd430c8")  # the URL namespace of RFC 9562
-    id_ = bytearray(hashlib.sha1(url + b"graphkernel:/context/" + request_leaf(shown)).digest()[:16])
-    id_[6], id_[8] = id_[6] & 0x0F | 0x50, id_[8] & 0x3F | 0x80
-    return re.sub("(.{8})(.{4})(.{4})(.{4})(.*)", r"\1-\2-\3-\4-\5", id_.hex())
+    return uuid5("context", request_leaf(shown))
 
 # Of each leaf that can be shown, its bytes.
 CONTEXT_LEAF = {"turn": lambda t: turn_leaf(t), "fact": fact_leaf, "belief": lambda b: canonical(b["public"]), "candidate": lambda c: canonical({**c, "type": "candidate"}),
@@ -872,10 +1120,59 @@ def check_context_disclosure(v, p):
     asked = all(r["as_of"] == v["as_of"] and context_anchor(r) == p["anchor_turn_id"] for r in v["requests"])
     yield "request", False if v["anchor"] != p["anchor_turn_id"] else asked if v["requests"] else None
     yield "policy_hash", sha256(canonical(context_in_ppm(v["policy"]))).hex() == p["policy_params_hash"]
-    roots = {root_from_path(leaf_hash(CONTEXT_LEAF[sort_of(x)](x[sort_of(x)])), x["index"], size, list(map(bytes.fromhex, x["path"])))
-             for x in shown}
-    yield "inclusion", roots == {bytes.fromhex(p["graph_snapshot_hash"])}
+    yield "inclusion", paths_lead(v, CONTEXT_LEAF, size, p)
     yield "slice_id", None
+
+# ---- Evidence of a belief (B) -----------------------------------------------------------------------------------
+
+def read_proof_of_belief(data):
+    v = read_json(data, "evidence of a belief", PROOF, PROOF_VERSIONS)
+    need(policy_ascends(v["policy"]), "a list of the policy does not ascend")
+    read_beliefs(v["revisions"])
+    need(all(i < len(v["revisions"]) and j < len(v["revisions"][i]["private"]["statements"]) for i, j in v["steps"]), "a step of a statement that there is not")
+    return Slice(v, [], 0, {key: len(v[key]) for key in ("evidence", "revisions", "steps")}, sha256(data).hex(), False, v, "belief", check_proof)
+
+def check_proof(v, p):
+    """B: each check, and whether it holds."""
+    revisions, turns = v["revisions"], [x["turn"] for x in v["evidence"]]
+    addresses = list(map(address, revisions))
+    yield "canonical_order", ascending(addresses) and ascending(turns)
+    spaces = {r["public"]["item"][len("kref://"):].rpartition("/")[0] for r in revisions}
+    yield "beliefs", spaces <= {v["question"]["space"]} and {i for i, _ in v["steps"]} == set(range(len(revisions)))
+    yield "steps", steps_hold(v)
+    yield "evidence", sorted({t for i, j in v["steps"] for t in revisions[i]["public"]["statements"][j].get("turns", [])}) == turns
+    question = FACT_LEAF["question"](v["question"])
+    anchor, policy_hash = uuid5("belief", question), sha256(canonical(v["policy"])).hex()
+    yield "question", anchor == p["anchor_turn_id"]
+    yield "policy_hash", policy_hash == p["policy_params_hash"]
+    leaves = [*(canonical(r["public"]) for r in revisions), *map(FACT_LEAF["evidence"], v["evidence"]), question, canonical({"steps": v["steps"], "type": "steps"})]
+    yield "snapshot", tree_root(list(map(leaf_hash, leaves))).hex() == p["graph_snapshot_hash"]
+    text = {"anchor": anchor, "beliefs": addresses, "policy_params_hash": policy_hash, **{key: p[key] for key in ("policy_id", "schema_version")}}
+    yield "slice_id", xxhash64(canonical(text)) == p["slice_id"]
+
+def steps_hold(v):
+    """Each step is made once, its premises follow from the steps before it, all hold at one time, and what was asked for follows
+    from the last step and from none before."""
+    policy, question, taken = v["policy"], v["question"], []
+
+    def follows(to, s):
+        if (s["subject"], s["predicate"]) != (to["subject"], to["predicate"]): return False
+        if s["object"] == to["object"]: return ("not" in s) == ("not" in to)
+        objects = {s["object"], to["object"]}
+        return "not" not in s and "not" in to and (s["predicate"] in policy["functional"] or any(
+            e["predicate"] == s["predicate"] and objects.issubset(e["objects"]) for e in policy["exclusive"]))
+
+    at, last = question.get("valid_at"), microseconds(LAST_TIME)
+    since, until = (0, last) if at is None else (microseconds(at), microseconds(at) + 1)
+    for n, (i, j) in enumerate(v["steps"]):
+        s = v["revisions"][i]["private"]["statements"][j]
+        if [i, j] in v["steps"][:n] or not all(any(follows(x, t) for t in taken) for x in s.get("premises", [])): return False
+        begin, end = microseconds(s.get("valid_from", FIRST_TIME)), microseconds(s.get("valid_until", LAST_TIME))
+        if since >= end or begin >= until: return False
+        since, until = max(since, begin), min(until, end)
+        taken.append(s)
+        if follows(question, s) != (n == len(v["steps"]) - 1): return False
+    return bool(taken)
 
 # ---- The prompt of a context (C) --------------------------------------------------------------------------------
 
@@ -1007,12 +1304,13 @@ def token_of(v, secret):
 Attestation = namedtuple("Attestation", "message signatures digest predicate kind")
 
 def read_attestation(data):
-    envelope = read_json(data, "envelope", ENVELOPE)
+    envelope = read_json(data, "envelope", ENVELOPE, (), values_of_envelope)
     payload = unbase64(envelope["payload"])
     s = schema_by("predicate_type", member(parse(payload)[0], "predicateType"), KINDS)
-    statement = read_json(payload, "statement", STATEMENT(s), STATEMENT_VERSIONS(s))
+    statement = read_json(payload, "statement", STATEMENT(s), STATEMENT_VERSIONS(s), values_of_statement)
     predicate, subject = statement["predicate"], statement["subject"][0]
     need(subject["name"] == f"slice-{predicate['sliceId']}.json", "the subject is named after another slice")
+    need(policy_ascends(predicate["policy"]), "a list of the policy does not ascend")
     need(s not in SCHEMAS or ascending([r["turn"] for r in predicate["redacted"]]), "redacted does not ascend")
     message = f"DSSEv1 {len(PAYLOAD_TYPE)} {PAYLOAD_TYPE} {len(payload)} ".encode() + payload
     signatures = [(x["keyid"], unbase64(x["sig"])) for x in envelope["signatures"]]
@@ -1088,11 +1386,11 @@ def verify(files, trust=None, secret=None, key_id="k1", require_full=False):
         verify_time(report, attestation, signers, quorum_time)
         missing = s.turn_count - sum("redacted" not in t for t in s.turns)
         text = f"{missing} of {s.turn_count} turns redacted"
-        if s.context:
-            missing = context_size(s.v) - len(s.v["shown"]) if s.is_disclosure else 0
-            text = "{turns} turns and {facts} facts of {candidates} candidates".format(**s.counts)
+        if s.whole:
+            missing = s.leaves - len(s.v["shown"]) if s.is_disclosure else 0
+            text = ", ".join(f"{n} {what}" for what, n in s.counts.items())
         uncounted = s.is_disclosure and not attestation  # its counts are its own word then
-        if s.is_disclosure or not s.context:  # a context has no texts that could be missing
+        if s.is_disclosure or not s.whole:  # only bundles of turns have texts that could be missing
             report.check("counts", None if uncounted else True, "", "no attestation says them" if uncounted else "")
             report.check("text", not (require_full and (missing or uncounted)), "redacted", text)
         report.title = f"slice {s.v['provenance']['slice_id']} ({text})"
@@ -1101,8 +1399,8 @@ def verify(files, trust=None, secret=None, key_id="k1", require_full=False):
 
 def verify_slice(report, s, secret, key_id):
     p = s.v["provenance"]
-    if s.context:
-        checks = (check_context_disclosure if s.is_disclosure else check_context)(s.context, p)
+    if s.whole:
+        checks = s.checks(s.whole, p)
     else:
         report.check("bodies", all(body_digest(t) == t["body_digest"] for t in s.turns if "redacted" not in t), "tampered")
         checks = (check_disclosure if s.is_disclosure else check_bundle)(s.v, s.turns, p)
@@ -1149,9 +1447,9 @@ def verify_proof(report, trust, s, attestation, proof):
     holds = root_from_path(leaf_hash(proof.leaf_bytes), proof.index, c.size, proof.path) == c.root
     holds = holds and (attestation is None or attestation.predicate["ledger"] == ledger)
     report.check("log_inclusion", holds, "not_in_log", f"leaf {proof.index}")
-    same = leaf.get("type") == ("context" if s.context else "slice") and leaf["bundle"] == (attestation.digest if attestation else s.bundle)
+    same = leaf.get("type") == s.type and leaf["bundle"] == (attestation.digest if attestation else s.bundle)
     own = {key: s.v[key] for key in OWNER}
-    if s.context:
+    if s.whole:
         own.update({key: own["provenance"][key] for key in ("policy_id", "policy_params_hash")})
         del own["provenance"]
     report.check("leaf", same and all(leaf[key] == own[key] for key in own), "not_in_log", "that of the slice")

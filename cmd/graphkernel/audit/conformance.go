@@ -29,20 +29,29 @@ func conformanceCommand(a *cli.App) *cobra.Command {
 		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	var only string
-	var facts, contexts bool
+	parts := [...]struct {
+		flag, what string
+		part       golden.Part
+		given      bool
+	}{
+		{flag: "facts", what: "bundles of facts", part: golden.Facts},
+		{flag: "contexts", what: "contexts", part: golden.Contexts},
+		{flag: "beliefs", what: "evidence of beliefs", part: golden.Beliefs},
+	}
 	part := func() (golden.Part, error) {
-		switch {
-		case facts && contexts:
-			return "", cli.Usagef("--facts and --contexts: give one of them")
-		case facts:
-			return golden.Facts, nil
-		case contexts:
-			return golden.Contexts, nil
+		of := golden.Turns
+		for _, p := range parts {
+			if p.given && of != golden.Turns {
+				return "", cli.Usagef("--facts, --contexts and --beliefs: give one of them")
+			}
+			if p.given {
+				of = p.part
+			}
 		}
-		return golden.Turns, nil
+		return of, nil
 	}
 	run := &cobra.Command{
-		Use:   "run [--facts|--contexts] [--only PATTERN] COMMAND [ARGUMENT…]",
+		Use:   "run [--facts|--contexts|--beliefs] [--only PATTERN] COMMAND [ARGUMENT…]",
 		Short: "Run a verifier on every case and compare its exit codes",
 		Long: `Calls the verifier once for each case:
 
@@ -53,8 +62,8 @@ case has them. What is expected is the exit code. docs/conformance.md has the ru
 docs/evidence.md what a verifier checks. The exit code is 1 if any case differs.
 
 With --facts the cases are those of bundles of facts, GKF/2, which docs/knowledge.md
-describes, with --contexts those of contexts, GKC/1, which docs/contexts.md describes.
-A verifier that does not know these is complete without them.`,
+describes, with --contexts those of contexts, GKC/1, which docs/contexts.md describes, and
+with --beliefs those of evidence of beliefs, GKB/1, which docs/belief.md describes. A verifier that does not know these is complete without them.`,
 		Example: `  graphkernel conformance run python3 verifiers/python/gkverify.py
   graphkernel conformance run graphkernel verify
   graphkernel conformance run --facts node verifiers/js/cli.mjs
@@ -78,7 +87,7 @@ A verifier that does not know these is complete without them.`,
 	run.Flags().StringVar(&only, "only", "*", "the cases whose names match this pattern")
 	cli.NoFiles(run, "only")
 	write := &cobra.Command{
-		Use:   "write [--facts|--contexts] FOLDER",
+		Use:   "write [--facts|--contexts|--beliefs] FOLDER",
 		Short: "Write the cases to a folder",
 		Args:  cli.OneArg("FOLDER"),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -101,8 +110,9 @@ A verifier that does not know these is complete without them.`,
 		},
 	}
 	for _, of := range []*cobra.Command{run, write} {
-		of.Flags().BoolVar(&facts, "facts", false, "the cases of bundles of facts, in place of those of turns")
-		of.Flags().BoolVar(&contexts, "contexts", false, "the cases of contexts, in place of those of turns")
+		for i := range parts {
+			of.Flags().BoolVar(&parts[i].given, parts[i].flag, false, "the cases of "+parts[i].what+", in place of those of turns")
+		}
 	}
 	c.AddCommand(run, write)
 	return c
