@@ -8,6 +8,9 @@ type Receipt struct {
 	Existing int    `json:"existing" doc:"Turns that were there already."`
 	Edges    int    `json:"edges" doc:"Edges of the new turns."`
 	Head     uint64 `json:"head" is:"Seq"`
+
+	HeldBack     int `json:"held_back,omitempty" doc:"Of the new turns those that were admitted without their text, since it was erased under another id."`
+	ErasedBefore int `json:"erased_before,omitempty" doc:"Of the new turns those in which a person says again what was erased. They have their text."`
 }
 
 // A StoredTurn is a turn with what the store says of it. Turn is the form in which
