@@ -43,9 +43,9 @@ func (s *service) questions(slice string, bundle []byte) map[string]question {
 	s.expect(200, question{op: "assembleContext", key: s.admin(), body: api.ContextRequest{Task: "turn to erase", AsOf: 1}}).decode(s.t, &gone)
 	copied := turn(61) // of turn 60, whose text was erased
 	copied["content"], copied["created_at"], copied["role"] = turn(60)["content"], turn(60)["created_at"], turn(60)["role"]
-	s.admit(s.admin(), turn(60))
+	s.expect(200, question{op: "admitTurns", key: s.admin(), body: map[string]any{"turns": []any{turn(60)}}})
 	s.expect(200, question{op: "eraseTurn", key: s.admin(), path: map[string]string{"id": turnID(60)}, body: api.ErasureRequest{Reason: "asked for"}})
-	s.admit(s.admin(), copied)
+	s.expect(200, question{op: "admitTurns", key: s.admin(), body: map[string]any{"turns": []any{copied}}})
 	said := []api.BeliefStatement{{Subject: "a", Predicate: "is", Object: "b"}}
 	const item = "kref://acme/s/made.fact"
 	var conflict api.BeliefOutcome
