@@ -559,23 +559,25 @@ class ContextPolicy(TypedDict):
     weights: NotRequired[dict[str, Any]]
 
 
-class ContextRequest(TypedDict):
-    anchor: NotRequired[str]
-    """The turn that the agent goes on from."""
-    as_of: NotRequired[int]
-    """Choose from what was there at this sequence number; 0 is the anchor's own, or the present without an anchor."""
-    budget: NotRequired[int]
-    """Tokens of text, counted as UTF-8 bytes over four; the policy's if left out, which is also the most. Headings and markup are not counted: cost says what the whole prompt has."""
-    format: NotRequired[Literal["bundle", "markdown", "xml", "text", "openai", "anthropic", "json"]]
-    """bundle is evidence; the others are prompts. markdown if left out."""
-    policy: NotRequired[str]
-    """context@1 if left out."""
-    prompt: NotRequired[Literal["markdown", "xml", "text", "openai", "anthropic", "json"]]
-    """The format of the prompt that a bundle is evidence of; markdown if left out."""
-    spaces: NotRequired[list[str]]
-    """The spaces of beliefs that count, up to 16; all that there are if left out. What is believed in them of kinds that every context has, such as hard rules, is always in it."""
-    task: NotRequired[str]
-    """What the agent is about to do, in words. It may be absent if there is an anchor."""
+ContextRequest = TypedDict(
+    "ContextRequest",
+    {
+        "anchor": "NotRequired[str]",
+        "as_of": "NotRequired[int]",
+        "budget": "NotRequired[int]",
+        "except": "NotRequired[list[str]]",
+        "fit": "NotRequired[int]",
+        "folder": "NotRequired[str]",
+        "format": "NotRequired[Literal['bundle', 'markdown', 'xml', 'text', 'openai', 'anthropic', 'json']]",
+        "non_empty": "NotRequired[bool]",
+        "policy": "NotRequired[str]",
+        "prompt": "NotRequired[Literal['markdown', 'xml', 'text', 'openai', 'anthropic', 'json']]",
+        "recipient": "NotRequired[Recipient]",
+        "spaces": "NotRequired[list[str]]",
+        "task": "NotRequired[str]",
+        "task_of": "NotRequired[list[str]]",
+    },
+)
 
 
 class Conversation(TypedDict):
@@ -737,6 +739,20 @@ class EnrichedHit(TypedDict):
     score: int
     """As it was given."""
     turn: str
+
+
+class ErasedTurn(TypedDict):
+    at: str
+    by: NotRequired[str]
+    """Who asked for it. Absent if that was not recorded."""
+    kind: Literal["erasure"]
+    reason: str
+    seq: int
+    tasks: NotRequired[list[str]]
+    """The contexts whose tasks had words of the turn and went with it."""
+    turn: str
+    unguarded: NotRequired[str]
+    """Why copies of the text that come under other ids are not held back. Absent if they are."""
 
 
 class ErasureRequest(TypedDict):
@@ -907,6 +923,27 @@ class Health(TypedDict):
     status: Literal["ok", "starting", "unavailable", "stopping"]
 
 
+class HeldBack(TypedDict):
+    at: str
+    by: NotRequired[str]
+    """Who brought it."""
+    erased: str
+    """The turn whose text it had."""
+    place: NotRequired[str]
+    """Where it came from, such as a file and a line."""
+    released: bool
+    """It is admitted with its text when it comes again."""
+    rule: Literal["place", "reply", "words"]
+    """Why: the same text at the same instant, after the same text, or of 64 bytes and more."""
+    seq: int
+    turn: str
+
+
+class HeldBackTurns(TypedDict):
+    held_back: list[HeldBack]
+    next: NotRequired[str]
+
+
 HeldStatement = TypedDict(
     "HeldStatement",
     {
@@ -1050,6 +1087,8 @@ class Issued(TypedDict):
     bundle_sha256: str
     by: NotRequired[str]
     """Who was handed it first. Absent if that was not recorded."""
+    folder: NotRequired[str]
+    """Only conversations that were held in this folder were chosen from."""
     graph_snapshot_hash: str
     holds: NotRequired[int]
     """How many facts a slice of facts holds, or turns a context shows or a slice of turns holds; of these only if they were counted."""
@@ -1057,10 +1096,14 @@ class Issued(TypedDict):
     key_id: str
     leaf: int
     """The index of its leaf in the ledger."""
+    not_given: NotRequired[int]
+    """The number under which it is recorded that the context did not reach its recipient."""
     number: int
     """The tenant's first issued slice is 1."""
     policy_id: str
     policy_params_hash: str
+    recipient: NotRequired[Recipient]
+    """The session of an agent that a context was made for. Absent where no hook asked."""
     schema_version: str
     slice_id: str
     token: str
@@ -1317,6 +1360,16 @@ class NewTag(TypedDict):
     tag: str
 
 
+class NotGiven(TypedDict):
+    at: str
+    bundle_sha256: str
+    by: NotRequired[str]
+    """Who reported it. Absent if that was not recorded."""
+    context_id: str
+    reason: str
+    seq: int
+
+
 class Overlap(TypedDict):
     as_of: int
     contexts: int
@@ -1530,15 +1583,30 @@ class Receipt(TypedDict):
     """Turns that are new."""
     edges: int
     """Edges of the new turns."""
+    erased_before: NotRequired[int]
+    """Of the new turns those in which a person says again what was erased. They have their text."""
     existing: int
     """Turns that were there already."""
     head: int
+    held_back: NotRequired[int]
+    """Of the new turns those that were admitted without their text, since it was erased under another id."""
+
+
+class Recipient(TypedDict):
+    agent: str
+    event: str
+    session: str
 
 
 class RegisteredPolicy(TypedDict):
     policy: Union[SlicePolicy, SlicePolicyV2, FactPolicy, RetrievalPolicy, ContextPolicy, DenyRules, Retention, KindPolicy, PromotionPolicy]
     policy_id: str
     policy_params_hash: str
+
+
+class Released(TypedDict):
+    released: int
+    """Turns that were not released before."""
 
 
 class Replay(TypedDict):
@@ -2334,7 +2402,7 @@ class Operations:
         """
         return self._transport.json("DELETE", f"/api/slices/{self._transport.segment(slice_id)}/task", query={"reason": reason}, body=body, media="application/json")
 
-    def erase_turn(self, id: str, body: ErasureRequest | None = None, *, reason: str | None = None) -> Event:
+    def erase_turn(self, id: str, body: ErasureRequest | None = None, *, reason: str | None = None) -> ErasedTurn:
         """Erase a turn's text for good, with a reason.
 
         Deletes the turn's text and salt for good and records when and why. The
@@ -2679,6 +2747,24 @@ class Operations:
             if not after or after == last:
                 return
 
+    def list_held_back(self, *, after: str | None = None, limit: int | None = None) -> HeldBackTurns:
+        """List turns whose text was held back, since it was erased under another id.
+
+        The oldest first. Such a turn is in its place, without its text: a copy of an erased text came under another id, from a fork, a resumed session or an import.
+        A person who says the words again is not held back; the answer to the admission counts that as erased_before.
+        """
+        return self._transport.json("GET", "/api/held-back", query={"after": after, "limit": limit})
+
+    def list_held_back_all(self) -> Iterator[HeldBack]:
+        """List turns whose text was held back, since it was erased under another id: all pages, one item after the other."""
+        after: str | None = None
+        while True:
+            page = self.list_held_back(after=after, limit=1000)
+            yield from page["held_back"]
+            last, after = after, page.get("next")
+            if not after or after == last:
+                return
+
     def list_items(self, *, space: str, as_of: int | None = None, limit: int | None = None, after: str | None = None) -> Items:
         """List the items of a space."""
         return self._transport.json("GET", "/api/beliefs/items", query={"space": space, "as_of": as_of, "limit": limit, "after": after})
@@ -2812,6 +2898,14 @@ class Operations:
         """
         return self._transport.json("POST", "/api/policies", body=body, media="application/json")
 
+    def release_turns(self, body: TurnIDs) -> Released:
+        """Release turns whose text was held back.
+
+        All of them or none. The text is stored nowhere: when the turn comes again, by the same import or request, the text is admitted as a reply to
+        the turn, under an id that follows from its id. Other copies of the text are held back as before. Releasing again has no effect.
+        """
+        return self._transport.json("POST", "/api/held-back/release", body=body, media="application/json")
+
     def remove_alias(self, alias: str) -> KnowledgeOutcome:
         """Remove an alias.
 
@@ -2829,6 +2923,14 @@ class Operations:
         byte; without one, the newest bundle on record.
         """
         return self._transport.json("POST", f"/api/slices/{self._transport.segment(slice_id)}/replay", body=body, media="application/json")
+
+    def report_not_given(self, context_id: str, body: dict[str, Any]) -> NotGiven:
+        """Report that a context did not reach its session.
+
+        A context that names a `recipient` is recorded when it is made. The hook that could not hand it over reports that here: the record stays, says
+        `not_given`, and the context no longer counts among those that showed a turn. The caller who asked for the context reports it, or an admin.
+        """
+        return self._transport.json("POST", f"/api/contexts/{self._transport.segment(context_id)}/not-given", body=body, media="application/json")
 
     def resolve_conflict(self, body: ConflictResolution) -> ResolvedConflict:
         """End a conflict that waits.

@@ -553,16 +553,28 @@ export interface ContextRequest {
   as_of?: number;
   /** Tokens of text, counted as UTF-8 bytes over four; the policy's if left out, which is also the most. Headings and markup are not counted: cost says what the whole prompt has. */
   budget?: number;
+  /** Choose no turns of these conversations, up to 1000. */
+  except?: string[];
+  /** The most bytes that the prompt may have: the budget is lowered until it does. */
+  fit?: number;
+  /** Choose only from conversations that were held in this folder, as their first turn spells it. */
+  folder?: string;
   /** bundle is evidence; the others are prompts. markdown if left out. */
   format?: "bundle" | "markdown" | "xml" | "text" | "openai" | "anthropic" | "json";
+  /** A context in which nothing was chosen is an error, not_found, and is not recorded. */
+  non_empty?: boolean;
   /** context@1 if left out. */
   policy?: string;
   /** The format of the prompt that a bundle is evidence of; markdown if left out. */
   prompt?: "markdown" | "xml" | "text" | "openai" | "anthropic" | "json";
+  /** The session of an agent that is handed the context. Each such context is recorded by itself. */
+  recipient?: Recipient;
   /** The spaces of beliefs that count, up to 16; all that there are if left out. What is believed in them of kinds that every context has, such as hard rules, is always in it. */
   spaces?: string[];
   /** What the agent is about to do, in words. It may be absent if there is an anchor. */
   task?: string;
+  /** The turns whose words the task has, up to 100: the erasure of one of them takes the task. */
+  task_of?: string[];
 }
 
 export interface Conversation {
@@ -723,6 +735,20 @@ export interface EnrichedHit {
   /** As it was given. */
   score: number;
   turn: string;
+}
+
+export interface ErasedTurn {
+  at: string;
+  /** Who asked for it. Absent if that was not recorded. */
+  by?: string;
+  kind: "erasure";
+  reason: string;
+  seq: number;
+  /** The contexts whose tasks had words of the turn and went with it. */
+  tasks?: string[];
+  turn: string;
+  /** Why copies of the text that come under other ids are not held back. Absent if they are. */
+  unguarded?: string;
 }
 
 export interface ErasureRequest {
@@ -889,6 +915,27 @@ export interface Health {
   status: "ok" | "starting" | "unavailable" | "stopping";
 }
 
+export interface HeldBack {
+  at: string;
+  /** Who brought it. */
+  by?: string;
+  /** The turn whose text it had. */
+  erased: string;
+  /** Where it came from, such as a file and a line. */
+  place?: string;
+  /** It is admitted with its text when it comes again. */
+  released: boolean;
+  /** Why: the same text at the same instant, after the same text, or of 64 bytes and more. */
+  rule: "place" | "reply" | "words";
+  seq: number;
+  turn: string;
+}
+
+export interface HeldBackTurns {
+  held_back: HeldBack[];
+  next?: string;
+}
+
 export interface HeldStatement {
   /** It follows by a rule, and nothing states it. */
   derived?: boolean;
@@ -1031,6 +1078,8 @@ export interface Issued {
   bundle_sha256: string;
   /** Who was handed it first. Absent if that was not recorded. */
   by?: string;
+  /** Only conversations that were held in this folder were chosen from. */
+  folder?: string;
   graph_snapshot_hash: string;
   /** How many facts a slice of facts holds, or turns a context shows or a slice of turns holds; of these only if they were counted. */
   holds?: number;
@@ -1038,10 +1087,14 @@ export interface Issued {
   key_id: string;
   /** The index of its leaf in the ledger. */
   leaf: number;
+  /** The number under which it is recorded that the context did not reach its recipient. */
+  not_given?: number;
   /** The tenant's first issued slice is 1. */
   number: number;
   policy_id: string;
   policy_params_hash: string;
+  /** The session of an agent that a context was made for. Absent where no hook asked. */
+  recipient?: Recipient;
   schema_version: string;
   slice_id: string;
   token: string;
@@ -1290,6 +1343,16 @@ export interface NewTag {
   tag: string;
 }
 
+export interface NotGiven {
+  at: string;
+  bundle_sha256: string;
+  /** Who reported it. Absent if that was not recorded. */
+  by?: string;
+  context_id: string;
+  reason: string;
+  seq: number;
+}
+
 export interface Overlap {
   as_of: number;
   /** Contexts that were looked at. */
@@ -1498,15 +1561,30 @@ export interface Receipt {
   admitted: number;
   /** Edges of the new turns. */
   edges: number;
+  /** Of the new turns those in which a person says again what was erased. They have their text. */
+  erased_before?: number;
   /** Turns that were there already. */
   existing: number;
   head: number;
+  /** Of the new turns those that were admitted without their text, since it was erased under another id. */
+  held_back?: number;
+}
+
+export interface Recipient {
+  agent: string;
+  event: string;
+  session: string;
 }
 
 export interface RegisteredPolicy {
   policy: SlicePolicy | SlicePolicyV2 | FactPolicy | RetrievalPolicy | ContextPolicy | DenyRules | Retention | KindPolicy | PromotionPolicy;
   policy_id: string;
   policy_params_hash: string;
+}
+
+export interface Released {
+  /** Turns that were not released before. */
+  released: number;
 }
 
 export interface Replay {
@@ -2355,7 +2433,7 @@ export class Operations {
    * body, or as a query parameter where bodies of DELETE are dropped on the
    * way; in an address it may end up in logs.
    */
-  eraseTurn(id: string, body?: ErasureRequest, query: { "reason"?: string } = {}): Promise<Event> {
+  eraseTurn(id: string, body?: ErasureRequest, query: { "reason"?: string } = {}): Promise<ErasedTurn> {
     return this.transport.json("DELETE", `/api/turns/${this.transport.segment(id)}`, { query, body, media: "application/json" });
   }
 
@@ -2761,6 +2839,27 @@ export class Operations {
     }
   }
 
+  /**
+   * List turns whose text was held back, since it was erased under another id.
+   *
+   * The oldest first. Such a turn is in its place, without its text: a copy of an erased text came under another id, from a fork, a resumed session or an import.
+   * A person who says the words again is not held back; the answer to the admission counts that as erased_before.
+   */
+  listHeldBack(query: { "after"?: string; "limit"?: number } = {}): Promise<HeldBackTurns> {
+    return this.transport.json("GET", `/api/held-back`, { query });
+  }
+
+  /** List turns whose text was held back, since it was erased under another id: all pages, one item after the other. */
+  async *listHeldBackAll(): AsyncGenerator<HeldBack, void, undefined> {
+    let after: string | undefined;
+    for (;;) {
+      const page: HeldBackTurns = await this.listHeldBack({ after, limit: 1000 });
+      yield* page.held_back;
+      if (!page.next || page.next === after) return;
+      after = page.next;
+    }
+  }
+
   /** List the items of a space. */
   listItems(query: { "space": string; "as_of"?: number; "limit"?: number; "after"?: string }): Promise<Items> {
     return this.transport.json("GET", `/api/beliefs/items`, { query });
@@ -2925,6 +3024,16 @@ export class Operations {
   }
 
   /**
+   * Release turns whose text was held back.
+   *
+   * All of them or none. The text is stored nowhere: when the turn comes again, by the same import or request, the text is admitted as a reply to
+   * the turn, under an id that follows from its id. Other copies of the text are held back as before. Releasing again has no effect.
+   */
+  releaseTurns(body: TurnIDs): Promise<Released> {
+    return this.transport.json("POST", `/api/held-back/release`, { body, media: "application/json" });
+  }
+
+  /**
    * Remove an alias.
    *
    * From now on the name stands for itself. If it does already, nothing changes
@@ -2944,6 +3053,16 @@ export class Operations {
    */
   replaySlice(slice_id: string, body?: Uint8Array): Promise<Replay> {
     return this.transport.json("POST", `/api/slices/${this.transport.segment(slice_id)}/replay`, { body, media: "application/json" });
+  }
+
+  /**
+   * Report that a context did not reach its session.
+   *
+   * A context that names a `recipient` is recorded when it is made. The hook that could not hand it over reports that here: the record stays, says
+   * `not_given`, and the context no longer counts among those that showed a turn. The caller who asked for the context reports it, or an admin.
+   */
+  reportNotGiven(context_id: string, body: Record<string, unknown>): Promise<NotGiven> {
+    return this.transport.json("POST", `/api/contexts/${this.transport.segment(context_id)}/not-given`, { body, media: "application/json" });
   }
 
   /**
