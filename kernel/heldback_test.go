@@ -293,3 +293,39 @@ func TestUnguarded(t *testing.T) {
 		}
 	}
 }
+
+// TestReleasedOutOfOrder imports a released turn from lines that come before their parents, and so are looked at twice.
+func TestReleasedOutOfOrder(t *testing.T) {
+	ctx := t.Context()
+	k := guarded(t, inmem.Open(&inmem.Disk{}, inmem.Options{}), &secretOf{})
+	id := func(name string) dag.TurnID { return dag.ExternalTurnID("order", name) }
+	line := func(name, content string, at int, parent string) string {
+		d := dag.Draft{ID: id(name), Conversation: dag.ConversationID{1}, Role: dag.RoleAssistant, Author: "agent:x", CreatedAt: dag.Time(at), Content: content}
+		if parent != "" {
+			d.Parents = []dag.Parent{{ID: id(parent), Kind: dag.Reply}}
+		}
+		return string(must(ingest.AppendLine(nil, &d)))
+	}
+	load := func(lines ...string) kernel.ImportReport {
+		path := filepath.Join(t.TempDir(), "lines.jsonl")
+		if err := os.WriteFile(path, []byte(strings.Join(lines, "")), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return must(k.Turns().Import(ctx, tenant, path, ingest.Options{}))
+	}
+	load(line("a", "the secret", 1, ""), line("b", "more", 2, "a"))
+	must(k.Turns().Erase(ctx, tenant, id("a"), "asked for"))
+	copied := []string{line("child", "more", 2, "copy"), line("copy", "the secret", 1, "")}
+	if r := load(copied...); r.HeldBack != 1 || r.Admitted != 2 {
+		t.Errorf("%+v, want 1 held back of 2", r)
+	}
+	must(k.Turns().Release(ctx, tenant, []dag.TurnID{id("copy")}))
+	for _, want := range []int{2, 0} {
+		if r := load(append(copied, line("late", "x", 3, "later"), line("later", "y", 3, ""))...); r.HeldBack != 0 || r.Admitted != want+min(want, 1) {
+			t.Errorf("after the release: %+v", r)
+		}
+	}
+	if r := must(k.Turns().Get(ctx, tenant, kernel.ReleasedID(id("copy")))); !bytes.Contains(r.Body, []byte("the secret")) {
+		t.Errorf("released: %q", r.Body)
+	}
+}
