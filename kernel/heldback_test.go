@@ -80,7 +80,7 @@ var secretive = []told{
 
 var erasedWords = []string{"zebra first", "quagga", "okapi"}
 
-// answersOf returns everything that a kernel tells of a tenant's turns.
+// answersOf returns what a kernel tells of a tenant's turns: an export, what a search finds, and a slice and a context around each turn.
 func answersOf(t testing.TB, k *kernel.Kernel, tenant dag.Tenant) string {
 	t.Helper()
 	var b bytes.Buffer
@@ -90,6 +90,15 @@ func answersOf(t testing.TB, k *kernel.Kernel, tenant dag.Tenant) string {
 		for _, h := range found.Hits {
 			fmt.Fprintln(&b, h.Content)
 		}
+	}
+	turns, _, err := k.Turns().After(t.Context(), tenant, 0, nil, 100, 1<<20)
+	if err != nil || len(turns) < len(secretive) {
+		t.Fatalf("%d turns, %v", len(turns), err)
+	}
+	for i := range turns {
+		anchor := turns[i].Turn.ID
+		b.Write(must(k.Slices().Cut(t.Context(), tenant, kernel.Request{Anchor: anchor})).Bundle)
+		b.Write(must(k.Contexts().Assemble(t.Context(), tenant, kernel.ContextRequest{Task: "the answer", Anchor: &anchor})).Prompt)
 	}
 	return strings.ToLower(b.String())
 }
