@@ -28,12 +28,13 @@ func (st *Stores) ErasureSecret(create bool) ([]byte, error) {
 		}
 		return nil, nil
 	}
-	key, err := loadKey(path)
+	const what = "for erased texts"
+	key, err := loadKey(path, what)
 	if errors.Is(err, fs.ErrNotExist) {
 		if !create {
 			return nil, nil
 		}
-		key, _, err = st.makeKey(path)
+		key, _, err = st.makeKey(path, what)
 	}
 	if err != nil {
 		return nil, err
