@@ -57,6 +57,7 @@ var mayImport = map[string][]string{
 	"history":                {"dag"},
 	"history/follow":         {"dag", "history"},
 	"history/erasures":       {"access", "dag", "history", "ledger", "internal/canon"},
+	"history/heldback":       {"access", "dag", "history", "store", "internal/canon", "internal/mac", "normalize"},
 	"belief":                 {"dag", "normalize"},
 	"belief/journal":         {"belief", "dag", "history", "internal/canon", "knowledge", "normalize"},
 	"belief/kinds":           {"belief", "dag", "internal/canon", "normalize", "policy"},
@@ -68,7 +69,7 @@ var mayImport = map[string][]string{
 	"slice/contexts/overlap": {"dag", "slice/contexts"},
 	"slice/contexts":         {"belief", "belief/journal", "dag", "internal/canon", "knowledge", "policy", "render", "retrieval", "retrieval/analysis", "retrieval/bm25", "slice", "slice/facts", "github.com/cespare/xxhash/v2"},
 	"store":                  {"access", "dag", "history", "ledger", "slice"},
-	"store/kinds":            {"belief/journal", "ingest/marks", "ledger", "access/apikeys", "dag", "history", "knowledge", "history/erasures", "ledger/attest", "ledger/identity", "ledger/witness", "policy/registry", "retrieval/segments", "slice/issued"},
+	"store/kinds":            {"belief/journal", "ingest/marks", "ledger", "access/apikeys", "dag", "history", "knowledge", "history/erasures", "history/heldback", "ledger/attest", "ledger/identity", "ledger/witness", "policy/registry", "retrieval/segments", "slice/issued"},
 	"store/transfer":         {"dag", "history", "history/erasures", "ledger", "slice/issued", "store", "store/kinds"},
 	"store/fsck":             {"retrieval", "retrieval/analysis", "retrieval/embed/static", "retrieval/segments", "access/apikeys", "history/erasures", "access", "dag", "policy/registry", "history", "store/kinds", "slice/facts", "slice/issued", "ledger", "policy", "slice", "store", "knowledge", "normalize"},
 	"store/storetest":        {"access/apikeys", "history/erasures", "ledger/attest", "ledger/identity", "slice/facts", "slice/issued", "history", "store/kinds", "golang.org/x/mod/sumdb/tlog", "access", "dag", "ledger", "ledger/witness", "policy", "policy/registry", "slice", "store", "store/fsck", "pgregory.net/rapid", "github.com/google/go-cmp/cmp", "knowledge", "normalize"},
@@ -77,7 +78,7 @@ var mayImport = map[string][]string{
 	"store/postgres":         {"dag", "history", "ledger", "store", "store/packed", "github.com/jackc/pgx/v5"},
 	"store/sqlite":           {"dag", "history", "ledger", "store", "store/packed", "modernc.org/sqlite"},
 	"atlas":                  {"dag"},
-	"kernel":                 {"belief/persona", "working", "slice/beliefs", "atlas", "belief", "belief/journal", "belief/kinds", "belief/rules", "retrieval/enrich", "retrieval/segments", "ingest/marks", "slice/contexts", "slice/contexts/overlap", "retrieval", "retrieval/analysis", "retrieval/embed", "retrieval/embed/static", "store/kinds", "access/apikeys", "history/erasures", "history/follow", "policy/standard", "access", "history", "ledger/attest", "dag", "slice/facts", "slice/issued", "ledger/identity", "ledger", "ledger/witness", "policy", "policy/registry", "slice", "token", "ingest", "store", "github.com/hashicorp/golang-lru/v2", "knowledge", "normalize"},
+	"kernel":                 {"belief/persona", "working", "slice/beliefs", "atlas", "belief", "belief/journal", "belief/kinds", "belief/rules", "retrieval/enrich", "retrieval/segments", "ingest/marks", "slice/contexts", "slice/contexts/overlap", "retrieval", "retrieval/analysis", "retrieval/embed", "retrieval/embed/static", "store/kinds", "access/apikeys", "history/erasures", "history/heldback", "history/follow", "policy/standard", "access", "history", "ledger/attest", "dag", "slice/facts", "slice/issued", "ledger/identity", "ledger", "ledger/witness", "policy", "policy/registry", "slice", "token", "ingest", "store", "github.com/hashicorp/golang-lru/v2", "knowledge", "normalize"},
 	"working":                {"dag", "history"},
 	"retrieval/analysis":     {"github.com/clipperhouse/uax29/v2", "github.com/kljensen/snowball", "golang.org/x/text/unicode/norm"},
 	"retrieval/enrich":       {"dag"},
@@ -167,7 +168,7 @@ var mayImport = map[string][]string{
 }
 
 // pure packages do no I/O and read no clock.
-var pure = []string{"belief/persona", "access", "atlas", "belief", "belief/journal", "belief/kinds", "belief/rules", "ingest/secrets", "guard", "retention", "working", "ledger/attest", "dag", "evidence", "history", "history/erasures", "history/follow", "slice/facts", "slice/issued", "internal/canon", "knowledge", "ledger", "policy", "policy/registry", "render", "slice", "normalize", "retrieval/trajectory", "api", "api/describe"}
+var pure = []string{"belief/persona", "access", "atlas", "belief", "belief/journal", "belief/kinds", "belief/rules", "ingest/secrets", "guard", "retention", "working", "ledger/attest", "dag", "evidence", "history", "history/erasures", "history/heldback", "history/follow", "slice/facts", "slice/issued", "internal/canon", "knowledge", "ledger", "policy", "policy/registry", "render", "slice", "normalize", "retrieval/trajectory", "api", "api/describe"}
 
 // effects are what a pure package cannot import.
 var effects = []string{"os", "net", "net/http", "database/sql", "math/rand", "math/rand/v2", "crypto/rand", "os/exec", "io/fs", "log", "log/slog"}
@@ -210,7 +211,7 @@ func TestImports(t *testing.T) {
 
 // namesKinds are the packages of which no back end may know: a kind of entry is a package of its
 // own, and stores keep entries and terms.
-var namesKinds = []string{"access", "access/apikeys", "belief", "belief/journal", "belief/kinds", "belief/rules", "knowledge", "normalize", "policy", "policy/registry", "slice", "slice/facts", "slice/issued", "history/erasures", "token", "kernel"}
+var namesKinds = []string{"access", "access/apikeys", "belief", "belief/journal", "belief/kinds", "belief/rules", "knowledge", "normalize", "policy", "policy/registry", "slice", "slice/facts", "slice/issued", "history/erasures", "history/heldback", "token", "kernel"}
 
 // TestBackEndsNameNoKind makes sure that a new kind of entry needs no line in a back end.
 func TestBackEndsNameNoKind(t *testing.T) {

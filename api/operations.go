@@ -42,6 +42,8 @@ var (
 	GetTurn           = declare[TurnByID, StoredTurn](Spec{ID: "getTurn", Method: "GET", Path: "/api/turns/{id}", Tag: "turns", May: access.Read, Fails: []int{404}})
 	EraseTurn         = declare[Erasure, ErasedTurn](Spec{ID: "eraseTurn", Method: "DELETE", Path: "/api/turns/{id}", Tag: "turns", May: access.Erase, Fails: []int{404}})
 	ListErasures      = declare[ErasureQuery, Erasures](Spec{ID: "listErasures", Method: "GET", Path: "/api/erasures", Tag: "turns", May: access.Read, Fails: []int{404}})
+	ListHeldBack      = declare[HeldBackQuery, HeldBackTurns](Spec{ID: "listHeldBack", Method: "GET", Path: "/api/held-back", Tag: "turns", May: access.Erase})
+	ReleaseTurns      = declare[TurnIDs, Released](Spec{ID: "releaseTurns", Method: "POST", Path: "/api/held-back/release", Tag: "turns", May: access.Erase, Fails: []int{404}})
 	ListTurns         = declare[TurnQuery, StoredTurns](Spec{ID: "listTurns", Method: "GET", Path: "/api/turns", Tag: "turns", May: access.Read})
 	LookUpTurns       = declare[TurnIDs, StoredTurns](Spec{ID: "lookUpTurns", Method: "POST", Path: "/api/turns/lookup", Tag: "turns", May: access.Read})
 	ResolveTurn       = declare[TurnNamed, ResolvedTurn](Spec{ID: "resolveTurn", Method: "GET", Path: "/api/turn", Tag: "turns", May: access.Recall, Fails: []int{404, 409}})
@@ -113,6 +115,11 @@ type TurnIDs struct {
 // An ErasureQuery says which erasures are asked for.
 type ErasureQuery struct {
 	Turn *dag.TurnID `json:"turn,omitempty" doc:"Only that of this turn."`
+	Paging
+}
+
+// A HeldBackQuery asks for a page of turns that were held back.
+type HeldBackQuery struct {
 	Paging
 }
 

@@ -8,6 +8,9 @@ type Receipt struct {
 	Existing int    `json:"existing" doc:"Turns that were there already."`
 	Edges    int    `json:"edges" doc:"Edges of the new turns."`
 	Head     uint64 `json:"head" is:"Seq"`
+
+	HeldBack     int `json:"held_back,omitempty" doc:"Of the new turns those that were admitted without their text, since it was erased under another id."`
+	ErasedBefore int `json:"erased_before,omitempty" doc:"Of the new turns those in which a person says again what was erased. They have their text."`
 }
 
 // A StoredTurn is a turn with what the store says of it. Turn is the form in which
@@ -320,6 +323,31 @@ type Event struct {
 type ErasedTurn struct {
 	Event
 	Tasks []string `json:"tasks,omitempty" is:"SliceID" doc:"The contexts whose tasks had words of the turn and went with it."`
+
+	Unguarded string `json:"unguarded,omitempty" doc:"Why copies of the text that come under other ids are not held back. Absent if they are."`
+}
+
+// HeldBackTurns is a page of turns that were held back, the oldest first.
+type HeldBackTurns struct {
+	HeldBack []HeldBack `json:"held_back"`
+	Next     string     `json:"next,omitempty" is:"Next"`
+}
+
+// A HeldBack is a turn that was admitted without its text, since that was erased under another id.
+type HeldBack struct {
+	Seq      uint64 `json:"seq" is:"Seq"`
+	Turn     string `json:"turn" is:"UUID"`
+	Erased   string `json:"erased" is:"UUID" doc:"The turn whose text it had."`
+	Rule     string `json:"rule" is:"place|reply|words" doc:"Why: the same text at the same instant, after the same text, or of 64 bytes and more."`
+	At       string `json:"at" is:"Time"`
+	By       string `json:"by,omitempty" is:"Asker" doc:"Who brought it."`
+	Place    string `json:"place,omitempty" doc:"Where it came from, such as a file and a line."`
+	Released bool   `json:"released" doc:"It is admitted with its text when it comes again."`
+}
+
+// Released says what a release did.
+type Released struct {
+	Released int `json:"released" doc:"Turns that were not released before."`
 }
 
 // Erasures is a page of erasures of turns, the oldest first.

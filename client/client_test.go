@@ -286,6 +286,12 @@ func TestEveryOperation(t *testing.T) {
 		if w := must(client.Do(ctx, c, api.ListErasures, api.ErasureQuery{Turn: &b.Claim.Anchor})); len(w.Erasures) != 0 {
 			t.Errorf("the anchor was erased: %+v", w)
 		}
+		if w := must(client.Do(ctx, c, api.ListHeldBack, api.HeldBackQuery{})); len(w.HeldBack) != 0 {
+			t.Errorf("held back: %+v", w)
+		}
+		if _, err := client.Do(ctx, c, api.ReleaseTurns, api.TurnIDs{IDs: []dag.TurnID{b.Claim.Anchor}}); !errors.Is(err, api.CodeNotFound) {
+			t.Errorf("releasing a turn that was not held back: %v", err)
+		}
 		if w := must(client.Do(ctx, c, api.TurnHolding, api.TurnByID{ID: b.Claim.Anchor})); len(w.Slices) == 0 || w.Looked == 0 || !slices.ContainsFunc(w.Slices, func(i api.Issued) bool { return i.SliceID == string(id) }) {
 			t.Errorf("got %+v", w)
 		}

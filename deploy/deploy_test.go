@@ -538,7 +538,7 @@ func TestPrepared(t *testing.T) {
 		credential, lent := strings.CutPrefix(value, "/run/credentials/graphkernel.service/")
 		switch {
 		case name == "GRAPHKERNEL_STORE":
-		case name == "GRAPHKERNEL_HISTORY" || name == "GRAPHKERNEL_SECRETS_KEY":
+		case name == "GRAPHKERNEL_HISTORY" || name == "GRAPHKERNEL_SECRETS_KEY" || name == "GRAPHKERNEL_ERASURES_KEY":
 			if !strings.HasPrefix(value, "/var/lib/"+all["StateDirectory"][0]+"/") {
 				t.Errorf("%s is %s, which does not outlive a restart", name, value)
 			}
@@ -547,8 +547,8 @@ func TestPrepared(t *testing.T) {
 			t.Errorf("%s is %s, which nothing puts there", name, value)
 		}
 	}
-	if len(environment) != 7 {
-		t.Errorf("%d variables, want 7: %v", len(environment), environment)
+	if len(environment) != 8 {
+		t.Errorf("%d variables, want 8: %v", len(environment), environment)
 	}
 
 	compose, n := uncommented(read(t, "compose.yaml"), `(?:GRAPHKERNEL_[A-Z_]+: |volumes: |graphkernel:$)`)
@@ -633,7 +633,7 @@ func TestContainerfile(t *testing.T) {
 func variables(t *testing.T, text string) []string {
 	t.Helper()
 	_, standard := settings(t)
-	known := []string{"GRAPHKERNEL_STORE", "GRAPHKERNEL_KEYS", "GRAPHKERNEL_SECRET", "GRAPHKERNEL_SECRETS_KEY", "GRAPHKERNEL_IDENTITY", "GRAPHKERNEL_HISTORY"}
+	known := []string{"GRAPHKERNEL_STORE", "GRAPHKERNEL_KEYS", "GRAPHKERNEL_SECRET", "GRAPHKERNEL_SECRETS_KEY", "GRAPHKERNEL_ERASURES_KEY", "GRAPHKERNEL_IDENTITY", "GRAPHKERNEL_HISTORY"}
 	for key := range standard {
 		known = append(known, "GRAPHKERNEL_"+strings.ToUpper(strings.ReplaceAll(key, ".", "_")))
 	}

@@ -20,42 +20,57 @@ const MaxBatch = 100_000
 var ErrBatch = errors.New("batch is too large")
 
 // Admit admits a batch of turns, all of them or none, in any order. What is
-// there already counts as existing; see [store.Store.Append]. A phase or
+// there already counts as existing; see [store.Store.Append]. A new turn with the text of a turn that was erased is admitted without it. A phase or
 // salience that is absent is assigned by the rules of package ingest: the
 // newest, or, of a turn that is stored, those that it names.
-func (k Turns) Admit(ctx context.Context, tenant dag.Tenant, drafts []dag.Draft) (store.Receipt, error) {
+func (k Turns) Admit(ctx context.Context, tenant dag.Tenant, drafts []dag.Draft) (Admission, error) {
 	return k.turns().AdmitWith(ctx, tenant, "", drafts)
 }
 
 // AdmitWith is Admit for turns that a credential brings, see [access.Identity.Credential].
 // Those that are new keep its name, outside their leaves; those that are there keep what they
 // have. Turns in the name of a person for whom the caller, see [access.As], does not speak are marked as brought by it, see [dag.AttrBroughtBy].
-func (k Turns) AdmitWith(ctx context.Context, tenant dag.Tenant, credential string, drafts []dag.Draft) (_ store.Receipt, err error) {
+func (k Turns) AdmitWith(ctx context.Context, tenant dag.Tenant, credential string, drafts []dag.Draft) (_ Admission, err error) {
 	ctx, observed := k.observe(ctx, "admit")
 	defer func() { observed(err) }()
 	batch, err := k.arrivals(ctx, tenant, credential, drafts)
 	if err != nil {
-		return store.Receipt{}, err
+		return Admission{}, err
 	}
-	return k.appendJudged(ctx, tenant, []store.Batch{batch})
+	done, err := k.hold(ctx, tenant, []store.Batch{batch})
+	if err != nil {
+		return Admission{}, err
+	}
+	receipt, err := k.appendJudged(ctx, tenant, []store.Batch{batch})
+	if err != nil {
+		return Admission{}, err
+	}
+	return done.admission(receipt), nil
 }
 
 // AdmitInOrder is AdmitWith for turns that are admitted one after the other, in the order of their lines in an
 // export: so they get the same numbers elsewhere. If a turn comes before its parent, the order
 // is that of AdmitWith.
-func (k Turns) AdmitInOrder(ctx context.Context, tenant dag.Tenant, credential string, drafts []dag.Draft) (_ store.Receipt, err error) {
+func (k Turns) AdmitInOrder(ctx context.Context, tenant dag.Tenant, credential string, drafts []dag.Draft) (_ Admission, err error) {
 	ctx, observed := k.observe(ctx, "admit")
 	defer func() { observed(err) }()
 	batch, err := k.arrivals(ctx, tenant, credential, drafts)
 	if err != nil {
-		return store.Receipt{}, err
+		return Admission{}, err
+	}
+	done, err := k.hold(ctx, tenant, []store.Batch{batch})
+	if err != nil {
+		return Admission{}, err
 	}
 	receipt, err := k.appendJudged(ctx, tenant, oneByOne(batch))
 	var orphan *store.ParentError
 	if errors.As(err, &orphan) {
-		return k.appendJudged(ctx, tenant, []store.Batch{batch})
+		receipt, err = k.appendJudged(ctx, tenant, []store.Batch{batch})
 	}
-	return receipt, err
+	if err != nil {
+		return Admission{}, err
+	}
+	return done.admission(receipt), nil
 }
 
 // arrivals finishes the drafts of one admission.

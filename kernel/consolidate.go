@@ -23,7 +23,7 @@ type Consolidation struct {
 type Consolidated struct {
 	Conversation dag.ConversationID
 	Turns        []dag.TurnID // in the order of the session
-	Receipt      store.Receipt
+	Receipt      Admission
 	Held         int // messages that are still in the session
 }
 
@@ -125,7 +125,7 @@ func (k Working) consolidate(ctx context.Context, tenant dag.Tenant, n working.N
 		}
 		parent = &m.ID
 	}
-	out.Receipt = store.Receipt{Existing: len(out.Turns) - len(drafts)}
+	out.Receipt = Admission{Receipt: store.Receipt{Existing: len(out.Turns) - len(drafts)}}
 	if len(drafts) == 0 {
 		out.Receipt.Head, err = k.store.Head(ctx, tenant)
 		return err

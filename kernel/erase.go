@@ -57,7 +57,12 @@ func (k Turns) Erase(ctx context.Context, tenant dag.Tenant, turn dag.TurnID, re
 	if err := tasks(); err != nil { // first, since nobody knows the words once the turn is gone
 		return ErasedTurn{}, err
 	}
-	e, err := k.erasures().Erase(ctx, tenant, erasures.Erasure{Turn: turn, Reason: reason, At: now, By: access.CallerIn(ctx)}, kinds.Erasing(turn, now)...)
+	with, unguarded, err := k.recognising(ctx, tenant, turn, now)
+	if err != nil {
+		return ErasedTurn{}, err
+	}
+	out.Unguarded = unguarded
+	e, err := k.erasures().Erase(ctx, tenant, erasures.Erasure{Turn: turn, Reason: reason, At: now, By: access.CallerIn(ctx)}, append(kinds.Erasing(turn, now), with...)...)
 	c := k.kept.Load()
 	kept := c.tenants.of(tenant)
 	kept.texts.forget(turn)
@@ -77,6 +82,9 @@ func (k Turns) Erase(ctx context.Context, tenant dag.Tenant, turn dag.TurnID, re
 type ErasedTurn struct {
 	erasures.Erasure
 	Tasks []slice.SliceID
+
+	// Unguarded says why copies of the text that come under other ids are not held back; "" if they are.
+	Unguarded string
 }
 
 // contentOf returns the text of a turn, "" if it has none.

@@ -17,6 +17,8 @@ type ImportReport struct {
 	Admitted      int // turns that are new
 	Existing      int // turns that were there already
 	Erased        int // those of them whose text was erased since. They are not admitted again
+	HeldBack      int // of the new turns those that were admitted without their text, since it was erased under another id
+	ErasedBefore  int // of the new turns those in which a person says again what was erased; they have their text
 	Edges         int // edges of the new turns
 	Conversations int // that the turns read belong to
 
@@ -74,6 +76,7 @@ func (k Turns) ImportAll(ctx context.Context, tenant dag.Tenant, paths []string,
 	}
 	im.report.Read = read
 	im.report.Conversations = len(im.conversations)
+	im.report.HeldBack, im.report.ErasedBefore = len(im.recognised.held), len(im.recognised.erasedBefore)
 	// A store that has failed cannot say its head any more. Then the head is the one
 	// that its last receipt named.
 	if head, headErr := k.store.Head(context.WithoutCancel(ctx), tenant); headErr == nil {
@@ -95,6 +98,7 @@ type importing struct {
 	held          []store.Arrival // lines that wait for their parents
 	report        ImportReport
 	conversations map[dag.ConversationID]struct{}
+	recognised    holding
 }
 
 // A work is a batch made ready.
@@ -177,6 +181,21 @@ func oneByOne(arrivals []store.Arrival) []store.Batch {
 }
 
 func (im *importing) append(ctx context.Context, batches []store.Batch) error {
+	if err := im.hold(ctx, batches); err != nil {
+		return err
+	}
+	return im.appendHeld(ctx, batches)
+}
+
+// hold takes the text of what is held back, and counts it.
+func (im *importing) hold(ctx context.Context, batches []store.Batch) error {
+	done, err := im.k.hold(ctx, im.tenant, batches)
+	im.recognised.add(done)
+	return err
+}
+
+// appendHeld is append of what has gone through hold.
+func (im *importing) appendHeld(ctx context.Context, batches []store.Batch) error {
 	r, err := im.k.appendJudged(ctx, im.tenant, batches)
 	if err != nil {
 		return err
@@ -333,12 +352,15 @@ func (im *importing) orphan(held []store.Arrival) error {
 // admitRepeating admits a batch without what is stored already. If somebody
 // else admits one of its turns in between, it looks again.
 func (im *importing) admitRepeating(ctx context.Context, arrivals []store.Arrival) error {
+	if err := im.hold(ctx, []store.Batch{arrivals}); err != nil {
+		return err
+	}
 	for {
 		fresh, err := im.dropRepeats(ctx, arrivals)
 		if err != nil {
 			return err
 		}
-		err = im.append(ctx, []store.Batch{fresh})
+		err = im.appendHeld(ctx, []store.Batch{fresh})
 		var conflict *store.ConflictError
 		if !errors.As(err, &conflict) || len(fresh) == 0 {
 			return err

@@ -72,6 +72,11 @@ type Config struct {
 	// from, and the task of a context. Its error refuses all of it. Nil: nobody looks.
 	ScreenTexts func(ctx context.Context, tenant dag.Tenant, texts []Text) error
 
+	// ErasureSecret returns the secret under which the text of erased turns is recognised when it comes again under another id: at least
+	// heldback.MinSecret bytes that are in no store. Nil without an error means that there is none; with create one is made and kept then. It is called for
+	// each erasure, and for admissions of tenants that erased something. Nil: no text is recognised.
+	ErasureSecret func(create bool) ([]byte, error)
+
 	// Working bounds working memory; the zero value of each limit is its default. WorkingInProcess keeps it in the memory of this process;
 	// nil: it is kept in the store, where other processes see it.
 	Working          working.Limits

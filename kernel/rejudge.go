@@ -20,6 +20,8 @@ import (
 // so that a turn that is new costs nothing; and the store is not told of rules:
 // it compares what it is given. If another process admits such a turn between the reading and
 // the next try, that is one more conflict, and the next reading finds the turn.
+//
+// They have gone through hold before.
 func (k *engine) appendJudged(ctx context.Context, tenant dag.Tenant, batches []store.Batch) (store.Receipt, error) {
 	for {
 		receipt, err := k.store.Append(ctx, tenant, batches)

@@ -120,7 +120,7 @@ func TestBroughtAgain(t *testing.T) {
 		for _, second := range bringers {
 			s := open(t, "memory")
 			k := over(t, s, token.NewAuthority(ring(t, "k1")))
-			bring := func(who access.Identity) (store.Receipt, map[dag.TurnID]string) {
+			bring := func(who access.Identity) (kernel.Admission, map[dag.TurnID]string) {
 				r := must(k.Turns().AdmitWith(access.As(t.Context(), who), tenant, who.Credential(), saidBy("again")))
 				marked := map[dag.TurnID]string{}
 				for _, rec := range must(s.Turns(t.Context(), tenant, store.IDs{saidBy("again")[0].ID, saidBy("again")[1].ID})) {

@@ -1,9 +1,14 @@
 package kernel
 
 import (
+	"context"
+	"slices"
 	"sync"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/history"
+	"github.com/graphkernel/graphkernel/history/heldback"
+	"github.com/graphkernel/graphkernel/slice/issued"
 )
 
 // changes tells anyone who waits that something happened to a tenant.
@@ -39,4 +44,16 @@ func (k Turns) Changed(tenant dag.Tenant) <-chan struct{} {
 		k.changes.waiting[tenant] = waiting
 	}
 	return waiting
+}
+
+// Quiet returns the numbers of entries of which no event is told, among up to limit entries numbered above after: contexts that were not given, and what
+// is recorded of texts that are held back.
+func (k Turns) Quiet(ctx context.Context, tenant dag.Tenant, after dag.Seq, limit int) (quiet []dag.Seq, err error) {
+	entries, err := k.store.Entries(ctx, tenant, history.Page{After: after, Limit: limit})
+	for i := range entries {
+		if kind := entries[i].Kind; kind == issued.UndeliveredKind || slices.Contains(heldback.Codec{}.Kinds(), kind) {
+			quiet = append(quiet, entries[i].Seq)
+		}
+	}
+	return quiet, err
 }

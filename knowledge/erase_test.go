@@ -158,7 +158,7 @@ func TestErasure(t *testing.T) {
 			is := believed(t, b, head+100)
 			for id, v := range seen[head-1] {
 				want, supported := dag.PPM(0), false
-				var surest knowledge.Act // the first of the highest confidence
+				var surest knowledge.Act       // the first of the highest confidence
 				for i := range before[:head] { // by hand: the assertions from elsewhere since it was believed
 					rec, _ := knowledge.FromEntry(&before[i])
 					if rec.Seq >= v.Opened && !rec.Erased && rec.Act.Kind == knowledge.Assert && rec.Act.Fact.ID() == id && !erased[rec.Seq] {

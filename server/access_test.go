@@ -29,7 +29,7 @@ var permitted = map[access.Role]string{
 	access.Auditor: "convertBundle getCaller resolveTurn listTurns lookUpTurns previewSlice explainCut explainContext attestBundle getBundle getEvidence getCheckpoint getTile getEntries getProof getConsistency getLogKeys getTurn listConversations getConversation listSlices listErasures turnHolding atlasSnapshot atlasOverlap atlasInfluence atlasCommunities atlasManifest blameTurn getSlice replaySlice explainTurn streamEvents " +
 		"verifyToken verifyBundle listPolicies getPolicy " +
 		"listFacts factHistory traverseKnowledge findPaths knowledgeChanges knowledgeStats drawKnowledge listAliases searchTurns enrichHits assembleContext reportNotGiven listSpaces getBeliefBase explainBelief beliefImpact diffBeliefs listItems beliefConflicts resolveKref beliefRules listWorking getWorking",
-	access.Admin: "convertBundle getCaller resolveTurn listTurns lookUpTurns previewSlice explainCut explainContext listKeys createKey revokeKey attestBundle getBundle getEvidence getCheckpoint getTile getEntries getProof getConsistency getLogKeys admitTurns getTurn eraseTurn eraseTask listConversations getConversation cutSlice cutSlices verifyToken verifyBundle " +
+	access.Admin: "convertBundle getCaller resolveTurn listTurns lookUpTurns previewSlice explainCut explainContext listKeys createKey revokeKey attestBundle getBundle getEvidence getCheckpoint getTile getEntries getProof getConsistency getLogKeys admitTurns getTurn eraseTurn eraseTask listHeldBack releaseTurns listConversations getConversation cutSlice cutSlices verifyToken verifyBundle " +
 		"listSlices listErasures turnHolding atlasSnapshot atlasOverlap atlasInfluence atlasCommunities atlasManifest blameTurn getSlice replaySlice explainTurn listPolicies registerPolicy getPolicy streamEvents " +
 		"learnFact learnFacts retractFacts addAliases removeAlias listFacts factHistory traverseKnowledge findPaths knowledgeChanges knowledgeStats drawKnowledge listAliases searchTurns enrichHits assembleContext reportNotGiven cutFacts proveBelief " +
 		"setSpace listSpaces reviseBeliefs contractBeliefs expandBeliefs proposeBeliefs getBeliefBase explainBelief beliefImpact diffBeliefs listItems beliefConflicts resolveKref tagKref deprecateItem restoreItem linkKref promoteBeliefs cascadeBeliefs resolveConflict beliefRules useBelief putWorking listWorking getWorking consolidateWorking clearWorking exportPersona importPersona decayBeliefs abstractBeliefs archiveBeliefs unarchiveBeliefs",
@@ -41,6 +41,11 @@ func (s *service) questions(slice string, bundle []byte) map[string]question {
 	s.expect(200, question{op: "assembleContext", key: s.admin(), body: api.ContextRequest{Task: "turn", AsOf: 1}}).decode(s.t, &context) // before the turn that is erased
 	var gone api.Context                                                                                                                  // its task is erased
 	s.expect(200, question{op: "assembleContext", key: s.admin(), body: api.ContextRequest{Task: "turn to erase", AsOf: 1}}).decode(s.t, &gone)
+	copied := turn(61) // of turn 60, whose text was erased
+	copied["content"], copied["created_at"], copied["role"] = turn(60)["content"], turn(60)["created_at"], turn(60)["role"]
+	s.expect(200, question{op: "admitTurns", key: s.admin(), body: map[string]any{"turns": []any{turn(60)}}})
+	s.expect(200, question{op: "eraseTurn", key: s.admin(), path: map[string]string{"id": turnID(60)}, body: api.ErasureRequest{Reason: "asked for"}})
+	s.expect(200, question{op: "admitTurns", key: s.admin(), body: map[string]any{"turns": []any{copied}}})
 	said := []api.BeliefStatement{{Subject: "a", Predicate: "is", Object: "b"}}
 	const item = "kref://acme/s/made.fact"
 	var conflict api.BeliefOutcome
@@ -87,6 +92,8 @@ func (s *service) questions(slice string, bundle []byte) map[string]question {
 		"eraseTurn":          {path: map[string]string{"id": turnID(50)}, body: api.ErasureRequest{Reason: "asked for"}},
 		"eraseTask":          {path: map[string]string{"slice_id": gone.ContextID}, body: api.ErasureRequest{Reason: "asked for"}},
 		"listErasures":       {query: values("turn", turnID(1))},
+		"listHeldBack":       {},
+		"releaseTurns":       {body: map[string]any{"ids": []string{turnID(61)}}},
 		"listTurns":          {query: values("conversation", conversationID(1))},
 		"lookUpTurns":        {body: map[string]any{"ids": []string{turnID(1), turnID(49)}}},
 		"resolveTurn":        {query: values("name", turnID(1))},
@@ -218,7 +225,7 @@ func TestRoles(t *testing.T) {
 		}
 		_ = r.Body.Close()
 	}
-	if allowed != 9+52+59+97 || refused != 4*97-allowed {
+	if allowed != 9+52+59+99 || refused != 4*99-allowed {
 		t.Errorf("%d allowed, %d refused", allowed, refused)
 	}
 }
@@ -294,6 +301,7 @@ func TestTenants(t *testing.T) {
 		{op: "cutSlice", body: api.SliceRequest{Anchor: turnID(5)}},
 		{op: "eraseTurn", path: map[string]string{"id": turnID(5)}, body: api.ErasureRequest{Reason: "x"}},
 		{op: "eraseTask", path: map[string]string{"slice_id": sliceA}, body: api.ErasureRequest{Reason: "x"}},
+		{op: "releaseTurns", body: map[string]any{"ids": []string{turnID(61)}}},
 	} {
 		q.key = b[access.Admin]
 		p := s.refused(404, "not_found", q)

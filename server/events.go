@@ -127,11 +127,11 @@ func (st *stream) follow() error {
 	defer tick.Stop()
 	for {
 		changed := c.server.config.Kernel.Turns().Changed(c.tenant()) // before looking: nothing falls in between
-		sent, err := st.catchUp()
+		moved, err := st.catchUp()
 		if err != nil {
 			return st.unlessStopping(err)
 		}
-		if sent {
+		if moved {
 			silent = 0
 			changed = atOnce // there may be more than was read
 		}
@@ -193,8 +193,8 @@ func stillAdmitted(c *call) error {
 }
 
 // catchUp sends what has happened since, in the order of sequence numbers, slices
-// after them.
-func (st *stream) catchUp() (sent bool, err error) {
+// after them, and reports whether the stream's position moved.
+func (st *stream) catchUp() (moved bool, err error) {
 	c, k := st.call, st.call.server.config.Kernel
 	var out bytes.Buffer
 	numbered, err := st.numbered()
@@ -205,12 +205,16 @@ func (st *stream) catchUp() (sent bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	next := st.at
+	next, told := st.at, 0
 	for _, e := range numbered {
 		if e.seq != next.seq+1 { // every number is somebody's, so the one before is still to come
 			break
 		}
 		next.seq = e.seq
+		if e.data == nil {
+			continue
+		}
+		told++
 		if err := next.write(&out, e.name, e.data); err != nil {
 			return false, err
 		}
@@ -222,17 +226,19 @@ func (st *stream) catchUp() (sent bool, err error) {
 		}
 	}
 	if out.Len() == 0 {
-		return false, nil
+		moved := next.seq > st.at.seq
+		st.at = next
+		return moved, nil
 	}
 	if err := st.send(out.Bytes()); err != nil {
 		return false, err
 	}
-	c.server.metrics.events.Add(float64(next.seq-st.at.seq) + float64(next.issued-st.at.issued))
+	c.server.metrics.events.Add(float64(told) + float64(next.issued-st.at.issued))
 	st.at = next
 	return true, nil
 }
 
-// A numberedEvent is an event that has a sequence number.
+// A numberedEvent is an event that has a sequence number, or such a number without an event: then data is nil.
 type numberedEvent struct {
 	seq  dag.Seq
 	name string
@@ -264,7 +270,14 @@ func (st *stream) numbered() ([]numberedEvent, error) {
 	if err != nil {
 		return nil, err
 	}
-	list := make([]numberedEvent, 0, len(turns)+len(events)+len(acts)+len(tasks)+len(beliefs))
+	quiet, err := k.Turns().Quiet(c.ctx, c.tenant(), st.at.seq, eventsAtOnce)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]numberedEvent, 0, len(turns)+len(events)+len(acts)+len(tasks)+len(beliefs)+len(quiet))
+	for _, seq := range quiet {
+		list = append(list, numberedEvent{seq: seq})
+	}
 	for i := range beliefs {
 		list = append(list, numberedEvent{beliefs[i].Seq, api.EventBelief, view.BeliefEvent(&beliefs[i])})
 	}

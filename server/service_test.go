@@ -139,7 +139,7 @@ func startOver(t testing.TB, backing store.Store, change ...func(*server.Config)
 	if s.identity, err = identity.New(rand.NewChaCha8([32]byte{1}), "kernel.example", 1); err != nil {
 		t.Fatal(err)
 	}
-	if s.kernel, err = kernel.Open(kernel.Config{Store: backing, Authority: s.authority, Clock: time.Now, Identity: s.identity}); err != nil {
+	if s.kernel, err = kernel.Open(kernel.Config{Store: backing, Authority: s.authority, Clock: time.Now, Identity: s.identity, ErasureSecret: func(bool) ([]byte, error) { return make([]byte, 32), nil }}); err != nil {
 		t.Fatal(err)
 	}
 	c := server.Config{

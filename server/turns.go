@@ -14,6 +14,7 @@ import (
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/ingest"
+	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/server/view"
 	"github.com/graphkernel/graphkernel/store"
 )
@@ -41,7 +42,7 @@ func admitTurns(c *call) error {
 	if err != nil {
 		return inBatch(err, drafts)
 	}
-	countTurns(c, receipt)
+	countTurns(c, receipt.Receipt)
 	return c.json(http.StatusOK, view.Receipt(receipt))
 }
 
@@ -110,12 +111,12 @@ func admitLines(c *call) error {
 	in := &whole{Reader: held}
 	lines := bufio.NewScanner(in)
 	lines.Buffer(make([]byte, 0, min(64<<10, limits.LineBytes)), limits.LineBytes)
-	var sum store.Receipt
+	var sum kernel.Admission
 	var drafts []dag.Draft
 	bytes, first, n := 0, 1, 0
 	fail := func(err error) error {
 		p := *problemOf(err)
-		p.receipt = &sum
+		p.receipt = &sum.Receipt
 		return &p
 	}
 	flush := func() error {
@@ -123,7 +124,7 @@ func admitLines(c *call) error {
 			return nil
 		}
 		_ = control.SetReadDeadline(time.Time{}) // see readBody; the next line gets a new one
-		var receipt store.Receipt
+		var receipt kernel.Admission
 		err := c.atWork(func() (err error) {
 			receipt, err = c.server.config.Kernel.Turns().AdmitInOrder(c.ctx, c.tenant(), c.who.Credential(), drafts)
 			return err
@@ -135,7 +136,8 @@ func admitLines(c *call) error {
 			}
 			return &p
 		}
-		countTurns(c, receipt)
+		countTurns(c, receipt.Receipt)
+		sum.HeldBack, sum.ErasedBefore = sum.HeldBack+receipt.HeldBack, sum.ErasedBefore+receipt.ErasedBefore
 		sum.Admitted, sum.Existing, sum.Edges, sum.Head = sum.Admitted+receipt.Admitted, sum.Existing+receipt.Existing, sum.Edges+receipt.Edges, receipt.Head
 		clear(drafts)
 		drafts, bytes, first = drafts[:0], 0, n+1

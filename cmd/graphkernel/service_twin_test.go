@@ -563,7 +563,7 @@ func serveTwin(t *testing.T, dir string) (url string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k, err := kernel.Open(kernel.Config{Store: s, Authority: token.NewAuthority(ring), Clock: clock, Rand: rand.NewChaCha8([32]byte{1}), Identity: id, History: identity.HistoryBeside(path)})
+	k, err := kernel.Open(kernel.Config{Store: s, Authority: token.NewAuthority(ring), Clock: clock, Rand: rand.NewChaCha8([32]byte{1}), Identity: id, ErasureSecret: func(bool) ([]byte, error) { return make([]byte, 32), nil }, History: identity.HistoryBeside(path)})
 	if err != nil {
 		t.Fatal(err)
 	}

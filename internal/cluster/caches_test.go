@@ -80,7 +80,7 @@ func (p *pair) admit(k *kernel.Kernel, turn int) store.Receipt {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	return receipt
+	return receipt.Receipt
 }
 
 // cut asks for the slice around the second turn. Under default@1 the turns that come later are in it.

@@ -138,6 +138,7 @@ func eraseTurn(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.
 		return w, api.Faultf(api.CodeNotFound, "", "turn %s came without text, so there is none to erase", in.ID)
 	}
 	w.Event = Event(&event.Erasure)
+	w.Unguarded = event.Unguarded
 	for _, id := range event.Tasks {
 		w.Tasks = append(w.Tasks, string(id))
 	}
@@ -203,6 +204,36 @@ func newestConversations(ctx context.Context, k *kernel.Kernel, tenant dag.Tenan
 		next = strconv.FormatUint(uint64(at), 10)
 	}
 	return list, next, err
+}
+
+// listHeldBack lists turns that were held back, the oldest first.
+func listHeldBack(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.HeldBackQuery) (w api.HeldBackTurns, err error) {
+	after, err := PageAfter(in.After)
+	if err != nil {
+		return w, err
+	}
+	limit := PageOf(in.Limit)
+	list, err := k.Turns().HeldBack(ctx, tenant, dag.Seq(after), limit+1)
+	if err != nil {
+		return w, err
+	}
+	if len(list) > limit {
+		list = list[:limit]
+		w.Next = strconv.FormatUint(uint64(list[limit-1].Seq), 10)
+	}
+	w.HeldBack = make([]api.HeldBack, len(list))
+	for i := range list {
+		h := &list[i]
+		w.HeldBack[i] = api.HeldBack{
+			Seq: uint64(h.Seq), Turn: h.Turn.String(), Erased: h.Erased.String(), Rule: string(h.Rule), At: h.At.String(), By: h.By, Place: h.Place, Released: h.Released,
+		}
+	}
+	return w, nil
+}
+
+func releaseTurns(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.TurnIDs) (api.Released, error) {
+	n, err := k.Turns().Release(ctx, tenant, in.IDs)
+	return api.Released{Released: n}, err
 }
 
 // listErasures lists what was erased, the oldest first.

@@ -23,8 +23,8 @@ import (
 )
 
 // Receipt shows what an admission did.
-func Receipt(r store.Receipt) api.Receipt {
-	return api.Receipt{Admitted: r.Admitted, Existing: r.Existing, Edges: r.Edges, Head: uint64(r.Head)}
+func Receipt(r kernel.Admission) api.Receipt {
+	return api.Receipt{Admitted: r.Admitted, Existing: r.Existing, Edges: r.Edges, Head: uint64(r.Head), HeldBack: r.HeldBack, ErasedBefore: r.ErasedBefore}
 }
 
 // Turn shows a record.

@@ -11,6 +11,7 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/history/erasures"
+	"github.com/graphkernel/graphkernel/history/heldback"
 	"github.com/graphkernel/graphkernel/ingest/marks"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/ledger"
@@ -24,7 +25,7 @@ import (
 
 // All are the codecs of every kind of entry.
 func All() history.Codecs {
-	return history.Codecs{knowledge.Codec{}, journal.Codec{}, &erasures.Codec{With: adopting}, erasures.LoggedCodec{}, registry.Codec{}, apikeys.Codec{}, issued.Codec{}, issued.TaskCodec{}, issued.UndeliveredCodec{}, identity.Announced(), attest.Recorded()}
+	return history.Codecs{knowledge.Codec{}, journal.Codec{}, &erasures.Codec{With: adopting}, erasures.LoggedCodec{}, heldback.Codec{}, registry.Codec{}, apikeys.Codec{}, issued.Codec{}, issued.TaskCodec{}, issued.UndeliveredCodec{}, identity.Announced(), attest.Recorded()}
 }
 
 // Leaves are the forms of all leaves, except those of package ledger itself.

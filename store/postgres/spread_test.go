@@ -414,7 +414,8 @@ func (s *spread) testLate(t *testing.T, ring token.Keyring, bundles [][]byte) {
 		}
 		loseStandby(t, s.shards[0])
 		admit := func(st store.Store, n int) (store.Receipt, error) {
-			return kernelOver(t, st, ring).Turns().Admit(t.Context(), tenant, []dag.Draft{lone(n, 110)})
+			a, err := kernelOver(t, st, ring).Turns().Admit(t.Context(), tenant, []dag.Draft{lone(n, 110)})
+			return a.Receipt, err
 		}
 		if _, err := admit(hasty, there); !errors.Is(err, store.ErrUncertain) {
 			t.Fatalf("the write that hangs ended with %v, want ErrUncertain", err)

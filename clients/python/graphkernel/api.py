@@ -767,6 +767,8 @@ class ErasedTurn(TypedDict):
     tasks: NotRequired[list[str]]
     """The contexts whose tasks had words of the turn and went with it."""
     turn: str
+    unguarded: NotRequired[str]
+    """Why copies of the text that come under other ids are not held back. Absent if they are."""
 
 
 class ErasureRequest(TypedDict):
@@ -935,6 +937,27 @@ class GrowthStep(TypedDict):
 class Health(TypedDict):
     checks: NotRequired[dict[str, str]]
     status: Literal["ok", "starting", "unavailable", "stopping"]
+
+
+class HeldBack(TypedDict):
+    at: str
+    by: NotRequired[str]
+    """Who brought it."""
+    erased: str
+    """The turn whose text it had."""
+    place: NotRequired[str]
+    """Where it came from, such as a file and a line."""
+    released: bool
+    """It is admitted with its text when it comes again."""
+    rule: Literal["place", "reply", "words"]
+    """Why: the same text at the same instant, after the same text, or of 64 bytes and more."""
+    seq: int
+    turn: str
+
+
+class HeldBackTurns(TypedDict):
+    held_back: list[HeldBack]
+    next: NotRequired[str]
 
 
 HeldStatement = TypedDict(
@@ -1584,9 +1607,13 @@ class Receipt(TypedDict):
     """Turns that are new."""
     edges: int
     """Edges of the new turns."""
+    erased_before: NotRequired[int]
+    """Of the new turns those in which a person says again what was erased. They have their text."""
     existing: int
     """Turns that were there already."""
     head: int
+    held_back: NotRequired[int]
+    """Of the new turns those that were admitted without their text, since it was erased under another id."""
 
 
 class Recipient(TypedDict):
@@ -1599,6 +1626,11 @@ class RegisteredPolicy(TypedDict):
     policy: Union[SlicePolicy, SlicePolicyV2, FactPolicy, RetrievalPolicy, ContextPolicy, DenyRules, Retention, KindPolicy, PromotionPolicy]
     policy_id: str
     policy_params_hash: str
+
+
+class Released(TypedDict):
+    released: int
+    """Turns that were not released before."""
 
 
 class Replay(TypedDict):
@@ -2741,6 +2773,24 @@ class Operations:
             if not after or after == last:
                 return
 
+    def list_held_back(self, *, after: str | None = None, limit: int | None = None) -> HeldBackTurns:
+        """List turns whose text was held back, since it was erased under another id.
+
+        The oldest first. Such a turn is in its place, without its text: a copy of an erased text came under another id, from a fork, a resumed session or an import.
+        A person who says the words again is not held back; the answer to the admission counts that as erased_before.
+        """
+        return self._transport.json("GET", "/api/held-back", query={"after": after, "limit": limit})
+
+    def list_held_back_all(self) -> Iterator[HeldBack]:
+        """List turns whose text was held back, since it was erased under another id: all pages, one item after the other."""
+        after: str | None = None
+        while True:
+            page = self.list_held_back(after=after, limit=1000)
+            yield from page["held_back"]
+            last, after = after, page.get("next")
+            if not after or after == last:
+                return
+
     def list_items(self, *, space: str, as_of: int | None = None, limit: int | None = None, after: str | None = None) -> Items:
         """List the items of a space."""
         return self._transport.json("GET", "/api/beliefs/items", query={"space": space, "as_of": as_of, "limit": limit, "after": after})
@@ -2876,6 +2926,14 @@ class Operations:
         same id with other parameters is a conflict.
         """
         return self._transport.json("POST", "/api/policies", body=body, media="application/json")
+
+    def release_turns(self, body: TurnIDs) -> Released:
+        """Release turns whose text was held back.
+
+        All of them or none. The text is stored nowhere: when the turn comes again, by the same import or request, the text is admitted as a reply to
+        the turn, under an id that follows from its id. Other copies of the text are held back as before. Releasing again has no effect.
+        """
+        return self._transport.json("POST", "/api/held-back/release", body=body, media="application/json")
 
     def remove_alias(self, alias: str) -> KnowledgeOutcome:
         """Remove an alias.

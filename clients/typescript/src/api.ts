@@ -763,6 +763,8 @@ export interface ErasedTurn {
   /** The contexts whose tasks had words of the turn and went with it. */
   tasks?: string[];
   turn: string;
+  /** Why copies of the text that come under other ids are not held back. Absent if they are. */
+  unguarded?: string;
 }
 
 export interface ErasureRequest {
@@ -927,6 +929,27 @@ export interface GrowthStep {
 export interface Health {
   checks?: Record<string, string>;
   status: "ok" | "starting" | "unavailable" | "stopping";
+}
+
+export interface HeldBack {
+  at: string;
+  /** Who brought it. */
+  by?: string;
+  /** The turn whose text it had. */
+  erased: string;
+  /** Where it came from, such as a file and a line. */
+  place?: string;
+  /** It is admitted with its text when it comes again. */
+  released: boolean;
+  /** Why: the same text at the same instant, after the same text, or of 64 bytes and more. */
+  rule: "place" | "reply" | "words";
+  seq: number;
+  turn: string;
+}
+
+export interface HeldBackTurns {
+  held_back: HeldBack[];
+  next?: string;
 }
 
 export interface HeldStatement {
@@ -1562,9 +1585,13 @@ export interface Receipt {
   admitted: number;
   /** Edges of the new turns. */
   edges: number;
+  /** Of the new turns those in which a person says again what was erased. They have their text. */
+  erased_before?: number;
   /** Turns that were there already. */
   existing: number;
   head: number;
+  /** Of the new turns those that were admitted without their text, since it was erased under another id. */
+  held_back?: number;
 }
 
 export interface Recipient {
@@ -1577,6 +1604,11 @@ export interface RegisteredPolicy {
   policy: SlicePolicy | SlicePolicyV2 | FactPolicy | RetrievalPolicy | ContextPolicy | DenyRules | Retention | KindPolicy | PromotionPolicy;
   policy_id: string;
   policy_params_hash: string;
+}
+
+export interface Released {
+  /** Turns that were not released before. */
+  released: number;
 }
 
 export interface Replay {
@@ -2833,6 +2865,27 @@ export class Operations {
     }
   }
 
+  /**
+   * List turns whose text was held back, since it was erased under another id.
+   *
+   * The oldest first. Such a turn is in its place, without its text: a copy of an erased text came under another id, from a fork, a resumed session or an import.
+   * A person who says the words again is not held back; the answer to the admission counts that as erased_before.
+   */
+  listHeldBack(query: { "after"?: string; "limit"?: number } = {}): Promise<HeldBackTurns> {
+    return this.transport.json("GET", `/api/held-back`, { query });
+  }
+
+  /** List turns whose text was held back, since it was erased under another id: all pages, one item after the other. */
+  async *listHeldBackAll(): AsyncGenerator<HeldBack, void, undefined> {
+    let after: string | undefined;
+    for (;;) {
+      const page: HeldBackTurns = await this.listHeldBack({ after, limit: 1000 });
+      yield* page.held_back;
+      if (!page.next || page.next === after) return;
+      after = page.next;
+    }
+  }
+
   /** List the items of a space. */
   listItems(query: { "space": string; "as_of"?: number; "limit"?: number; "after"?: string }): Promise<Items> {
     return this.transport.json("GET", `/api/beliefs/items`, { query });
@@ -2998,6 +3051,16 @@ export class Operations {
    */
   registerPolicy(body: PolicyRegistration): Promise<RegisteredPolicy> {
     return this.transport.json("POST", `/api/policies`, { body, media: "application/json" });
+  }
+
+  /**
+   * Release turns whose text was held back.
+   *
+   * All of them or none. The text is stored nowhere: when the turn comes again, by the same import or request, the text is admitted as a reply to
+   * the turn, under an id that follows from its id. Other copies of the text are held back as before. Releasing again has no effect.
+   */
+  releaseTurns(body: TurnIDs): Promise<Released> {
+    return this.transport.json("POST", `/api/held-back/release`, { body, media: "application/json" });
   }
 
   /**

@@ -127,6 +127,8 @@ func (im *remoteImport) count(r api.Receipt, err error, places []string) error {
 	im.report.Admitted += r.Admitted
 	im.report.Existing += r.Existing
 	im.report.Edges += r.Edges
+	im.report.HeldBack += r.HeldBack
+	im.report.ErasedBefore += r.ErasedBefore
 	var p *client.Problem
 	if !errors.As(err, &p) {
 		return err

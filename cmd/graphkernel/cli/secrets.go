@@ -78,34 +78,52 @@ func (st *Stores) secretsKey(toTry bool) (key secrets.Key, err error) {
 	if err != nil && !toTry {
 		return key, err
 	}
-	if key, err = loadSecretsKey(path); !errors.Is(err, fs.ErrNotExist) {
+	const what = "for tokens of secrets"
+	if key, err = loadKey(path, what); !errors.Is(err, fs.ErrNotExist) {
 		return key, err
 	}
-	random := st.rand
-	if random == nil {
-		random = rand.Reader
+	if toTry {
+		return st.drawKey()
 	}
-	if _, err := io.ReadFull(random, key[:]); err != nil || toTry {
-		return key, err
-	}
-	err = secretfile.Save(path, append(hex.AppendEncode(nil, key[:]), '\n'), true)
-	if errors.Is(err, fs.ErrExist) { // another process was faster
-		return loadSecretsKey(path)
-	}
-	if err == nil {
+	key, made, err := st.makeKey(path, what)
+	if made {
 		st.io.Note("graphkernel: made %s, the key with which tokens of secrets are made; keep it, so that transcripts that are imported again are the same turns", st.settings.Abbreviate(path))
 	}
 	return key, err
 }
 
-func loadSecretsKey(path string) (key secrets.Key, err error) {
+// drawKey draws a key at random.
+func (st *Stores) drawKey() (key [32]byte, err error) {
+	random := st.rand
+	if random == nil {
+		random = rand.Reader
+	}
+	_, err = io.ReadFull(random, key[:])
+	return key, err
+}
+
+// makeKey makes a key and its file, unless another process was faster.
+func (st *Stores) makeKey(path, what string) (key [32]byte, made bool, err error) {
+	if key, err = st.drawKey(); err != nil {
+		return key, false, err
+	}
+	err = secretfile.Save(path, append(hex.AppendEncode(nil, key[:]), '\n'), true)
+	if errors.Is(err, fs.ErrExist) {
+		key, err = loadKey(path, what)
+		return key, false, err
+	}
+	return key, err == nil, err
+}
+
+// loadKey reads a key's file: 64 lowercase hex digits and a line feed. What says in an error what the key is for.
+func loadKey(path, what string) (key [32]byte, err error) {
 	data, err := secretfile.Load(path, 1<<10)
 	if err != nil {
 		return key, err
 	}
 	text := strings.TrimSuffix(string(data), "\n")
 	if n, err := hex.Decode(key[:], []byte(text[:min(len(text), 2*len(key))])); err != nil || n != len(key) || len(text) != 2*len(key) || strings.ToLower(text) != text {
-		return secrets.Key{}, fmt.Errorf("%s is not a key for tokens of secrets, want %d lowercase hex digits", path, 2*len(key))
+		return [32]byte{}, fmt.Errorf("%s is not a key %s, want %d lowercase hex digits", path, what, 2*len(key))
 	}
 	return key, nil
 }

@@ -118,7 +118,7 @@ func (st *Stores) WithStore(ctx context.Context, ring token.Keyring, why purpose
 	}
 	config := kernel.Config{
 		Store: s, Authority: token.NewAuthority(ring), Clock: st.clock, Rand: st.rand, Identity: id, History: st.signing.History(id), Fleeting: st.settings.Dev,
-		Embedders: models.Embedders, Rerankers: models.Rerankers,
+		Embedders: models.Embedders, Rerankers: models.Rerankers, ErasureSecret: st.ErasureSecret,
 	}
 	NewAdmitted(admitted, func(_ context.Context, in Kept) {
 		st.io.Warn("graphkernel: secrets are kept in %s (%s), the first in %s; --secrets and GRAPHKERNEL_SECRETS do not change what is brought or asked (%s=refuse refuses it)", in.What, in.Counts(), in.First, AdmittedVariable)

@@ -31,7 +31,7 @@ with what to do about it. The exit code is 1 if anything is wrong. (fsck checks 
 		Args: cli.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			d := &diagnosis{a: a}
-			for _, look := range []func(context.Context){d.place, d.keys, d.spool, d.agents} {
+			for _, look := range []func(context.Context){d.place, d.keys, d.erasures, d.spool, d.agents} {
 				look(c.Context())
 			}
 			return d.report()
@@ -144,6 +144,30 @@ func (d *diagnosis) keys(context.Context) {
 		d.add("identity", note, "graphkernel identity init --name HOST, with a host name of yours", "there is none, so nothing can be attested for third parties")
 	default:
 		d.add("identity", fine, "", "%s", id.Name())
+	}
+}
+
+// erasures looks for the key by which erased texts are recognised when they come again.
+func (d *diagnosis) erasures(ctx context.Context) {
+	if d.a.Settings.AsksService() || d.a.Settings.Dev {
+		return // the service has its own, and a run with --dev none
+	}
+	secret, err := d.a.Stores.ErasureSecret(false)
+	switch {
+	case err != nil:
+		d.add("erasures", wrong, "mend the file, or name another with "+cli.ErasuresKeyVariable, "erased texts that come again are not recognised: %v", err)
+		return
+	case secret != nil:
+		d.add("erasures", fine, "", "erased texts that come again are held back, by the key in %s", d.a.Settings.Abbreviate(d.a.Settings.ErasuresPath()))
+		return
+	}
+	var some api.Erasures
+	err = d.a.Stores.WithoutTakingIn(ctx, func(s *cli.Session) (err error) {
+		some, err = cli.Do(ctx, s, view.ListErasures, api.ErasureQuery{Paging: api.Paging{Limit: 1}})
+		return err
+	})
+	if err == nil && len(some.Erasures) > 0 { // what is wrong with the store, place says
+		d.add("erasures", note, "bring the file back if there was one; else the next erasure makes it, for what is erased from then on", "texts were erased, and there is no key to recognise them by when they come again")
 	}
 }
 

@@ -222,7 +222,7 @@ func serve(a *cli.App, ctx context.Context, r *reading) (err error) {
 	engine := kernel.Config{
 		Store: watched, Authority: authority, Clock: a.Clock, Observe: observers.kernel(log),
 		SkeletonBytes: settings.caches.graphs, CutBytes: settings.caches.cuts, TextBytes: settings.caches.texts,
-		Embedders: r.models.Embedders, Rerankers: r.models.Rerankers,
+		Embedders: r.models.Embedders, Rerankers: r.models.Rerankers, ErasureSecret: a.Stores.ErasureSecret,
 		Identity: id, History: a.Signing.History(id), Fleeting: a.Settings.Dev, Witnesses: asker, CheckpointEvery: settings.ledger.every,
 	}
 	settings.working.apply(&engine, a.Settings.StoreName())

@@ -20,7 +20,7 @@ import (
 func eraseCommand(a *cli.App) *cobra.Command {
 	var f eraseFlags
 	c := &cobra.Command{
-		Use:   "erase {TURN | --context ID | --conversation ID | --author NAME | --search WORDS | --from SEQ --to SEQ | --retention POLICY} --reason TEXT",
+		Use:   "erase {{TURN | --context ID | --conversation ID | --author NAME | --search WORDS | --from SEQ --to SEQ | --retention POLICY} --reason TEXT | --list-held | --release TURN...}",
 		Short: "Delete the text of turns for good; slices that hold them still verify and replay",
 		Long: `Deletes the text, the author, the attributes and the salt of a turn, beyond recovery
 from the store, and records when and why. Its place in the graph stays: slices cut
@@ -41,9 +41,15 @@ a turn matches says for how many days); run it each day to apply the policy. On 
 the budget, the anchor and the salt that were asked for beside them. It takes no text of a turn, and no other flag takes a task, except that of a context which
 showed a turn that is erased. The bundle that was handed out still verifies; a replay of the record says that the task was erased.
 
+A text that is erased does not come back by a copy. If it comes again under another id (from a fork, a resumed session or an import), the turn is admitted in its
+place, without its text, if it has the same text at the same instant, after the same text, or of 64 bytes and more. A person who says the words again
+is not held back; import counts that. --list-held lists the turns that were held back, and --release frees some: import the file again then, and the
+text is admitted as a reply to the turn. Texts are recognised by a key in a file of the user's (GRAPHKERNEL_ERASURES_KEY, else erasures.key beside the keyring), which the
+first erasure makes. It is in no store and in no backup of one; without it nothing is held back, and the erasure says so.
+
 ` + cli.AnchorHelp + `
 
-The JSON of a task is {"context","seq","reason","at","by","already"}. The JSON of many is {"erased","already","reason","dry_run","turns":[{"id","seq","author","content"}],"shown_in":[ID],
+The JSON of --list-held is {"held_back":[{"seq","turn","erased","rule","at","by","place","released"}]}, and of --release {"released"}. The JSON of a task is {"context","seq","reason","at","by","already"}. The JSON of many is {"erased","already","reason","dry_run","turns":[{"id","seq","author","content"}],"shown_in":[ID],
 "contexts":[ID],"slices":[ID],"transcripts":[FILE]}.`,
 		Example: `  graphkernel erase 42fec86c --reason 'asked for by the person who wrote it'
   graphkernel erase --search 'oncall@checkout.example' --dry-run
@@ -59,12 +65,21 @@ The JSON of a task is {"context","seq","reason","at","by","already"}. The JSON o
 			if c.Flags().Changed("from") || c.Flags().Changed("to") {
 				ways++
 			}
+			if f.held || f.release {
+				return f.checkHeld(c, args)
+			}
 			if ways != 1 {
 				return cli.Usagef("%s takes one TURN, --context, --conversation, --author, --search, --retention, or --from and --to, got %d of them", c.CommandPath(), ways)
 			}
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error {
+			if f.held {
+				return listHeld(a, c)
+			}
+			if f.release {
+				return release(a, c, args)
+			}
 			if len(args) == 1 {
 				return erase(a, c, args[0], &f)
 			}
@@ -86,6 +101,8 @@ The JSON of a task is {"context","seq","reason","at","by","already"}. The JSON o
 	c.Flags().StringVar(&f.retention, "retention", "", "erase the turns that this policy (retention_v1) no longer keeps")
 	c.Flags().BoolVar(&f.dry, "dry-run", false, "list what would be erased, and erase nothing")
 	c.Flags().BoolVar(&f.yes, "yes", false, "do not ask")
+	c.Flags().BoolVar(&f.held, "list-held", false, "list turns whose text was held back, since it was erased under another id")
+	c.Flags().BoolVar(&f.release, "release", false, "free the named turns, whose text was held back")
 	cli.NoFiles(c, "reason", "author", "search", "from", "to")
 	_ = c.RegisterFlagCompletionFunc("conversation", a.Stores.CompleteTurns(true))                // the flag exists
 	_ = c.RegisterFlagCompletionFunc("context", a.Stores.CompleteIssued(cli.KindContext))         // the flag exists
@@ -97,7 +114,7 @@ The JSON of a task is {"context","seq","reason","at","by","already"}. The JSON o
 type eraseFlags struct {
 	reason, context, conversation, author, search, retention string
 	from, to                                                 uint64
-	dry, yes                                                 bool
+	dry, yes, held, release                                  bool
 }
 
 func (f *eraseFlags) check() error {
@@ -152,6 +169,9 @@ func erase(a *cli.App, c *cobra.Command, turn string, f *eraseFlags) error {
 		if e.By != "" {
 			result["by"] = e.By
 		}
+		if e.Unguarded != "" && !already {
+			result["unguarded"] = e.Unguarded
+		}
 		return a.IO.Print(result, func(w io.Writer) {
 			switch {
 			case e.Seq == 0:
@@ -160,6 +180,7 @@ func erase(a *cli.App, c *cobra.Command, turn string, f *eraseFlags) error {
 				fmt.Fprintf(w, "turn %s was erased already: event %d, %s, by %s, %s\n", id, e.Seq, e.At, askedBy(e.By), render.OneLine(e.Reason, 200))
 			default:
 				fmt.Fprintf(w, "turn %s is erased: event %d\n", id, e.Seq)
+				printUnguarded(w, e.Unguarded)
 			}
 			if len(e.Tasks) > 0 {
 				fmt.Fprintf(w, "so are the tasks of %s, which had words of it: %s\n", cli.Count(len(e.Tasks), "context"), strings.Join(e.Tasks, ", "))
@@ -215,6 +236,13 @@ func eraseTask(a *cli.App, c *cobra.Command, f *eraseFlags) error {
 			fmt.Fprintf(w, "the task of context %s is erased: event %d\n", e.Context, e.Seq)
 		})
 	})
+}
+
+// printUnguarded says why copies of an erased text are not held back, if they are not.
+func printUnguarded(w io.Writer, why string) {
+	if why != "" {
+		fmt.Fprintf(w, "  copies of the text that come under other ids are not held back: %s\n", render.OneLine(render.Visible(why), 400))
+	}
 }
 
 // printShownIn names the turns that keep what models were shown of what was erased.

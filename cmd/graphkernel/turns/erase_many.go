@@ -39,6 +39,7 @@ type erasedManyJSON struct {
 	Contexts    []string     `json:"contexts"`
 	Slices      []string     `json:"slices"`
 	Transcripts []string     `json:"transcripts"`
+	Unguarded   string       `json:"unguarded,omitempty"` // why copies are not held back
 }
 
 func eraseMany(a *cli.App, c *cobra.Command, f *eraseFlags) error {
@@ -188,13 +189,14 @@ func (f *eraseFlags) erase(a *cli.App, ctx context.Context, s *cli.Session, turn
 	bar := a.IO.Counting("erasing")
 	defer bar.Stop()
 	for i := range turns {
-		_, err := s.EraseTurn(ctx, turns[i].ID, f.reason)
+		e, err := s.EraseTurn(ctx, turns[i].ID, f.reason)
 		if cli.Is(err, api.CodeInvalid) {
 			return cli.Usagef("--reason: %w", err)
 		} else if err != nil {
 			return fmt.Errorf("%d of %s are erased, and turn %s is not: %w; erasing again goes on from there", j.Erased, cli.Count(len(turns), "turn"), turns[i].ID, err)
 		}
 		j.Erased++
+		j.Unguarded = cli.First(j.Unguarded, e.Unguarded)
 		j.Turns = append(j.Turns, erasedJSON{ID: turns[i].ID.String(), Seq: uint64(turns[i].Seq)})
 		bar.Update(int64(j.Erased), int64(len(turns)))
 	}
@@ -210,6 +212,7 @@ func (f *eraseFlags) erase(a *cli.App, ctx context.Context, s *cli.Session, turn
 			fmt.Fprintf(w, "; %d had no text any more", already)
 		}
 		fmt.Fprintln(w)
+		printUnguarded(w, j.Unguarded)
 		printShownIn(w, shown)
 		left.print(w)
 	})

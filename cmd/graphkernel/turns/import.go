@@ -101,6 +101,8 @@ type importJSON struct {
 	Admitted      int                  `json:"admitted"`
 	Existing      int                  `json:"existing"`
 	Erased        int                  `json:"erased,omitempty"`
+	HeldBack      int                  `json:"held_back,omitempty"`
+	ErasedBefore  int                  `json:"erased_before,omitempty"`
 	Edges         int                  `json:"edges"`
 	Conversations int                  `json:"conversations"`
 	Skipped       map[string]int       `json:"skipped"`
@@ -128,7 +130,7 @@ type changedJSON struct {
 func importResult(r *kernel.ImportReport, left *cli.LeavingOut) importJSON {
 	j := importJSON{
 		LeftOut: left.Conversations(), SkipUnmatched: left.Unmatched(),
-		Admitted: r.Admitted, Existing: r.Existing, Erased: r.Erased, Edges: r.Edges, Conversations: r.Conversations,
+		Admitted: r.Admitted, Existing: r.Existing, Erased: r.Erased, HeldBack: r.HeldBack, ErasedBefore: r.ErasedBefore, Edges: r.Edges, Conversations: r.Conversations,
 		Skipped: r.Read.Skipped, Noted: r.Read.Noted, Secrets: r.Read.Secrets, Head: uint64(r.Head), Records: r.Read.Records,
 		Changed: r.Changed,
 	}
@@ -386,6 +388,12 @@ func printImport(w io.Writer, r *kernel.ImportReport, left *cli.LeavingOut, poli
 		what, cli.Count(r.Admitted, "turn"), cli.Count(r.Edges, "edge"), cli.Count(r.Conversations, "conversation"), there, end)
 	if r.Erased > 0 {
 		fmt.Fprintln(w, "erased turns are not admitted again")
+	}
+	if r.HeldBack > 0 {
+		fmt.Fprintf(w, "held back the text of %s, which was erased under another id; graphkernel erase --list-held lists them, --release frees one\n", cli.Count(r.HeldBack, "turn"))
+	}
+	if r.ErasedBefore > 0 {
+		fmt.Fprintf(w, "in %s a person says again what was erased before; they are admitted with their text\n", cli.Count(r.ErasedBefore, "turn"))
 	}
 	cli.PrintCounts(w, "skipped", r.Read.Skipped)
 	cli.PrintCounts(w, "noted", r.Read.Noted)

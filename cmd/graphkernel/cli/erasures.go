@@ -1,0 +1,43 @@
+package cli
+
+import (
+	"errors"
+	"io/fs"
+
+	"github.com/graphkernel/graphkernel/internal/userdir"
+)
+
+// ErasuresKeyVariable is the variable of the environment that names the file of the secret by which erased words are recognised.
+const ErasuresKeyVariable = "GRAPHKERNEL_ERASURES_KEY"
+
+// ErasuresPath returns the file of the secret by which erased words are recognised, "" if the environment names none and no home.
+func (s *Settings) ErasuresPath() string {
+	return First(s.Getenv(ErasuresKeyVariable), Below(s.Folder(userdir.Config), "erasures.key"))
+}
+
+// ErasureSecret reads the secret by which erased words are recognised when they come again, see kernel.Config. With create it is made if there is none; with --dev
+// there is none, since nothing is to be left behind.
+func (st *Stores) ErasureSecret(create bool) ([]byte, error) {
+	if st.settings.Dev {
+		return nil, nil
+	}
+	path := st.settings.ErasuresPath()
+	if path == "" {
+		if create {
+			return nil, Usagef("no home folder to keep it in; set HOME or %s=FILE", ErasuresKeyVariable)
+		}
+		return nil, nil
+	}
+	const what = "for erased texts"
+	key, err := loadKey(path, what)
+	if errors.Is(err, fs.ErrNotExist) {
+		if !create {
+			return nil, nil
+		}
+		key, _, err = st.makeKey(path, what)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return key[:], nil
+}

@@ -1,0 +1,509 @@
+// Package heldback owns how erased words are recognised when they come again under another id: digests of the erased text under
+// a key that is in no store, the record of turns that were held back by them, and the record of those that a person released.
+//
+// All three are entries of what is known. The entry of an erased text is written in the change of the erasure:
+//
+//	{"at":"2026-11-27T18:00:00.000Z","digests":["0c…","4f…"],"key":"91…","text":"a7…","turn":"5b0c…"}
+//
+// Who has the store and not the key learns from it that two erased texts were the same, and nothing else.
+package heldback
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/history"
+	"github.com/graphkernel/graphkernel/internal/canon"
+	"github.com/graphkernel/graphkernel/store"
+)
+
+// The kinds of entries.
+const (
+	KindErased   history.Kind = "erased-text/1"
+	KindHeld     history.Kind = "held-back/1"
+	KindReleased history.Kind = "released/1"
+)
+
+const (
+	indexDigest   history.Index = 110 // key: a digest; value: the turn whose erased text has it
+	indexText     history.Index = 111 // key: a turn that was erased or held back; value: the digest of its text
+	indexHeld     history.Index = 112 // key: the number of a held turn's entry, eight bytes, big-endian; value: the turn
+	indexReleased history.Index = 113 // key: a turn
+)
+
+// MaxPlace bounds the bytes of Held.Place.
+const MaxPlace = 512
+
+// An Erased says by which digests the text of an erased turn is recognised.
+type Erased struct {
+	Seq     dag.Seq // set when it is recorded
+	Turn    dag.TurnID
+	At      dag.Time
+	Key     Digest   // Key.Name of the key
+	Text    Digest   // Text.Digest
+	Digests []Digest // of the marks, ascending, each once
+}
+
+// A Held is a turn that was held back: it was admitted without its text.
+type Held struct {
+	Seq    dag.Seq // set when it is recorded
+	Turn   dag.TurnID
+	Erased dag.TurnID // whose text it has
+	Rule   Rule
+	Text   Digest
+	At     dag.Time
+	By     string // the caller that brought it, as access.CheckCaller has it; "" if that is not known
+	Place  string // where it came from, such as a file and a line; "" if that is not known
+}
+
+// A Release frees a turn that was held back.
+type Release struct {
+	Seq  dag.Seq // set when it is recorded
+	Turn dag.TurnID
+	At   dag.Time
+	By   string // who asked for it; "" if that is not known
+}
+
+// A note is one of the three.
+type note interface {
+	entry() history.Entry
+	terms() []history.Term
+	check() error
+	numbered(seq dag.Seq) note
+	needs() []history.Key // of the terms that follow decides by
+	follow(terms map[history.Key]history.Term) error
+	rests() []dag.TurnID
+}
+
+func field(w *canon.Writer, key, value string) {
+	w.Key(key)
+	w.String(value)
+}
+
+func (e *Erased) entry() history.Entry {
+	w := canon.NewWriter(nil)
+	w.BeginObject()
+	field(w, "at", e.At.String())
+	w.Key("digests")
+	w.BeginArray()
+	for _, d := range e.Digests {
+		w.String(d.String())
+	}
+	w.EndArray()
+	field(w, "key", e.Key.String())
+	field(w, "text", e.Text.String())
+	field(w, "turn", e.Turn.String())
+	w.EndObject()
+	return history.Entry{Seq: e.Seq, Kind: KindErased, At: e.At, Public: w.Bytes}
+}
+
+func (h *Held) entry() history.Entry {
+	w := canon.NewWriter(nil)
+	w.BeginObject()
+	field(w, "at", h.At.String())
+	if h.By != "" {
+		field(w, "by", h.By)
+	}
+	field(w, "erased", h.Erased.String())
+	if h.Place != "" {
+		field(w, "place", h.Place)
+	}
+	field(w, "rule", string(h.Rule))
+	field(w, "text", h.Text.String())
+	field(w, "turn", h.Turn.String())
+	w.EndObject()
+	return history.Entry{Seq: h.Seq, Kind: KindHeld, At: h.At, Public: w.Bytes}
+}
+
+func (r *Release) entry() history.Entry {
+	w := canon.NewWriter(nil)
+	w.BeginObject()
+	field(w, "at", r.At.String())
+	if r.By != "" {
+		field(w, "by", r.By)
+	}
+	field(w, "turn", r.Turn.String())
+	w.EndObject()
+	return history.Entry{Seq: r.Seq, Kind: KindReleased, At: r.At, Public: w.Bytes}
+}
+
+// read reads an entry of one of the kinds. Any other bytes than those that would be written are dag.ErrForm.
+func read(entry *history.Entry) (note, error) {
+	doc, err := canon.Parse(entry.Public)
+	if err != nil {
+		return nil, fmt.Errorf("%w: number %d, %s: %w", dag.ErrForm, entry.Seq, entry.Kind, err)
+	}
+	var n note
+	c := canon.Open(doc)
+	at, turn := canon.Parsed(c.Field("at"), dag.ParseTime), canon.Parsed(c.Field("turn"), dag.ParseTurnID)
+	optional := func(key string) string {
+		if v := c.Optional(key); v != nil {
+			return v.String()
+		}
+		return ""
+	}
+	switch entry.Kind {
+	case KindErased:
+		e := &Erased{Seq: entry.Seq, Turn: turn, At: at, Key: canon.Parsed(c.Field("key"), parseDigest), Text: canon.Parsed(c.Field("text"), parseDigest)}
+		for _, d := range c.Field("digests").Items() {
+			e.Digests = append(e.Digests, canon.Parsed(d, parseDigest))
+		}
+		n = e
+	case KindHeld:
+		n = &Held{
+			Seq: entry.Seq, Turn: turn, At: at, By: optional("by"), Place: optional("place"), Rule: Rule(c.Field("rule").String()),
+			Erased: canon.Parsed(c.Field("erased"), dag.ParseTurnID), Text: canon.Parsed(c.Field("text"), parseDigest),
+		}
+	case KindReleased:
+		n = &Release{Seq: entry.Seq, Turn: turn, At: at, By: optional("by")}
+	default:
+		return nil, fmt.Errorf("%w: number %d is of kind %s", dag.ErrForm, entry.Seq, entry.Kind)
+	}
+	c.Close()
+	if err = c.Err(); err == nil {
+		err = n.check()
+	}
+	if err == nil {
+		if want := n.entry(); !want.Same(entry) {
+			err = errors.New("it is not as it would be written")
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: number %d, %s: %w", dag.ErrForm, entry.Seq, entry.Kind, err)
+	}
+	return n, nil
+}
+
+func checkNote(at dag.Time, by string) error {
+	if !at.Valid() {
+		return fmt.Errorf("%w: time %d", dag.ErrForm, at)
+	}
+	if by != "" {
+		return access.CheckCaller(by)
+	}
+	return nil
+}
+
+func (e *Erased) check() error {
+	for i := 1; i < len(e.Digests); i++ {
+		if bytes.Compare(e.Digests[i-1][:], e.Digests[i][:]) >= 0 {
+			return fmt.Errorf("%w: the digests of turn %s are not ascending", dag.ErrForm, e.Turn)
+		}
+	}
+	return checkNote(e.At, "")
+}
+
+func (h *Held) check() error {
+	if h.Rule != ByPlace && h.Rule != ByReply && h.Rule != ByWords {
+		return fmt.Errorf("%w: turn %s was held back by the rule %.40q", dag.ErrForm, h.Turn, h.Rule)
+	}
+	if len(h.Place) > MaxPlace || !utf8.ValidString(h.Place) {
+		return fmt.Errorf("%w: turn %s came from a place of %d bytes, want at most %d of UTF-8", dag.ErrForm, h.Turn, len(h.Place), MaxPlace)
+	}
+	return checkNote(h.At, h.By)
+}
+
+func (r *Release) check() error { return checkNote(r.At, r.By) }
+
+func term(index history.Index, key []byte, since dag.Seq, value []byte) history.Term {
+	return history.Term{Index: index, Key: key, Since: since, Until: history.Forever, Value: value}
+}
+
+func (e *Erased) terms() []history.Term {
+	list := []history.Term{term(indexText, e.Turn[:], e.Seq, e.Text[:])}
+	for i := range e.Digests {
+		list = append(list, term(indexDigest, e.Digests[i][:], e.Seq, e.Turn[:]))
+	}
+	return list
+}
+
+func (h *Held) terms() []history.Term {
+	return []history.Term{
+		term(indexText, h.Turn[:], h.Seq, h.Text[:]),
+		term(indexHeld, binary.BigEndian.AppendUint64(nil, uint64(h.Seq)), h.Seq, h.Turn[:]),
+	}
+}
+
+func (r *Release) terms() []history.Term {
+	return []history.Term{term(indexReleased, r.Turn[:], r.Seq, nil)}
+}
+
+func (e Erased) numbered(seq dag.Seq) note  { e.Seq = seq; return &e }
+func (h Held) numbered(seq dag.Seq) note    { h.Seq = seq; return &h }
+func (r Release) numbered(seq dag.Seq) note { r.Seq = seq; return &r }
+
+func keyOf(index history.Index, turn dag.TurnID) history.Key {
+	return history.Key{Index: index, Key: string(turn[:])}
+}
+
+func (e *Erased) needs() []history.Key { return []history.Key{keyOf(indexText, e.Turn)} }
+func (h *Held) needs() []history.Key   { return []history.Key{keyOf(indexText, h.Turn)} }
+func (r *Release) needs() []history.Key {
+	return []history.Key{keyOf(indexText, r.Turn), keyOf(indexReleased, r.Turn)}
+}
+
+// errAgain is returned by follow for a note that is there already.
+var errAgain = errors.New("it is on record already")
+
+func once(key history.Key, terms map[history.Key]history.Term) error {
+	if _, there := terms[key]; there {
+		return errAgain
+	}
+	return nil
+}
+
+func (e *Erased) follow(terms map[history.Key]history.Term) error {
+	return once(keyOf(indexText, e.Turn), terms)
+}
+
+func (h *Held) follow(terms map[history.Key]history.Term) error {
+	return once(keyOf(indexText, h.Turn), terms)
+}
+
+func (r *Release) follow(terms map[history.Key]history.Term) error {
+	if _, held := terms[keyOf(indexText, r.Turn)]; !held {
+		return fmt.Errorf("turn %s was not held back: %w", r.Turn, store.ErrNotFound)
+	}
+	return once(keyOf(indexReleased, r.Turn), terms)
+}
+
+func (e *Erased) rests() []dag.TurnID { return []dag.TurnID{e.Turn} }
+func (h *Held) rests() []dag.TurnID   { return []dag.TurnID{h.Erased} } // the turn itself is admitted later
+func (r *Release) rests() []dag.TurnID {
+	return nil
+}
+
+// Recording is the part of the erasure of a turn that records by which marks its text is recognised. It acts with the erasure, see erasures.Base.Erase.
+func Recording(turn dag.TurnID, at dag.Time, key Key, text Text, marks []Mark) history.Change {
+	e := &Erased{Turn: turn, At: at, Key: key.Name(), Text: text.Digest}
+	for _, m := range marks {
+		e.Digests = append(e.Digests, m.Digest)
+	}
+	slices.SortFunc(e.Digests, func(a, b Digest) int { return bytes.Compare(a[:], b[:]) })
+	e.Digests = slices.Compact(e.Digests)
+	return &noting{list: []note{e}}
+}
+
+// A noting is notes on their way into the history.
+type noting struct {
+	list     []note
+	adopting bool // they have their numbers, and none may be there
+	recorded []note
+}
+
+func (c *noting) Needs(k *history.State) (n history.Needs) {
+	if k.Round == 0 {
+		for _, it := range c.list {
+			n.Newest = append(n.Newest, it.needs()...)
+		}
+	}
+	return n
+}
+
+func (c *noting) Plan(k *history.State) (*history.Plan, error) {
+	p := &history.Plan{}
+	c.recorded = nil
+	terms := map[history.Key]history.Term{}
+	for _, it := range c.list {
+		for _, key := range it.needs() {
+			if t, ok := k.Newest[key]; ok {
+				terms[key] = t
+			}
+		}
+	}
+	for _, it := range c.list {
+		switch err := it.follow(terms); {
+		case errors.Is(err, errAgain) && !c.adopting:
+			continue
+		case err != nil && c.adopting:
+			return nil, fmt.Errorf("%w: number %d: %w", dag.ErrForm, it.entry().Seq, err)
+		case err != nil:
+			return nil, err
+		}
+		if !c.adopting {
+			if p.Head(k.Head) >= dag.MaxSeq {
+				return nil, fmt.Errorf("sequence number %d is the last possible one", k.Head)
+			}
+			it = it.numbered(p.Head(k.Head) + 1)
+		}
+		c.recorded = append(c.recorded, it)
+		p.Entries = append(p.Entries, it.entry())
+		for _, t := range it.terms() {
+			p.Begin = append(p.Begin, t)
+			terms[history.Key{Index: t.Index, Key: string(t.Key)}] = t
+		}
+	}
+	return p, nil
+}
+
+// A History keeps entries and terms, for each tenant apart. Every store does.
+type History interface {
+	Write(ctx context.Context, tenant dag.Tenant, c history.Change) error
+	Terms(ctx context.Context, tenant dag.Tenant, ranges []history.Range) ([][]history.Term, error)
+	Entries(ctx context.Context, tenant dag.Tenant, p history.Page) ([]history.Entry, error)
+}
+
+// A Base is the record of texts that are held back, in a history.
+type Base struct{ History }
+
+// Any reports whether digests of an erased text are on record.
+func (b Base) Any(ctx context.Context, tenant dag.Tenant) (bool, error) {
+	lists, err := b.Terms(ctx, tenant, []history.Range{{Index: indexDigest, Limit: 1}})
+	return err == nil && len(lists[0]) > 0, err
+}
+
+// look asks for the first term of each key. It takes one question for each history.MaxRanges of them.
+func (b Base) look(ctx context.Context, tenant dag.Tenant, n int, key func(i int) (history.Index, []byte), found func(i int, t *history.Term) error) error {
+	for from := 0; from < n; from += history.MaxRanges {
+		ranges := make([]history.Range, min(n-from, history.MaxRanges))
+		for i := range ranges {
+			index, prefix := key(from + i)
+			ranges[i] = history.Range{Index: index, Prefix: prefix, Limit: 1}
+		}
+		lists, err := b.Terms(ctx, tenant, ranges)
+		if err != nil {
+			return err
+		}
+		for i := range lists {
+			if len(lists[i]) > 0 {
+				if err := found(from+i, &lists[i][0]); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// Recognise returns, for each mark that an erased text has, the turn that was erased; of several the first.
+func (b Base) Recognise(ctx context.Context, tenant dag.Tenant, marks []Mark) (map[Digest]dag.TurnID, error) {
+	found := map[Digest]dag.TurnID{}
+	err := b.look(ctx, tenant, len(marks), func(i int) (history.Index, []byte) { return indexDigest, marks[i].Digest[:] }, func(i int, t *history.Term) error {
+		if len(t.Value) != len(dag.TurnID{}) {
+			return fmt.Errorf("%w: the term of number %d has no turn; the store is damaged", dag.ErrForm, t.Since)
+		}
+		found[marks[i].Digest] = dag.TurnID(t.Value)
+		return nil
+	})
+	return found, err
+}
+
+// Texts returns what is compared of the texts of turns that were erased or held back. A text that was not recorded is left out.
+func (b Base) Texts(ctx context.Context, tenant dag.Tenant, turns []dag.TurnID) (map[dag.TurnID]Text, error) {
+	found := map[dag.TurnID]Text{}
+	err := b.look(ctx, tenant, len(turns), func(i int) (history.Index, []byte) { return indexText, turns[i][:] }, func(i int, t *history.Term) error {
+		if len(t.Value) != len(Digest{}) {
+			return fmt.Errorf("%w: the term of number %d has no digest; the store is damaged", dag.ErrForm, t.Since)
+		}
+		found[turns[i]] = Text{Digest: Digest(t.Value)}
+		return nil
+	})
+	return found, err
+}
+
+// Released returns which of some turns were released.
+func (b Base) Released(ctx context.Context, tenant dag.Tenant, turns []dag.TurnID) (map[dag.TurnID]bool, error) {
+	found := map[dag.TurnID]bool{}
+	err := b.look(ctx, tenant, len(turns), func(i int) (history.Index, []byte) { return indexReleased, turns[i][:] }, func(i int, _ *history.Term) error {
+		found[turns[i]] = true
+		return nil
+	})
+	return found, err
+}
+
+// Hold records turns that are held back. A turn that is on record already stays as it is.
+func (b Base) Hold(ctx context.Context, tenant dag.Tenant, list []Held) error {
+	c := &noting{}
+	for i := range list {
+		if err := list[i].check(); err != nil {
+			return err
+		}
+		c.list = append(c.list, &list[i])
+	}
+	if err := b.Write(ctx, tenant, c); err != nil {
+		return fmt.Errorf("record turns that are held back: %w", err)
+	}
+	return nil
+}
+
+// Release records that turns are released, all of them or none, and returns how many were not before. A turn that was not held back is store.ErrNotFound.
+func (b Base) Release(ctx context.Context, tenant dag.Tenant, list []Release) (int, error) {
+	c := &noting{}
+	for i := range list {
+		if err := list[i].check(); err != nil {
+			return 0, err
+		}
+		c.list = append(c.list, &list[i])
+	}
+	if err := b.Write(ctx, tenant, c); err != nil {
+		return 0, fmt.Errorf("release turns: %w", err)
+	}
+	return len(c.recorded), nil
+}
+
+// After returns up to limit turns that were held back, numbered above after, by ascending number.
+func (b Base) After(ctx context.Context, tenant dag.Tenant, after dag.Seq, limit int) ([]Held, error) {
+	if limit <= 0 {
+		return nil, nil
+	}
+	from := history.Place{Key: binary.BigEndian.AppendUint64(nil, uint64(after)), Since: dag.MaxSeq}
+	lists, err := b.Terms(ctx, tenant, []history.Range{{Index: indexHeld, After: &from, Limit: limit, Entries: true}})
+	if err != nil {
+		return nil, err
+	}
+	var list []Held
+	for i := range lists[0] {
+		t := &lists[0][i]
+		if t.Entry == nil {
+			return nil, fmt.Errorf("%w: number %d, of a turn that was held back, has no entry; the store is damaged", dag.ErrForm, t.Since)
+		}
+		n, err := read(t.Entry)
+		if err != nil {
+			return nil, err
+		}
+		h, ok := n.(*Held)
+		if !ok {
+			return nil, fmt.Errorf("%w: number %d is of kind %s; the store is damaged", dag.ErrForm, t.Since, t.Entry.Kind)
+		}
+		list = append(list, *h)
+	}
+	return list, nil
+}
+
+// Codec is the codec of the three kinds.
+type Codec struct{}
+
+// Kinds are the three.
+func (Codec) Kinds() []history.Kind { return []history.Kind{KindErased, KindHeld, KindReleased} }
+
+// Stream is what is known.
+func (Codec) Stream() history.Stream { return history.Known }
+
+// Turns returns the turn that was erased.
+func (Codec) Turns(e *history.Entry) []dag.TurnID {
+	n, err := read(e)
+	if err != nil {
+		return nil
+	}
+	return n.rests()
+}
+
+// Adopt makes a change of entries that another store has.
+func (Codec) Adopt(entries []history.Entry) (history.Change, error) {
+	c := &noting{adopting: true}
+	for i := range entries {
+		n, err := read(&entries[i])
+		if err != nil {
+			return nil, err
+		}
+		c.list = append(c.list, n)
+	}
+	return c, nil
+}
