@@ -351,7 +351,7 @@ func TestEventsBetween(t *testing.T) {
 			return
 		}
 		if _, err := s.kernel.Turns().Admit(context.Background(), tenantA, []dag.Draft{{
-			ID: mustTurn(t, n), Conversation: dag.ConversationID{9}, Role: dag.RoleUser, Author: "human:guest", Content: "x", CreatedAt: 1,
+			ID: mustTurn(t, n), Conversation: dag.ConversationID{9}, Role: dag.RoleUser, Author: "human:guest", Content: fmt.Sprint("x ", n), CreatedAt: dag.Time(n),
 		}}); err != nil {
 			t.Error(err)
 		}
@@ -363,10 +363,24 @@ func TestEventsBetween(t *testing.T) {
 	r := s.stream(t.Context(), s.admin(), "0")
 	in := bufio.NewScanner(r.Body)
 	in.Buffer(nil, 1<<20)
+	last, of := 0, map[string]int{}
 	for i, e := range events(t, in, want) {
-		if seq, _, _ := strings.Cut(e.id, "-"); seq != strconv.Itoa(i+1) {
-			t.Fatalf("event %d has id %s", i+1, e.id)
+		of[e.name]++
+		seq, _, _ := strings.Cut(e.id, "-")
+		n, err := strconv.Atoi(seq)
+		if err != nil || n <= last {
+			t.Fatalf("event %d has id %s, after number %d", i+1, e.id, last)
 		}
+		for number := last + 1; number < n; number++ { // of which no event is told
+			quiet, err := s.kernel.Turns().Quiet(t.Context(), tenantA, dag.Seq(number)-1, 1)
+			if err != nil || len(quiet) != 1 || quiet[0] != dag.Seq(number) {
+				t.Fatalf("event %d has id %s, after number %d: number %d was jumped over, %v, %v", i+1, e.id, last, number, quiet, err)
+			}
+		}
+		last = n
+	}
+	if of[api.EventTurn] != 450+30 || of[api.EventErasure] != 449+30 {
+		t.Errorf("events %v", of)
 	}
 	_ = r.Body.Close()
 }
