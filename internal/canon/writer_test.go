@@ -134,26 +134,28 @@ func drawTree(t *rapid.T, depth int) tree {
 func TestWriterAgainstJCS(t *testing.T) {
 	var again canon.Writer
 	nested := 0
-	rapid.Check(t, func(t *rapid.T) {
-		v := drawTree(t, 3)
-		w := canon.NewWriter([]byte("before "))
-		v.write(w)
-		got := string(w.Bytes)
-		if want := "before " + transform(t, v.value); got != want {
-			t.Fatalf("got  %s\nwant %s", got, want)
-		}
-		if parsed, err := canon.Parse([]byte(" " + got[len("before "):])); err != nil || string(canon.AppendValue(nil, parsed)) != got[len("before "):] {
-			t.Fatalf("parsed and appended it is %s, want %s", canon.AppendValue(nil, parsed), got)
-		}
-		again.Reset(again.Bytes[:0])
-		v.write(&again)
-		if string(again.Bytes) != got[len("before "):] {
-			t.Fatalf("a Writer that was reset wrote %s, want %s", again.Bytes, got)
-		}
-		if strings.Contains(got, "{") && strings.Contains(got, "[") {
-			nested++
-		}
-	})
+	for tries := 0; tries == 0 || nested == 0 && tries < 5; tries++ { // one run in a hundred draws nothing nested
+		rapid.Check(t, func(t *rapid.T) {
+			v := drawTree(t, 3)
+			w := canon.NewWriter([]byte("before "))
+			v.write(w)
+			got := string(w.Bytes)
+			if want := "before " + transform(t, v.value); got != want {
+				t.Fatalf("got  %s\nwant %s", got, want)
+			}
+			if parsed, err := canon.Parse([]byte(" " + got[len("before "):])); err != nil || string(canon.AppendValue(nil, parsed)) != got[len("before "):] {
+				t.Fatalf("parsed and appended it is %s, want %s", canon.AppendValue(nil, parsed), got)
+			}
+			again.Reset(again.Bytes[:0])
+			v.write(&again)
+			if string(again.Bytes) != got[len("before "):] {
+				t.Fatalf("a Writer that was reset wrote %s, want %s", again.Bytes, got)
+			}
+			if strings.Contains(got, "{") && strings.Contains(got, "[") {
+				nested++
+			}
+		})
+	}
 	if nested == 0 && !testing.Short() { // a fifth of the cases may hold none
 		t.Error("nothing nested was written")
 	}
