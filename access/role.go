@@ -84,7 +84,7 @@ type Identity struct {
 	Role    Role
 	Admits  Scope  // which turns it may bring, and which spaces are there for it
 	Subject string // the key's id, or "jwt:" and the subject of a JWT; for logs and limits
-	Model   bool   // a model asks, by tools, whoever lent it the credential
+	Model   bool   // a model asks through tools, with whichever credential it was lent
 }
 
 // JWT begins the Subject of an Identity that a JWT gives. The id of no API key begins so.

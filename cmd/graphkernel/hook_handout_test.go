@@ -16,7 +16,7 @@ import (
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 )
 
-// A brokenPipe takes so many bytes of what is written, and fails then.
+// A brokenPipe accepts a number of bytes, and then fails.
 type brokenPipe struct {
 	bytes.Buffer
 	room int
