@@ -76,7 +76,7 @@ var mayImport = map[string][]string{
 	"store/inmem":            {"dag", "history", "ledger", "store"},
 	"store/packed":           {"dag", "history", "store"},
 	"store/postgres":         {"dag", "history", "ledger", "store", "store/packed", "github.com/jackc/pgx/v5"},
-	"store/sqlite":           {"dag", "history", "ledger", "store", "store/packed", "modernc.org/sqlite"},
+	"store/sqlite":           {"dag", "history", "ledger", "store", "store/packed", "modernc.org/libc", "modernc.org/sqlite"},
 	"atlas":                  {"dag"},
 	"kernel":                 {"belief/persona", "working", "slice/beliefs", "atlas", "belief", "belief/journal", "belief/kinds", "belief/rules", "retrieval/enrich", "retrieval/segments", "ingest/marks", "slice/contexts", "slice/contexts/overlap", "retrieval", "retrieval/analysis", "retrieval/embed", "retrieval/embed/static", "store/kinds", "access/apikeys", "history/erasures", "history/heldback", "history/follow", "policy/standard", "access", "history", "ledger/attest", "dag", "slice/facts", "slice/issued", "ledger/identity", "ledger", "ledger/witness", "policy", "policy/registry", "slice", "token", "ingest", "store", "github.com/hashicorp/golang-lru/v2", "knowledge", "normalize"},
 	"working":                {"dag", "history"},

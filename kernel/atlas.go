@@ -310,7 +310,7 @@ func (c *cache) handed(ctx context.Context, tenant dag.Tenant, g *gatheredAtlas,
 			return err
 		}
 		if len(page) == 0 {
-			return fmt.Errorf("%w: of the records of what was handed out there are %d, and none after %d", ErrDamaged, upto, after)
+			return fmt.Errorf("%w: of the records of what was handed out there are %d, and none after %d", store.ErrDamaged, upto, after)
 		}
 		list := make([]Handed, len(page))
 		not, err := c.store.bundles().Undelivered(ctx, tenant)
@@ -377,7 +377,7 @@ func (c *cache) members(ctx context.Context, tenant dag.Tenant, g *gatheredAtlas
 	for i, id := range ids {
 		at, found := g.place(id)
 		if !found {
-			return fmt.Errorf("%w: slice %s holds turn %s, which is not there", ErrDamaged, r.Provenance.SliceID, id)
+			return fmt.Errorf("%w: slice %s holds turn %s, which is not there", store.ErrDamaged, r.Provenance.SliceID, id)
 		}
 		h.members[i] = at
 	}

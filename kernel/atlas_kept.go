@@ -310,7 +310,7 @@ func (c *cache) gatherAuthors(ctx context.Context, tenant dag.Tenant, g *gathere
 			if r.Body != nil {
 				body, err := slice.ParseBody(r.Body)
 				if err != nil {
-					return fmt.Errorf("turn %s: %w: %w", r.Turn.ID, ErrDamaged, err)
+					return fmt.Errorf("turn %s: %w: %w", r.Turn.ID, store.ErrDamaged, err)
 				}
 				name = body.Author
 			}
@@ -321,7 +321,7 @@ func (c *cache) gatherAuthors(ctx context.Context, tenant dag.Tenant, g *gathere
 			return err
 		}
 		if len(names) != len(g.turns)-start {
-			return fmt.Errorf("%w: after number %d there were %d turns, and are %d", ErrDamaged, after, len(g.turns)-start, len(names))
+			return fmt.Errorf("%w: after number %d there were %d turns, and are %d", store.ErrDamaged, after, len(g.turns)-start, len(names))
 		}
 		g.mu.Lock()
 		if len(g.authors.of) == start { // else an erasure dropped them, whose end nobody knew

@@ -104,7 +104,7 @@ func (k *engine) attest(ctx context.Context, tenant dag.Tenant, b slice.Body, e 
 
 // why says of redacted turns why they have no text. Which it is never changes: an erasure
 // is for ever, and what never came cannot be erased. Text that came and is gone without an erasure
-// is ErrDamaged: nothing is stated of it.
+// is store.ErrDamaged: nothing is stated of it.
 func (k *engine) why(ctx context.Context, tenant dag.Tenant, redacted []dag.TurnID) (func(dag.TurnID) attest.Why, error) {
 	erased, err := k.erasures().Among(ctx, tenant, redacted)
 	if err != nil {
@@ -118,7 +118,7 @@ func (k *engine) why(ctx context.Context, tenant dag.Tenant, redacted []dag.Turn
 		for i := range records {
 			r := &records[i]
 			if erased[r.Turn.ID] == 0 && r.Body == nil && !r.Withheld {
-				return nil, fmt.Errorf("%w: the text of turn %s is gone, and no erasure is on record", ErrDamaged, r.Turn.ID)
+				return nil, fmt.Errorf("%w: the text of turn %s is gone, and no erasure is on record", store.ErrDamaged, r.Turn.ID)
 			}
 		}
 	}

@@ -155,7 +155,7 @@ func (c *cache) prove(ctx context.Context, tenant dag.Tenant, q beliefs.Question
 	}
 	b, err := beliefs.New(q, registered, asOf, support, leaves)
 	if err != nil {
-		return nil, none, fmt.Errorf("%w: %w", ErrDamaged, err) // what follows has a derivation, and a belief rests on turns that are there
+		return nil, none, fmt.Errorf("%w: %w", store.ErrDamaged, err) // what follows has a derivation, and a belief rests on turns that are there
 	}
 	return b, registered, nil
 }

@@ -105,7 +105,7 @@ func (v *AtlasView) isFor(i int, parents map[dag.TurnID]int32, turn dag.TurnID, 
 func (k Atlas) issued(ctx context.Context, tenant dag.Tenant, number uint64) (issued.Record, error) {
 	list, err := k.bundles().After(ctx, tenant, number-1, 1)
 	if err == nil && (len(list) == 0 || list[0].Number != number) {
-		err = fmt.Errorf("%w: record %d of what was handed out is gone", ErrDamaged, number)
+		err = fmt.Errorf("%w: record %d of what was handed out is gone", store.ErrDamaged, number)
 	}
 	if err != nil {
 		return issued.Record{}, err

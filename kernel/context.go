@@ -350,7 +350,7 @@ func chosenText(r *store.Record) (*contexts.ChosenTurn, error) {
 	}
 	body, err := slice.ParseBody(r.Body)
 	if err != nil {
-		return nil, fmt.Errorf("turn %s: %w: %w", r.Turn.ID, ErrDamaged, err)
+		return nil, fmt.Errorf("turn %s: %w: %w", r.Turn.ID, store.ErrDamaged, err)
 	}
 	body.Salt = r.Salt
 	return &contexts.ChosenTurn{Turn: r.Turn, Body: body}, nil
@@ -364,7 +364,7 @@ func (c *cache) gone(ctx context.Context, tenant dag.Tenant, turns []dag.TurnID)
 	}
 	for _, id := range turns {
 		if erased[id] == 0 {
-			return fmt.Errorf("%w: the text of turn %s is gone, and no erasure is on record", ErrDamaged, id)
+			return fmt.Errorf("%w: the text of turn %s is gone, and no erasure is on record", store.ErrDamaged, id)
 		}
 	}
 	return &goneError{turns}

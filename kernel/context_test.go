@@ -323,7 +323,7 @@ func TestContextLost(t *testing.T) {
 			r.Body, r.Salt, r.External = nil, dag.Salt{}, ""
 		}
 	}}, a)
-	if _, err := lost.Contexts().Assemble(t.Context(), tenant, q); !errors.Is(err, kernel.ErrDamaged) || !strings.Contains(err.Error(), ids[2].String()) {
+	if _, err := lost.Contexts().Assemble(t.Context(), tenant, q); !errors.Is(err, store.ErrDamaged) || !strings.Contains(err.Error(), ids[2].String()) {
 		t.Errorf("a context: %v", err)
 	}
 	if r := must(lost.Slices().Replay(t.Context(), tenant, made.Bundle)); r.Outcome != kernel.Different || !strings.Contains(r.Reason, ids[2].String()) {

@@ -77,7 +77,7 @@ func (c *cache) issue(ctx context.Context, tenant dag.Tenant, r Request) (*Issue
 		return nil, err
 	}
 	if gone := lostAmong(s.Turns, texts); len(gone) > 0 {
-		return nil, fmt.Errorf("%w: the text of turn %s is gone, and no erasure is on record", ErrDamaged, gone[0])
+		return nil, fmt.Errorf("%w: the text of turn %s is gone, and no erasure is on record", store.ErrDamaged, gone[0])
 	}
 	var seal slice.Seal
 	var bundle []byte

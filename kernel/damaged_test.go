@@ -114,8 +114,8 @@ func TestNothingDamagedIsSigned(t *testing.T) {
 				}
 				return
 			}
-			if !errors.Is(err, kernel.ErrDamaged) || !strings.Contains(err.Error(), id.String()) || !strings.Contains(err.Error(), "fsck") {
-				t.Errorf("got %v, want ErrDamaged that names turn %s and fsck", err, id)
+			if !errors.Is(err, store.ErrDamaged) || !strings.Contains(err.Error(), id.String()) || !strings.Contains(err.Error(), "fsck") {
+				t.Errorf("got %v, want store.ErrDamaged that names turn %s and fsck", err, id)
 			}
 			if list, err := (issued.Base{History: good}).After(t.Context(), tenant, 0, 9); err != nil || len(list) != 0 {
 				t.Errorf("on record are %v, %v", list, err)
@@ -159,7 +159,7 @@ func TestLost(t *testing.T) {
 				}
 			}
 			if name == "gone" {
-				if _, err := k.Slices().Cut(t.Context(), tenant, kernel.Request{Anchor: ids[4]}); !errors.Is(err, kernel.ErrDamaged) {
+				if _, err := k.Slices().Cut(t.Context(), tenant, kernel.Request{Anchor: ids[4]}); !errors.Is(err, store.ErrDamaged) {
 					t.Errorf("a slice of it gave %v", err)
 				}
 				must(erasures.Base{History: good}.Erase(t.Context(), tenant, erasures.Erasure{Turn: ids[2], Reason: "asked for"}))

@@ -218,7 +218,7 @@ func (c *cache) entitiesOf(ctx context.Context, tenant dag.Tenant, v *view, hits
 		}
 		body, err := slice.ParseBody(records[i].Body)
 		if err != nil {
-			return nil, fmt.Errorf("turn %s: %w: %w", records[i].Turn.ID, ErrDamaged, err)
+			return nil, fmt.Errorf("turn %s: %w: %w", records[i].Turn.ID, store.ErrDamaged, err)
 		}
 		names, err := v.namesIn(ctx, body.Content)
 		if err != nil {

@@ -180,7 +180,7 @@ func (k Turns) Erasure(ctx context.Context, tenant dag.Tenant, turn dag.TurnID) 
 	}
 	list, err := k.erasures().After(ctx, tenant, at[turn]-1, 1)
 	if err != nil || len(list) != 1 || list[0].Turn != turn {
-		return nil, errors.Join(err, fmt.Errorf("%w: erasure %d of turn %s, tenant %s, is not there", ErrDamaged, at[turn], turn, tenant))
+		return nil, errors.Join(err, fmt.Errorf("%w: erasure %d of turn %s, tenant %s, is not there", store.ErrDamaged, at[turn], turn, tenant))
 	}
 	return &list[0], nil
 }

@@ -64,7 +64,7 @@ func (k Slices) again(ctx context.Context, tenant dag.Tenant, id slice.SliceID, 
 	var b slice.Body
 	if err == nil {
 		if b, err = attest.ParseBundle(again.bundle); err != nil {
-			err = fmt.Errorf("%w: what was cut again: %w", ErrDamaged, err)
+			err = fmt.Errorf("%w: what was cut again: %w", store.ErrDamaged, err)
 		}
 	}
 	switch {
@@ -89,7 +89,7 @@ func notTheTurns(tenant dag.Tenant, i *issued.Record, b slice.Body, again *recut
 	}
 	for _, id := range b.Redacted() {
 		if again.gone[id] == textLost {
-			return fmt.Errorf("%w: the text of turn %s is gone, and no erasure is on record", ErrDamaged, id)
+			return fmt.Errorf("%w: the text of turn %s is gone, and no erasure is on record", store.ErrDamaged, id)
 		}
 	}
 	return erasedSince(tenant, i)
@@ -110,7 +110,7 @@ func (k Facts) notIssued(ctx context.Context, tenant dag.Tenant, i *issued.Recor
 }
 
 func notIssued(tenant dag.Tenant, i *issued.Record) error {
-	return fmt.Errorf("%w: slice %s of tenant %s, cut again, is not what was issued", ErrDamaged, i.Provenance.SliceID, tenant)
+	return fmt.Errorf("%w: slice %s of tenant %s, cut again, is not what was issued", store.ErrDamaged, i.Provenance.SliceID, tenant)
 }
 
 func erasedSince(tenant dag.Tenant, i *issued.Record) error {

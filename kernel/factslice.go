@@ -175,7 +175,7 @@ func (c *cache) cutFacts(ctx context.Context, tenant dag.Tenant, q facts.Questio
 	}
 	b, err := facts.Cut(q, p, at, &answer, known)
 	if err != nil {
-		return nil, "", 0, fmt.Errorf("%w: %w", ErrDamaged, err) // an edge without its act, a fact without its evidence
+		return nil, "", 0, fmt.Errorf("%w: %w", store.ErrDamaged, err) // an edge without its act, a fact without its evidence
 	}
 	return b, issued.Pack(slices.Sorted(maps.Keys(known.Acts))), head, nil
 }

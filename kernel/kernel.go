@@ -307,7 +307,7 @@ func (k Turns) Titles(ctx context.Context, tenant dag.Tenant, list []store.Conve
 		}
 		body, err := slice.ParseBody(r.Body)
 		if err != nil {
-			return nil, fmt.Errorf("turn %s: %w: %w", r.Turn.ID, ErrDamaged, err)
+			return nil, fmt.Errorf("turn %s: %w: %w", r.Turn.ID, store.ErrDamaged, err)
 		}
 		if title := body.Attrs[ingest.AttrTitle]; title != "" {
 			titles[r.Turn.Conversation] = title

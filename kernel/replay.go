@@ -252,14 +252,14 @@ func (c *cache) cutRecorded(ctx context.Context, tenant dag.Tenant, i *issued.Re
 	case i.OfContext():
 		r, err := contexts.ParseRequest(i.Question)
 		if err != nil {
-			return nil, fmt.Errorf("%w: the request of issued context %d: %w", ErrDamaged, i.Number, err)
+			return nil, fmt.Errorf("%w: the request of issued context %d: %w", store.ErrDamaged, i.Number, err)
 		}
 		again, err := c.assembleAgain(ctx, tenant, claimed{r, i.Provenance.PolicyID, vantageOf(i), nil}, seal)
 		return &recut{bundle: again}, err
 	case i.OfBelief():
 		q, err := beliefs.ParseQuestion(i.Question)
 		if err != nil {
-			return nil, fmt.Errorf("%w: the question of issued evidence %d: %w", ErrDamaged, i.Number, err)
+			return nil, fmt.Errorf("%w: the question of issued evidence %d: %w", store.ErrDamaged, i.Number, err)
 		}
 		again, err := c.proveAgain(ctx, tenant, q, i.AsOf, seal)
 		return &recut{bundle: again}, err
@@ -268,7 +268,7 @@ func (c *cache) cutRecorded(ctx context.Context, tenant dag.Tenant, i *issued.Re
 	}
 	q, err := facts.ParseQuestion(i.Question)
 	if err != nil {
-		return nil, fmt.Errorf("%w: the question of issued slice %d: %w", ErrDamaged, i.Number, err)
+		return nil, fmt.Errorf("%w: the question of issued slice %d: %w", store.ErrDamaged, i.Number, err)
 	}
 	facts, err := c.cutFactsAgain(ctx, tenant, q, i.Provenance.PolicyID, i.AsOf, seal)
 	return &recut{bundle: facts}, err
@@ -300,7 +300,7 @@ func (c *cache) cutAgain(ctx context.Context, tenant dag.Tenant, claim *slice.Pr
 // reports whether it is one.
 func (r *Replay) noCut(err error) bool {
 	known := false
-	for _, is := range [...]error{slice.ErrAnchor, store.ErrNotFound, ErrBeyondHead, slice.ErrCost, policy.ErrUnknown, policy.ErrMismatch, contexts.ErrRequest, journal.ErrSpace, ErrDamaged} {
+	for _, is := range [...]error{slice.ErrAnchor, store.ErrNotFound, ErrBeyondHead, slice.ErrCost, policy.ErrUnknown, policy.ErrMismatch, contexts.ErrRequest, journal.ErrSpace, store.ErrDamaged} {
 		known = known || errors.Is(err, is)
 	}
 	if !known {

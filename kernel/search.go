@@ -381,7 +381,7 @@ func (w *tenantWords) readTexts(ctx context.Context, into *retrieval.Index, upTo
 		}
 		t, err := segments.TurnOf(r)
 		if err != nil {
-			return fmt.Errorf("%w: %w", ErrDamaged, err)
+			return fmt.Errorf("%w: %w", store.ErrDamaged, err)
 		}
 		if batch = append(batch, t); len(batch) == most {
 			return add(r.Seq)

@@ -14,6 +14,7 @@ import (
 	"github.com/graphkernel/graphkernel/history/erasures"
 	"github.com/graphkernel/graphkernel/retrieval"
 	"github.com/graphkernel/graphkernel/retrieval/segments"
+	"github.com/graphkernel/graphkernel/store"
 )
 
 const (
@@ -189,7 +190,7 @@ func (w *tenantWords) add(into *retrieval.Index, list []*retrieval.Segment, head
 		return errDropped
 	}
 	if err := into.Load(list, head); err != nil {
-		return fmt.Errorf("%w: %w", ErrDamaged, err)
+		return fmt.Errorf("%w: %w", store.ErrDamaged, err)
 	}
 	for _, s := range list {
 		after, upTo := s.Covers()

@@ -3,7 +3,6 @@ package kernel
 import (
 	"context"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"hash/maphash"
 	"slices"
@@ -175,7 +174,7 @@ const (
 // encoded returns the texts of a cut's turns as of head, in their order. It takes one query for
 // up to 512 turns that are not cached. Nothing damaged is returned: a text must match its digest, a
 // record its leaf, and the skeleton that the turn was selected by its record. Otherwise the error
-// wraps ErrDamaged and names the turn. A text that is lost is returned as such.
+// wraps store.ErrDamaged and names the turn. A text that is lost is returned as such.
 func (x *tenantTexts) encoded(ctx context.Context, head dag.Seq, cut *cutting) ([]text, error) {
 	turns, places := cut.slice.Turns, cut.places
 	known, err := x.sync(ctx, head)
@@ -213,15 +212,11 @@ func (x *tenantTexts) encoded(ctx context.Context, head dag.Seq, cut *cutting) (
 	}
 	for i := range given {
 		if given[i].print != cut.prints[i] {
-			return nil, fmt.Errorf("%w: the graph's entry of turn %s is not that of the turn's record", ErrDamaged, turns[i].ID)
+			return nil, fmt.Errorf("%w: the graph's entry of turn %s is not that of the turn's record", store.ErrDamaged, turns[i].ID)
 		}
 	}
 	return given, nil
 }
-
-// ErrDamaged is wrapped when the store holds what cannot be: text that is not the one admitted,
-// an edge without its act.
-var ErrDamaged = errors.New("the store is damaged: run graphkernel fsck")
 
 func (x *tenantTexts) fetch(ctx context.Context, places []store.Place, some []int) (map[dag.TurnID]text, error) {
 	wanted := make([]store.Place, len(some))
@@ -328,7 +323,7 @@ func (x *tenantTexts) chosen(ctx context.Context, head dag.Seq, turns []dag.Turn
 		}
 	}
 	for id := range lacking {
-		return nil, fmt.Errorf("%w: %d of %d turns are not where the index has them, turn %s among them", ErrDamaged, len(lacking), len(wanted), id)
+		return nil, fmt.Errorf("%w: %d of %d turns are not where the index has them, turn %s among them", store.ErrDamaged, len(lacking), len(wanted), id)
 	}
 	if len(fetched) <= keptAtOnce {
 		x.keep(known, formChosen, fetched)
@@ -356,10 +351,10 @@ func (x *tenantTexts) ofHits(ctx context.Context, head dag.Seq, hits []retrieval
 	return found, nil
 }
 
-// checkRecord reports ErrDamaged if a record does not match its digests.
+// checkRecord reports store.ErrDamaged if a record does not match its digests.
 func checkRecord(r *store.Record) error {
 	damaged := func(what string) error {
-		return fmt.Errorf("%w: %s of turn %s does not match its digest", ErrDamaged, what, r.Turn.ID)
+		return fmt.Errorf("%w: %s of turn %s does not match its digest", store.ErrDamaged, what, r.Turn.ID)
 	}
 	if r.Body != nil && slice.DigestBody(r.Body, r.Salt) != r.Turn.BodyDigest {
 		return damaged("the text")

@@ -128,7 +128,7 @@ func TestChosenMisplaced(t *testing.T) {
 	appendText(t, s, "2")
 	for name, place := range map[string]store.Place{"another one": textPlace("2", 2), "none": textPlace("1", 7)} {
 		chosen, err := x.chosen(t.Context(), 2, []dag.TurnID{textTurn("1")}, store.Places{place})
-		if !errors.Is(err, ErrDamaged) || chosen != nil {
+		if !errors.Is(err, store.ErrDamaged) || chosen != nil {
 			t.Errorf("%s: %+v, %v", name, chosen, err)
 		}
 	}

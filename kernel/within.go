@@ -74,7 +74,7 @@ func (c *cache) hitsWithin(ctx context.Context, b *token.Boundary, p *retrieval.
 	turns := make([]retrieval.Turn, len(records))
 	for i := range records {
 		if turns[i], err = segments.TurnOf(&records[i]); err != nil {
-			return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
+			return nil, fmt.Errorf("%w: %w", store.ErrDamaged, err)
 		}
 	}
 	embedder, err := c.tenants.embedders.of(p)

@@ -214,7 +214,7 @@ func says(r *store.Record, m *working.Message) error {
 	if r.Body != nil {
 		body, err := slice.ParseBody(r.Body)
 		if err != nil {
-			return fmt.Errorf("turn %s: %w: %w", r.Turn.ID, ErrDamaged, err)
+			return fmt.Errorf("turn %s: %w: %w", r.Turn.ID, store.ErrDamaged, err)
 		}
 		differs = differs || body.Author != m.Author || body.Content != m.Content
 	}

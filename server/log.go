@@ -21,6 +21,7 @@ import (
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/ledger/identity"
+	"github.com/graphkernel/graphkernel/store"
 )
 
 // logTenant finds whose ledger a request is about: the caller's own, or the public one that
@@ -317,7 +318,7 @@ func getConsistency(c *call) error {
 		read := &tiles{ctx: c.ctx, kernel: c.server.config.Kernel, tenant: tenant}
 		hashes := tlog.TileHashReader(tlog.Tree{N: int64(now.Size), Hash: now.Hash}, read)
 		if proof, err = tlog.ProveTree(int64(to), int64(from), hashes); err != nil {
-			return fmt.Errorf("%w: proving the step from %d to %d leaves of tenant %s: %w", kernel.ErrDamaged, from, to, tenant, err)
+			return fmt.Errorf("%w: proving the step from %d to %d leaves of tenant %s: %w", store.ErrDamaged, from, to, tenant, err)
 		}
 	}
 	return c.write(http.StatusOK, textType, ledger.FormatHashes(proof))

@@ -123,7 +123,7 @@ var table = []row{
 	{is: token.ErrKeyFile, code: api.CodeInternal},
 	{is: identity.ErrFile, code: api.CodeInternal},
 	{is: transfer.ErrDamaged, code: api.CodeDamaged},
-	{is: kernel.ErrDamaged, code: api.CodeInternal},
+	{is: store.ErrDamaged, code: api.CodeDamaged},
 
 	// What was asked, or given.
 	{is: kernel.ErrPersona, code: api.CodePersona},

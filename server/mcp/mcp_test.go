@@ -444,7 +444,7 @@ func TestInternal(t *testing.T) {
 	c := over(t, s, identity(access.Admin))
 	for name, fail := range map[string]func() error{
 		"I/O":    func() error { return errors.New("secret path /var/db: input/output error") },
-		"damage": func() error { return fmt.Errorf("secret: %w", kernel.ErrDamaged) },
+		"damage": func() error { return fmt.Errorf("secret: %w", store.ErrDamaged) },
 		"form":   func() error { return fmt.Errorf("secret: %w", dag.ErrForm) },
 		"bundle": func() error { return fmt.Errorf("secret: %w", slice.ErrMalformed) },
 		"panic":  func() error { panic("secret") },

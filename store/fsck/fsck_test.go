@@ -260,8 +260,8 @@ func TestDamaged(t *testing.T) {
 
 func exec(t *testing.T, path, text string) int64 {
 	t.Helper()
-	db, err := sql.Open("sqlite", path)
-	if err != nil {
+	db, err := sql.Open("sqlite", "file:"+path+"?vfs="+sqlite.VFS)
+	if err = errors.Join(err, sqlite.RegisterVFS()); err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = db.Close() }()

@@ -3,7 +3,6 @@ package sqlite
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
@@ -17,10 +16,10 @@ import (
 func (s *Store) Adopt(ctx context.Context, tenant dag.Tenant, stretch store.Stretch) error {
 	prepared, err := store.PrepareStretch(stretch)
 	if err != nil {
-		return fmt.Errorf("sqlite: adopt: %w", err)
+		return failed("adopt", err)
 	}
 	if err := s.enter(ctx); err != nil {
-		return fmt.Errorf("sqlite: adopt: %w", err)
+		return failed("adopt", err)
 	}
 	defer s.gate.RUnlock()
 	erases := false
@@ -32,7 +31,7 @@ func (s *Store) Adopt(ctx context.Context, tenant dag.Tenant, stretch store.Stre
 		err = errors.Join(err, s.emptyLog(ctx))
 	}
 	if err != nil {
-		return fmt.Errorf("sqlite: adopt: %w", err)
+		return failed("adopt", err)
 	}
 	return nil
 }

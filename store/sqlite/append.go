@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"database/sql"
-	"fmt"
 	"slices"
 
 	"github.com/graphkernel/graphkernel/dag"
@@ -18,10 +17,10 @@ import (
 func (s *Store) Append(ctx context.Context, tenant dag.Tenant, batches []store.Batch) (store.Receipt, error) {
 	prepared, err := store.Prepare(batches)
 	if err != nil {
-		return store.Receipt{}, fmt.Errorf("sqlite: append: %w", err)
+		return store.Receipt{}, failed("append", err)
 	}
 	if err := s.enter(ctx); err != nil {
-		return store.Receipt{}, fmt.Errorf("sqlite: append: %w", err)
+		return store.Receipt{}, failed("append", err)
 	}
 	defer s.gate.RUnlock()
 	var receipt store.Receipt
@@ -30,7 +29,7 @@ func (s *Store) Append(ctx context.Context, tenant dag.Tenant, batches []store.B
 		return err
 	})
 	if err != nil {
-		return store.Receipt{}, fmt.Errorf("sqlite: append: %w", err)
+		return store.Receipt{}, failed("append", err)
 	}
 	return receipt, nil
 }

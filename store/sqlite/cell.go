@@ -45,14 +45,14 @@ func (s *Store) Cells(ctx context.Context, tenant dag.Tenant, prefix string) (li
 // Swap replaces the value of a cell.
 func (s *Store) Swap(ctx context.Context, tenant dag.Tenant, name string, old, next []byte) error {
 	if err := history.CheckSwap(name, old, next); err != nil {
-		return fmt.Errorf("sqlite: swap: %w", err)
+		return failed("swap", err)
 	}
 	if err := s.enter(ctx); err != nil {
-		return fmt.Errorf("sqlite: swap: %w", err)
+		return failed("swap", err)
 	}
 	defer s.gate.RUnlock()
 	if err := s.write(ctx, tenant, func(t *tx) error { return t.swap(name, old, next) }); err != nil {
-		return fmt.Errorf("sqlite: swap: %w", err)
+		return failed("swap", err)
 	}
 	return nil
 }

@@ -13,7 +13,7 @@ const mostFindings = 100
 // that the system has in memory, on two busy processors.
 func (s *Store) SelfCheck(ctx context.Context) (findings []string, err error) {
 	if err := s.enter(ctx); err != nil {
-		return nil, fmt.Errorf("sqlite: check: %w", err)
+		return nil, failed("check", err)
 	}
 	defer s.gate.RUnlock()
 	rows, err := s.readers.QueryContext(ctx, fmt.Sprintf(`PRAGMA integrity_check(%d)`, mostFindings))
@@ -27,7 +27,7 @@ func (s *Store) SelfCheck(ctx context.Context) (findings []string, err error) {
 		}, &found)
 	}
 	if err != nil {
-		return findings, fmt.Errorf("sqlite: check: %w", err)
+		return findings, failed("check", err)
 	}
 	return findings, nil
 }

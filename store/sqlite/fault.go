@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	driver "modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"github.com/graphkernel/graphkernel/store"
@@ -13,23 +12,44 @@ import (
 
 // resultCode returns SQLite's extended result code of an error, 0 if it is not SQLite's.
 func resultCode(err error) int {
-	var e *driver.Error
+	var e interface{ Code() int } // the driver's, or of a bare connection
 	if errors.As(err, &e) {
 		return e.Code()
 	}
 	return 0
 }
 
+// damaged wraps store.ErrDamaged around SQLite's errors for a file whose bytes are not those that
+// were written, and returns any other error as it is.
+func damaged(err error) error {
+	switch code := resultCode(err); {
+	case code == sqlite3.SQLITE_IOERR_DATA:
+		return fmt.Errorf("%w: a page of the file is not of its checksum: %w", store.ErrDamaged, err)
+	case code&0xff == sqlite3.SQLITE_CORRUPT:
+		return fmt.Errorf("%w: %w", store.ErrDamaged, err)
+	}
+	return err
+}
+
 // unwritable wraps store.ErrUnwritable around SQLite's errors for a disk that is full,
 // read-only or failing, and returns any other error as it is.
 func unwritable(err error) error {
-	switch code := resultCode(err); code & 0xff { // extended codes have more in front
+	code := resultCode(err)
+	if code == sqlite3.SQLITE_IOERR_DATA {
+		return err // the disk takes writes
+	}
+	switch code & 0xff { // extended codes have more in front
 	case sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR:
 		return fmt.Errorf("%w: %w", store.ErrUnwritable, err)
 	case sqlite3.SQLITE_READONLY:
 		return fmt.Errorf("%w: the disk or the file is read-only: %w", store.ErrUnwritable, err)
 	}
 	return err
+}
+
+// failed says which method met an error, and tells a damaged file from others.
+func failed(method string, err error) error {
+	return fmt.Errorf("sqlite: %s: %w", method, damaged(err))
 }
 
 // afterCommit says what a failed COMMIT left behind, once it is rolled back. SQLite

@@ -25,11 +25,15 @@ import (
 	"github.com/graphkernel/graphkernel/store/storetest"
 )
 
-// raw opens the file as any other program could.
+// raw opens the file as any other program could: one that knows of checksums, if it is a store's.
 func raw(t *testing.T, path string) *sql.DB {
 	t.Helper()
-	db, err := sql.Open("sqlite", path)
-	if err != nil {
+	name := "file:" + path
+	if info, err := os.Stat(path); err == nil && info.Size() > 0 {
+		name += "?vfs=" + sqlite.VFS
+	}
+	db, err := sql.Open("sqlite", name)
+	if err = errors.Join(err, sqlite.RegisterVFS()); err != nil {
 		t.Fatal(err)
 	}
 	db.SetMaxOpenConns(1)

@@ -3,7 +3,6 @@ package sqlite
 import (
 	"context"
 	"database/sql"
-	"fmt"
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/store"
@@ -26,7 +25,7 @@ const (
 // Tenants lists tenants by ascending name. A tenant has a row from its first write on.
 func (s *Store) Tenants(ctx context.Context, after dag.Tenant, limit int) (list []dag.Tenant, err error) {
 	if err := s.enter(ctx); err != nil {
-		return nil, fmt.Errorf("sqlite: tenants: %w", err)
+		return nil, failed("tenants", err)
 	}
 	defer s.gate.RUnlock()
 	if limit <= 0 {
@@ -41,7 +40,7 @@ func (s *Store) Tenants(ctx context.Context, after dag.Tenant, limit int) (list 
 		}, &name)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("sqlite: tenants: %w", err)
+		return nil, failed("tenants", err)
 	}
 	return list, nil
 }

@@ -63,7 +63,7 @@ const (
 // cut short finishes it.
 func (s *Store) Write(ctx context.Context, tenant dag.Tenant, c history.Change) error {
 	if err := s.enter(ctx); err != nil {
-		return fmt.Errorf("sqlite: write: %w", err)
+		return failed("write", err)
 	}
 	defer s.gate.RUnlock()
 	erases := false
@@ -89,7 +89,7 @@ func (s *Store) Write(ctx context.Context, tenant dag.Tenant, c history.Change) 
 		err = s.emptyLog(ctx)
 	}
 	if err != nil {
-		return fmt.Errorf("sqlite: write: %w", err)
+		return failed("write", err)
 	}
 	return nil
 }
@@ -297,7 +297,7 @@ func (s *Store) Entries(ctx context.Context, tenant dag.Tenant, p history.Page) 
 // Terms returns the terms of each range, with a look-up for each.
 func (s *Store) Terms(ctx context.Context, tenant dag.Tenant, ranges []history.Range) (lists [][]history.Term, err error) {
 	if err := history.CheckRanges(ranges); err != nil {
-		return nil, fmt.Errorf("sqlite: terms: %w", err)
+		return nil, failed("terms", err)
 	}
 	lists = make([][]history.Term, len(ranges))
 	err = s.read(ctx, "terms", tenant, func(n int64) error {

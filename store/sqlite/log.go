@@ -87,7 +87,7 @@ func (s *Store) Log(ctx context.Context, tenant dag.Tenant) (tree ledger.Tree, e
 // LogHashes returns up to 4096 hashes of a level, from an index on.
 func (s *Store) LogHashes(ctx context.Context, tenant dag.Tenant, level int, from uint64, n int) (hashes []ledger.Hash, err error) {
 	if err := packed.CheckLevel(level); err != nil {
-		return nil, fmt.Errorf("sqlite: log hashes: %w", err)
+		return nil, failed("log hashes", err)
 	}
 	err = s.read(ctx, "log hashes", tenant, func(number int64) error {
 		if n <= 0 || from > ledger.MaxSize {

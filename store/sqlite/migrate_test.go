@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"context"
 	"database/sql"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -123,6 +125,84 @@ func TestMigrateFails(t *testing.T) {
 	}
 }
 
+// TestChecksumsAreAdded opens a file of the last schema without checksums, with something in every table. The
+// content is the same afterwards, no other file stays, and every page has its checksum.
+func TestChecksumsAreAdded(t *testing.T) {
+	ctx := t.Context()
+	folder := t.TempDir()
+	path, old := filepath.Join(folder, "new.db"), filepath.Join(folder, "it's old?.db")
+	if err := filled(t, path).Close(); err != nil {
+		t.Fatal(err)
+	}
+	db, err := sql.Open("sqlite", "file:"+(&url.URL{Path: old}).EscapedPath())
+	if err != nil {
+		t.Fatal(err)
+	}
+	db.SetMaxOpenConns(1)
+	texts, err := packed.Schema(schemaFiles)
+	if err != nil {
+		t.Fatal(err)
+	}
+	statements := append(texts[:firstChecked-1:firstChecked-1], fmt.Sprintf(`PRAGMA application_id = %d`, applicationID), fmt.Sprintf(`PRAGMA user_version = %d`, firstChecked-1),
+		`PRAGMA journal_mode = WAL`, `ATTACH '`+path+`' AS new`)
+	var columns []string
+	for _, table := range tablesOf(t, path) {
+		statements = append(statements, `INSERT INTO main.`+table+` SELECT * FROM new.`+table)
+		columns = append(columns, `* FROM `+table)
+	}
+	for _, text := range statements {
+		if _, err := db.ExecContext(ctx, text); err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	want := contents(t, path, columns)
+	if err := removeAllBut(folder, old); err != nil {
+		t.Fatal(err)
+	}
+	if m, err := Migrate(ctx, old, true); err != nil || m.From != firstChecked-1 {
+		t.Errorf("a dry run gave %+v, %v", m, err)
+	}
+	s, err := Open(ctx, old, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if findings, err := s.SelfCheck(ctx); err != nil || len(findings) > 0 {
+		t.Errorf("afterwards SQLite finds %v, %v", findings, err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got := contents(t, old, columns); got != want {
+		t.Errorf("there is\n%s\nand was\n%s", got, want)
+	}
+	if files, err := os.ReadDir(folder); err != nil || len(files) != 1 {
+		t.Errorf("there are %v, %v", files, err)
+	}
+	file, err := os.ReadFile(old)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for page := 0; page*4096 < len(file); page++ {
+		if b := file[page*4096:][:4096]; checksum(b) != binary.LittleEndian.Uint64(b[4096-checksumSize:]) {
+			t.Errorf("page %d has no checksum", page+1)
+		}
+	}
+}
+
+// removeAllBut removes all other files of a folder.
+func removeAllBut(folder, path string) error {
+	files, err := os.ReadDir(folder)
+	for _, f := range files {
+		if other := filepath.Join(folder, f.Name()); other != path {
+			err = errors.Join(err, os.Remove(other))
+		}
+	}
+	return err
+}
+
 // TestUnreleasedSchemas makes sure that files of before the first release are refused, with what
 // to do, and are left as they are.
 func TestUnreleasedSchemas(t *testing.T) {
@@ -209,11 +289,15 @@ func filled(t *testing.T, path string) *Store {
 	return s
 }
 
-// plainly opens a file as any program could.
+// plainly opens a file as any program could: one that knows of checksums, if it is a store's.
 func plainly(t *testing.T, path string) *sql.DB {
 	t.Helper()
-	db, err := sql.Open("sqlite", path)
-	if err != nil {
+	name := "file:" + (&url.URL{Path: path}).EscapedPath()
+	if info, err := os.Stat(path); err == nil && info.Size() > 0 {
+		name += "?vfs=" + VFS
+	}
+	db, err := sql.Open("sqlite", name)
+	if err = errors.Join(err, RegisterVFS()); err != nil {
 		t.Fatal(err)
 	}
 	db.SetMaxOpenConns(1)

@@ -79,7 +79,7 @@ var _ store.Store = (*Store)(nil)
 // when it is complete, so that an empty one is never a store.
 func Create(ctx context.Context, path string, o Options) (*Store, error) {
 	if err := create(ctx, path); err != nil {
-		return nil, fmt.Errorf("sqlite: creating a store: %w", err)
+		return nil, failed("creating a store", err)
 	}
 	return Open(ctx, path, o)
 }
@@ -100,6 +100,9 @@ func create(ctx context.Context, path string) error {
 	}
 	defer removeAll(temporary)
 	if err := f.Close(); err != nil {
+		return err
+	}
+	if err := createFile(temporary); err != nil {
 		return err
 	}
 	s, err := open(ctx, temporary, Options{}, true)
@@ -143,7 +146,7 @@ func Open(ctx context.Context, path string, o Options) (*Store, error) {
 	}
 	s, err := open(ctx, path, o, false)
 	if err != nil {
-		return nil, fmt.Errorf("sqlite: opening %s: %w", path, err)
+		return nil, failed("opening "+path, err)
 	}
 	return s, nil
 }
@@ -172,7 +175,17 @@ func open(ctx context.Context, path string, o Options, isNew bool) (s *Store, er
 	if o.ReadOnly {
 		return s, s.openReadOnly(ctx, o)
 	}
-	if s.writer, err = openWriter(ctx, path, o.Busy, isNew); err != nil {
+	state := opened
+	if isNew {
+		state = created
+	}
+	s.writer, err = openWriter(ctx, path, o.Busy, state)
+	if errors.Is(err, errNoChecksums) {
+		if err = addChecksums(ctx, path, o.Busy); err == nil {
+			s.writer, err = openWriter(ctx, path, o.Busy, given)
+		}
+	}
+	if err != nil {
 		if refusal := writable(path); refusal != nil {
 			return s, fmt.Errorf("%w: read-only: %w (%w)", store.ErrUnwritable, refusal, err)
 		}
@@ -223,6 +236,9 @@ func (s *Store) openReadOnly(ctx context.Context, o Options) error {
 		if err = s.openReaders(ctx, o, mode); err == nil {
 			return nil
 		}
+		if resultCode(err) == sqlite3.SQLITE_IOERR_DATA {
+			return err
+		}
 		switch resultCode(err) & 0xff {
 		case sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_PERM:
 		default:
@@ -267,14 +283,14 @@ func (s *Store) current(ctx context.Context) (err error) {
 // a file's name may hold "?" and "%".
 func dataSource(path string, busy time.Duration, pragmas ...string) (string, error) {
 	path, err := filepath.Abs(path)
-	if err != nil {
+	if err = errors.Join(err, RegisterVFS()); err != nil {
 		return "", err
 	}
 	path = filepath.ToSlash(path)
 	if !strings.HasPrefix(path, "/") {
 		path = "/" + path // a drive letter
 	}
-	q := url.Values{"mode": {"rw"}}
+	q := url.Values{"mode": {"rw"}, "vfs": {VFS}}
 	q.Add("_pragma", "busy_timeout("+strconv.FormatInt(busy.Milliseconds(), 10)+")")
 	q.Add("_pragma", "temp_store(memory)")
 	q.Add("_pragma", "trusted_schema(0)")

@@ -6,7 +6,6 @@ import (
 	"database/sql"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"slices"
 	"strconv"
 
@@ -119,7 +118,7 @@ func (q *queries) close() error {
 // read runs fn with the tenant's number, unless the tenant has nothing at all.
 func (s *Store) read(ctx context.Context, what string, tenant dag.Tenant, fn func(tenant int64) error) error {
 	if err := s.enter(ctx); err != nil {
-		return fmt.Errorf("sqlite: %s: %w", what, err)
+		return failed(what, err)
 	}
 	defer s.gate.RUnlock()
 	number, ok, err := s.tenant(ctx, tenant)
@@ -127,7 +126,7 @@ func (s *Store) read(ctx context.Context, what string, tenant dag.Tenant, fn fun
 		err = fn(number)
 	}
 	if err != nil {
-		return fmt.Errorf("sqlite: %s: %w", what, err)
+		return failed(what, err)
 	}
 	return nil
 }

@@ -54,7 +54,6 @@ func HoldFile(ctx context.Context, path string, wait time.Duration) (*Hold, erro
 
 // begins reports whether a file begins as a database does.
 func begins(path string) bool {
-	const magic = "SQLite format 3\x00"
 	f, err := os.Open(path)
 	if err != nil {
 		return false

@@ -118,9 +118,18 @@ func planMigration(ctx context.Context, path string) (m store.Migration, err err
 	return m, id.check(m.To)
 }
 
+// A fileState is how a file came to be opened.
+type fileState int
+
+const (
+	opened  fileState = iota
+	created           // it is new, and has nothing in it
+	given             // it was of a schema without checksums, and was just given them
+)
+
 // prepareFile brings the file to the newest schema, one that is new from nothing. What it
 // finds is read again under the write lock, since another process may be doing the same.
-func prepareFile(ctx context.Context, conn *sql.Conn, isNew bool) error {
+func prepareFile(ctx context.Context, conn *sql.Conn, state fileState) error {
 	texts, err := packed.Schema(schemaFiles)
 	if err != nil {
 		return err
@@ -129,10 +138,13 @@ func prepareFile(ctx context.Context, conn *sql.Conn, isNew bool) error {
 	if err != nil {
 		return err
 	}
-	if !isNew {
+	if state != created {
 		if err := id.check(len(texts)); err != nil {
 			return err
 		}
+	}
+	if state == opened && id.version < firstChecked {
+		return errNoChecksums
 	}
 	var mode string
 	if err := conn.QueryRowContext(ctx, `PRAGMA journal_mode = WAL`).Scan(&mode); err != nil {
@@ -144,7 +156,7 @@ func prepareFile(ctx context.Context, conn *sql.Conn, isNew bool) error {
 	if id.version == len(texts) {
 		return nil
 	}
-	return migrate(ctx, conn, texts, isNew)
+	return migrate(ctx, conn, texts, state == created)
 }
 
 func migrate(ctx context.Context, conn *sql.Conn, texts []string, isNew bool) (err error) {

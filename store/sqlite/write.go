@@ -64,7 +64,7 @@ type writer struct {
 	entries, terms                 inserts
 }
 
-func openWriter(ctx context.Context, path string, busy time.Duration, isNew bool) (w *writer, err error) {
+func openWriter(ctx context.Context, path string, busy time.Duration, state fileState) (w *writer, err error) {
 	name, err := dataSource(path, busy, "synchronous(full)", "secure_delete(1)", writerCache, logPages, logSize)
 	if err != nil {
 		return nil, err
@@ -83,7 +83,7 @@ func openWriter(ctx context.Context, path string, busy time.Duration, isNew bool
 	if w.conn, err = w.db.Conn(ctx); err != nil {
 		return w, err
 	}
-	if err := prepareFile(ctx, w.conn, isNew); err != nil {
+	if err := prepareFile(ctx, w.conn, state); err != nil {
 		return w, err
 	}
 	return w, w.prepare(ctx)

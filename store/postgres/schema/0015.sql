@@ -1,0 +1,1 @@
+-- Pages with checksums are the server's own.

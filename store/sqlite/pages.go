@@ -1,0 +1,356 @@
+package sqlite
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+	"unsafe"
+
+	"modernc.org/libc"
+	"modernc.org/libc/sys/types"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// VFS is the name of SQLite's file layer with checksums, for a program that opens the file of a
+// store as a database of its own: "file:PATH?vfs=" + VFS. Without it the program can read the file,
+// and the store refuses every page that the program writes. Before the name can be used
+// RegisterVFS must have returned.
+const VFS = "graphkernel"
+
+const (
+	// checksumSize is how many bytes each page of the file keeps free at its end.
+	checksumSize = 8
+
+	// firstChecked is the first schema whose files have checksums.
+	firstChecked = 15
+
+	// A file's header (https://www.sqlite.org/fileformat2.html, section 1.3).
+	headerSize        = 100
+	headerReserved    = 20
+	headerVersion     = 60
+	headerApplication = 68
+
+	smallestPage = 512
+
+	magic = "SQLite format 3\x00"
+)
+
+// checksum writes the checksum of a page into its last 8 bytes. It is that of SQLite's own
+// checksum layer (https://www.sqlite.org/cksumvfs.html): two sums over words of 32 bits, each
+// of which goes on from the other. Both steps can be undone, so a change within one word always
+// changes the sums.
+func checksum(page []byte) uint64 {
+	var a, b uint32
+	for p := page[:len(page)-checksumSize]; len(p) >= 8; p = p[8:] {
+		a += binary.LittleEndian.Uint32(p) + b
+		b += binary.LittleEndian.Uint32(p[4:]) + a
+	}
+	return uint64(b)<<32 | uint64(a)
+}
+
+func isPage(size int32) bool { return size >= smallestPage && size&(size-1) == 0 }
+
+// RegisterVFS makes the layer known to SQLite, once.
+var RegisterVFS = sync.OnceValue(registerVFS)
+
+// layer is what the functions below know: SQLite hands them nothing of theirs.
+var layer struct {
+	base  sqlite3.Tsqlite3_vfs // the system's own
+	mu    sync.Mutex
+	files map[uintptr]uintptr // the methods of the base to those of the layer
+}
+
+// methods are those of an open file, and those that they replace.
+type methods struct {
+	sqlite3.Tsqlite3_io_methods
+	base   sqlite3.Tsqlite3_io_methods
+	system uintptr // where the base's are
+}
+
+// registerVFS registers a copy of the system's layer that opens files itself. An open file is the
+// system's, with other methods to read and write.
+func registerVFS() error {
+	tls := libc.NewTLS()
+	defer tls.Close()
+	base := sqlite3.Xsqlite3_vfs_find(tls, 0)
+	name, err := libc.CString(VFS)
+	if base == 0 || err != nil {
+		return errors.Join(errors.New("sqlite: there is no file layer of the system"), err)
+	}
+	layer.base = *at[sqlite3.Tsqlite3_vfs](base)
+	layer.files = map[uintptr]uintptr{}
+	vfs := layer.base
+	vfs.FpNext, vfs.FzName, vfs.FxOpen = 0, name, pointer(openFile)
+	p := libc.Xcalloc(tls, 1, types.Size_t(unsafe.Sizeof(vfs)))
+	if p == 0 {
+		return errors.New("sqlite: no memory for the file layer")
+	}
+	*at[sqlite3.Tsqlite3_vfs](p) = vfs
+	if rc := sqlite3.Xsqlite3_vfs_register(tls, p, 0); rc != sqlite3.SQLITE_OK {
+		return fmt.Errorf("sqlite: the file layer cannot be registered (%d)", rc)
+	}
+	return nil
+}
+
+// at is what is at an address outside of Go's memory.
+func at[T any](p uintptr) *T { return *(**T)(unsafe.Pointer(&p)) }
+
+// bytesAt are n bytes at an address outside of Go's memory.
+func bytesAt(p uintptr, n int32) []byte { return unsafe.Slice(at[byte](p), n) }
+
+// pointer is a function of Go as SQLite's code keeps it: the address of its descriptor. Functions
+// without a closure have one that does not move.
+func pointer[F any](f F) uintptr { return *(*uintptr)(unsafe.Pointer(&f)) }
+
+// function is the inverse of pointer.
+func function[F any](p uintptr) F { return *(*F)(unsafe.Pointer(&p)) }
+
+type (
+	openFunc   func(tls *libc.TLS, vfs, name, file uintptr, flags int32, out uintptr) int32
+	accessFunc func(tls *libc.TLS, file, buffer uintptr, n int32, offset int64) int32
+	sizeFunc   func(tls *libc.TLS, file, size uintptr) int32
+)
+
+// openFile opens a file, and gives a main database with checksums the methods of the layer.
+func openFile(tls *libc.TLS, vfs, name, file uintptr, flags int32, out uintptr) int32 {
+	rc := function[openFunc](layer.base.FxOpen)(tls, vfs, name, file, flags, out)
+	f := at[sqlite3.Tsqlite3_file](file)
+	if rc != sqlite3.SQLITE_OK || flags&sqlite3.SQLITE_OPEN_MAIN_DB == 0 {
+		return rc
+	}
+	has, rc := hasChecksums(tls, file, at[sqlite3.Tsqlite3_io_methods](f.FpMethods))
+	if rc == sqlite3.SQLITE_OK && has {
+		f.FpMethods, rc = withChecksums(tls, f.FpMethods)
+	}
+	if rc != sqlite3.SQLITE_OK {
+		function[func(*libc.TLS, uintptr) int32](at[sqlite3.Tsqlite3_io_methods](f.FpMethods).FxClose)(tls, file)
+		f.FpMethods = 0
+	}
+	return rc
+}
+
+// hasChecksums reports whether the pages of an open file must have checksums. Those of a new one
+// do, and those of a store but for one of an older schema that keeps no room for them.
+func hasChecksums(tls *libc.TLS, file uintptr, m *sqlite3.Tsqlite3_io_methods) (bool, int32) {
+	memory := libc.Xcalloc(tls, 1, headerSize+8)
+	if memory == 0 {
+		return false, sqlite3.SQLITE_NOMEM
+	}
+	defer libc.Xfree(tls, memory)
+	if rc := function[sizeFunc](m.FxFileSize)(tls, file, memory+headerSize); rc != sqlite3.SQLITE_OK {
+		return false, rc
+	}
+	if *at[int64](memory + headerSize) == 0 {
+		return true, sqlite3.SQLITE_OK
+	}
+	rc := function[accessFunc](m.FxRead)(tls, file, memory, headerSize, 0)
+	if rc == sqlite3.SQLITE_IOERR_SHORT_READ { // no database
+		return false, sqlite3.SQLITE_OK
+	}
+	return headerHasChecksums(bytesAt(memory, headerSize)), rc
+}
+
+func headerHasChecksums(header []byte) bool {
+	ours := binary.BigEndian.Uint32(header[headerApplication:]) == applicationID
+	return ours && (binary.BigEndian.Uint32(header[headerVersion:]) >= firstChecked || header[headerReserved] != 0)
+}
+
+// withChecksums returns the methods of the layer over those of the base. There are few, and they
+// stay.
+func withChecksums(tls *libc.TLS, base uintptr) (uintptr, int32) {
+	layer.mu.Lock()
+	defer layer.mu.Unlock()
+	if p, ok := layer.files[base]; ok {
+		return p, sqlite3.SQLITE_OK
+	}
+	p := libc.Xcalloc(tls, 1, types.Size_t(unsafe.Sizeof(methods{})))
+	if p == 0 {
+		return base, sqlite3.SQLITE_NOMEM
+	}
+	m := at[methods](p)
+	m.base, m.system = *at[sqlite3.Tsqlite3_io_methods](base), base
+	m.Tsqlite3_io_methods = m.base
+	m.FiVersion = min(m.FiVersion, 2) // without mapping the file into memory, which nobody would check
+	m.FxRead, m.FxWrite, m.FxDeviceCharacteristics = pointer(readFile), pointer(writeFile), pointer(deviceCharacteristics)
+	layer.files[base] = p
+	return p, sqlite3.SQLITE_OK
+}
+
+func of(file uintptr) *methods { return at[methods](at[sqlite3.Tsqlite3_file](file).FpMethods) }
+
+// deviceCharacteristics are the base's, but SQLite must read pages whole: else it reads long values past its
+// cache, without the end of a page.
+func deviceCharacteristics(tls *libc.TLS, file uintptr) int32 {
+	return function[func(*libc.TLS, uintptr) int32](of(file).base.FxDeviceCharacteristics)(tls, file) &^ sqlite3.SQLITE_IOCAP_SUBPAGE_READ
+}
+
+// readFile reads, and compares a page that it read whole with its checksum.
+func readFile(tls *libc.TLS, file, buffer uintptr, n int32, offset int64) int32 {
+	rc := function[accessFunc](of(file).base.FxRead)(tls, file, buffer, n, offset)
+	if rc != sqlite3.SQLITE_OK || !isPage(n) {
+		return rc
+	}
+	page := bytesAt(buffer, n)
+	if offset == 0 && string(page[:len(magic)]) != magic {
+		return rc // no database, as SQLite says itself
+	}
+	if checksum(page) != binary.LittleEndian.Uint64(page[n-checksumSize:]) {
+		return sqlite3.SQLITE_IOERR_DATA
+	}
+	return rc
+}
+
+// writeFile writes a page with its checksum. SQLite does not use the bytes that it overwrites.
+func writeFile(tls *libc.TLS, file, buffer uintptr, n int32, offset int64) int32 {
+	if isPage(n) {
+		page := bytesAt(buffer, n)
+		if offset == 0 && page[headerReserved] != checksumSize { // the first page of a new database, which is none of ours
+			f := at[sqlite3.Tsqlite3_file](file)
+			base := of(file).system
+			f.FpMethods = base
+			return function[accessFunc](at[sqlite3.Tsqlite3_io_methods](base).FxWrite)(tls, file, buffer, n, offset)
+		}
+		binary.LittleEndian.PutUint64(page[n-checksumSize:], checksum(page))
+	}
+	return function[accessFunc](of(file).base.FxWrite)(tls, file, buffer, n, offset)
+}
+
+// A bare connection is one without the driver, which has no way to ask for room in the pages.
+type bare struct {
+	tls     *libc.TLS
+	db      uintptr
+	strings []uintptr
+}
+
+// openBare opens the database at path in a layer, "" for the system's. What is written anew has room
+// for checksums from then on: a new file, and what VACUUM INTO writes. The connection must be closed
+// whether there is an error or not.
+func openBare(path, vfs string, busy time.Duration) (*bare, error) {
+	c := &bare{tls: libc.NewTLS()}
+	memory := libc.Xcalloc(c.tls, 2, 8)
+	c.strings = append(c.strings, memory)
+	name, err := c.text(path)
+	if err != nil || memory == 0 {
+		return c, errors.Join(err, errMemory)
+	}
+	layer := uintptr(0)
+	if vfs != "" {
+		if layer, err = c.text(vfs); err != nil {
+			return c, err
+		}
+	}
+	rc := sqlite3.Xsqlite3_open_v2(c.tls, name, memory, sqlite3.SQLITE_OPEN_READWRITE|sqlite3.SQLITE_OPEN_URI, layer)
+	c.db = *at[uintptr](memory)
+	if err := c.failed(rc); err != nil {
+		return c, err
+	}
+	sqlite3.Xsqlite3_busy_timeout(c.tls, c.db, int32(busy.Milliseconds()))
+	*at[int32](memory + 8) = checksumSize
+	return c, c.failed(sqlite3.Xsqlite3_file_control(c.tls, c.db, 0, sqlite3.SQLITE_FCNTL_RESERVE_BYTES, memory+8))
+}
+
+var (
+	errMemory      = errors.New("no memory")
+	errNoChecksums = errors.New("the pages of the file have no checksums")
+)
+
+// text is a string as C has it, until the connection is closed.
+func (c *bare) text(s string) (uintptr, error) {
+	p, err := libc.CString(s)
+	c.strings = append(c.strings, p)
+	return p, err
+}
+
+func (c *bare) exec(statements ...string) error {
+	for _, statement := range statements {
+		text, err := c.text(statement)
+		if err == nil {
+			err = c.failed(sqlite3.Xsqlite3_exec(c.tls, c.db, text, 0, 0, 0))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *bare) failed(rc int32) error {
+	if rc == sqlite3.SQLITE_OK {
+		return nil
+	}
+	if c.db != 0 {
+		rc = sqlite3.Xsqlite3_extended_errcode(c.tls, c.db)
+	}
+	return resultError{int(rc), libc.GoString(sqlite3.Xsqlite3_errstr(c.tls, rc))}
+}
+
+// A resultError is an error of a bare connection, as the driver's Error is of another.
+type resultError struct {
+	code int
+	text string
+}
+
+func (e resultError) Error() string { return fmt.Sprintf("%s (%d)", e.text, e.code) }
+func (e resultError) Code() int     { return e.code }
+
+func (c *bare) close() {
+	if c.db != 0 {
+		sqlite3.Xsqlite3_close(c.tls, c.db)
+	}
+	for _, s := range c.strings {
+		libc.Xfree(c.tls, s)
+	}
+	c.tls.Close()
+}
+
+// createFile makes the empty file at path a database with checksums and nothing in it.
+func createFile(path string) error {
+	if err := RegisterVFS(); err != nil {
+		return err
+	}
+	c, err := openBare(path, VFS, 0)
+	defer c.close()
+	if err == nil {
+		err = c.exec(fmt.Sprintf(`PRAGMA application_id = %d`, applicationID), `PRAGMA journal_mode = WAL`)
+	}
+	return err
+}
+
+// addChecksums replaces the file of a store, which has no checksums, by one with them and the same
+// content. It takes the time and the room on the disk of a copy. Nobody else can use the file
+// meanwhile. If somebody has it open still after busy the error wraps store.ErrBusy.
+func addChecksums(ctx context.Context, path string, busy time.Duration) error {
+	temporary := Temporary(filepath.Dir(path))
+	f, err := os.OpenFile(temporary, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	defer removeAll(temporary)
+	if err := f.Close(); err != nil {
+		return err
+	}
+	c, err := openBare(path, "", busy)
+	defer func() { c.close() }()
+	if err != nil {
+		return err
+	}
+	into := (&url.URL{Scheme: "file", Opaque: (&url.URL{Path: filepath.ToSlash(temporary)}).EscapedPath(), RawQuery: url.Values{"vfs": {VFS}}.Encode()}).String()
+	err = c.exec(`PRAGMA locking_mode = EXCLUSIVE`, `PRAGMA journal_mode = DELETE`, `BEGIN EXCLUSIVE`, `COMMIT`, `PRAGMA synchronous = FULL`,
+		`VACUUM INTO '`+strings.ReplaceAll(into, "'", "''")+`'`)
+	if err != nil {
+		return err
+	}
+	if runtime.GOOS == "windows" {
+		c.close()
+		c = &bare{tls: libc.NewTLS()}
+	}
+	return (&Hold{path: path}).replace(ctx, temporary)
+}

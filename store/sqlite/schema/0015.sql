@@ -1,0 +1,1 @@
+-- From this schema on the pages of the file have checksums. Those of an older file get them before it is applied.
