@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
@@ -55,8 +56,25 @@ func (t *tx) eraseTurns(ids []dag.TurnID) error {
 	return nil
 }
 
-// emptyLog takes the writer again: a checkpoint cannot run in a transaction.
+// emptyLog copies the log into the file and empties it. While another process has a snapshot, or copies the log itself, as
+// it does when it opens or closes the file, emptyLog tries again, for as long as a write waits for another one.
 func (s *Store) emptyLog(ctx context.Context) error {
+	begun := time.Now()
+	for wait := time.Millisecond; ; wait = min(2*wait, 100*time.Millisecond) {
+		err := s.tryEmptyLog(ctx)
+		if !errors.Is(err, store.ErrBusy) || time.Since(begun) > s.busy {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(wait):
+		}
+	}
+}
+
+// tryEmptyLog takes the writer again: a checkpoint cannot run in a transaction.
+func (s *Store) tryEmptyLog(ctx context.Context) error {
 	s.writing <- struct{}{}
 	defer func() { <-s.writing }()
 	if err := s.usable(); err != nil {
@@ -69,5 +87,5 @@ func (s *Store) emptyLog(ctx context.Context) error {
 	if err == nil && !done {
 		err = ErrLogBusy
 	}
-	return unwritable(err)
+	return busy(unwritable(err))
 }

@@ -495,3 +495,52 @@ func TestLongLists(t *testing.T) {
 		t.Error("turns are not by ascending number")
 	}
 }
+
+// TestEraseWhileOthersOpen erases while others open and close the file, and with that copy and empty its log. No
+// erasure fails, since nobody has an old snapshot for long.
+func TestEraseWhileOthersOpen(t *testing.T) {
+	ctx := t.Context()
+	path := filepath.Join(t.TempDir(), "store.db")
+	s := create(t, path)
+	defer s.Close()
+	const turns = 60
+	batch := store.Batch{}
+	for n := range turns {
+		batch = append(batch, storetest.Arrival(n+1, n, fmt.Sprintf("<secret %d>", n)))
+	}
+	if _, err := s.Append(ctx, storetest.Tenant, []store.Batch{batch}); err != nil {
+		t.Fatal(err)
+	}
+	done, ended := make(chan struct{}), make(chan error, 2)
+	for n := range cap(ended) {
+		other := func() error {
+			for round := 0; ; round++ {
+				select {
+				case <-done:
+					return nil
+				default:
+				}
+				o, err := sqlite.Open(ctx, path, sqlite.Options{})
+				if err != nil {
+					return err
+				}
+				_, err = o.Append(ctx, dag.Tenant(fmt.Sprintf("other%d", n)), []store.Batch{{storetest.Arrival(round+1, round, "of another")}})
+				if err := errors.Join(err, o.Close()); err != nil {
+					return err
+				}
+			}
+		}
+		go func() { ended <- other() }()
+	}
+	for n := range turns {
+		if _, err := storetest.Erase(ctx, s, storetest.Tenant, storetest.Erasure(n+1)); err != nil {
+			t.Errorf("erasure %d: %v", n+1, err)
+		}
+	}
+	close(done)
+	for range cap(ended) {
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -51,6 +51,7 @@ type Options struct {
 type Store struct {
 	path string
 	step func(string) error
+	busy time.Duration // how long a write waits for another process
 
 	readers *sql.DB
 	queries queries
@@ -165,7 +166,7 @@ func open(ctx context.Context, path string, o Options, isNew bool) (s *Store, er
 	if o.Step == nil {
 		o.Step = func(string) error { return nil }
 	}
-	s = &Store{path: path, step: o.Step, writing: make(chan struct{}, 1)}
+	s = &Store{path: path, step: o.Step, busy: o.Busy, writing: make(chan struct{}, 1)}
 	defer func() {
 		if err != nil {
 			err = errors.Join(noDatabase(err), s.release())
