@@ -39,6 +39,9 @@ func (n *Needs) None() bool {
 // ErrNotFound is wrapped when a change is about something that is not there.
 var ErrNotFound = errors.New("not found")
 
+// ErrDamaged is wrapped when a store holds what cannot be: bytes that nobody wrote, an edge without its act.
+var ErrDamaged = errors.New("the store is damaged: run graphkernel fsck")
+
 // State is what was read for a change, at one moment.
 type State struct {
 	Tenant  dag.Tenant

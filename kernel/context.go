@@ -345,9 +345,6 @@ func (c *cache) assembleOnce(ctx context.Context, tenant dag.Tenant, a *assembly
 
 // chosenText returns the record of a chosen turn, which has a text, as a context has it.
 func chosenText(r *store.Record) (*contexts.ChosenTurn, error) {
-	if err := checkRecord(r); err != nil {
-		return nil, err
-	}
 	body, err := slice.ParseBody(r.Body)
 	if err != nil {
 		return nil, fmt.Errorf("turn %s: %w: %w", r.Turn.ID, store.ErrDamaged, err)

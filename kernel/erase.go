@@ -89,7 +89,7 @@ type ErasedTurn struct {
 
 // contentOf returns the text of a turn, "" if it has none.
 func (k *engine) contentOf(ctx context.Context, tenant dag.Tenant, turn dag.TurnID) (string, error) {
-	records, err := k.store.Turns(ctx, tenant, store.IDs{turn})
+	records, err := k.store.Store.Turns(ctx, tenant, store.IDs{turn})
 	if err != nil || len(records) == 0 || records[0].Body == nil {
 		return "", err
 	}

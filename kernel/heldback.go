@@ -46,7 +46,7 @@ func (k *engine) recognising(ctx context.Context, tenant dag.Tenant, turn dag.Tu
 	case !ok:
 		return nil, "there is no key to recognise them by", nil
 	}
-	records, err := k.store.Turns(ctx, tenant, store.IDs{turn})
+	records, err := k.store.Store.Turns(ctx, tenant, store.IDs{turn})
 	if err != nil || len(records) == 0 || records[0].Body == nil {
 		return nil, "", err
 	}
@@ -95,7 +95,7 @@ func (k *engine) storedTexts(ctx context.Context, tenant dag.Tenant, key heldbac
 	for len(ids) > 0 {
 		some := ids[:min(page, len(ids))]
 		ids = ids[len(some):]
-		records, err := k.store.Turns(ctx, tenant, store.IDs(some))
+		records, err := k.store.Store.Turns(ctx, tenant, store.IDs(some))
 		if err != nil {
 			return nil, err
 		}

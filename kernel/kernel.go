@@ -173,7 +173,7 @@ func (k *engine) atlas() Atlas       { return Atlas{k} }
 // An engine is what the facets share.
 type engine struct {
 	config    Config // with nothing left to its default
-	store     store.Store
+	store     checkedStore
 	authority *token.Authority
 	verifier  *token.Verifier
 	clock     func() time.Time
@@ -249,7 +249,7 @@ func Open(c Config) (*Kernel, error) {
 	}
 	k := &engine{
 		config:    c,
-		store:     c.Store,
+		store:     checkedStore{c.Store},
 		authority: c.Authority,
 		verifier:  token.NewVerifier(c.Authority),
 		clock:     c.Clock,

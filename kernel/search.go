@@ -47,6 +47,10 @@ type Found struct {
 
 	// Approximate says that a graph of vectors was walked, which may miss turns: see Config.GraphOver.
 	Approximate bool
+
+	// Damaged counts the turns that were left out because the store does not have their texts as they were admitted. It is of all
+	// turns that were read for the index, and of the hits; 0 for an index that was opened from its segments, until a hit shows one.
+	Damaged int
 }
 
 // A FoundTurn is a hit with the text that was found.
@@ -112,11 +116,19 @@ func (c *cache) search(ctx context.Context, tenant dag.Tenant, r SearchRequest) 
 		var results retrieval.Results
 		results, err = c.hits(ctx, tenant, head, &params, &r.Query)
 		hits, f.Approximate = results.Hits, results.Approximate
+		if w, err := c.tenants.of(tenant).words.of(&params); err == nil {
+			f.Damaged = w.damagedUpTo(r.AsOf)
+		}
 	}
 	if err != nil {
 		return f, err
 	}
-	if f.Hits, err = c.tenants.of(tenant).texts.ofHits(ctx, head, hits); err != nil {
+	f.Hits, err = c.tenants.of(tenant).texts.ofHits(ctx, head, hits)
+	if errors.Is(err, store.ErrDamaged) {
+		f.Hits, err = c.hitsThatAreWhole(ctx, tenant, head, hits)
+		f.Damaged += len(hits) - len(f.Hits)
+	}
+	if err != nil {
 		return f, err
 	}
 	if reranker != nil {
@@ -124,6 +136,23 @@ func (c *cache) search(ctx context.Context, tenant dag.Tenant, r SearchRequest) 
 	}
 	f.Hits = f.Hits[:min(len(f.Hits), limit)]
 	return f, err
+}
+
+// hitsThatAreWhole is ofHits without the hits whose texts are damaged.
+func (c *cache) hitsThatAreWhole(ctx context.Context, tenant dag.Tenant, head dag.Seq, hits []retrieval.Hit) (found []FoundTurn, err error) {
+	for i := range hits {
+		one, err := c.tenants.of(tenant).texts.ofHits(ctx, head, hits[i:i+1])
+		if errors.Is(err, store.ErrDamaged) {
+			_, observed := c.tenants.of(tenant).words.held.observe(ctx, "read text")
+			observed(fmt.Errorf("turn %s of tenant %s: %w; it is left out", hits[i].Turn.ID, tenant, err))
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, one...)
+	}
+	return found, nil
 }
 
 // hits searches the index of a tenant's texts as of a head or later.
@@ -175,6 +204,8 @@ type tenantWords struct {
 	gone   map[dag.TurnID]bool     // turns that were erased before they came into the index
 	kept   map[segments.Range]bool // that are in the store, as far as is known
 	again  dag.Seq                 // keeping segments failed: it is tried again when the index is filled so far
+
+	damaged map[dag.Seq]bool // numbers of turns that are not in the index, since they could not be read
 }
 
 // heldWords bounds the bytes of all indexes. The one that was asked last stays, whatever its size.
@@ -271,7 +302,7 @@ func (w *tenantWords) clear() {
 	defer w.mu.Unlock()
 	w.index, w.filled, w.gone = newIndex(w.analyzer, w.embedder), 0, map[dag.TurnID]bool{}
 	w.index.GraphOver(w.graphOver)
-	w.kept, w.again = map[segments.Range]bool{}, 0
+	w.kept, w.again, w.damaged = map[segments.Range]bool{}, 0, map[dag.Seq]bool{}
 }
 
 // Begin drops the index, which is filled again when it is asked.
@@ -375,21 +406,72 @@ func (w *tenantWords) readTexts(ctx context.Context, into *retrieval.Index, upTo
 		return nil
 	}
 	const most = 256
-	err := w.store.Scan(ctx, w.tenant, after, func(r *store.Record) error {
+	var damaged []dag.Seq
+	read := func(r *store.Record) error {
 		if r.Seq > upTo {
 			return errEnough
 		}
+		after = r.Seq
 		t, err := segments.TurnOf(r)
 		if err != nil {
-			return fmt.Errorf("%w: %w", store.ErrDamaged, err)
+			damaged = append(damaged, r.Seq)
+			w.unusable(ctx, fmt.Sprintf("turn %s", r.Turn.ID), "it is left out", err)
+			return nil
 		}
 		if batch = append(batch, t); len(batch) == most {
 			return add(r.Seq)
 		}
 		return nil
-	})
-	if err != nil && !errors.Is(err, errEnough) {
+	}
+	for {
+		err := w.store.Scan(ctx, w.tenant, after, read)
+		if err == nil || errors.Is(err, errEnough) {
+			break
+		}
+		if !errors.Is(err, store.ErrDamaged) || after >= upTo || len(damaged) == mostDamaged {
+			return err
+		}
+		after++ // a turn after the last one that was read: this one, or if this is not a turn's number, one after it
+		damaged = append(damaged, after)
+		w.unusable(ctx, fmt.Sprintf("the turn of number %d", after), "it is left out", err)
+	}
+	if err := add(upTo); err != nil || len(damaged) == 0 {
 		return err
 	}
-	return add(upTo)
+	return w.leaveOut(ctx, into, damaged)
+}
+
+// mostDamaged bounds the turns that an index leaves out. A store in which more cannot be read answers with an error.
+const mostDamaged = 10_000
+
+// leaveOut notes the numbers of turns that could not be read. Those of entries are among the numbers that were tried, and are none.
+func (w *tenantWords) leaveOut(ctx context.Context, into *retrieval.Index, damaged []dag.Seq) error {
+	entries, err := w.store.Entries(ctx, w.tenant, history.Page{Stream: history.Known, At: damaged})
+	if err != nil {
+		return err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.index != into {
+		return errDropped
+	}
+	for _, n := range damaged {
+		w.damaged[n] = true
+	}
+	for i := range entries {
+		delete(w.damaged, entries[i].Seq)
+	}
+	return nil
+}
+
+// damagedUpTo counts the turns up to a number that could not be read.
+func (w *tenantWords) damagedUpTo(asOf dag.Seq) (n int) {
+	w.mu.RLock()
+	defer w.mu.RUnlock()
+	for seq := range w.damaged {
+		if seq <= asOf {
+			n++
+		}
+	}
+	return n
 }

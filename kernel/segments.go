@@ -128,7 +128,7 @@ func (w *tenantWords) parseOne(ctx context.Context, s *history.Snapshot) *retrie
 		return nil
 	}
 	if err := words.Attach(vectors); err != nil {
-		w.unusable(ctx, list[0].Name, err)
+		w.unusable(ctx, "segment "+list[0].Name, derived, err)
 		return nil
 	}
 	return words
@@ -143,15 +143,18 @@ func (w *tenantWords) parseAny(ctx context.Context, of segments.Series, r segmen
 		vectors, err = retrieval.ParseVectors(s.Value, w.model, w.embedder.Model().Dimensions, r.After, r.UpTo)
 	}
 	if err != nil {
-		w.unusable(ctx, s.Name, err)
+		w.unusable(ctx, "segment "+s.Name, derived, err)
 	}
 	return words, vectors, err == nil
 }
 
-// unusable records that a segment cannot be used. It is then derived anew, as if the store did not have it.
-func (w *tenantWords) unusable(ctx context.Context, name string, err error) {
+// derived is said of a segment that cannot be used: it is as if the store did not have it.
+const derived = "it is derived anew"
+
+// unusable records that a segment or a text cannot be used, and what follows.
+func (w *tenantWords) unusable(ctx context.Context, name, therefore string, err error) {
 	_, observed := w.held.observe(ctx, "read segment")
-	observed(fmt.Errorf("segment %s of tenant %s: %w; it is derived anew", name, w.tenant, err))
+	observed(fmt.Errorf("%s of tenant %s: %w; %s", name, w.tenant, err, therefore))
 }
 
 // load adds segments up to head, and the texts of the turns between them.
@@ -245,11 +248,22 @@ func (w *tenantWords) missing() (list []segments.Range) {
 		return nil
 	}
 	for _, r := range segments.Within(w.filled) {
-		if !w.kept[r] && len(list) < mostKept {
+		if !w.kept[r] && len(list) < mostKept && !w.lacks(r) {
 			list = append(list, r)
 		}
 	}
 	return list
+}
+
+// lacks reports whether a turn of a segment could not be read. Such a segment is not kept: it would lack the turn where the store is mended. It
+// is called with the lock held.
+func (w *tenantWords) lacks(r segments.Range) bool {
+	for n := range w.damaged {
+		if n > r.After && n <= r.UpTo {
+			return true
+		}
+	}
+	return false
 }
 
 // keepOne writes a segment in each series in which the store does not have it yet. If a text is erased meanwhile it writes nothing, and the segment is written with

@@ -230,9 +230,6 @@ func (x *tenantTexts) fetch(ctx context.Context, places []store.Place, some []in
 	encoded := make([]text, len(records))
 	err = x.inside.each(ctx, len(records), func(i int) error {
 		r := &records[i]
-		if err := checkRecord(r); err != nil {
-			return err
-		}
 		e, err := slice.EncodeTurn(&r.Turn, r.Body, r.Salt)
 		encoded[i] = text{encoded: e, print: x.recordPrint(r)}
 		switch {
@@ -349,25 +346,6 @@ func (x *tenantTexts) ofHits(ctx context.Context, head dag.Seq, hits []retrieval
 		}
 	}
 	return found, nil
-}
-
-// checkRecord reports store.ErrDamaged if a record does not match its digests.
-func checkRecord(r *store.Record) error {
-	damaged := func(what string) error {
-		return fmt.Errorf("%w: %s of turn %s does not match its digest", store.ErrDamaged, what, r.Turn.ID)
-	}
-	if r.Body != nil && slice.DigestBody(r.Body, r.Salt) != r.Turn.BodyDigest {
-		return damaged("the text")
-	}
-	if slice.TurnLeaf(&r.Turn) != r.Leaf {
-		return damaged("the record")
-	}
-	for i := range r.Parents {
-		if p := &r.Parents[i]; slice.EdgeLeaf(dag.Edge{Parent: p.ID, Child: r.Turn.ID, Kind: p.Kind}) != p.Leaf {
-			return damaged("an edge")
-		}
-	}
-	return nil
 }
 
 // A fingerprint collects what a turn's skeleton and its record must agree on: everything that

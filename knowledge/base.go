@@ -213,7 +213,7 @@ func (b Base) actsIn(ctx context.Context, tenant dag.Tenant, spans []Span, limit
 			t := &found[i][k]
 			at, ok := slices.BinarySearchFunc(acts, t.Since, func(r Recorded, seq dag.Seq) int { return cmp.Compare(r.Seq, seq) })
 			if !ok {
-				return nil, fmt.Errorf("number %d, an act about statement %s, is not there; the store is damaged", t.Since, spans[i].Statement)
+				return nil, fmt.Errorf("%w: number %d, an act about statement %s, is not there", history.ErrDamaged, t.Since, spans[i].Statement)
 			}
 			r := acts[at]
 			if r.Erased {

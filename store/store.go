@@ -267,7 +267,7 @@ var (
 	ErrBroken     = errors.New("store is unusable until it is opened again")
 	ErrUnwritable = errors.New("the store's disk takes no writes; nothing was changed") // until it has room again, or is writable
 	ErrQuery      = errors.New("the database could not be asked; that tells nothing of what it holds")
-	ErrDamaged    = errors.New("the store is damaged: run graphkernel fsck") // it holds what cannot be: bytes that nobody wrote, an edge without its act
+	ErrDamaged    = history.ErrDamaged
 	ErrUncertain  = errors.New("the write may have been kept or not; repeat it, which is safe")
 	ErrLost       = errors.New("the store cannot be reached; nothing was changed")
 	ErrGap        = errors.New("the stretch does not continue the history that is stored")

@@ -72,7 +72,7 @@ func created(key *access.Key, number uint64, since dag.Seq, detail []byte) []his
 
 func readNumber(t *history.Term) (uint64, error) {
 	if len(t.Key) != 8 {
-		return 0, fmt.Errorf("%w: an API key with the number %x; the store is damaged", dag.ErrForm, t.Key)
+		return 0, fmt.Errorf("%w: an API key with the number %x", history.ErrDamaged, t.Key)
 	}
 	return binary.BigEndian.Uint64(t.Key), nil
 }

@@ -169,7 +169,7 @@ func believed(terms []history.Term, revisions map[dag.Seq]*Revision, entries map
 		if !ok {
 			e, there := entries[seq]
 			if !there {
-				return nil, fmt.Errorf("number %d is a revision that is believed, and is not there; the store is damaged", seq)
+				return nil, fmt.Errorf("%w: number %d is a revision that is believed, and is not there", history.ErrDamaged, seq)
 			}
 			var err error
 			if r, err = readOnce(revisions, &e); err != nil {

@@ -280,7 +280,7 @@ func (f *folding) know(k *history.State, item belief.Item, tags ...string) error
 	if seq != 0 {
 		e, ok := k.Entries[seq]
 		if !ok {
-			return fmt.Errorf("number %d is what is current of %s, and is not there; the store is damaged", seq, item)
+			return fmt.Errorf("%w: number %d is what is current of %s, and is not there", history.ErrDamaged, seq, item)
 		}
 		if s.current, err = readOnce(f.revisions, &e); err != nil {
 			return err

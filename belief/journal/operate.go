@@ -255,7 +255,7 @@ func (o *operation) Plan(k *history.State) (*history.Plan, error) {
 func (o *operation) again(k *history.State, seq dag.Seq) error {
 	e, ok := k.Entries[seq]
 	if !ok {
-		return fmt.Errorf("number %d, which answered the request, is not there; the store is damaged", seq)
+		return fmt.Errorf("%w: number %d, which answered the request, is not there", history.ErrDamaged, seq)
 	}
 	o.outcome = &Outcome{Result: Changed, Seq: seq, Again: true}
 	r, err := readEntry(&e)

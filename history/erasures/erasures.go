@@ -162,7 +162,7 @@ func (b Base) After(ctx context.Context, tenant dag.Tenant, after dag.Seq, limit
 	}
 	entries, err := b.Entries(ctx, tenant, history.Page{At: at})
 	if err == nil && len(entries) != len(at) {
-		err = fmt.Errorf("%d erasures have %d entries; the store is damaged", len(at), len(entries))
+		err = fmt.Errorf("%w: %d erasures have %d entries", history.ErrDamaged, len(at), len(entries))
 	}
 	if err != nil {
 		return nil, err
@@ -173,7 +173,7 @@ func (b Base) After(ctx context.Context, tenant dag.Tenant, after dag.Seq, limit
 			return nil, err
 		}
 		if of := lists[0][i].Value; string(list[i].Turn[:]) != string(of) {
-			return nil, fmt.Errorf("erasure %d is of turn %s, and its term says %x; the store is damaged", at[i], list[i].Turn, of)
+			return nil, fmt.Errorf("%w: erasure %d is of turn %s, and its term says %x", history.ErrDamaged, at[i], list[i].Turn, of)
 		}
 	}
 	return list, nil
@@ -190,7 +190,7 @@ func OfTurn(turn dag.TurnID) history.Key { return ofTurn(indexTurn, turn) }
 // TurnOf returns the turn of an erasure by a term of Later.
 func TurnOf(t *history.Term) (turn dag.TurnID, err error) {
 	if t.Index != indexNumber || len(t.Value) != len(turn) {
-		return turn, fmt.Errorf("%w: the term of erasure %d; the store is damaged", dag.ErrForm, t.Since)
+		return turn, fmt.Errorf("%w: the term of erasure %d", history.ErrDamaged, t.Since)
 	}
 	return dag.TurnID(t.Value), nil
 }

@@ -387,7 +387,7 @@ func (b Base) Recognise(ctx context.Context, tenant dag.Tenant, marks []Mark) (m
 	found := map[Digest]dag.TurnID{}
 	err := b.look(ctx, tenant, len(marks), func(i int) (history.Index, []byte) { return indexDigest, marks[i].Digest[:] }, func(i int, t *history.Term) error {
 		if len(t.Value) != len(dag.TurnID{}) {
-			return fmt.Errorf("%w: the term of number %d has no turn; the store is damaged", dag.ErrForm, t.Since)
+			return fmt.Errorf("%w: the term of number %d has no turn", history.ErrDamaged, t.Since)
 		}
 		found[marks[i].Digest] = dag.TurnID(t.Value)
 		return nil
@@ -400,7 +400,7 @@ func (b Base) Texts(ctx context.Context, tenant dag.Tenant, turns []dag.TurnID) 
 	found := map[dag.TurnID]Text{}
 	err := b.look(ctx, tenant, len(turns), func(i int) (history.Index, []byte) { return indexText, turns[i][:] }, func(i int, t *history.Term) error {
 		if len(t.Value) != len(Digest{}) {
-			return fmt.Errorf("%w: the term of number %d has no digest; the store is damaged", dag.ErrForm, t.Since)
+			return fmt.Errorf("%w: the term of number %d has no digest", history.ErrDamaged, t.Since)
 		}
 		found[turns[i]] = Text{Digest: Digest(t.Value)}
 		return nil
@@ -462,7 +462,7 @@ func (b Base) After(ctx context.Context, tenant dag.Tenant, after dag.Seq, limit
 	for i := range lists[0] {
 		t := &lists[0][i]
 		if t.Entry == nil {
-			return nil, fmt.Errorf("%w: number %d, of a turn that was held back, has no entry; the store is damaged", dag.ErrForm, t.Since)
+			return nil, fmt.Errorf("%w: number %d, of a turn that was held back, has no entry", history.ErrDamaged, t.Since)
 		}
 		n, err := read(t.Entry)
 		if err != nil {
@@ -470,7 +470,7 @@ func (b Base) After(ctx context.Context, tenant dag.Tenant, after dag.Seq, limit
 		}
 		h, ok := n.(*Held)
 		if !ok {
-			return nil, fmt.Errorf("%w: number %d is of kind %s; the store is damaged", dag.ErrForm, t.Since, t.Entry.Kind)
+			return nil, fmt.Errorf("%w: number %d is of kind %s", history.ErrDamaged, t.Since, t.Entry.Kind)
 		}
 		list = append(list, *h)
 	}

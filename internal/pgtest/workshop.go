@@ -163,7 +163,7 @@ func (w *workshop) fresh(ctx context.Context, folder string) error {
 		if err := os.RemoveAll(template); err != nil { // of a try that was given up
 			return err
 		}
-		if err := w.do(ctx, filepath.Join(w.bin, "initdb"), "-N", "--auth=trust", "--no-locale", "-E", "UTF8",
+		if err := w.do(ctx, filepath.Join(w.bin, "initdb"), "-N", "--data-checksums", "--auth=trust", "--no-locale", "-E", "UTF8",
 			"-U", superuser, "-D", template); err != nil {
 			return err
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
+	"github.com/graphkernel/graphkernel/store"
 )
 
 // DigestPrefix is the first 8 bytes of a digest, by which rows are found. What is found so is
@@ -24,7 +25,7 @@ func Entry(seq, at int64, kind string, public, detail, private []byte) history.E
 // CheckLeaf compares a stored entry with the part of its leaf that is stored with it.
 func CheckLeaf(e *history.Entry, leaf int64) error {
 	if got := e.Leaf(); DigestPrefix(got) != leaf {
-		return fmt.Errorf("number %d is damaged: its bytes give the leaf %s, and another is kept", e.Seq, got)
+		return fmt.Errorf("%w: the bytes of number %d give the leaf %s, and another is kept", store.ErrDamaged, e.Seq, got)
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/store"
 )
 
 // A Run is a row of the table runs: the skeletons of consecutive turns of a conversation,
@@ -135,13 +136,13 @@ func Until(r Run, most dag.Seq) (Run, error) {
 // next takes the first skeleton off a packed run.
 func next(packed []byte) (seq dag.Seq, skeleton, rest []byte, err error) {
 	if len(packed) < runPrefix {
-		return 0, nil, nil, fmt.Errorf("a run of skeletons ends with %d bytes; the store is damaged", len(packed))
+		return 0, nil, nil, fmt.Errorf("%w: a run of skeletons ends with %d bytes", store.ErrDamaged, len(packed))
 	}
 	seq = dag.Seq(binary.BigEndian.Uint64(packed))
 	size := int(binary.BigEndian.Uint32(packed[8:]))
 	packed = packed[runPrefix:]
 	if size < 0 || len(packed) < size {
-		return 0, nil, nil, fmt.Errorf("the skeleton of turn %d is cut short; the store is damaged", seq)
+		return 0, nil, nil, fmt.Errorf("%w: the skeleton of turn %d is cut short", store.ErrDamaged, seq)
 	}
 	return seq, packed[:size], packed[size:], nil
 }

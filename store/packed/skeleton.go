@@ -56,7 +56,7 @@ func Skeleton(kept []byte) []byte { return kept[keptPrefix:] }
 // ReadKept fills all but Seq and the body.
 func ReadKept(r *store.Record, b []byte) error {
 	if len(b) < keptPrefix {
-		return fmt.Errorf("turn %d has %d bytes; the store is damaged", r.Seq, len(b))
+		return fmt.Errorf("%w: turn %d has %d bytes", store.ErrDamaged, r.Seq, len(b))
 	}
 	s := dag.Skeleton{Seq: r.Seq}
 	if err := readSkeleton(&s, b[keptPrefix:], &room{}); err != nil {
@@ -95,7 +95,7 @@ func readSkeleton(s *dag.Skeleton, b []byte, room *room) error {
 		things = int(b[skeletonSize-1])
 	}
 	if size := skeletonSize + things*thingSize; len(b) < size || (len(b)-size)%parentSize != 0 {
-		return fmt.Errorf("the skeleton of turn %d has %d bytes; the store is damaged", s.Seq, len(b))
+		return fmt.Errorf("%w: the skeleton of turn %d has %d bytes", store.ErrDamaged, s.Seq, len(b))
 	}
 	copy(s.ID[:], b)
 	s.CreatedAt = dag.Time(binary.BigEndian.Uint64(b[16:]))
@@ -133,7 +133,7 @@ func Link(l *dag.Link) []byte {
 // ReadLink fills all but Seq.
 func ReadLink(l *dag.Link, b []byte) error {
 	if len(b) != linkSize {
-		return fmt.Errorf("a link of turn %d has %d bytes; the store is damaged", l.Seq, len(b))
+		return fmt.Errorf("%w: a link of turn %d has %d bytes", store.ErrDamaged, l.Seq, len(b))
 	}
 	copy(l.Parent[:], b)
 	copy(l.Child[:], b[16:])
@@ -180,7 +180,7 @@ func ReadText(r *store.Record, salt, external, body []byte) error {
 // Fill copies a column of a fixed size.
 func Fill(dst, column []byte, what string) error {
 	if len(column) != len(dst) {
-		return fmt.Errorf("%s has %d bytes, not %d; the store is damaged", what, len(column), len(dst))
+		return fmt.Errorf("%w: %s has %d bytes, not %d", store.ErrDamaged, what, len(column), len(dst))
 	}
 	copy(dst, column)
 	return nil

@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -151,7 +150,7 @@ func (t *tx) queuePlan(b *pgx.Batch, p *history.Plan, tree *ledger.Tree) error {
 			}
 			b.Queue(query, args...).Exec(func(tag pgconn.CommandTag) error {
 				if tag.RowsAffected() != 1 {
-					return errors.New("a term that ends is not there; the store is damaged")
+					return fmt.Errorf("%w: a term that ends is not there", history.ErrDamaged)
 				}
 				return nil
 			})

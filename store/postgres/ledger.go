@@ -97,7 +97,7 @@ func readTree(row pgx.Row, tree *ledger.Tree) error {
 		return err
 	}
 	if *tree, err = ledger.RestoreTree(uint64(size), edge); err != nil {
-		return fmt.Errorf("the database is damaged: %w", err)
+		return fmt.Errorf("%w: %w", history.ErrDamaged, err)
 	}
 	return nil
 }
@@ -149,7 +149,7 @@ func eachNumbered(rows pgx.Rows, err error, from uint64, what string, fn func([]
 	var column pgtype.DriverBytes
 	_, err = pgx.ForEachRow(rows, []any{&n, &column}, func() error {
 		if uint64(n) != from {
-			return fmt.Errorf("the ledger has no %s %d, and has number %d; the store is damaged", what, from, n)
+			return fmt.Errorf("%w: the ledger has no %s %d, and has number %d", history.ErrDamaged, what, from, n)
 		}
 		from++
 		return fn(column)

@@ -42,13 +42,21 @@ const (
 	// exceed so many bytes. octet_length does not read a long text.
 	queryScan = `SELECT seq, kept, salt, external, body, key FROM (
 			SELECT *, coalesce(sum(octet_length(kept) + coalesce(octet_length(body), 0)) OVER (ORDER BY seq ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before
-			FROM (SELECT ` + recordColumns + ` FROM turns t WHERE %s t.seq > $2 AND t.seq <= $3 ORDER BY t.seq LIMIT 512) page
+			FROM (SELECT ` + recordColumns + ` FROM turns t WHERE %s t.seq > $2 AND t.seq <= $3 ORDER BY t.seq LIMIT %d) page
 		) sized WHERE before < 4194304 ORDER BY seq`
 )
 
+const (
+	ofTenant       = `t.tenant = $1 AND`
+	ofConversation = `t.tenant = $1 AND t.conversation = $4 AND`
+	pageRecords    = 512 // of a scan at once, at most
+)
+
 var (
-	queryScanTenant       = fmt.Sprintf(queryScan, `t.tenant = $1 AND`)
-	queryScanConversation = fmt.Sprintf(queryScan, `t.tenant = $1 AND t.conversation = $4 AND`)
+	queryScanTenant         = fmt.Sprintf(queryScan, ofTenant, pageRecords)
+	queryScanConversation   = fmt.Sprintf(queryScan, ofConversation, pageRecords)
+	queryNextOfTenant       = fmt.Sprintf(queryScan, ofTenant, 1)
+	queryNextOfConversation = fmt.Sprintf(queryScan, ofConversation, 1)
 )
 
 // Head returns the tenant's newest sequence number.
@@ -155,6 +163,18 @@ func (s *Store) placed(ctx context.Context, tenant dag.Tenant, places []store.Pl
 	return records, err
 }
 
+func (s *Store) scanPage(ctx context.Context, query string, args []any) (page []store.Record, err error) {
+	err = s.read(ctx, "scan", func(ctx context.Context, db *pgxpool.Conn) error {
+		rows, err := db.Query(ctx, query, args...)
+		if err != nil {
+			return err
+		}
+		page, err = collectRecords(rows, pageRecords)
+		return err
+	})
+	return page, err
+}
+
 func collectRecords(rows pgx.Rows, about int) ([]store.Record, error) {
 	records := make([]store.Record, 0, about)
 	err := eachRecord(rows, func(r *store.Record) { records = append(records, *r) })
@@ -187,20 +207,16 @@ func (s *Store) Scan(ctx context.Context, tenant dag.Tenant, after dag.Seq, conv
 	if err != nil {
 		return err
 	}
+	ofAll, ofOne, args := queryScanTenant, queryNextOfTenant, []any{string(tenant), nil, int64(head)}
+	if conversation != nil {
+		ofAll, ofOne, args = queryScanConversation, queryNextOfConversation, append(args, uuid(*conversation))
+	}
 	for after < head {
-		var page []store.Record
-		err := s.read(ctx, "scan", func(ctx context.Context, db *pgxpool.Conn) error {
-			query, args := queryScanTenant, []any{string(tenant), int64(after), int64(head)}
-			if conversation != nil {
-				query, args = queryScanConversation, append(args, uuid(*conversation))
-			}
-			rows, err := db.Query(ctx, query, args...)
-			if err != nil {
-				return err
-			}
-			page, err = collectRecords(rows, 512)
-			return err
-		})
+		args[1] = int64(after)
+		page, err := s.scanPage(ctx, ofAll, args)
+		if errors.Is(err, store.ErrDamaged) { // what is before a damaged record comes one by one
+			page, err = s.scanPage(ctx, ofOne, args)
+		}
 		if err != nil {
 			return err
 		}

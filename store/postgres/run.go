@@ -64,6 +64,10 @@ func lost(err error) error {
 	if unwritable(err) {
 		return fmt.Errorf("%w: %w", store.ErrUnwritable, err)
 	}
+	var e *pgconn.PgError
+	if errors.As(err, &e) && strings.HasPrefix(e.Code, "XX") && e.Code != "XX000" { // data_corrupted, index_corrupted
+		return fmt.Errorf("%w: %w", store.ErrDamaged, err)
+	}
 	switch natureOf(err) {
 	case broken:
 		return fmt.Errorf("%w: %w", store.ErrLost, err)

@@ -67,7 +67,7 @@ func readLog(row *sql.Row) (ledger.Tree, error) {
 	}
 	tree, err := ledger.RestoreTree(size, edge)
 	if err != nil {
-		return ledger.Tree{}, fmt.Errorf("the ledger is damaged: %w", err)
+		return ledger.Tree{}, fmt.Errorf("%w: the ledger: %w", history.ErrDamaged, err)
 	}
 	return tree, nil
 }
@@ -118,7 +118,7 @@ func eachNumbered(rows *sql.Rows, next uint64, what string, fn func([]byte) erro
 	var column sql.RawBytes
 	return each(rows, func() error {
 		if n != next {
-			return fmt.Errorf("the ledger lacks %s, number %d, and has number %d; the store is damaged", what, next, n)
+			return fmt.Errorf("%w: the ledger lacks %s, number %d, and has number %d", history.ErrDamaged, what, next, n)
 		}
 		next++
 		return fn(column)

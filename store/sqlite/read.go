@@ -311,7 +311,7 @@ func (s *Store) page(ctx context.Context, tenant dag.Tenant, after, head dag.Seq
 		}
 		return err
 	})
-	if err != nil {
+	if err != nil && (len(page) == 0 || !errors.Is(err, store.ErrDamaged)) { // a damaged record ends the page, and is the first of the next one
 		return nil, err
 	}
 	return page, nil

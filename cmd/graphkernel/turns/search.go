@@ -236,6 +236,9 @@ func printNotes(w io.Writer, found *api.Found) {
 	if found.Approximate {
 		fmt.Fprintln(w, "approximate: a graph of vectors was walked, which may miss turns; --as-of compares all")
 	}
+	if found.Damaged > 0 {
+		fmt.Fprintf(w, "left out as damaged: %d; graphkernel fsck names them\n", found.Damaged)
+	}
 	if found.NotReranked != "" {
 		fmt.Fprintf(w, "not reranked: %s\n", found.NotReranked)
 	}

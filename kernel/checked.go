@@ -1,0 +1,62 @@
+package kernel
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/store"
+)
+
+// A checkedStore is a store whose records are compared with their digests when they are read: an error
+// that wraps store.ErrDamaged comes in place of a text, a record or an edge that was not admitted. The Store in it gives them as they are.
+type checkedStore struct{ store.Store }
+
+// Turns is that of the store.
+func (s checkedStore) Turns(ctx context.Context, tenant dag.Tenant, of store.Selection) ([]store.Record, error) {
+	records, err := s.Store.Turns(ctx, tenant, of)
+	if err != nil {
+		return nil, err
+	}
+	for i := range records {
+		if err := checkRecord(&records[i]); err != nil {
+			return nil, err
+		}
+	}
+	return records, nil
+}
+
+// Scan is that of the store.
+func (s checkedStore) Scan(ctx context.Context, tenant dag.Tenant, after dag.Seq, conversation *dag.ConversationID, fn func(*store.Record) error) error {
+	return s.Store.Scan(ctx, tenant, after, conversation, func(r *store.Record) error {
+		if err := checkRecord(r); err != nil {
+			return err
+		}
+		return fn(r)
+	})
+}
+
+// HeadWhile is that of the store, if it has one.
+func (s checkedStore) HeadWhile(ctx context.Context, tenant dag.Tenant, work func()) (dag.Seq, error) {
+	return store.HeadWhile(ctx, s.Store, tenant, work)
+}
+
+// checkRecord reports store.ErrDamaged if a record does not match its digests.
+func checkRecord(r *store.Record) error {
+	damaged := func(what string) error {
+		return fmt.Errorf("%w: %s of turn %s does not match its digest", store.ErrDamaged, what, r.Turn.ID)
+	}
+	if r.Body != nil && slice.DigestBody(r.Body, r.Salt) != r.Turn.BodyDigest {
+		return damaged("the text")
+	}
+	if slice.TurnLeaf(&r.Turn) != r.Leaf {
+		return damaged("the record")
+	}
+	for i := range r.Parents {
+		if p := &r.Parents[i]; slice.EdgeLeaf(dag.Edge{Parent: p.ID, Child: r.Turn.ID, Kind: p.Kind}) != p.Leaf {
+			return damaged("an edge")
+		}
+	}
+	return nil
+}
