@@ -12,7 +12,7 @@ import (
 	"github.com/graphkernel/graphkernel/token"
 )
 
-// A misreadStore gives texts of some turns otherwise when all are read one after the other, as an index is filled.
+// A misreadStore gives texts of some turns otherwise, with digests to match, when all are read one after the other, as an index is filled.
 type misreadStore struct {
 	store.Store
 	otherwise map[dag.TurnID]bool
@@ -23,6 +23,8 @@ func (s *misreadStore) Scan(ctx context.Context, tenant dag.Tenant, after dag.Se
 		if s.otherwise[r.Turn.ID] && r.Body != nil {
 			changed := *r
 			changed.Body = gkslice.AppendBody(nil, &dag.Body{Content: strings.Repeat("cache ", 100)})
+			changed.Turn.BodyDigest = gkslice.DigestBody(changed.Body, changed.Salt)
+			changed.Leaf = gkslice.TurnLeaf(&changed.Turn)
 			r = &changed
 		}
 		return fn(r)

@@ -129,6 +129,9 @@ func (g *gatherer) gather(ctx context.Context) error {
 	if err := both(func() error { return g.fromTurns(ctx, words, search) }, func() error { return g.fromKnown(ctx) }); err != nil {
 		return err
 	}
+	if n := words.damagedUpTo(g.asOf); n > 0 { // what the policy would choose is not known without them
+		return fmt.Errorf("%w: %d turns cannot be read", store.ErrDamaged, n)
+	}
 	return g.boundFacts(ctx, words)
 }
 

@@ -303,7 +303,7 @@ func (r *Replay) noCut(err error) bool {
 	for _, is := range [...]error{slice.ErrAnchor, store.ErrNotFound, ErrBeyondHead, slice.ErrCost, policy.ErrUnknown, policy.ErrMismatch, contexts.ErrRequest, journal.ErrSpace, store.ErrDamaged} {
 		known = known || errors.Is(err, is)
 	}
-	if !known {
+	if !known || errors.Is(err, store.ErrUnreadable) { // which says nothing of what was handed out
 		return false
 	}
 	r.differ(nil, err.Error())

@@ -123,6 +123,7 @@ var table = []row{
 	{is: token.ErrKeyFile, code: api.CodeInternal},
 	{is: identity.ErrFile, code: api.CodeInternal},
 	{is: transfer.ErrDamaged, code: api.CodeDamaged},
+	{is: store.ErrUnreadable, code: api.CodeDamaged},
 	{is: store.ErrDamaged, code: api.CodeDamaged},
 
 	// What was asked, or given.

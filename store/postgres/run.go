@@ -66,7 +66,7 @@ func lost(err error) error {
 	}
 	var e *pgconn.PgError
 	if errors.As(err, &e) && strings.HasPrefix(e.Code, "XX") && e.Code != "XX000" { // data_corrupted, index_corrupted
-		return fmt.Errorf("%w: %w", store.ErrDamaged, err)
+		return fmt.Errorf("%w: %w", store.ErrUnreadable, err)
 	}
 	switch natureOf(err) {
 	case broken:

@@ -19,14 +19,14 @@ func resultCode(err error) int {
 	return 0
 }
 
-// damaged wraps store.ErrDamaged around SQLite's errors for a file whose bytes are not those that
+// damaged wraps store.ErrUnreadable around SQLite's errors for a file whose bytes are not those that
 // were written, and returns any other error as it is.
 func damaged(err error) error {
 	switch code := resultCode(err); {
 	case code == sqlite3.SQLITE_IOERR_DATA:
-		return fmt.Errorf("%w: a page of the file is not of its checksum: %w", store.ErrDamaged, err)
+		return fmt.Errorf("%w: a page is not of its checksum: %w", store.ErrUnreadable, err)
 	case code&0xff == sqlite3.SQLITE_CORRUPT:
-		return fmt.Errorf("%w: %w", store.ErrDamaged, err)
+		return fmt.Errorf("%w: %w", store.ErrUnreadable, err)
 	}
 	return err
 }
