@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -260,7 +261,7 @@ func TestDamaged(t *testing.T) {
 
 func exec(t *testing.T, path, text string) int64 {
 	t.Helper()
-	db, err := sql.Open("sqlite", "file:"+path+"?vfs="+sqlite.VFS)
+	db, err := sql.Open("sqlite", "file:"+(&url.URL{Path: path}).EscapedPath()+"?vfs="+sqlite.VFS)
 	if err = errors.Join(err, sqlite.RegisterVFS()); err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/url"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -28,7 +29,7 @@ import (
 // raw opens the file as any other program could: one that knows of checksums, if it is a store's.
 func raw(t *testing.T, path string) *sql.DB {
 	t.Helper()
-	name := "file:" + path
+	name := "file:" + (&url.URL{Path: path}).EscapedPath()
 	if info, err := os.Stat(path); err == nil && info.Size() > 0 {
 		name += "?vfs=" + sqlite.VFS
 	}
