@@ -195,6 +195,15 @@ func durable(ctx context.Context, c *pgx.Conn) error {
 	return err
 }
 
+// Checksums reports whether the server keeps checksums of its pages (data_checksums). Without them a damaged page of an index makes
+// an answer too short, and nobody notices.
+func (s *Store) Checksums(ctx context.Context) (on bool, err error) {
+	err = s.read(ctx, "checksums", func(ctx context.Context, db *pgxpool.Conn) error {
+		return db.QueryRow(ctx, `SELECT current_setting('data_checksums') = 'on'`).Scan(&on)
+	})
+	return on, err
+}
+
 // Close waits for methods that are under way and closes the connections. Closing
 // twice is harmless.
 func (s *Store) Close() error {

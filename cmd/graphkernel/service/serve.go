@@ -240,6 +240,13 @@ func serve(a *cli.App, ctx context.Context, r *reading) (err error) {
 	if w, ok := backing.(interface{ Writable(context.Context) error }); ok {
 		config.Writable = w.Writable
 	}
+	if c, ok := backing.(interface {
+		Checksums(context.Context) (bool, error)
+	}); ok {
+		if on, err := c.Checksums(ctx); err == nil && !on {
+			log.WarnContext(ctx, "the database keeps no checksums of its pages, so a damaged one may go unnoticed; stop the server and run pg_checksums --enable")
+		}
+	}
 	if config.Witness, err = settings.ledger.witness(id, watched, a.Clock); err != nil {
 		return err
 	}
