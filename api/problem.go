@@ -166,7 +166,7 @@ var Kinds = map[Code]Kind{
 	CodeInconsistent:    {Title: "A log showed two histories", Exit: ExitInconsistent, Withheld: true},
 	CodeQuorum:          {Title: "Too few witnesses cosigned", Exit: ExitQuorumNotMet, Withheld: true},
 	CodeRedacted:        {Title: "Text is missing", Exit: ExitRedacted, Withheld: true},
-	CodeDamaged:         {Status: 500, Title: "A store is not in order", Exit: ExitDamaged, Sent: CodeInternal, Withheld: true},
+	CodeDamaged:         {Status: 500, Title: "A store is not in order", Exit: ExitDamaged, Withheld: true},
 	CodeEvidenceVersion: {Title: "Evidence of an unknown version", Exit: ExitUnknownVersion, Withheld: true},
 }
 

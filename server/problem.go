@@ -52,6 +52,8 @@ func problemOf(err error) *problem {
 	switch {
 	case p.code == api.CodeInternal:
 		p.detail = "something failed here; the log has it under the request id"
+	case p.code == api.CodeDamaged:
+		p.detail = "the store is damaged; the log has the place under the request id, and graphkernel fsck finds all"
 	case errors.As(err, &conflict):
 		p.place, p.turn, p.stored, p.arriving, p.detail = conflict.Place, conflict.ID, conflict.Stored, conflict.Arriving, conflict.Error()
 	case errors.As(err, &parent):

@@ -185,7 +185,7 @@ func cutOne(c *call, v *canon.Value, left *atomic.Int64) (w api.BatchResult) {
 
 func failed(c *call, err error) api.BatchResult {
 	p := problemOf(err)
-	if p.code == api.CodeInternal {
+	if p.code == api.CodeInternal || p.code == api.CodeDamaged {
 		c.server.config.Log.ErrorContext(c.ctx, "slice of a batch", "request_id", c.id, "error", p.cause)
 	}
 	w := p.wire(c.id)

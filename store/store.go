@@ -268,7 +268,7 @@ var (
 	ErrUnwritable = errors.New("the store's disk takes no writes; nothing was changed") // until it has room again, or is writable
 	ErrQuery      = errors.New("the database could not be asked; that tells nothing of what it holds")
 	ErrDamaged    = history.ErrDamaged
-	ErrUnreadable = fmt.Errorf("%w: its file does not have the bytes that were written", ErrDamaged)
+	ErrUnreadable = fmt.Errorf("%w: unreadable", ErrDamaged)
 	ErrUncertain  = errors.New("the write may have been kept or not; repeat it, which is safe")
 	ErrLost       = errors.New("the store cannot be reached; nothing was changed")
 	ErrGap        = errors.New("the stretch does not continue the history that is stored")

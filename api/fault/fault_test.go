@@ -98,7 +98,7 @@ func TestOf(t *testing.T) {
 	}{
 		{"typed", fmt.Errorf("x: %w", &store.ParentError{}), api.CodeParent, api.CodeParent, api.ExitInternal},
 		{"a fault, whatever it wraps", &api.Fault{Code: api.CodeUsage, Err: store.ErrNotFound}, api.CodeUsage, api.CodeInternal, api.ExitUsage},
-		{"damage, whatever it wraps", fmt.Errorf("%w: %w", dag.ErrForm, store.ErrDamaged), api.CodeDamaged, api.CodeInternal, api.ExitDamaged},
+		{"damage, whatever it wraps", fmt.Errorf("%w: %w", dag.ErrForm, store.ErrDamaged), api.CodeDamaged, api.CodeDamaged, api.ExitDamaged},
 		{"sent as another", policy.ErrMismatch, api.CodeMismatch, api.CodeInvalid, api.ExitUsage},
 		{"malformed", dag.ErrForm, api.CodeMalformed, api.CodeInvalid, api.ExitMalformed},
 		{"of a service", fmt.Errorf("x: %w", api.CodeForked), api.CodeForked, api.CodeForked, api.ExitInconsistent},

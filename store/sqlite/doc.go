@@ -13,6 +13,10 @@
 // All that is compared or sorted is an integer or a
 // BLOB; text is kept as BLOB wherever it can hold U+0000 or anything beyond ASCII.
 //
+// Every page keeps 8 bytes free at its end for a checksum, which is compared whenever a page is read
+// (pages.go, docs/design/2026-11-27-page-checksums.md). A program that writes into the file without the
+// file layer of that name leaves pages that the store refuses.
+//
 // # Writing
 //
 // One connection writes, in BEGIN IMMEDIATE transactions, with a write-ahead

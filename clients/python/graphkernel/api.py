@@ -41,6 +41,7 @@ Code = Literal[
     "working_full",  # Working memory is full
     "rate_limited",  # Too many requests
     "client_gone",  # The client is gone
+    "damaged",  # A store is not in order
     "internal",  # Internal error
     "keys_unavailable",  # Keys cannot be looked up
     "ledger_forked",  # The ledger is not the history that was signed
@@ -915,6 +916,8 @@ class Found(TypedDict):
     approximate: NotRequired[bool]
     """A graph of vectors was walked, since there are many, and turns may have been missed. A search with as_of compares all."""
     as_of: int
+    damaged: NotRequired[int]
+    """Turns that were left out, since the store is damaged and does not have their texts as they were admitted. An index that is read from the store whole does not know of them until one is found."""
     hits: list[Hit]
     """The best first."""
     not_reranked: NotRequired[str]

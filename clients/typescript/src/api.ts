@@ -36,6 +36,7 @@ export type Code =
   | "working_full" // Working memory is full
   | "rate_limited" // Too many requests
   | "client_gone" // The client is gone
+  | "damaged" // A store is not in order
   | "internal" // Internal error
   | "keys_unavailable" // Keys cannot be looked up
   | "ledger_forked" // The ledger is not the history that was signed
@@ -907,6 +908,8 @@ export interface Found {
   /** A graph of vectors was walked, since there are many, and turns may have been missed. A search with as_of compares all. */
   approximate?: boolean;
   as_of: number;
+  /** Turns that were left out, since the store is damaged and does not have their texts as they were admitted. An index that is read from the store whole does not know of them until one is found. */
+  damaged?: number;
   /** The best first. */
   hits: Hit[];
   /** Why the hits are in the order before the policy's cross-encoder, if it did not judge them. */

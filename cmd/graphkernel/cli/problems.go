@@ -26,7 +26,7 @@ func refused(err error) error {
 	}
 	r := &refusal{p.Detail, err}
 	switch api.Code(p.Code) {
-	case api.CodeUnauthenticated, api.CodeForbidden, api.CodeRate, api.CodeOverloaded, api.CodeInternal:
+	case api.CodeUnauthenticated, api.CodeForbidden, api.CodeRate, api.CodeOverloaded, api.CodeInternal, api.CodeDamaged:
 		r.text = "the service refused: " + p.Detail
 		if p.RequestID != "" {
 			r.text += " (request " + p.RequestID + ")"

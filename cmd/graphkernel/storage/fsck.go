@@ -122,7 +122,7 @@ func runFsck(a *cli.App, ctx context.Context, most int) (err error) {
 }
 
 // checkHistory adds a finding for each tenant whose ledger is not the history that the identity has
-// signed.
+// signed, and for the chosen one also if the store has nothing of it, as the copy of a file has without its log.
 func checkHistory(a *cli.App, ctx context.Context, s store.Store, r *fsck.Report, most int) error {
 	id, err := a.Signing.Identity()
 	if err != nil {
@@ -132,7 +132,11 @@ func checkHistory(a *cli.App, ctx context.Context, s store.Store, r *fsck.Report
 	if h == nil {
 		return nil
 	}
-	for _, tenant := range slices.Sorted(maps.Keys(r.Heads)) {
+	tenants := slices.Sorted(maps.Keys(r.Heads))
+	if chosen, err := a.Settings.Tenant(); err == nil && !slices.Contains(tenants, chosen) {
+		tenants = append(tenants, chosen)
+	}
+	for _, tenant := range tenants {
 		last, ok, err := h.Last(id.Origin(tenant))
 		if err != nil {
 			return err
@@ -196,6 +200,8 @@ func printReport(w io.Writer, r *fsck.Report) {
 	fmt.Fprintf(w, "checked: turns %d, edges %d, conversations %d, texts %d, events %d, entries %d, policies %d, issued slices %d (cut again %d), API keys %d, ledger leaves %d, tenants %d\n",
 		c.Turns, c.Edges, c.Conversations, c.Bodies, c.Events, c.Entries, c.Policies, c.Issued, c.Recut, c.Keys, c.Leaves, c.Tenants)
 	switch {
+	case r.OK() && c.Tenants == 0:
+		fmt.Fprintln(w, "the store is empty. If it is the copy of a file that was in use, what was stored is in the file beside it that ends with -wal; copy both, or run graphkernel backup")
 	case r.OK():
 		fmt.Fprintln(w, "all is in order")
 	case r.Found > len(r.Findings):
