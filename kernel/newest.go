@@ -61,7 +61,7 @@ func (k Turns) Newest(ctx context.Context, tenant dag.Tenant, before dag.Seq, li
 // lastTurns returns where the last turn of each conversation is, among the numbers above from and below before, ascending.
 func (k Turns) lastTurns(ctx context.Context, tenant dag.Tenant, from, before dag.Seq) ([]store.Place, error) {
 	var all []store.Place
-	err := k.store.Scan(ctx, tenant, from, nil, func(r *store.Record) error {
+	err := k.store.Store.Scan(ctx, tenant, from, nil, func(r *store.Record) error {
 		if r.Seq >= before {
 			return errEnough
 		}
