@@ -126,7 +126,7 @@ var mayImport = map[string][]string{
 		"api/fault", "slice/facts", "server/view", "ledger/monitor", "api", "policy/standard", "client", "dag", "evidence", "ingest", "ingest/llm", "internal/canon", "kernel", "knowledge", "ledger", "ledger/attest", "ledger/identity", "normalize", "policy", "render", "slice", "store", "store/postgres", "store/sqlite", "store/transfer", "token",
 		"github.com/jedib0t/go-pretty/v6", "github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term",
 	},
-	"cmd/graphkernel/overview": {"api", "capture", "cmd/graphkernel/capture", "cmd/graphkernel/cli", "render", "server/view", "token", "github.com/jedib0t/go-pretty/v6", "github.com/spf13/cobra"},
+	"cmd/graphkernel/overview": {"api", "capture", "cmd/graphkernel/capture", "cmd/graphkernel/cli", "render", "server/view", "store/fsck", "token", "github.com/jedib0t/go-pretty/v6", "github.com/spf13/cobra"},
 	"cmd/graphkernel/turns": {"working", "belief", "belief/kinds", "belief/rules", "guard", "retention", "ingest/secrets", "slice/contexts", "retrieval", "retrieval/analysis",
 		"knowledge",
 		"server/view", "client", "api", "slice/facts", "policy/standard", "access", "cmd/graphkernel/cli", "cmd/graphkernel/beliefs", "cmd/graphkernel/facts", "dag", "ingest", "kernel", "policy", "render", "slice", "store", "token",

@@ -17,13 +17,14 @@ import (
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/render"
 	"github.com/graphkernel/graphkernel/server/view"
+	"github.com/graphkernel/graphkernel/store/fsck"
 )
 
 func doctorCommand(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "doctor",
 		Short: "Say what is wrong, and how to mend it",
-		Long: `Looks at the store or the service, spaces with too many constraints, the keys, what waits to be taken
+		Long: `Looks at the store and its file, or the service, spaces with too many constraints, the keys, what waits to be taken
 in, and the hooks in the settings of agents. It changes nothing. A line is ok, "note" for what a person may want to know, or "wrong",
 with what to do about it. The exit code is 1 if anything is wrong. (fsck checks what is in a store.)
 
@@ -98,7 +99,31 @@ func (d *diagnosis) place(ctx context.Context) {
 		d.add(of, wrong, mend, "%s: %v", where, err)
 	default:
 		d.add(of, fine, "", "%s: %s in %s", where, cli.Count(s.Turns, "turn"), cli.Count(s.Conversations, "conversation"))
+		if url == "" {
+			d.file(ctx)
+		}
 		d.constraints(spaces.Spaces)
+	}
+}
+
+// fileCheck bounds the check of a store's file: some 200 MB that are not in memory.
+const fileCheck = 5 * time.Second
+
+// file has the database check its own file, as fsck does first.
+func (d *diagnosis) file(ctx context.Context) {
+	s, err := d.a.Stores.OpenStore(ctx, cli.ToRead)
+	if err != nil {
+		return // place has said so
+	}
+	defer cli.CloseStore(s, &err)
+	brief, cancel := context.WithTimeout(ctx, fileCheck)
+	defer cancel()
+	report := fsck.Database(brief, s, fsck.Options{Findings: 1})
+	switch {
+	case report.Found > 0:
+		d.add("file", wrong, "graphkernel fsck says which turns cannot be read; graphkernel restore brings a backup back", "the store's file is damaged: %s", report.Findings[0].Detail)
+	case brief.Err() != nil:
+		d.add("file", note, "graphkernel fsck checks all of it", "the store's file was not checked whole within %v", fileCheck)
 	}
 }
 
