@@ -60,6 +60,11 @@ func (e *Entry) AsOf() dag.Seq {
 	return e.Seq - dag.Seq(e.Part)
 }
 
+// Continues reports whether the entry is the part of a change that comes after another one.
+func (e *Entry) Continues(before *Entry) bool {
+	return e.Seq == before.Seq+1 && e.Part == before.Part+1 && e.Parts == before.Parts
+}
+
 // Same reports whether two entries are the same in all fields.
 func (e *Entry) Same(o *Entry) bool {
 	return e.Part == o.Part && e.Parts == o.Parts && e.SameAlone(o)

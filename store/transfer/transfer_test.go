@@ -324,8 +324,13 @@ func TestDiffers(t *testing.T) {
 					t.Fatal(err)
 				}
 				r.Act.Fact.Source = "another"
-				*e = r.Entry()
+				again := r.Entry()
+				again.Part, again.Parts = e.Part, e.Parts
+				*e = again
 			})
+		},
+		"an act of another change": func(to store.Store) error {
+			return adopted(t, to, 40, func(s *storetest.Stretch) { s.Entries[0].Part, s.Entries[0].Parts = 0, 0; s.Entries[1].Part = 1 })
 		},
 		"an act of another time": func(to store.Store) error {
 			return adopted(t, to, 40, func(s *storetest.Stretch) { s.Entries[2].At++ })
