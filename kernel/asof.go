@@ -64,6 +64,15 @@ func (k Turns) AsOf(ctx context.Context, tenant dag.Tenant, given dag.Seq) (dag.
 	return k.asOfHead(ctx, tenant, given)
 }
 
+// whole returns the number as of which the change of an entry is whole.
+func (k *engine) whole(ctx context.Context, tenant dag.Tenant, of dag.Seq) (dag.Seq, error) {
+	entries, err := k.store.Entries(ctx, tenant, history.Page{At: []dag.Seq{of}})
+	if err != nil || len(entries) != 1 {
+		return of, err
+	}
+	return entries[0].Whole(), nil
+}
+
 // asOfHead returns the number of the view that a question as of a number is about; 0 is the head.
 func (k *engine) asOfHead(ctx context.Context, tenant dag.Tenant, given dag.Seq) (dag.Seq, error) {
 	return steady(k, func(c *cache) (dag.Seq, error) {

@@ -330,7 +330,12 @@ func TestDiffers(t *testing.T) {
 			})
 		},
 		"an act of another change": func(to store.Store) error {
-			return adopted(t, to, 40, func(s *storetest.Stretch) { s.Entries[0].Part, s.Entries[0].Parts = 0, 0; s.Entries[1].Part = 1 })
+			return adopted(t, to, 40, func(s *storetest.Stretch) {
+				s.Entries[0].Part, s.Entries[0].Parts = 0, 0
+				for i := 1; i < 6; i++ {
+					s.Entries[i].Part, s.Entries[i].Parts = uint32(i), 5
+				}
+			})
 		},
 		"an act of another time": func(to store.Store) error {
 			return adopted(t, to, 40, func(s *storetest.Stretch) { s.Entries[2].At++ })
