@@ -280,15 +280,37 @@ func (k Facts) beforeErasures(ctx context.Context, tenant dag.Tenant, i *issued.
 	if err != nil || len(turns) == 0 {
 		return nil, err
 	}
-	acts, err := knowledge.Base{History: k.store}.ActsFrom(ctx, tenant, turns)
-	if err != nil || !slices.ContainsFunc(acts, func(a knowledge.Recorded) bool { return a.Erased && a.Seq <= i.AsOf }) {
-		return nil, err
-	}
 	bundle, err := steady(k.engine, func(c *cache) ([]byte, error) { return c.cutShort(ctx, tenant, i) })
 	if r := (&Replay{}); err != nil && r.noCut(err) { // nothing is there to compare
 		return nil, nil
 	}
-	return bundle, err
+	if err != nil || bundle == nil {
+		return nil, err
+	}
+	learned, err := k.learnedFrom(ctx, tenant, turns, i.AsOf)
+	if err != nil || !learned {
+		return nil, err
+	}
+	return bundle, nil
+}
+
+// learnedFrom reports whether an assertion up to a number went with one of some turns. It reads all acts up to there: no index leads to what was erased.
+func (k Facts) learnedFrom(ctx context.Context, tenant dag.Tenant, turns []dag.TurnID, upTo dag.Seq) (bool, error) {
+	for after := dag.Seq(0); ; {
+		page, err := knowledge.Base{History: k.store}.Acts(ctx, tenant, after, 1000)
+		if err != nil || len(page) == 0 {
+			return false, err
+		}
+		for a := range page {
+			switch r := &page[a]; {
+			case r.Seq > upTo:
+				return false, nil
+			case r.Erased && slices.Contains(turns, r.Act.Fact.Turn):
+				return true, nil
+			}
+		}
+		after = page[len(page)-1].Seq
+	}
 }
 
 // cutShort cuts a recorded slice of facts again with the facts that it holds, for either reason to cut it, and returns the bytes that are on record; nil
