@@ -388,7 +388,7 @@ class Cascade(TypedDict):
     """Revisions that are published, and keep their confidence."""
     lowered: list[LoweredBelief]
     seq: NotRequired[int]
-    """Of the first entry; absent if nothing was recorded."""
+    """As of it all is seen; absent if nothing was recorded."""
 
 
 class CascadeRequest(TypedDict):
@@ -655,7 +655,7 @@ class Decay(TypedDict):
     """Revisions that are published, and keep their confidence."""
     lowered: list[DecayedBelief]
     seq: NotRequired[int]
-    """Of the first entry; absent if nothing was recorded."""
+    """As of it all is seen; absent if nothing was recorded."""
 
 
 class DecayRequest(TypedDict):
@@ -758,6 +758,8 @@ class EnrichedHit(TypedDict):
 
 
 class ErasedTurn(TypedDict):
+    as_of: NotRequired[int]
+    """The number as of which the change is whole: in an event, and in the answer to an erasure."""
     at: str
     by: NotRequired[str]
     """Who asked for it. Absent if that was not recorded."""
@@ -781,6 +783,8 @@ class Erasures(TypedDict):
 
 
 class Event(TypedDict):
+    as_of: NotRequired[int]
+    """The number as of which the change is whole: in an event, and in the answer to an erasure."""
     at: str
     by: NotRequired[str]
     """Who asked for it. Absent if that was not recorded."""
@@ -1951,6 +1955,8 @@ Support = TypedDict(
 
 
 class TaskErased(TypedDict):
+    as_of: NotRequired[int]
+    """The number as of which the change is whole, in an event."""
     at: str
     by: NotRequired[str]
     """Who asked for it. Absent if that was not recorded."""

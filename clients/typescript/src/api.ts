@@ -371,7 +371,7 @@ export interface Cascade {
   /** Revisions that are published, and keep their confidence. */
   excepted: string[];
   lowered: LoweredBelief[];
-  /** Of the first entry; absent if nothing was recorded. */
+  /** As of it all is seen; absent if nothing was recorded. */
   seq?: number;
 }
 
@@ -651,7 +651,7 @@ export interface Decay {
   /** Revisions that are published, and keep their confidence. */
   excepted: string[];
   lowered: DecayedBelief[];
-  /** Of the first entry; absent if nothing was recorded. */
+  /** As of it all is seen; absent if nothing was recorded. */
   seq?: number;
 }
 
@@ -754,6 +754,8 @@ export interface EnrichedHit {
 }
 
 export interface ErasedTurn {
+  /** The number as of which the change is whole: in an event, and in the answer to an erasure. */
+  as_of?: number;
   at: string;
   /** Who asked for it. Absent if that was not recorded. */
   by?: string;
@@ -777,6 +779,8 @@ export interface Erasures {
 }
 
 export interface Event {
+  /** The number as of which the change is whole: in an event, and in the answer to an erasure. */
+  as_of?: number;
   at: string;
   /** Who asked for it. Absent if that was not recorded. */
   by?: string;
@@ -1918,6 +1922,8 @@ export interface Support {
 }
 
 export interface TaskErased {
+  /** The number as of which the change is whole, in an event. */
+  as_of?: number;
   at: string;
   /** Who asked for it. Absent if that was not recorded. */
   by?: string;
