@@ -312,7 +312,7 @@ type ErasureRequest struct {
 // An Event is the record of an erasure.
 type Event struct {
 	Seq    uint64 `json:"seq" is:"Seq"`
-	AsOf   uint64 `json:"as_of,omitempty" is:"Seq" doc:"The number as of which the change is whole: in an event, and in the answer to an erasure."`
+	AsOf   uint64 `json:"as_of,omitempty" is:"Seq" doc:"The number as of which the change is whole: in an event, and in the answer to an erasure; absent in a list."`
 	Kind   string `json:"kind" is:"EventKind"`
 	Turn   string `json:"turn" is:"UUID"`
 	Reason string `json:"reason"`
@@ -360,7 +360,7 @@ type Erasures struct {
 // A TaskErased is the record of an erasure of the task of a context.
 type TaskErased struct {
 	Seq     uint64 `json:"seq" is:"Seq"`
-	AsOf    uint64 `json:"as_of,omitempty" is:"Seq" doc:"The number as of which the change is whole, in an event."`
+	AsOf    uint64 `json:"as_of,omitempty" is:"Seq" doc:"The number as of which the change is whole."`
 	Context string `json:"context" is:"SliceID"`
 	Reason  string `json:"reason"`
 	At      string `json:"at" is:"Time"`

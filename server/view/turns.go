@@ -155,7 +155,9 @@ func eraseTask(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.
 	if err != nil {
 		return w, err
 	}
-	return TaskErased(&e), nil
+	w = TaskErased(&e)
+	w.AsOf = w.Seq // it is a change of its own
+	return w, nil
 }
 
 func listConversations(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.ConversationQuery) (w api.Conversations, err error) {
