@@ -759,7 +759,7 @@ class EnrichedHit(TypedDict):
 
 class ErasedTurn(TypedDict):
     as_of: NotRequired[int]
-    """The number as of which the change is whole: in an event, and in the answer to an erasure."""
+    """The number as of which the change is whole: in an event, and in the answer to an erasure; absent in a list."""
     at: str
     by: NotRequired[str]
     """Who asked for it. Absent if that was not recorded."""
@@ -784,7 +784,7 @@ class Erasures(TypedDict):
 
 class Event(TypedDict):
     as_of: NotRequired[int]
-    """The number as of which the change is whole: in an event, and in the answer to an erasure."""
+    """The number as of which the change is whole: in an event, and in the answer to an erasure; absent in a list."""
     at: str
     by: NotRequired[str]
     """Who asked for it. Absent if that was not recorded."""
@@ -1956,7 +1956,7 @@ Support = TypedDict(
 
 class TaskErased(TypedDict):
     as_of: NotRequired[int]
-    """The number as of which the change is whole, in an event."""
+    """The number as of which the change is whole."""
     at: str
     by: NotRequired[str]
     """Who asked for it. Absent if that was not recorded."""

@@ -754,7 +754,7 @@ export interface EnrichedHit {
 }
 
 export interface ErasedTurn {
-  /** The number as of which the change is whole: in an event, and in the answer to an erasure. */
+  /** The number as of which the change is whole: in an event, and in the answer to an erasure; absent in a list. */
   as_of?: number;
   at: string;
   /** Who asked for it. Absent if that was not recorded. */
@@ -779,7 +779,7 @@ export interface Erasures {
 }
 
 export interface Event {
-  /** The number as of which the change is whole: in an event, and in the answer to an erasure. */
+  /** The number as of which the change is whole: in an event, and in the answer to an erasure; absent in a list. */
   as_of?: number;
   at: string;
   /** Who asked for it. Absent if that was not recorded. */
@@ -1922,7 +1922,7 @@ export interface Support {
 }
 
 export interface TaskErased {
-  /** The number as of which the change is whole, in an event. */
+  /** The number as of which the change is whole. */
   as_of?: number;
   at: string;
   /** Who asked for it. Absent if that was not recorded. */
