@@ -22,7 +22,7 @@ type DecayRequest struct {
 
 // A Decay is what lost confidence.
 type Decay struct {
-	Seq      uint64          `json:"seq,omitempty" is:"Seq" doc:"Of the first entry; absent if nothing was recorded."`
+	Seq      uint64          `json:"seq,omitempty" is:"Seq" doc:"As of it all is seen; absent if nothing was recorded."`
 	Lowered  []DecayedBelief `json:"lowered"`
 	Excepted []string        `json:"excepted" is:"Kref" doc:"Revisions that are published, and keep their confidence."`
 }

@@ -47,7 +47,7 @@ type CascadeRequest struct {
 
 // A Cascade is what becomes of beliefs whose evidence fell.
 type Cascade struct {
-	Seq      uint64          `json:"seq,omitempty" is:"Seq" doc:"Of the first entry; absent if nothing was recorded."`
+	Seq      uint64          `json:"seq,omitempty" is:"Seq" doc:"As of it all is seen; absent if nothing was recorded."`
 	Lowered  []LoweredBelief `json:"lowered"`
 	Excepted []string        `json:"excepted" is:"Kref" doc:"Revisions that are published, and keep their confidence."`
 }

@@ -379,6 +379,7 @@ type KrefChange struct {
 // A BeliefEvent says that something was recorded of beliefs. It holds no text.
 type BeliefEvent struct {
 	Seq      uint64   `json:"seq" is:"Seq"`
+	AsOf     uint64   `json:"as_of" is:"Seq" doc:"The number as of which the change is whole: ask as of it to see what happened."`
 	At       dag.Time `json:"at"`
 	Kind     string   `json:"kind" is:"space|revision|tag|deprecation|link|conflict|resolution|use"`
 	Space    string   `json:"space" is:"BeliefSpace"`

@@ -3,6 +3,7 @@ package history
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/graphkernel/graphkernel/dag"
@@ -65,6 +66,26 @@ type Admitted struct {
 	Withheld bool // the body never came
 }
 
+// Decide lets a change plan with what it asked for, and numbers the parts of the change: the one place where a part is made.
+// Entries that another store has keep the parts that they have there, see Exactly.
+func Decide(c Change, k *State) (*Plan, error) {
+	p, err := c.Plan(k)
+	if err != nil || p.adopted || len(p.Entries) < 2 {
+		return p, err
+	}
+	if len(p.Entries) > math.MaxUint32 {
+		return nil, fmt.Errorf("%w: a change of %d entries, at most %d", dag.ErrForm, len(p.Entries), uint32(math.MaxUint32))
+	}
+	for i := range p.Entries {
+		e := &p.Entries[i]
+		if want := k.Head + 1 + dag.Seq(i); e.Seq != want {
+			return nil, fmt.Errorf("%w: a change has the number %d where %d comes next", dag.ErrForm, e.Seq, want)
+		}
+		e.Part, e.Parts = uint32(i+1), uint32(len(p.Entries))
+	}
+	return p, nil
+}
+
 // Know reads until a change needs nothing more. What a reader is asked for it adds with the
 // methods of State.
 func Know(c Change, tenant dag.Tenant, head dag.Seq, read func(n *Needs, k *State) error) (*State, error) {
@@ -119,6 +140,8 @@ type Plan struct {
 	// Snapshots replace those of their names, whether or not there are any. One without a value drops what is there.
 	Snapshots []Snapshot
 
+	adopted bool // the entries have the parts that they have in another store
+
 	// Erases says that nothing which the plan takes away, or an earlier one took, may be left in the
 	// store's own files, even if the plan takes nothing.
 	Erases bool
@@ -156,8 +179,8 @@ func (p *Plan) Check(head, size dag.Seq) error {
 		if err := e.Check(); err != nil {
 			return err
 		}
-		if size++; e.Seq != size || e.At != 0 {
-			return fmt.Errorf("%w: the record has the number %d where %d comes next, or with a time", dag.ErrForm, e.Seq, size)
+		if size++; e.Seq != size || e.At != 0 || e.Parts != 0 {
+			return fmt.Errorf("%w: the record has the number %d where %d comes next, or with a time or a part", dag.ErrForm, e.Seq, size)
 		}
 	}
 	for i := range p.Begin {

@@ -84,7 +84,7 @@ func (c Codecs) Erasable(k Kind) bool {
 }
 
 // Exactly returns a change that fails if it plans other entries than those of a stream, which
-// another store has.
+// another store has. The entries keep the parts that they have there.
 func Exactly(c Change, of Stream, entries []Entry) Change { return exactly{c, of, entries} }
 
 type exactly struct {
@@ -102,10 +102,14 @@ func (e exactly) Plan(k *State) (*Plan, error) {
 	if e.of == Record {
 		planned, others = others, planned
 	}
-	same := func(a, b Entry) bool { return a.Same(&b) }
+	same := func(a, b Entry) bool { return a.SameAlone(&b) }
 	if len(others) > 0 || !slices.EqualFunc(planned, e.entries, same) {
 		return nil, fmt.Errorf("%w: the entries do not follow on what is stored", dag.ErrForm)
 	}
+	for i := range planned { // whose codec may have made it anew
+		planned[i].Part, planned[i].Parts = e.entries[i].Part, e.entries[i].Parts
+	}
+	p.adopted = true
 	return p, nil
 }
 

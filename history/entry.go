@@ -38,13 +38,40 @@ type Entry struct {
 	Public []byte   // in the canonical form of its kind
 	Detail []byte   // what is kept beside the leaf and is not in it, in the form of the kind; nil for nothing
 
+	// Part is the entry's position in its change, from 1 to Parts. Both are 0 for the entry of a change of one, for an entry of
+	// the record, and for one that was stored before there was a Part. They are stored with the entry and are in no leaf; kinds
+	// do not know them: the store sets them when it writes a change, and who adopts an entry keeps those of its source.
+	Part, Parts uint32
+
 	// Private is the half that can be erased; nil: there is none, or it was. The public half
 	// binds it by a salted digest, if at all: that is the kind's own.
 	Private []byte
 }
 
+// Whole returns the number as of which the entry's change is whole: that of its last entry.
+func (e *Entry) Whole() dag.Seq { return e.Seq + dag.Seq(e.Parts-e.Part) }
+
+// AsOf returns the newest number up to the entry's own that is the end of a change: its own if it is the last entry of its
+// change, else that before the change.
+func (e *Entry) AsOf() dag.Seq {
+	if e.Part == e.Parts {
+		return e.Seq
+	}
+	return e.Seq - dag.Seq(e.Part)
+}
+
+// Continues reports whether the entry is the part of a change that comes after another one.
+func (e *Entry) Continues(before *Entry) bool {
+	return e.Seq == before.Seq+1 && e.Part == before.Part+1 && e.Parts == before.Parts
+}
+
 // Same reports whether two entries are the same in all fields.
 func (e *Entry) Same(o *Entry) bool {
+	return e.Part == o.Part && e.Parts == o.Parts && e.SameAlone(o)
+}
+
+// SameAlone is Same without regard to the changes that two entries are parts of.
+func (e *Entry) SameAlone(o *Entry) bool {
 	return e.Seq == o.Seq && e.Kind == o.Kind && e.At == o.At && bytes.Equal(e.Public, o.Public) && bytes.Equal(e.Detail, o.Detail) && bytes.Equal(e.Private, o.Private)
 }
 
@@ -79,6 +106,8 @@ func (e *Entry) Check() error {
 		return fmt.Errorf("%w: number %d was recorded at %d, which is no time", dag.ErrForm, e.Seq, e.At)
 	case len(e.Public) == 0 || max(len(e.Public), len(e.Detail), len(e.Private)) > MaxPublic:
 		return fmt.Errorf("%w: number %d, of kind %s, has %d bytes, %d beside them and %d private ones, want 1 to %d", dag.ErrForm, e.Seq, e.Kind, len(e.Public), len(e.Detail), len(e.Private), MaxPublic)
+	case e.Part > e.Parts || e.Parts > 0 && e.Part == 0 || e.Parts == 1 || dag.Seq(e.Part) > e.Seq:
+		return fmt.Errorf("%w: number %d is part %d of the %d of its change, want 1 to the number of parts, or 0 of 0", dag.ErrForm, e.Seq, e.Part, e.Parts)
 	case e.Private != nil && len(e.Private) == 0:
 		return fmt.Errorf("%w: number %d, of kind %s, has a private half of no bytes", dag.ErrForm, e.Seq, e.Kind)
 	}

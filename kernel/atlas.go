@@ -112,14 +112,12 @@ func (c *cache) atlas(ctx context.Context, tenant dag.Tenant, g *gatheredAtlas, 
 	if err := c.gather(ctx, tenant, g); err != nil {
 		return nil, err
 	}
-	if asOf > g.head {
-		return nil, fmt.Errorf("%w: %d, and the head is %d", ErrBeyondHead, asOf, g.head)
+	asOf, err := c.ends.upTo(ctx, tenant, asOf, g.head)
+	if err != nil {
+		return nil, err
 	}
 	if upto > g.number {
 		return nil, fmt.Errorf("record %d of what was handed out: %w", upto, store.ErrNotFound)
-	}
-	if asOf == 0 {
-		asOf = g.head
 	}
 	if upto == 0 {
 		upto = g.number

@@ -248,6 +248,9 @@ func (k Beliefs) recorded(ctx context.Context, tenant dag.Tenant, item *journal.
 		return err
 	}
 	for n := range item.Entries {
+		if n < len(entries) {
+			entries[n].Part, entries[n].Parts = 0, 0 // the file does not have them
+		}
 		if n >= len(entries) || !item.Entries[n].SameButErased(&entries[n]) {
 			return fmt.Errorf("revision %d of %s is not the one that is recorded", n+1, item.Item)
 		}

@@ -15,7 +15,7 @@ import (
 
 // A BeliefCascade is what becomes of beliefs whose evidence fell.
 type BeliefCascade struct {
-	Seq      dag.Seq // of the first entry; 0: nothing was recorded
+	Seq      dag.Seq // of the last entry, as of which all is seen; 0: nothing was recorded
 	Lowered  []rules.Lowering
 	Excepted []string // addresses that are published, and keep their confidence
 }

@@ -14,7 +14,7 @@ import (
 
 // A BeliefDecay is what loses confidence with time.
 type BeliefDecay struct {
-	Seq      dag.Seq // of the first entry; 0: nothing was recorded
+	Seq      dag.Seq // of the last entry, as of which all is seen; 0: nothing was recorded
 	Lowered  []Decayed
 	Excepted []string // addresses that are published, and keep their confidence
 }

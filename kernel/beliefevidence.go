@@ -10,7 +10,6 @@ import (
 	"github.com/graphkernel/graphkernel/belief/journal"
 	"github.com/graphkernel/graphkernel/belief/kinds"
 	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/history/erasures"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/slice/beliefs"
@@ -100,7 +99,7 @@ func (c *cache) issueBelief(ctx context.Context, tenant dag.Tenant, b *beliefs.B
 	i.Record, err = c.recordAs(ctx, tenant, handed, p, resting{turns: shown, as: head}, func(at dag.Time) issued.Record {
 		return issued.Record{
 			Provenance: b.Provenance, Question: b.Question.Text(), Shown: issued.PackTurns(shown), AsOf: b.AsOf, KeyID: b.Seal.KeyID, Token: b.Seal.Token,
-			Bundle: sha256.Sum256(i.Bundle), At: at,
+			Bundle: sha256.Sum256(i.Bundle), At: at, Head: head,
 		}
 	})
 	if err != nil {
@@ -201,10 +200,9 @@ func (k Beliefs) account(ctx context.Context, tenant dag.Tenant, r *Replay, i *i
 
 // restsGone lists the turns that recorded evidence rests on and that were erased since.
 func (k Beliefs) restsGone(ctx context.Context, tenant dag.Tenant, i *issued.Record) (gone []dag.TurnID, _ error) {
-	turns := i.Shown.Unpack()
-	erased, err := erasures.Base{History: k.store}.Among(ctx, tenant, turns)
-	for _, t := range turns {
-		if erased[t] != 0 {
+	since, err := k.erasedSince(ctx, tenant, i)
+	for _, t := range i.Shown.Unpack() {
+		if slices.Contains(since, t) {
 			gone = append(gone, t)
 		}
 	}

@@ -415,22 +415,6 @@ type BeliefBase struct {
 	Elements belief.Base // of Held
 }
 
-// asOfHead returns the number that a question is as of; 0 is the head.
-func (k *engine) asOfHead(ctx context.Context, tenant dag.Tenant, given dag.Seq) (dag.Seq, error) {
-	head, err := k.store.Head(ctx, tenant)
-	if err != nil {
-		return 0, err
-	}
-	return upTo(head, tenant, given)
-}
-
-func upTo(head dag.Seq, tenant dag.Tenant, given dag.Seq) (dag.Seq, error) {
-	if given > head {
-		return 0, fmt.Errorf("%w: %d, and the head of tenant %s is %d", ErrBeyondHead, given, tenant, head)
-	}
-	return cmp.Or(given, head), nil
-}
-
 // Base returns what is believed in a space as of a number, 0 is now, at an instant or, with nil, at any time.
 func (k Beliefs) Base(ctx context.Context, tenant dag.Tenant, space belief.Space, asOf dag.Seq, validAt *dag.Time) (_ *BeliefBase, err error) {
 	ctx, observed := k.observe(ctx, "belief base")
@@ -464,7 +448,8 @@ func (k Beliefs) Diff(ctx context.Context, tenant dag.Tenant, space belief.Space
 	}
 	before, err = k.Base(ctx, tenant, space, from, nil)
 	if errors.Is(err, journal.ErrSpace) {
-		before, err = &BeliefBase{AsOf: from}, nil
+		before = &BeliefBase{}
+		before.AsOf, err = k.asOfHead(ctx, tenant, from)
 	}
 	return before, after, err
 }
@@ -490,7 +475,7 @@ func (c *cache) resolve(ctx context.Context, tenant dag.Tenant, a belief.Address
 	if err != nil {
 		return nil, err
 	}
-	asOf, err := upTo(head, tenant, a.Seq)
+	asOf, err := c.ends.upTo(ctx, tenant, a.Seq, head)
 	if err != nil {
 		return nil, err
 	}

@@ -52,7 +52,9 @@ func conclusions(list []belief.Conclusion) (text []string) {
 // sameImpact asks a kernel for an impact as of a number, and compares it with what the store says.
 func sameImpact(t *testing.T, k *kernel.Kernel, s store.Store, a belief.Address, depth int) (falls, links int) {
 	t.Helper()
-	record, fallen, dependents := readImpact(t, s, a, depth)
+	view := a
+	view.Seq = must(k.Turns().AsOf(t.Context(), tenant, a.Seq))
+	record, fallen, dependents := readImpact(t, s, view, depth)
 	got, err := k.Beliefs().Impact(t.Context(), tenant, a, depth)
 	switch {
 	case record == nil && err == nil:

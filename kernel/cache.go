@@ -27,6 +27,7 @@ type cache struct {
 	k     *engine
 	store steadyStore
 
+	ends     *ends
 	graphs   *graphs
 	cuts     *cuts
 	texts    *texts
@@ -70,9 +71,14 @@ func (k *engine) newCache(epoch uint64) (*cache, error) {
 	if err != nil {
 		return nil, err
 	}
+	ends, err := newEnds(s)
+	if err != nil {
+		return nil, err
+	}
 	return &cache{
 		k: k, store: s,
-		graphs:   newGraphs(s, places, &k.heads, k.config.SkeletonBytes),
+		ends:     ends,
+		graphs:   newGraphs(s, ends, places, &k.heads, k.config.SkeletonBytes),
 		cuts:     newCuts(texts, k.config.CutBytes),
 		texts:    texts,
 		places:   places,

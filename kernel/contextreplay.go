@@ -120,9 +120,9 @@ func (k Contexts) account(ctx context.Context, tenant dag.Tenant, r *Replay, i *
 	return nil
 }
 
-// erasedSince lists the turns of a context's view that were erased after it was made. The order is that of the numbers, or for a record that does not
-// say when it was made that of the leaves: clocks of two processes may differ.
-func (k Contexts) erasedSince(ctx context.Context, tenant dag.Tenant, i *issued.Record) (gone []dag.TurnID, err error) {
+// erasedSince lists the turns of the view of recorded evidence that were erased after it was made. The order is that of the numbers, or for a record that
+// does not say when it was made that of the leaves: clocks of two processes may differ.
+func (k *engine) erasedSince(ctx context.Context, tenant dag.Tenant, i *issued.Record) (gone []dag.TurnID, err error) {
 	for after := i.AsOf; ; {
 		page, err := k.erasures().After(ctx, tenant, after, 256)
 		if err != nil || len(page) == 0 {

@@ -236,7 +236,7 @@ func (c *cache) record(ctx context.Context, s *slice.Slice, seal slice.Seal, tex
 		}
 	}
 	return c.recordAs(ctx, seal.Tenant, handoutOf(s, seal, texts), s.Policy, on, func(at dag.Time) issued.Record {
-		return issued.Record{Provenance: s.Provenance, AsOf: s.AsOf, KeyID: seal.KeyID, Token: seal.Token, Bundle: sha256.Sum256(bundle), At: at, Reading: dag.ReadNow}
+		return issued.Record{Provenance: s.Provenance, AsOf: s.AsOf, KeyID: seal.KeyID, Token: seal.Token, Bundle: sha256.Sum256(bundle), At: at, Reading: dag.ReadNow, Head: head}
 	})
 }
 

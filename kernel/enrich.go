@@ -242,7 +242,7 @@ const (
 	mostNames = 8  // that are found
 )
 
-// namesIn returns the names in a text of which something is known, the longer ones first.
+// namesIn returns the names in a text of which something was known by the number of the view, the longer ones first. What came later changes nothing of it.
 func (v *view) namesIn(ctx context.Context, text string) (names []string, err error) {
 	words := analysis.Words(text)
 	words = words[:min(len(words), mostWords)]
@@ -260,12 +260,31 @@ func (v *view) namesIn(ctx context.Context, text string) (names []string, err er
 	if len(asks) == 0 {
 		return nil, nil
 	}
-	runs, err := v.Edges(ctx, asks)
-	if err != nil {
-		return nil, err
+	known := make([]bool, len(asks))
+	for of, more := []int(nil), asks; len(more) > 0; {
+		runs, err := v.Edges(ctx, more)
+		if err != nil {
+			return nil, err
+		}
+		var next []knowledge.Ask
+		var left []int
+		for i := range more {
+			at := i
+			if of != nil {
+				at = of[i]
+			}
+			edges := runs[i].Edges
+			known[at] = slices.ContainsFunc(edges, func(e knowledge.Edge) bool { return e.Since <= v.asOf })
+			if n := len(edges); n > 0 && !known[at] && !runs[i].Whole { // all of them came later, and others follow
+				ask := more[i]
+				ask.After, ask.Limit = edges[n-1].Mark(), 256
+				next, left = append(next, ask), append(left, at)
+			}
+		}
+		of, more = left, next
 	}
 	for i := range asks {
-		if len(runs[i].Edges) > 0 && !slices.Contains(names, asks[i].Name) && len(names) < mostNames {
+		if known[i] && !slices.Contains(names, asks[i].Name) && len(names) < mostNames {
 			names = append(names, asks[i].Name)
 		}
 	}

@@ -75,12 +75,17 @@ func (k Turns) Erase(ctx context.Context, tenant dag.Tenant, turn dag.TurnID, re
 		return ErasedTurn{}, err
 	}
 	out.Erasure = e
-	return out, tasks() // those that were recorded meanwhile
+	if err := tasks(); err != nil { // those that were recorded meanwhile
+		return ErasedTurn{}, err
+	}
+	out.AsOf, err = k.whole(ctx, tenant, e.Seq)
+	return out, err
 }
 
 // An ErasedTurn says what an erasure took: the text of a turn, and the tasks of contexts that had its words.
 type ErasedTurn struct {
 	erasures.Erasure
+	AsOf  dag.Seq // the number as of which all that went with the text is gone
 	Tasks []slice.SliceID
 
 	// Unguarded says why copies of the text that come under other ids are not held back; "" if they are.

@@ -73,7 +73,13 @@ func (k Slices) again(ctx context.Context, tenant dag.Tenant, id slice.SliceID, 
 	case i.OfContext():
 		err = k.contexts().notIssued(ctx, tenant, i, err)
 	case i.OfFacts():
-		err = k.facts().notIssued(ctx, tenant, i, err)
+		before, wrong := k.facts().beforeErasures(ctx, tenant, i)
+		if b, wrong := attest.ParseBundle(before); before != nil && wrong == nil {
+			return i, b, before, nil
+		}
+		if err = k.facts().notIssued(ctx, tenant, i, err); wrong != nil {
+			err = wrong
+		}
 	case i.OfBelief():
 		err = k.beliefs().notIssued(ctx, tenant, i, err)
 	case err == nil:

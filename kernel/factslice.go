@@ -133,7 +133,7 @@ func (c *cache) issueFacts(ctx context.Context, tenant dag.Tenant, q facts.Quest
 	handed := handout{keyID: b.Seal.KeyID, token: b.Seal.Token, asOf: b.AsOf}
 	record, err := c.recordAs(ctx, tenant, handed, p, resting{turns: b.Turns(), as: head}, func(at dag.Time) issued.Record {
 		return issued.Record{
-			Provenance: b.Provenance, Question: q.Text(), Facts: numbers, AsOf: b.AsOf, KeyID: b.Seal.KeyID, Token: b.Seal.Token, Bundle: sha256.Sum256(bundle), At: at,
+			Provenance: b.Provenance, Question: q.Text(), Facts: numbers, AsOf: b.AsOf, KeyID: b.Seal.KeyID, Token: b.Seal.Token, Bundle: sha256.Sum256(bundle), At: at, Head: head,
 		}
 	})
 	if err != nil {
@@ -144,40 +144,56 @@ func (c *cache) issueFacts(ctx context.Context, tenant dag.Tenant, q facts.Quest
 
 // cutFacts cuts a slice of facts, without a seal, and returns the numbers of its assertions, and the head when it began.
 func (c *cache) cutFacts(ctx context.Context, tenant dag.Tenant, q facts.Question, p policy.Registered, given dag.Seq) (*facts.Bundle, issued.Numbers, dag.Seq, error) {
+	a, err := c.answerFacts(ctx, tenant, q, p, given)
+	if err != nil {
+		return nil, "", 0, err
+	}
+	b, err := a.cut(q, p)
+	return b, issued.Pack(slices.Sorted(maps.Keys(a.known.Acts))), a.head, err
+}
+
+// A factAnswer is what a slice of facts is cut from.
+type factAnswer struct {
+	at, head dag.Seq
+	answer   knowledge.Answer
+	known    facts.Known
+}
+
+func (a *factAnswer) cut(q facts.Question, p policy.Registered) (*facts.Bundle, error) {
+	b, err := facts.Cut(q, p, a.at, &a.answer, a.known)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", store.ErrDamaged, err) // an edge without its act, a fact without its evidence
+	}
+	return b, nil
+}
+
+// answerFacts answers the question of a slice of facts.
+func (c *cache) answerFacts(ctx context.Context, tenant dag.Tenant, q facts.Question, p policy.Registered, given dag.Seq) (a factAnswer, err error) {
 	params, err := facts.PolicyOf(p)
 	if err != nil {
-		return nil, "", 0, err
+		return a, err
 	}
-	at, head, err := c.asOf(ctx, tenant, given)
+	if a.at, a.head, err = c.asOf(ctx, tenant, given); err != nil {
+		return a, err
+	}
+	if a.at == 0 {
+		return a, fmt.Errorf("tenant %s has no history yet: %w", tenant, store.ErrNotFound)
+	}
+	v, err := c.tenants.of(tenant).facts.view(ctx, a.at)
 	if err != nil {
-		return nil, "", 0, err
+		return a, err
 	}
-	if at == 0 {
-		return nil, "", 0, fmt.Errorf("tenant %s has no history yet: %w", tenant, store.ErrNotFound)
+	if a.answer, err = v.answer(ctx, q.Query(&params, a.at)); err != nil {
+		return a, err
 	}
-	v, err := c.tenants.of(tenant).facts.view(ctx, at)
-	if err != nil {
-		return nil, "", 0, err
+	if err := scopeOf(ctx).checkAnswer(&a.answer); err != nil {
+		return a, err
 	}
-	answer, err := v.answer(ctx, q.Query(&params, at))
-	if err != nil {
-		return nil, "", 0, err
-	}
-	if err := scopeOf(ctx).checkAnswer(&answer); err != nil {
-		return nil, "", 0, err
-	}
-	known, err := facts.Gather(ctx, c.store.knowledge(), c.leavesOf(tenant), tenant, v.aliases, &answer)
+	a.known, err = facts.Gather(ctx, c.store.knowledge(), c.leavesOf(tenant), tenant, v.aliases, &a.answer)
 	if errors.Is(err, knowledge.ErrErased) { // what is cached is of before
 		v.of.erased()
 	}
-	if err != nil {
-		return nil, "", 0, err
-	}
-	b, err := facts.Cut(q, p, at, &answer, known)
-	if err != nil {
-		return nil, "", 0, fmt.Errorf("%w: %w", store.ErrDamaged, err) // an edge without its act, a fact without its evidence
-	}
-	return b, issued.Pack(slices.Sorted(maps.Keys(known.Acts))), head, nil
+	return a, err
 }
 
 // leavesOf returns the function that looks up the leaf hashes of turns.
@@ -234,8 +250,17 @@ func (k Facts) replay(ctx context.Context, tenant dag.Tenant, bundle []byte) (*R
 // it holds were erased since: then nothing more can be compared.
 func (k Facts) account(ctx context.Context, tenant dag.Tenant, r *Replay, i *issued.Record) error {
 	gone, err := k.gone(ctx, tenant, i)
-	if err != nil || !gone.any() {
+	if err != nil {
 		return err
+	}
+	if !gone.any() {
+		beyond, err := k.beforeErasures(ctx, tenant, i)
+		if err != nil || beyond == nil {
+			return err
+		}
+		r.judgeAnew()
+		r.agree(Erased, "the same except for the cut: facts beyond it were erased since")
+		return nil
 	}
 	r.Erased = gone.turns
 	r.judgeAnew()
@@ -245,6 +270,87 @@ func (k Facts) account(ctx context.Context, tenant dag.Tenant, r *Replay, i *iss
 	}
 	r.agree(Erased, reason)
 	return nil
+}
+
+// beforeErasures makes the bytes of a recorded slice of facts again that cutting it again no longer comes to, since facts were erased that lay beyond its
+// cut: the entities that it returns are the first ones of the answer of now, under the cut of then. It returns nil unless a fact of the view was
+// erased after the slice was made, and the bytes are those on record.
+func (k Facts) beforeErasures(ctx context.Context, tenant dag.Tenant, i *issued.Record) ([]byte, error) {
+	turns, err := k.erasedSince(ctx, tenant, i)
+	if err != nil || len(turns) == 0 {
+		return nil, err
+	}
+	bundle, err := steady(k.engine, func(c *cache) ([]byte, error) { return c.cutShort(ctx, tenant, i) })
+	if r := (&Replay{}); err != nil && r.noCut(err) { // nothing is there to compare
+		return nil, nil
+	}
+	if err != nil || bundle == nil {
+		return nil, err
+	}
+	learned, err := k.learnedFrom(ctx, tenant, turns, i.AsOf)
+	if err != nil || !learned {
+		return nil, err
+	}
+	return bundle, nil
+}
+
+// learnedFrom reports whether an assertion up to a number went with one of some turns. It reads all acts up to there: no index leads to what was erased.
+func (k Facts) learnedFrom(ctx context.Context, tenant dag.Tenant, turns []dag.TurnID, upTo dag.Seq) (bool, error) {
+	for after := dag.Seq(0); ; {
+		page, err := knowledge.Base{History: k.store}.Acts(ctx, tenant, after, 1000)
+		if err != nil || len(page) == 0 {
+			return false, err
+		}
+		for a := range page {
+			switch r := &page[a]; {
+			case r.Seq > upTo:
+				return false, nil
+			case r.Erased && slices.Contains(turns, r.Act.Fact.Turn):
+				return true, nil
+			}
+		}
+		after = page[len(page)-1].Seq
+	}
+}
+
+// cutShort cuts a recorded slice of facts again with the facts that it holds, for either reason to cut it, and returns the bytes that are on record; nil
+// if none are.
+func (c *cache) cutShort(ctx context.Context, tenant dag.Tenant, i *issued.Record) ([]byte, error) {
+	q, err := facts.ParseQuestion(i.Question)
+	if err != nil {
+		return nil, fmt.Errorf("%w: the question of issued slice %d: %w", store.ErrDamaged, i.Number, err)
+	}
+	p, err := c.policies.get(ctx, tenant, i.Provenance.PolicyID)
+	if err != nil {
+		return nil, err
+	}
+	a, err := c.answerFacts(ctx, tenant, q, p, i.AsOf)
+	if err != nil {
+		return nil, err
+	}
+	held, found := i.Facts.Unpack(), map[dag.Seq]bool{}
+	n := 0
+	for ; n < len(a.answer.Reached) && len(found) < len(held); n++ { // each entity adds a fact
+		for _, e := range a.answer.Reached[n].Path {
+			found[e.Since] = true
+		}
+	}
+	if !slices.Equal(slices.Sorted(maps.Keys(found)), held) {
+		return nil, nil
+	}
+	a.answer.Reached = a.answer.Reached[:n:n]
+	for _, cut := range [...]knowledge.Cut{knowledge.CutResults, knowledge.CutWork} {
+		a.answer.Cut = cut
+		b, err := a.cut(q, p)
+		if err != nil {
+			return nil, err
+		}
+		b.Seal = slice.Seal{Tenant: tenant, KeyID: i.KeyID, Token: i.Token}
+		if bundle := b.Append(nil); dag.Digest(sha256.Sum256(bundle)) == i.Bundle {
+			return bundle, nil
+		}
+	}
+	return nil, nil
 }
 
 // factsGone says what of a recorded slice of facts was erased since.

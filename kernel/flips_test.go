@@ -320,7 +320,7 @@ func TestDamagedTextCostsItself(t *testing.T) {
 		_, cut := k.Slices().Cut(ctx, tenant, kernel.Request{Anchor: ids[123]})
 		for what, err := range map[string]error{"the turn": got, "an export": exported, "a slice": cut} {
 			if !errors.Is(err, store.ErrDamaged) {
-				t.Errorf("kept %v: %s: %v, want ErrDamaged", kept, what, err)
+				t.Errorf("kept %v: %s: %v, want store.ErrDamaged", kept, what, err)
 			}
 		}
 		if err := s.Close(); err != nil {

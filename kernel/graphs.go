@@ -21,6 +21,7 @@ import (
 // conversation alone would make the selection hop between them.)
 type graphs struct {
 	store  steadyStore
+	ends   *ends
 	places *lru.Cache[turnKey, dag.ConversationID] // of turns that are loaded a few at a time
 	kept   *byteLRU[graphKey, *graph]
 	heads  *heads
@@ -79,8 +80,8 @@ type graph struct {
 	answered uint64        // guarded by refresh: the last one that was answered
 }
 
-func newGraphs(s steadyStore, places *lru.Cache[turnKey, dag.ConversationID], h *heads, most int) *graphs {
-	return &graphs{store: s, places: places, heads: h, kept: newByteLRU[graphKey, *graph](most)}
+func newGraphs(s steadyStore, ends *ends, places *lru.Cache[turnKey, dag.ConversationID], h *heads, most int) *graphs {
+	return &graphs{store: s, ends: ends, places: places, heads: h, kept: newByteLRU[graphKey, *graph](most)}
 }
 
 // ErrBeyondHead is wrapped when a view is asked for that does not exist yet.
@@ -110,12 +111,9 @@ func (gs *graphs) view(ctx context.Context, tenant dag.Tenant, conversation dag.
 			return 0, err
 		}
 		gs.kept.put(key, g, size)
-		at := asOf
-		if at == 0 {
-			at = head
-		}
-		if at > head {
-			return head, fmt.Errorf("%w: %d, and the head is %d", ErrBeyondHead, at, head)
+		at, err := gs.ends.upTo(ctx, tenant, asOf, head)
+		if err != nil {
+			return head, err
 		}
 		err = g.read(at, fn)
 		var lacks *slice.MissingError

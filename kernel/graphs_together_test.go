@@ -39,7 +39,11 @@ func TestGraphTogether(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	gs := newGraphs(steadyStore{s, s.Epoch()}, places, &heads{}, 1<<20)
+	ends, err := newEnds(steadyStore{s, s.Epoch()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	gs := newGraphs(steadyStore{s, s.Epoch()}, ends, places, &heads{}, 1<<20)
 	other := make(chan error, 1)
 	calls := 0
 	_, err = gs.view(t.Context(), dag.DefaultTenant, one, 0, nil, func(dag.View, dag.Seq) error {

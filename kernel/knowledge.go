@@ -20,7 +20,8 @@ var ErrNoEvidence = errors.New("the evidence that the fact names is not here")
 // ErrNoFilter is wrapped if all facts would be retracted at once.
 var ErrNoFilter = errors.New("a retraction needs a filter")
 
-// Learn records acts of knowledge, all of them or none, and returns what became of each. Turns
+// Learn records acts of knowledge, all of them or none, and returns what became of each. The number of an outcome is that as of which all of
+// them are seen. Turns
 // and slices that facts name as evidence must be here, and no turn may have been erased. An error about one of the acts wraps a
 // knowledge.ActError.
 func (k Facts) Learn(ctx context.Context, tenant dag.Tenant, acts []knowledge.Act) (_ []knowledge.Outcome, err error) {
@@ -41,6 +42,15 @@ func (k Facts) Learn(ctx context.Context, tenant dag.Tenant, acts []knowledge.Ac
 	}
 	outcomes, err := knowledge.Base{History: k.store}.Learn(ctx, tenant, acts, now)
 	k.changes.tell(tenant)
+	whole := dag.Seq(0) // all acts are one change
+	for i := range outcomes {
+		whole = max(whole, outcomes[i].Seq)
+	}
+	for i := range outcomes {
+		if outcomes[i].Seq != 0 {
+			outcomes[i].Seq = whole
+		}
+	}
 	return outcomes, err
 }
 
@@ -125,25 +135,6 @@ func firstOf[K comparable](m map[K]int) (least int, key K) {
 		}
 	}
 	return least, key
-}
-
-// asOf returns the number that a question is as of, which is the head if none is given, and the head. The
-// cached facts are those of the head then.
-func (c *cache) asOf(ctx context.Context, tenant dag.Tenant, given dag.Seq) (asOf, head dag.Seq, err error) {
-	head, err = c.store.Head(ctx, tenant)
-	if err != nil {
-		return 0, 0, err
-	}
-	if err := c.tenants.of(tenant).facts.followed.Reach(ctx, head); err != nil {
-		return 0, 0, err
-	}
-	if given == 0 {
-		return head, head, nil
-	}
-	if given > head {
-		return 0, 0, fmt.Errorf("%w: %d, and the head of tenant %s is %d", ErrBeyondHead, given, tenant, head)
-	}
-	return given, head, nil
 }
 
 // A Traversal asks which entities can be reached. Names are as they are written.
@@ -314,10 +305,16 @@ func queryText(q *knowledge.Query) string {
 	return fmt.Sprintf("%q %q %q %s %d %d %d %s", q.Start, q.Earlier, q.Predicates, q.Direction, q.MaxHops, q.MaxResults, q.MinConfidence, valid)
 }
 
-// Evidence returns the assertions of a statement that count as of a number: those since it is
+// Evidence returns the assertions of a statement that count as of a number, 0 is now: those since it is
 // believed. None if it is not believed.
 func (k Facts) Evidence(ctx context.Context, tenant dag.Tenant, id knowledge.ID, asOf dag.Seq) ([]knowledge.Recorded, error) {
-	return steady(k.engine, func(c *cache) ([]knowledge.Recorded, error) { return c.evidence(ctx, tenant, id, asOf) })
+	return steady(k.engine, func(c *cache) ([]knowledge.Recorded, error) {
+		at, _, err := c.asOf(ctx, tenant, asOf)
+		if err != nil {
+			return nil, err
+		}
+		return c.evidence(ctx, tenant, id, at)
+	})
 }
 
 func (c *cache) evidence(ctx context.Context, tenant dag.Tenant, id knowledge.ID, asOf dag.Seq) ([]knowledge.Recorded, error) {

@@ -228,7 +228,13 @@ func (k Slices) ReplayIssued(ctx context.Context, tenant dag.Tenant, id slice.Sl
 	case !i.OfTurns():
 		r.compareAsked(&i, again.bundle)
 	default:
-		r.compareRecord(&i, again)
+		var since []dag.TurnID
+		if len(again.gone) > 0 {
+			if since, err = k.erasedSince(ctx, tenant, &i); err != nil {
+				return nil, err
+			}
+		}
+		r.compareRecord(&i, again, since)
 	}
 	if r.Outcome == Different {
 		if err := k.accountErased(ctx, tenant, r, &i); err != nil {
@@ -414,8 +420,8 @@ func withoutTextOnlyIn(a, b *slice.Bundle) []dag.TurnID {
 }
 
 // compareRecord sets a record, which holds no text, against what cutting again
-// gave.
-func (r *Replay) compareRecord(i *issued.Record, cut *recut) {
+// gave. since are the turns that were erased after it was made.
+func (r *Replay) compareRecord(i *issued.Record, cut *recut, since []dag.TurnID) {
 	again := cut.bundle
 	fresh, err := slice.ParseBundle(again)
 	if err != nil {
@@ -428,8 +434,7 @@ func (r *Replay) compareRecord(i *issued.Record, cut *recut) {
 		r.agree(Identical, fmt.Sprintf("%d bytes with the recorded SHA-256", len(again)))
 	case fresh.Provenance != i.Provenance:
 		r.differ(nil, fmt.Sprintf("cutting again gives slice %s with snapshot %s", fresh.Provenance.SliceID, fresh.Provenance.GraphSnapshotHash))
-	case len(r.Redacted) > 0:
-		r.accountRecord(cut)
+	case len(r.Redacted) > 0 && r.accountRecord(cut, since):
 		reason := fmt.Sprintf("the same six fields; %d without text, so the bytes cannot be compared", len(r.Redacted))
 		if len(r.Lost) > 0 {
 			r.lose(fmt.Sprintf("%s; no erasure is on record of %d of them", reason, len(r.Lost)))
@@ -447,21 +452,27 @@ func (r *Replay) judgeAnew() {
 	r.Checks = slices.DeleteFunc(r.Checks, func(c slice.Check) bool { return c.ID == CheckReplayed })
 }
 
-// accountRecord says of turns without text whether it was erased or lost since the record was made.
+// accountRecord says of turns without text whether it was erased or lost since the record was made, and reports whether there are any.
 // The recorded bytes are others than those of now. If no erasure explains that, a text was there
-// that the store now says never came.
-func (r *Replay) accountRecord(cut *recut) {
+// that the store now says never came. What was erased before explains nothing.
+func (r *Replay) accountRecord(cut *recut, since []dag.TurnID) bool {
+	var never []dag.TurnID
 	for _, id := range r.Redacted {
 		switch cut.gone[id] {
 		case textErased:
-			r.Erased = append(r.Erased, id)
+			if slices.Contains(since, id) {
+				r.Erased = append(r.Erased, id)
+			}
 		case textLost:
 			r.Lost = append(r.Lost, id)
+		default:
+			never = append(never, id)
 		}
 	}
 	if len(r.Erased)+len(r.Lost) == 0 {
-		r.Lost = r.Redacted
+		r.Lost = never
 	}
+	return len(r.Erased)+len(r.Lost) > 0
 }
 
 func (r *Replay) checkToken(err error) {

@@ -46,14 +46,20 @@ func (k Turns) Changed(tenant dag.Tenant) <-chan struct{} {
 	return waiting
 }
 
-// Quiet returns the numbers of entries of which no event is told, among up to limit entries numbered above after: contexts that were not given, and what
-// is recorded of texts that are held back.
-func (k Turns) Quiet(ctx context.Context, tenant dag.Tenant, after dag.Seq, limit int) (quiet []dag.Seq, err error) {
+// A Numbered is a number of an entry, as a stream of events needs to know it.
+type Numbered struct {
+	Seq   dag.Seq
+	Whole dag.Seq // the number as of which its change is whole
+	Quiet bool    // no event is told of it: a context that was not given, or what is recorded of texts that are held back
+}
+
+// Numbered lists the numbers of up to limit entries numbered above after, ascending.
+func (k Turns) Numbered(ctx context.Context, tenant dag.Tenant, after dag.Seq, limit int) ([]Numbered, error) {
 	entries, err := k.store.Entries(ctx, tenant, history.Page{After: after, Limit: limit})
+	list := make([]Numbered, len(entries))
 	for i := range entries {
-		if kind := entries[i].Kind; kind == issued.UndeliveredKind || slices.Contains(heldback.Codec{}.Kinds(), kind) {
-			quiet = append(quiet, entries[i].Seq)
-		}
+		e := &entries[i]
+		list[i] = Numbered{e.Seq, e.Whole(), e.Kind == issued.UndeliveredKind || slices.Contains(heldback.Codec{}.Kinds(), e.Kind)}
 	}
-	return quiet, err
+	return list, err
 }

@@ -270,28 +270,52 @@ func (st *stream) numbered() ([]numberedEvent, error) {
 	if err != nil {
 		return nil, err
 	}
-	quiet, err := k.Turns().Quiet(c.ctx, c.tenant(), st.at.seq, eventsAtOnce)
+	entries, err := k.Turns().Numbered(c.ctx, c.tenant(), st.at.seq, eventsAtOnce)
 	if err != nil {
 		return nil, err
 	}
-	list := make([]numberedEvent, 0, len(turns)+len(events)+len(acts)+len(tasks)+len(beliefs)+len(quiet))
-	for _, seq := range quiet {
-		list = append(list, numberedEvent{seq: seq})
+	list := make([]numberedEvent, 0, len(turns)+len(events)+len(acts)+len(tasks)+len(beliefs))
+	whole := make(map[dag.Seq]dag.Seq, len(entries))
+	for _, e := range entries {
+		if whole[e.Seq] = e.Whole; e.Quiet {
+			list = append(list, numberedEvent{seq: e.Seq})
+		}
+	}
+	told := func(seq dag.Seq, name string, data func(asOf uint64) any) {
+		if asOf, ok := whole[seq]; ok { // else it came after these entries were read, or there are more of them
+			list = append(list, numberedEvent{seq, name, data(uint64(asOf))})
+		}
 	}
 	for i := range beliefs {
-		list = append(list, numberedEvent{beliefs[i].Seq, api.EventBelief, view.BeliefEvent(&beliefs[i])})
+		told(beliefs[i].Seq, api.EventBelief, func(asOf uint64) any {
+			e := view.BeliefEvent(&beliefs[i])
+			e.AsOf = asOf
+			return e
+		})
 	}
-	for i := range turns {
+	for i := range turns { // each is a change of its own
 		list = append(list, numberedEvent{turns[i].Seq, api.EventTurn, view.TurnEvent(&turns[i])})
 	}
 	for i := range events {
-		list = append(list, numberedEvent{events[i].Seq, api.EventErasure, view.Event(&events[i])})
+		told(events[i].Seq, api.EventErasure, func(asOf uint64) any {
+			e := view.Event(&events[i])
+			e.AsOf = asOf
+			return e
+		})
 	}
 	for i := range tasks {
-		list = append(list, numberedEvent{tasks[i].Seq, api.EventTask, view.TaskErased(&tasks[i])})
+		told(tasks[i].Seq, api.EventTask, func(asOf uint64) any {
+			e := view.TaskErased(&tasks[i])
+			e.AsOf = asOf
+			return e
+		})
 	}
 	for i := range acts {
-		list = append(list, numberedEvent{acts[i].Seq, api.EventKnowledge, view.KnowledgeEvent(&acts[i])})
+		told(acts[i].Seq, api.EventKnowledge, func(asOf uint64) any {
+			e := view.KnowledgeEvent(&acts[i])
+			e.AsOf = asOf
+			return e
+		})
 	}
 	slices.SortFunc(list, func(a, b numberedEvent) int { return cmp.Compare(a.seq, b.seq) })
 	return list, nil

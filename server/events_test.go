@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -104,6 +105,68 @@ func TestEvents(t *testing.T) {
 			t.Errorf("Last-Event-ID %q: got %d", bad, r.StatusCode)
 		}
 		_ = r.Body.Close()
+	}
+}
+
+// TestEventsWhole asks what is believed as of the number that each event names: it is what the operation made, whole. As of the number of an event
+// itself it is that or what there was before.
+func TestEventsWhole(t *testing.T) {
+	s := start(t)
+	s.chain(s.admin(), 2)
+	s.expect(200, question{op: "setSpace", key: s.admin(), body: api.NewSpace{Space: "acme/s"}})
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	r := s.stream(ctx, s.admin(), "3-0")
+	defer r.Body.Close()
+	base := func(asOf uint64) (list []string) {
+		t.Helper()
+		var b api.BeliefBase
+		s.expect(200, question{op: "getBeliefBase", key: s.admin(), query: values("space", "acme/s", "as_of", fmt.Sprint(asOf))}).decode(t, &b)
+		for _, h := range b.Statements {
+			list = append(list, h.Subject+" "+h.Object)
+		}
+		slices.Sort(list)
+		return append(list, fmt.Sprint(b.AsOf))
+	}
+	states := [][]string{base(0)}
+	for _, object := range []string{"b", "c"} {
+		var o api.BeliefOutcome
+		said := []api.BeliefStatement{{Subject: "api", Predicate: "port", Object: object}, {Subject: "db", Predicate: "port", Object: object}}
+		s.expect(200, question{op: "reviseBeliefs", key: s.admin(), body: api.BeliefRequest{Space: "acme/s", Item: "kref://acme/s/ports.fact", Statements: said}}).decode(t, &o)
+		states = append(states, base(o.Seq))
+		if now := base(0); !slices.Equal(now, states[len(states)-1]) {
+			t.Errorf("as of %d, which the answer says: %q, and now %q", o.Seq, states[len(states)-1], now)
+		}
+	}
+	var erased api.ErasedTurn
+	s.expect(200, question{op: "eraseTurn", key: s.admin(), path: map[string]string{"id": turnID(1)}, body: api.ErasureRequest{Reason: "asked for"}}).decode(t, &erased)
+	several := 0
+	for _, e := range events(t, bufio.NewScanner(r.Body), int(erased.Seq)-3) {
+		var told struct {
+			Seq  uint64 `json:"seq"`
+			AsOf uint64 `json:"as_of"`
+		}
+		if err := json.Unmarshal([]byte(e.data), &told); err != nil || told.AsOf < told.Seq {
+			t.Fatalf("%+v: %v", e, err)
+		}
+		if e.name == api.EventErasure {
+			if told.AsOf != erased.AsOf {
+				t.Errorf("the event says %+v, and the answer %+v", told, erased)
+			}
+			continue
+		}
+		if got := base(told.AsOf); !slices.ContainsFunc(states[1:], func(state []string) bool { return slices.Equal(got, state) }) || got[len(got)-1] != fmt.Sprint(told.AsOf) {
+			t.Errorf("event %s: as of %d %q is believed, after the operations %q", e.id, told.AsOf, got, states[1:])
+		}
+		if got := base(told.Seq); !slices.ContainsFunc(states, func(state []string) bool { return slices.Equal(got, state) }) {
+			t.Errorf("event %s: as of %d %q is believed, and there were %q", e.id, told.Seq, got, states)
+		}
+		if told.AsOf > told.Seq {
+			several++
+		}
+	}
+	if several < 4 {
+		t.Errorf("only %d events are inside of a change: this shows less than it should", several)
 	}
 }
 

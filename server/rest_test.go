@@ -372,8 +372,8 @@ func TestEventsBetween(t *testing.T) {
 			t.Fatalf("event %d has id %s, after number %d", i+1, e.id, last)
 		}
 		for number := last + 1; number < n; number++ { // of which no event is told
-			quiet, err := s.kernel.Turns().Quiet(t.Context(), tenantA, dag.Seq(number)-1, 1)
-			if err != nil || len(quiet) != 1 || quiet[0] != dag.Seq(number) {
+			quiet, err := s.kernel.Turns().Numbered(t.Context(), tenantA, dag.Seq(number)-1, 1)
+			if err != nil || len(quiet) != 1 || quiet[0].Seq != dag.Seq(number) || !quiet[0].Quiet {
 				t.Fatalf("event %d has id %s, after number %d: number %d was jumped over, %v, %v", i+1, e.id, last, number, quiet, err)
 			}
 		}

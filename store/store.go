@@ -116,6 +116,10 @@ type Stretch struct {
 	Records []Record
 	Entries []history.Entry
 	Change  history.Change // that comes to Entries, as the package of their kind makes it; nil without any
+
+	// Rest is adopted after it, all of both or nothing: what is left of a change that begins in the stretch, where it was planned with
+	// what the stretch makes of the history. Nil: nothing is.
+	Rest *Stretch
 }
 
 // A Part names how much of a conversation a reader has already.
@@ -169,7 +173,8 @@ type Store interface {
 	// nothing, under the numbers that it has there. It must continue this store's
 	// history: the first number is that of the head and one, or ErrGap is
 	// wrapped. Change is planned, and must come to Entries; it knows the turns of the stretch, too. A
-	// body that it takes away is not kept. What cannot be such a history wraps dag.ErrForm: a gap or a
+	// body that it takes away is not kept. A change of several entries is whole in it, or in it and its Rest, so that the head is
+	// always the end of a change. What cannot be such a history wraps dag.ErrForm: a gap or a
 	// number used twice, a leaf or a body that is not what its turn has the digest of, or a parent that
 	// is not admitted before its child.
 	Adopt(ctx context.Context, tenant dag.Tenant, s Stretch) error

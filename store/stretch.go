@@ -19,12 +19,23 @@ type PreparedStretch struct {
 	records map[dag.TurnID]*Record  // those looked at so far; in the end all
 	beyond  []dag.TurnID            // parents that are no records of it, each once
 	seen    map[dag.TurnID]struct{} // those of beyond
+	rest    *PreparedStretch        // of Stretch.Rest; nil: there is none
 }
 
 // PrepareStretch checks what can be checked of a stretch alone: that its numbers are
 // consecutive, and that each record is what its digests say. Its cost is that of
 // Prepare, and a parsing and one SHA-256 of each body.
 func PrepareStretch(s Stretch) (*PreparedStretch, error) {
+	if err := s.checkParts(); err != nil {
+		return nil, err
+	}
+	return prepareStretch(s)
+}
+
+// Rest returns what is to be adopted after the stretch, in the same transaction; nil for nothing.
+func (p *PreparedStretch) Rest() *PreparedStretch { return p.rest }
+
+func prepareStretch(s Stretch) (_ *PreparedStretch, err error) {
 	if err := s.checkNumbers(); err != nil {
 		return nil, err
 	}
@@ -45,6 +56,11 @@ func PrepareStretch(s Stretch) (*PreparedStretch, error) {
 	for _, id := range p.beyond {
 		if r := p.records[id]; r != nil {
 			return nil, fmt.Errorf("%w: number %d admits turn %s, which it or a smaller number names as a parent", dag.ErrForm, r.Seq, id)
+		}
+	}
+	if s.Rest != nil {
+		if p.rest, err = prepareStretch(*s.Rest); err != nil {
+			return nil, err
 		}
 	}
 	return p, nil
@@ -76,6 +92,28 @@ func (p *PreparedStretch) outside(id dag.TurnID) {
 		p.seen[id] = struct{}{}
 		p.beyond = append(p.beyond, id)
 	}
+}
+
+// checkParts makes sure that changes are whole in a stretch and its rest: parts run from 1 on, one number after the other.
+func (s *Stretch) checkParts() error {
+	var before history.Entry // the entry before, if its change goes on
+	for ; s != nil; s = s.Rest {
+		for i := range s.Entries {
+			e := &s.Entries[i]
+			if before.Part == before.Parts {
+				if e.Part > 1 {
+					return fmt.Errorf("%w: number %d is part %d of %d of its change, which the stretch does not begin with", dag.ErrForm, e.Seq, e.Part, e.Parts)
+				}
+			} else if !e.Continues(&before) {
+				return fmt.Errorf("%w: number %d is part %d of %d of its change, and number %d comes after it as part %d of %d", dag.ErrForm, before.Seq, before.Part, before.Parts, e.Seq, e.Part, e.Parts)
+			}
+			before = *e
+		}
+	}
+	if before.Part != before.Parts {
+		return fmt.Errorf("%w: the stretch ends with number %d, part %d of %d of its change", dag.ErrForm, before.Seq, before.Part, before.Parts)
+	}
+	return nil
 }
 
 // checkNumbers makes sure that all together have consecutive numbers.

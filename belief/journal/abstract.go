@@ -18,14 +18,14 @@ func (b Base) Abstract(ctx context.Context, tenant dag.Tenant, request Request, 
 		return nil, err
 	}
 	c := &abstracting{operation: operation{Request: request}, replaces: replaces}
-	err := b.write(ctx, tenant, &step{before: &c.operation, needs: c.more, add: c.add})
+	whole, err := b.write(ctx, tenant, &step{before: &c.operation, needs: c.more, add: c.add})
 	if err == nil {
 		err = c.general() // of a dry one, that records nothing
 	}
 	if err != nil {
 		return nil, err
 	}
-	return c.outcome, nil
+	return c.outcome.in(whole), nil
 }
 
 type abstracting struct {

@@ -30,7 +30,7 @@ type Act struct {
 // An Acted says what an act did.
 type Acted struct {
 	Result   string
-	Seq      dag.Seq
+	Seq      dag.Seq          // as of which the act is whole: that of its last entry; 0: none was added
 	Conflict []belief.Element // that the act was refused for
 }
 
@@ -40,9 +40,11 @@ func (b Base) Do(ctx context.Context, tenant dag.Tenant, a Act) (*Acted, error) 
 		return nil, fmt.Errorf("%w: the tag %.40q, revision %d, a reason of %d bytes", belief.ErrForm, a.Tag, a.Number, len(a.Reason))
 	}
 	c := &acting{Act: a}
-	if err := b.write(ctx, tenant, c); err != nil {
+	whole, err := b.write(ctx, tenant, c)
+	if err != nil {
 		return nil, err
 	}
+	c.acted.Seq = whole
 	return c.acted, nil
 }
 
@@ -197,7 +199,7 @@ func (c *acting) Plan(k *history.State) (*history.Plan, error) {
 	}
 	r, e := c.record(to, head+1)
 	p.Entries = append(p.Entries, e)
-	c.acted.Result, c.acted.Seq = Changed, e.Seq
+	c.acted.Result = Changed
 	if err := f.fold(k, nil, r); err != nil {
 		return nil, err
 	}

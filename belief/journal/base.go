@@ -36,25 +36,30 @@ type Kept interface {
 	Keep(tenant dag.Tenant, r *Revision)
 }
 
-// write does a change. An error of its plan is returned as it is, without the words of the store: it is about what was asked.
-func (b Base) write(ctx context.Context, tenant dag.Tenant, c history.Change) error {
+// write does a change, and returns the number as of which it is whole, 0 if it recorded nothing. An error of its plan is returned as it is,
+// without the words of the store: it is about what was asked.
+func (b Base) write(ctx context.Context, tenant dag.Tenant, c history.Change) (whole dag.Seq, _ error) {
 	p := &planned{Change: c}
 	err := b.Write(ctx, tenant, p)
 	if err != nil && p.err != nil && errors.Is(err, p.err) {
-		return p.err
+		return 0, p.err
 	}
-	return err
+	if err != nil {
+		return 0, err
+	}
+	return p.plan.Head(0), nil
 }
 
-// A planned change remembers the error of its plan.
+// A planned change remembers its plan, or the error of it.
 type planned struct {
 	history.Change
-	err error
+	plan *history.Plan
+	err  error
 }
 
-func (p *planned) Plan(k *history.State) (plan *history.Plan, err error) {
-	plan, p.err = p.Change.Plan(k)
-	return plan, p.err
+func (p *planned) Plan(k *history.State) (*history.Plan, error) {
+	p.plan, p.err = p.Change.Plan(k)
+	return p.plan, p.err
 }
 
 // Operate decides a request with what is believed at the commit, and records it.
@@ -63,10 +68,11 @@ func (b Base) Operate(ctx context.Context, tenant dag.Tenant, r Request) (*Outco
 		return nil, err
 	}
 	o := &operation{Request: r}
-	if err := b.write(ctx, tenant, o); err != nil {
+	whole, err := b.write(ctx, tenant, o)
+	if err != nil {
 		return nil, err
 	}
-	return o.outcome, nil
+	return o.outcome.in(whole), nil
 }
 
 // Check refuses a request that is not in its form, whatever is believed.
@@ -101,7 +107,7 @@ func (r *Request) Check() error {
 // SetSpace makes a space, or puts it under another policy. check is called with what is believed in it, and may refuse.
 func (b Base) SetSpace(ctx context.Context, tenant dag.Tenant, s SpacePolicy, check func([]Believed) error) (*SpacePolicy, error) {
 	c := &spacing{asked: s, check: check}
-	if err := b.write(ctx, tenant, c); err != nil {
+	if _, err := b.write(ctx, tenant, c); err != nil {
 		return nil, err
 	}
 	return &c.recorded, nil
@@ -121,6 +127,9 @@ func (c *spacing) Needs(k *history.State) (n history.Needs) {
 		n.Ranges = []history.Range{{Index: indexElements, Prefix: space[:], AsOf: history.Forever - 1}}
 	case 1:
 		n.Entries = entriesOf(termsOf(k, indexElements))
+		if t, ok := k.Newest[history.Key{Index: indexSpaces, Key: string(c.asked.Space)}]; ok {
+			n.Entries = append(n.Entries, t.Since)
+		}
 	}
 	return n
 }
@@ -140,7 +149,8 @@ func (c *spacing) Plan(k *history.State) (*history.Plan, error) {
 	c.recorded = c.asked
 	t, ok := k.Newest[history.Key{Index: indexSpaces, Key: string(c.asked.Space)}]
 	if ok && string(t.Value) == c.asked.Policy {
-		c.recorded.Seq = t.Since
+		e := k.Entries[t.Since]
+		c.recorded.Seq = max(t.Since, e.Whole()) // an operation may have made the space
 		return &history.Plan{}, nil
 	}
 	held, err := believed(termsOf(k, indexElements), map[dag.Seq]*Revision{}, k.Entries)

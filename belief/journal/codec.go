@@ -147,7 +147,7 @@ func check(e *history.Entry) (record, error) {
 	case *Use:
 		again = r.entry()
 	}
-	if !again.Same(e) {
+	if !again.SameAlone(e) {
 		return nil, fmt.Errorf("%w: number %d: %w", dag.ErrForm, e.Seq, errNotItsForm)
 	}
 	return r, nil

@@ -141,13 +141,13 @@ func (r *ItemRecord) Numbered(n int) *Revision {
 	return r.Revisions[n-1]
 }
 
-// Upto returns the greatest number of what is recorded of an item that was recorded at a time or before, 0 if there is none.
+// Upto returns the number as of which what was recorded of an item at a time or before is whole, 0 if there is none: the end of the newest change of it.
 func (b Base) Upto(ctx context.Context, tenant dag.Tenant, r *ItemRecord, at dag.Time) (dag.Seq, error) {
 	entries, err := b.entriesAt(ctx, tenant, r.moments())
 	last := dag.Seq(0)
-	for seq, e := range entries {
+	for _, e := range entries {
 		if e.At <= at {
-			last = max(last, seq)
+			last = max(last, e.Whole())
 		}
 	}
 	return last, err

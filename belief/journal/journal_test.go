@@ -136,7 +136,7 @@ func TestOnePath(t *testing.T) {
 	d := newDesk(t)
 	blue, red := literal(0, 0, false), literal(0, 1, false)
 	first := d.do(d.request(journal.Revise, blue))
-	if first.Result != journal.Changed || first.Revision != 1 || first.Seq != 2 {
+	if first.Result != journal.Changed || first.Revision != 1 || first.Seq != d.head() {
 		t.Fatalf("%+v", first)
 	}
 	second := d.do(d.request(journal.Revise, red))

@@ -53,7 +53,7 @@ func (l *Link) connects(k *history.State) error {
 // AddLink adds a link from a revision, once.
 func (b Base) AddLink(ctx context.Context, tenant dag.Tenant, l Link) (*Link, error) {
 	c := &linking{asked: l}
-	if err := b.write(ctx, tenant, c); err != nil {
+	if _, err := b.write(ctx, tenant, c); err != nil {
 		return nil, err
 	}
 	return &c.recorded, nil
@@ -85,7 +85,7 @@ func (c *linking) Plan(k *history.State) (*history.Plan, error) {
 		e := k.Entries[t.Since]
 		if l, err := ReadLink(&e); err == nil && l.Type == c.asked.Type && l.To == c.asked.To {
 			c.recorded = *l
-			c.recorded.Known = true
+			c.recorded.Seq, c.recorded.Known = e.Whole(), true
 			return &history.Plan{}, nil
 		}
 	}

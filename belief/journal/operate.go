@@ -95,7 +95,7 @@ type Loss struct {
 // An Outcome says what an operation did.
 type Outcome struct {
 	Result   string
-	Seq      dag.Seq // of the first entry, not counting a new space and what is retracted; 0: none was added
+	Seq      dag.Seq // as of which the operation is whole: that of its last entry; 0: none was added
 	Item     belief.Item
 	Revision int
 	Kept     int // elements that the operator looked at and kept
@@ -105,6 +105,14 @@ type Outcome struct {
 	Protects bool                // it was refused since something that would give way is protected
 	Vouched  bool                // it was refused since it would change an item in which a person vouches for something
 	Again    bool                // the request was answered before, and this is only where
+}
+
+// in is the outcome of a change that is whole as of a number; 0: it recorded nothing.
+func (o *Outcome) in(whole dag.Seq) *Outcome {
+	if whole != 0 {
+		o.Seq = whole
+	}
+	return o
 }
 
 // operation is a request on its way into the history.
@@ -257,7 +265,7 @@ func (o *operation) again(k *history.State, seq dag.Seq) error {
 	if !ok {
 		return fmt.Errorf("%w: number %d, which answered the request, is not there", history.ErrDamaged, seq)
 	}
-	o.outcome = &Outcome{Result: Changed, Seq: seq, Again: true}
+	o.outcome = &Outcome{Result: Changed, Seq: e.Whole(), Again: true}
 	r, err := readEntry(&e)
 	if err != nil {
 		return err

@@ -186,11 +186,12 @@ func (b Base) Resolve(ctx context.Context, tenant dag.Tenant, r Resolution, requ
 		o = &operation{Request: *request}
 		s.before = o
 	}
-	if err := b.write(ctx, tenant, s); err != nil {
+	whole, err := b.write(ctx, tenant, s)
+	if err != nil {
 		return nil, nil, err
 	}
 	if o != nil {
-		return &r, o.outcome, nil
+		return &r, o.outcome.in(whole), nil
 	}
 	return &r, nil, nil
 }
@@ -229,7 +230,8 @@ func (b Base) AddUse(ctx context.Context, tenant dag.Tenant, u Use) (*Use, error
 			return fmt.Errorf("%w: %s", ErrNoItem, u.Of)
 		},
 	}
-	return &u, b.write(ctx, tenant, s)
+	_, err := b.write(ctx, tenant, s)
+	return &u, err
 }
 
 // Used returns the uses of items as of a number, in the order of the items and of time. The cost is one range for each item.
@@ -310,8 +312,8 @@ type Lowering struct {
 // ErrChanged is wrapped if an item has another revision than the caller read. Read again.
 var ErrChanged = errors.New("the item was changed meanwhile")
 
-// Lower records lower confidences in one change. What is published is refused.
-func (b Base) Lower(ctx context.Context, tenant dag.Tenant, list []Lowering, by string, at dag.Time, salt dag.Salt) (first dag.Seq, _ error) {
+// Lower records lower confidences in one change, and returns the number as of which it is whole. What is published is refused.
+func (b Base) Lower(ctx context.Context, tenant dag.Tenant, list []Lowering, by string, at dag.Time, salt dag.Salt) (whole dag.Seq, _ error) {
 	if len(list) == 0 {
 		return 0, nil
 	}
@@ -348,11 +350,10 @@ func (b Base) Lower(ctx context.Context, tenant dag.Tenant, list []Lowering, by 
 					return err
 				}
 			}
-			first = k.Head + 1
 			return nil
 		},
 	}
-	return first, b.write(ctx, tenant, s)
+	return b.write(ctx, tenant, s)
 }
 
 // lower records one of them.

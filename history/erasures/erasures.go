@@ -97,7 +97,7 @@ func Read(entry *history.Entry) (Erasure, error) {
 	if err == nil {
 		err = e.Check()
 	}
-	if want := e.Entry(); err == nil && !want.Same(entry) {
+	if want := e.Entry(); err == nil && !want.SameAlone(entry) {
 		err = fmt.Errorf("it is not as it would be written")
 	}
 	if err != nil {

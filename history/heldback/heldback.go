@@ -171,7 +171,7 @@ func read(entry *history.Entry) (note, error) {
 		err = n.check()
 	}
 	if err == nil {
-		if want := n.entry(); !want.Same(entry) {
+		if want := n.entry(); !want.SameAlone(entry) {
 			err = errors.New("it is not as it would be written")
 		}
 	}

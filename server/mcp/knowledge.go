@@ -84,7 +84,7 @@ func findFacts(ctx context.Context, s *Server, who access.Identity, in factSearc
 		return answer{}, err
 	}
 	q.After, q.Limit = dag.Seq(from.after), cmp.Or(in.Limit, standardLimit)
-	if q.AsOf, err = viewOf(in.AsOf, from); err != nil {
+	if q.AsOf, err = viewOf(ctx, s, who, in.AsOf, from); err != nil {
 		return answer{}, err
 	}
 	page, err := s.kernel.Facts().List(ctx, who.Tenant, q)

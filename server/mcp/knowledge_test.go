@@ -90,7 +90,7 @@ func TestKnowledge(t *testing.T) {
 	}
 	results := r["results"].([]any)
 	first, second := results[0].(map[string]any), results[1].(map[string]any)
-	if first["seq"] != 4.0 || second["statement"] != results[2].(map[string]any)["statement"] || results[3].(map[string]any)["seq"] != nil {
+	if first["seq"] != 6.0 || second["statement"] != results[2].(map[string]any)["statement"] || results[3].(map[string]any)["seq"] != nil {
 		t.Errorf("results %v", results)
 	}
 	ada, note := first["statement"].(string), second["statement"].(string)
@@ -119,7 +119,7 @@ func TestKnowledge(t *testing.T) {
 		`{"subject":"ADA lovelace"}`: whole, `{"predicate":"Wrote"}`: whole, `{"object":"Note G"}`: whole, `{"source":"user"}`: whole, `{"turn":"ext-2"}`: whole,
 		`{"statement":"` + note + `"}`: about, `{"min_confidence":0.95}`: about, `{"min_confidence":0.000001,"subject":"ada lovelace"}`: whole, // sent as 1e-06
 		`{"valid_at":"1993-01-01T00:00:00Z","entity":"ada-lovelace"}`: whole,
-		`{"subject":"nobody"}`: "", `{"as_of":4}`: whole, `{"limit":1}`: whole, `{"after":"6.4.0.0"}`: about, `{"source":"mcp","entity":"ada lovelace"}`: "",
+		`{"subject":"nobody"}`: "", `{"as_of":4}`: "", `{"as_of":6,"subject":"ada lovelace"}`: whole, `{"limit":1}`: whole, `{"after":"6.4.0.0"}`: about, `{"source":"mcp","entity":"ada lovelace"}`: "",
 		`{"valid_at":"1980-01-01T00:00:00Z","subject":"ada lovelace"}`: "",
 	} {
 		var arguments map[string]any
@@ -160,7 +160,7 @@ func TestKnowledge(t *testing.T) {
 	if _, r := must(t, c, "knowledge_traverse", map[string]any{"start": []any{"Note G"}, "max_results": 1, "predicates": []any{"wrote", "is about"}}); r["cut"] != "results" || len(r["reached"].([]any)) != 1 {
 		t.Errorf("one result: %v", r)
 	}
-	if _, r := must(t, c, "knowledge_traverse", map[string]any{"start": []any{"nobody"}, "max_hops": 8, "min_confidence": 0.1, "as_of": 5}); len(r["reached"].([]any)) != 0 || r["as_of"] != 5.0 {
+	if _, r := must(t, c, "knowledge_traverse", map[string]any{"start": []any{"nobody"}, "max_hops": 8, "min_confidence": 0.1, "as_of": 5}); len(r["reached"].([]any)) != 0 || r["as_of"] != 3.0 {
 		t.Errorf("from nobody: %v", r)
 	}
 	_, paths := must(t, c, "knowledge_path", map[string]any{"from": "Jacob Bernoulli", "to": "Countess of Lovelace", "count": 3})

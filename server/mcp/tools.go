@@ -212,11 +212,15 @@ func (s *Server) call(ctx context.Context, t tool, arguments []byte) (*sdk.CallT
 }
 
 // viewOf returns as of when is asked. Pages of one answer are of one view.
-func viewOf(asOf dag.Seq, from position) (dag.Seq, error) {
-	if asOf != 0 && from.view != 0 && asOf != from.view {
-		return 0, refusef("the arguments: as_of is %d, and after goes on with an answer as of %d; leave as_of out", asOf, from.view)
+func viewOf(ctx context.Context, s *Server, who access.Identity, asOf dag.Seq, from position) (dag.Seq, error) {
+	if asOf == 0 || from.view == 0 {
+		return max(asOf, from.view), nil
 	}
-	return max(asOf, from.view), nil
+	at, err := s.kernel.Turns().AsOf(ctx, who.Tenant, asOf)
+	if err == nil && at != from.view {
+		err = refusef("the arguments: as_of is %d, and after goes on with an answer as of %d; leave as_of out", asOf, from.view)
+	}
+	return from.view, err
 }
 
 // admitTurns reads turns by package ingest, which keeps their salience and attributes as they are.
@@ -326,7 +330,7 @@ func rendered(bundle []byte, format string) ([]byte, error) {
 
 // resolved is a request whose anchor and policy are named.
 func resolved(ctx context.Context, s *Server, who access.Identity, name, id string, asOf dag.Seq, from position) (kernel.Request, error) {
-	view, err := viewOf(asOf, from)
+	view, err := viewOf(ctx, s, who, asOf, from)
 	if err != nil {
 		return kernel.Request{}, err
 	}
@@ -379,10 +383,8 @@ func explainTurn(ctx context.Context, s *Server, who access.Identity, in questio
 	if err != nil {
 		return answer{}, fmt.Errorf("turn: %w", err)
 	}
-	if r.AsOf == 0 { // so that the answer says which view it is about
-		if r.AsOf, err = s.kernel.Turns().Head(ctx, who.Tenant); err != nil {
-			return answer{}, err
-		}
+	if r.AsOf, err = s.kernel.Turns().AsOf(ctx, who.Tenant, r.AsOf); err != nil { // so that the answer says which view it is about
+		return answer{}, err
 	}
 	e, err := s.kernel.Slices().Explain(ctx, who.Tenant, r, turn)
 	if err != nil {

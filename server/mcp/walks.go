@@ -18,7 +18,7 @@ import (
 )
 
 func traverse(ctx context.Context, s *Server, who access.Identity, in api.TraverseRequest, from position) (answer, error) {
-	asOf, err := viewOf(in.AsOf, from)
+	asOf, err := viewOf(ctx, s, who, in.AsOf, from)
 	if err != nil {
 		return answer{}, err
 	}
@@ -48,7 +48,7 @@ type factsCut struct {
 }
 
 func cutFacts(ctx context.Context, s *Server, who access.Identity, in api.FactSliceRequest, from position) (answer, error) {
-	asOf, err := viewOf(in.AsOf, from)
+	asOf, err := viewOf(ctx, s, who, in.AsOf, from)
 	if err != nil {
 		return answer{}, err
 	}
@@ -67,7 +67,7 @@ func cutFacts(ctx context.Context, s *Server, who access.Identity, in api.FactSl
 
 func paths(ctx context.Context, s *Server, who access.Identity, in api.PathQuery, from position) (answer, error) {
 	var err error
-	if in.AsOf, err = viewOf(in.AsOf, from); err != nil {
+	if in.AsOf, err = viewOf(ctx, s, who, in.AsOf, from); err != nil {
 		return answer{}, err
 	}
 	got, err := s.kernel.Facts().Paths(ctx, who.Tenant, kernel.PathQuery(in))

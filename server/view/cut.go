@@ -50,6 +50,9 @@ func explain(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.Ex
 	if err != nil {
 		return w, err
 	}
+	if r.AsOf, err = k.Turns().AsOf(ctx, tenant, r.AsOf); err != nil { // so that the answer names the view that it is about
+		return w, err
+	}
 	e, err := k.Slices().Explain(ctx, tenant, r, turn)
 	if err != nil {
 		return w, err

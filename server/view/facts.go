@@ -56,6 +56,16 @@ func PageInView(text string, asOf dag.Seq) (after, of dag.Seq, err error) {
 	return dag.Seq(n), dag.Seq(m), nil
 }
 
+// pageInView is PageInView for a number as a caller gives it, which may be inside of a change. It returns the number of the view.
+func pageInView(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, text string, given dag.Seq) (after, asOf dag.Seq, err error) {
+	if given != 0 || text == "" {
+		if given, err = k.Turns().AsOf(ctx, tenant, given); err != nil {
+			return 0, 0, err
+		}
+	}
+	return PageInView(text, given)
+}
+
 // NextInView writes what PageInView reads.
 func NextInView(after, asOf dag.Seq) string {
 	return strconv.FormatUint(uint64(after), 10) + "-" + strconv.FormatUint(uint64(asOf), 10)
@@ -67,7 +77,7 @@ func listFacts(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.
 	if err != nil {
 		return w, err
 	}
-	if q.After, q.AsOf, err = PageInView(in.After, in.AsOf); err != nil {
+	if q.After, q.AsOf, err = pageInView(ctx, k, tenant, in.After, in.AsOf); err != nil {
 		return w, err
 	}
 	q.Limit = in.Limit

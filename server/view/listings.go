@@ -34,14 +34,9 @@ func factHistory(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in ap
 }
 
 func listAliases(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.AliasesOf) (w api.Aliases, err error) {
-	after, asOf, err := PageInView(in.After, in.AsOf)
+	after, asOf, err := pageInView(ctx, k, tenant, in.After, in.AsOf)
 	if err != nil {
 		return w, err
-	}
-	if asOf == 0 {
-		if asOf, err = k.Turns().Head(ctx, tenant); err != nil {
-			return w, err
-		}
 	}
 	table, err := k.Facts().Aliases(ctx, tenant, asOf)
 	if err != nil {
@@ -70,13 +65,9 @@ const mostCounts = 100
 const statsPage = 1000
 
 func knowledgeStats(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.KnowledgeCount) (w api.KnowledgeStats, err error) {
-	asOf := in.AsOf
-	if asOf == 0 {
-		head, err := k.Turns().Head(ctx, tenant)
-		if err != nil {
-			return w, err
-		}
-		asOf = head
+	asOf, err := k.Turns().AsOf(ctx, tenant, in.AsOf)
+	if err != nil {
+		return w, err
 	}
 	aliases, err := k.Facts().Aliases(ctx, tenant, asOf)
 	if err != nil {

@@ -138,6 +138,7 @@ func eraseTurn(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.
 		return w, api.Faultf(api.CodeNotFound, "", "turn %s came without text, so there is none to erase", in.ID)
 	}
 	w.Event = Event(&event.Erasure)
+	w.AsOf = uint64(event.AsOf)
 	w.Unguarded = event.Unguarded
 	for _, id := range event.Tasks {
 		w.Tasks = append(w.Tasks, string(id))
@@ -154,7 +155,9 @@ func eraseTask(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.
 	if err != nil {
 		return w, err
 	}
-	return TaskErased(&e), nil
+	w = TaskErased(&e)
+	w.AsOf = w.Seq // it is a change of its own
+	return w, nil
 }
 
 func listConversations(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.ConversationQuery) (w api.Conversations, err error) {

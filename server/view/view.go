@@ -156,7 +156,7 @@ func TaskErased(e *issued.TaskErasure) api.TaskErased {
 // TurnEvent shows an admission.
 func TurnEvent(r *store.Record) api.TurnEvent {
 	return api.TurnEvent{
-		Seq: uint64(r.Seq), ID: r.Turn.ID.String(), Conversation: r.Turn.Conversation.String(), Role: r.Turn.Role.String(), CreatedAt: r.Turn.CreatedAt.String(),
+		Seq: uint64(r.Seq), AsOf: uint64(r.Seq), ID: r.Turn.ID.String(), Conversation: r.Turn.Conversation.String(), Role: r.Turn.Role.String(), CreatedAt: r.Turn.CreatedAt.String(),
 	}
 }
 

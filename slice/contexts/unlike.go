@@ -53,7 +53,7 @@ func (b *Bundle) Unlike(again *Bundle, touched *Touched) string {
 // explains reports whether d is what a candidate may be after erasures elsewhere.
 func (c *Candidate) explains(d *Candidate, touched *Touched) bool {
 	x, y := *c, *d
-	for _, s := range [...]Source{FromSearch, FromBeliefs} { // it may have moved up
+	for _, s := range [...]Source{FromSearch, FromBeliefs, FromFacts} { // it may have moved up
 		if !x.From[s] {
 			y.From[s] = false
 		}
@@ -64,7 +64,7 @@ func (c *Candidate) explains(d *Candidate, touched *Touched) bool {
 	if touched.Anchor {
 		x.Features[FeatureSlice], y.Features[FeatureSlice] = 0, 0
 	}
-	if c.Kind != KindTurn && y.Features[FeatureTask] < x.Features[FeatureTask] { // a shorter path may be gone
+	if c.Kind != KindTurn { // a path may be gone, or the name from which it was reached first
 		x.Features[FeatureTask], y.Features[FeatureTask] = 0, 0
 	}
 	return x == y

@@ -50,7 +50,10 @@ func (r *Record) check() error {
 	if err := r.Delivery.Check(); err != nil {
 		return fmt.Errorf("issued slice %s: %w", r.Provenance.SliceID, err)
 	}
-	if (r.Delivery != (Delivery{}) || r.Head != 0) && !r.OfContext() {
+	if r.Head > dag.MaxSeq {
+		return fmt.Errorf("%w: issued slice %s, made at the head %d", dag.ErrForm, r.Provenance.SliceID, r.Head)
+	}
+	if r.Delivery != (Delivery{}) && !r.OfContext() {
 		return fmt.Errorf("%w: issued slice %s has what records of contexts have, and is none", dag.ErrForm, r.Provenance.SliceID)
 	}
 	if r.By != "" {

@@ -57,7 +57,7 @@ type Record struct {
 	By         string     // who was handed it first, as access.CheckCaller has it; "" if that was not recorded
 	Reading    dag.Reading
 	Delivery   Delivery // of a context
-	Head       dag.Seq  // of a context: the head when it was made; 0 if that was not recorded. Erasures above it came later
+	Head       dag.Seq  // when it was made; 0 if that was not recorded. Erasures above it came later
 	At         dag.Time // when it was first issued
 
 	// NotGiven is the number of the entry which says that the context did not reach its recipient; 0: none does. It is no part of

@@ -83,7 +83,7 @@ func ReadUndelivered(entry *history.Entry) (Undelivered, error) {
 	if err == nil {
 		err = u.Check()
 	}
-	if want := u.entry(); err == nil && !want.Same(entry) {
+	if want := u.entry(); err == nil && !want.SameAlone(entry) {
 		err = errors.New("it is not as it would be written")
 	}
 	if err != nil {

@@ -93,7 +93,7 @@ func ReadTaskErasure(entry *history.Entry) (TaskErasure, error) {
 	if err == nil {
 		err = e.Check()
 	}
-	if want := e.entry(); err == nil && !want.Same(entry) {
+	if want := e.entry(); err == nil && !want.SameAlone(entry) {
 		err = errors.New("it is not as it would be written")
 	}
 	if err != nil {

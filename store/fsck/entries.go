@@ -69,7 +69,9 @@ func (s stream) saw(seq dag.Seq, where string) {
 func checkEntries(c *checker) error {
 	c.allEntries = true
 	for _, s := range streams(c) {
+		var before history.Entry
 		whole, err := s.eachPage("entries", func(page []history.Entry) error {
+			before = s.checkParts(before, page)
 			for i := range page {
 				if s.of == history.Known {
 					c.numbered.add(page[i].Seq)
@@ -92,9 +94,34 @@ func checkEntries(c *checker) error {
 		if err != nil {
 			return err
 		}
+		s.endsWhole(before)
 		c.allEntries = c.allEntries && whole
 	}
 	return nil
+}
+
+// checkParts makes sure that the parts of each change run from 1 to their number, one number after the other. It takes and returns the last entry
+// that was looked at.
+func (s stream) checkParts(before history.Entry, page []history.Entry) (last history.Entry) {
+	const rule = "part"
+	for i := range page {
+		e := &page[i]
+		switch goes := before.Part != before.Parts; {
+		case goes && !e.Continues(&before):
+			s.find(s.name(before.Seq), rule, "it is part %d of the %d of its change, and number %d comes after it as part %d of %d", before.Part, before.Parts, e.Seq, e.Part, e.Parts)
+		case !goes && e.Part > 1:
+			s.find(s.name(e.Seq), rule, "it is part %d of the %d of its change, whose other parts do not come before it", e.Part, e.Parts)
+		}
+		before = *e
+	}
+	return before
+}
+
+// endsWhole makes sure that the last entry up to the head is the last one of its change.
+func (s stream) endsWhole(last history.Entry) {
+	if last.Part != last.Parts {
+		s.find(s.name(last.Seq), "part", "it is part %d of the %d of its change, and the last entry", last.Part, last.Parts)
+	}
 }
 
 // eachPage calls fn with the entries up to the last one, in pages. It reports whether it reached the end.

@@ -74,6 +74,12 @@ var entryDamages = []damage{
 	{"entry, of a kind that nobody knows", entries(50, `kind = 'other/1'`), "number 50", "entry"},
 	{"entry, at another time", entries(50, `at = at + 1`), "", ""}, // nothing else tells of it
 	{"entry, at no time", entries(50, `at = -1`), "number 50", "entry"},
+	{"entry, another part of its change", entries(35, `part = 5`), "number 34", "part"},
+	{"entry, of a change of more parts", entries(38, `parts = 7`), "number 37", "part"},
+	{"entry, of another change than the part before", entries(38, `part = 0, parts = 0`), "number 37", "part"},
+	{"entry, of another change than the part after", entries(33, `part = 0, parts = 0`), "number 34", "part"},
+	{"entry, of a change that ends beyond the head", entries(65, `part = part + 1, parts = parts + 3`), "number 65", "part"},
+	{"entry, more than its parts", entries(65, `part = 3, parts = 2`), "number 65", "entry"},
 	{"term gone", `DELETE FROM terms WHERE tenant = 1 AND since = 37 AND indx = 3`, "number 37", "term"},
 	{"terms gone of what is believed no longer", `DELETE FROM terms WHERE tenant = 1 AND since = 57`, "number 57", "term"},
 	{"term of a number above the head", `UPDATE terms SET since = 99, until = 9007199254740991 WHERE tenant = 1 AND since = 65 AND indx = 3`, "number 99", "head"},

@@ -53,7 +53,7 @@ func (t *tenant) planned(c history.Change, name dag.Tenant) (*history.Plan, erro
 	if err != nil {
 		return nil, err
 	}
-	plan, err := c.Plan(known)
+	plan, err := history.Decide(c, known)
 	if err != nil {
 		return nil, err
 	}

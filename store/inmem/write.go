@@ -3,6 +3,8 @@ package inmem
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
@@ -53,35 +55,80 @@ func (s *Store) Adopt(ctx context.Context, name dag.Tenant, stretch store.Stretc
 	}
 	defer s.disk.mu.Unlock()
 	t := s.disk.tenant(name)
+	if prepared.Rest() != nil {
+		t = t.clone()
+	}
+	var steps []string
+	for {
+		apply, some, err := t.adopt(name, prepared)
+		if err != nil {
+			return err
+		}
+		if steps = append(steps, some...); prepared.Rest() != nil {
+			apply()
+			prepared = prepared.Rest()
+			continue
+		}
+		if apply == nil {
+			return nil
+		}
+		return s.commit(ctx, func() {
+			apply()
+			s.disk.keep(name, t)
+		}, steps...)
+	}
+}
+
+// adopt plans a stretch. It returns what carries it out, nil if there is nothing to do, and the steps of that.
+func (t *tenant) adopt(name dag.Tenant, prepared *store.PreparedStretch) (apply func(), steps []string, err error) {
 	known := t.known(prepared.Arriving(), prepared.Beyond())
 	if err := prepared.Follows(t.head); err != nil {
-		return fmt.Errorf("inmem: adopt: %w", err)
+		return nil, nil, fmt.Errorf("inmem: adopt: %w", err)
 	}
 	plan := &history.Plan{}
 	if c := prepared.Change(); c != nil {
 		if plan, err = t.planned(c, name); err != nil {
-			return fmt.Errorf("inmem: adopt: %w", err)
+			return nil, nil, fmt.Errorf("inmem: adopt: %w", err)
 		}
 	}
 	records, stored, err := prepared.Plan(known, plan.Bodies)
 	if err != nil {
-		return fmt.Errorf("inmem: adopt: %w", err)
+		return nil, nil, fmt.Errorf("inmem: adopt: %w", err)
 	}
 	if prepared.Last() == 0 {
-		return nil
+		return nil, nil, nil
 	}
 	plan.Bodies = stored
 	grown, err := t.plan(plan.Records)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	return s.commit(ctx, func() {
+	return func() {
 		t.add(records)
 		t.change(plan)
 		t.head = prepared.Last()
 		t.grow(grown)
-		s.disk.keep(name, t)
-	}, grown.steps("turns", "bodies", "entries", "head")...)
+	}, grown.steps("turns", "bodies", "entries", "head"), nil
+}
+
+// clone copies a tenant, so that nothing done to the copy is seen in the original.
+func (t *tenant) clone() *tenant {
+	c := &tenant{head: t.head, byID: make(map[dag.TurnID]*store.Record, len(t.byID)), cells: maps.Clone(t.cells), snapshots: maps.Clone(t.snapshots)}
+	for _, r := range t.records {
+		own := *r
+		c.records = append(c.records, &own)
+		c.byID[own.Turn.ID] = &own
+	}
+	c.log = log{tree: t.tree, leaves: slices.Clone(t.log.leaves)}
+	for level := range t.hashes {
+		c.hashes[level] = slices.Clone(t.hashes[level])
+	}
+	c.past.entries = slices.Clone(t.past.entries)
+	for _, term := range t.sorted() {
+		own := *term
+		c.terms = append(c.terms, &own)
+	}
+	return c
 }
 
 // known returns what planning a write asks for.

@@ -15,9 +15,9 @@ import (
 func DigestPrefix(d dag.Digest) int64 { return int64(binary.BigEndian.Uint64(d[:8])) }
 
 // Entry reads a stored entry and copies its bytes.
-func Entry(seq, at int64, kind string, public, detail, private []byte) history.Entry {
+func Entry(seq, at, part, parts int64, kind string, public, detail, private []byte) history.Entry {
 	return history.Entry{
-		Seq: dag.Seq(seq), Kind: history.Kind(kind), At: dag.Time(at),
+		Seq: dag.Seq(seq), Kind: history.Kind(kind), At: dag.Time(at), Part: uint32(part), Parts: uint32(parts),
 		Public: bytes.Clone(public), Detail: bytes.Clone(detail), Private: bytes.Clone(private),
 	}
 }

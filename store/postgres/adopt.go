@@ -26,7 +26,15 @@ func (s *Store) Adopt(ctx context.Context, tenant dag.Tenant, stretch store.Stre
 		if t.mine { // all was adopted, only the answer was lost
 			return nil
 		}
-		return t.adopt(prepared)
+		for p := prepared; p != nil; p = p.Rest() {
+			if err := t.adopt(p); err != nil {
+				return err
+			}
+			if p.Last() != 0 {
+				t.head, t.fresh = p.Last(), false
+			}
+		}
+		return nil
 	})
 	if err != nil {
 		return fmt.Errorf("postgres: adopt: %w", err)

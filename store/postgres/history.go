@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	entryColumns = `seq, kind, at, leaf, public, detail, private`
+	entryColumns = `seq, kind, at, leaf, public, detail, private, part, parts`
 
 	queryEntries = `SELECT ` + entryColumns + ` FROM entries WHERE tenant = $1 AND seq > $2 ORDER BY seq LIMIT $3`
 
@@ -25,7 +25,7 @@ const (
 	queryEntriesAt = `SELECT e.* FROM (SELECT DISTINCT unnest($2::bigint[]) AS seq) a
 		CROSS JOIN LATERAL (SELECT ` + entryColumns + ` FROM entries WHERE tenant = $1 AND seq = a.seq OFFSET 0) e ORDER BY e.seq`
 
-	recordedColumns = `n + 1, kind, 0::bigint, 0::bigint, leaf, detail, private`
+	recordedColumns = `n + 1, kind, 0::bigint, 0::bigint, leaf, detail, private, 0::bigint, 0::bigint`
 
 	queryRecords = `SELECT ` + recordedColumns + ` FROM records WHERE tenant = $1 AND n >= $2 ORDER BY n LIMIT $3`
 
@@ -39,7 +39,7 @@ const (
 
 	queryTermsLast = termsOf + `t.key, t.since, t.until, t.value FROM terms t` + termsIn + `t.key DESC, t.since DESC LIMIT a.most) t`
 
-	queryTermsEntries = termsOf + `t.key, t.since, t.until, t.value, coalesce(e.kind, ''), coalesce(e.at, 0), coalesce(e.leaf, 0), e.public, e.detail, e.private
+	queryTermsEntries = termsOf + `t.key, t.since, t.until, t.value, coalesce(e.kind, ''), coalesce(e.at, 0), coalesce(e.leaf, 0), e.public, e.detail, e.private, coalesce(e.part, 0), coalesce(e.parts, 0)
 			FROM terms t LEFT JOIN LATERAL (SELECT * FROM entries WHERE tenant = $1 AND seq = t.since LIMIT 1) e ON true` + termsIn + `t.key, t.since LIMIT a.most) t`
 
 	termsOf = `SELECT a.n, t.* FROM unnest($2::smallint[], $3::bytea[], $4::bigint[], $5::bytea[], $6::bigint[], $7::bigint[])
@@ -54,8 +54,8 @@ const (
 	queryNewest = `SELECT a.n, t.* FROM unnest($2::smallint[], $3::bytea[]) WITH ORDINALITY a (indx, key, n)
 		CROSS JOIN LATERAL (SELECT key, since, until, value FROM terms WHERE tenant = $1 AND indx = a.indx AND key = a.key ORDER BY since DESC LIMIT 1) t`
 
-	queryAddEntries = `INSERT INTO entries (tenant, seq, kind, at, leaf, public, detail, private)
-		SELECT $1, * FROM unnest($2::bigint[], $3::text[], $4::bigint[], $5::bigint[], $6::bytea[], $7::bytea[], $8::bytea[])`
+	queryAddEntries = `INSERT INTO entries (tenant, seq, kind, at, leaf, public, detail, private, part, parts)
+		SELECT $1, * FROM unnest($2::bigint[], $3::text[], $4::bigint[], $5::bigint[], $6::bytea[], $7::bytea[], $8::bytea[], $9::bigint[], $10::bigint[])`
 
 	queryAddTerms = `INSERT INTO terms (tenant, indx, key, since, until, value)
 		SELECT $1, * FROM unnest($2::smallint[], $3::bytea[], $4::bigint[], $5::bigint[], $6::bytea[])`
@@ -128,7 +128,7 @@ func (t *tx) plan(c history.Change) (*history.Plan, *ledger.Tree, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	p, err := c.Plan(known)
+	p, err := history.Decide(c, known)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -183,7 +183,7 @@ func (t *tx) queuePlan(b *pgx.Batch, p *history.Plan, tree *ledger.Tree) error {
 
 func (t *tx) queueEntries(b *pgx.Batch, list []history.Entry) {
 	for from := 0; from < len(list); {
-		var seqs, times, leaves []int64
+		var seqs, times, leaves, part, parts []int64
 		var kinds []string
 		var public, details, private [][]byte
 		for bytes := 0; from < len(list) && len(seqs) < addedRows && bytes < addedBytes; from++ {
@@ -191,9 +191,10 @@ func (t *tx) queueEntries(b *pgx.Batch, list []history.Entry) {
 			seqs, kinds, times = append(seqs, int64(e.Seq)), append(kinds, string(e.Kind)), append(times, int64(e.At))
 			leaves, public = append(leaves, packed.DigestPrefix(e.Leaf())), append(public, e.Public)
 			details, private = append(details, e.Detail), append(private, e.Private)
+			part, parts = append(part, int64(e.Part)), append(parts, int64(e.Parts))
 			bytes += len(e.Public) + len(e.Detail) + len(e.Private)
 		}
-		b.Queue(queryAddEntries, string(t.name), seqs, kinds, times, leaves, public, details, private)
+		b.Queue(queryAddEntries, string(t.name), seqs, kinds, times, leaves, public, details, private, part, parts)
 	}
 }
 
@@ -380,7 +381,7 @@ func eachTerm(rows pgx.Rows, entries bool, fn func(n int, t *history.Term)) erro
 	var e entryRow
 	columns := []any{&n, &key, &since, &until, &value}
 	if entries {
-		columns = append(columns, &e.kind, &e.at, &e.leaf, &e.public, &e.detail, &e.private)
+		columns = append(columns, &e.kind, &e.at, &e.leaf, &e.public, &e.detail, &e.private, &e.part, &e.parts)
 	}
 	_, err := pgx.ForEachRow(rows, columns, func() (err error) {
 		// One allocation for both.
@@ -401,12 +402,13 @@ func eachTerm(rows pgx.Rows, entries bool, fn func(n int, t *history.Term)) erro
 // An entryRow is a row of entries or of the record.
 type entryRow struct {
 	seq, at, leaf           int64
+	part, parts             int64
 	kind                    string
 	public, detail, private pgtype.DriverBytes
 }
 
 func (r *entryRow) entry() history.Entry {
-	return packed.Entry(r.seq, r.at, r.kind, r.public, r.detail, r.private)
+	return packed.Entry(r.seq, r.at, r.part, r.parts, r.kind, r.public, r.detail, r.private)
 }
 
 // checked returns the entry of a row of entries, if it is there and its leaf is what it was.
@@ -417,7 +419,7 @@ func readEntries(of history.Stream, rows pgx.Rows, err error) (list []history.En
 		return nil, err
 	}
 	var r entryRow
-	_, err = pgx.ForEachRow(rows, []any{&r.seq, &r.kind, &r.at, &r.leaf, &r.public, &r.detail, &r.private}, func() error {
+	_, err = pgx.ForEachRow(rows, []any{&r.seq, &r.kind, &r.at, &r.leaf, &r.public, &r.detail, &r.private, &r.part, &r.parts}, func() error {
 		list = append(list, r.entry())
 		if of == history.Record { // the ledger's hashes say whether the leaf is what it was
 			return nil

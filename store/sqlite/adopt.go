@@ -23,9 +23,17 @@ func (s *Store) Adopt(ctx context.Context, tenant dag.Tenant, stretch store.Stre
 	}
 	defer s.gate.RUnlock()
 	erases := false
-	err = s.write(ctx, tenant, func(t *tx) (err error) {
-		erases, err = t.adopt(prepared)
-		return err
+	err = s.write(ctx, tenant, func(t *tx) error {
+		for p := prepared; p != nil; p = p.Rest() {
+			takes, err := t.adopt(p)
+			if err != nil {
+				return err
+			}
+			if erases = erases || takes; p.Last() != 0 {
+				t.head = p.Last()
+			}
+		}
+		return nil
 	})
 	if erases && err == nil || errors.Is(err, store.ErrGap) && len(stretch.Entries) > 0 {
 		err = errors.Join(err, s.emptyLog(ctx))

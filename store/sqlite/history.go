@@ -18,13 +18,13 @@ import (
 )
 
 const (
-	entryColumns = `e.seq, e.kind, e.at, e.leaf, e.public, e.detail, e.private`
+	entryColumns = `e.seq, e.kind, e.at, e.leaf, e.public, e.detail, e.private, e.part, e.parts`
 
 	queryEntries = `SELECT ` + entryColumns + ` FROM entries e WHERE e.tenant = ? AND e.seq > ? ORDER BY e.seq LIMIT ?`
 
 	queryEntriesAt = `SELECT ` + entryColumns + ` FROM json_each(?) j CROSS JOIN entries e ON e.tenant = ? AND e.seq = j.value ORDER BY e.seq`
 
-	recordedColumns = `r.n + 1, r.kind, 0, 0, r.leaf, r.detail, r.private`
+	recordedColumns = `r.n + 1, r.kind, 0, 0, r.leaf, r.detail, r.private, 0, 0`
 
 	queryRecords = `SELECT ` + recordedColumns + ` FROM records r WHERE r.tenant = ? AND r.n >= ? ORDER BY r.n LIMIT ?`
 
@@ -34,7 +34,7 @@ const (
 
 	queryTermsLast = `SELECT t.indx, t.key, t.since, t.until, t.value FROM terms t` + termsIn + `t.key DESC, t.since DESC` + termsLimit
 
-	queryTermsEntries = `SELECT t.indx, t.key, t.since, t.until, t.value, coalesce(e.kind, ''), coalesce(e.at, 0), coalesce(e.leaf, 0), e.public, e.detail, e.private
+	queryTermsEntries = `SELECT t.indx, t.key, t.since, t.until, t.value, coalesce(e.kind, ''), coalesce(e.at, 0), coalesce(e.leaf, 0), e.public, e.detail, e.private, coalesce(e.part, 0), coalesce(e.parts, 0)
 		FROM terms t LEFT JOIN entries e ON e.tenant = ?1 AND e.seq = t.since` + termsIn + `t.key, t.since` + termsLimit
 
 	termsIn = `
@@ -101,7 +101,7 @@ func (t *tx) plan(c history.Change, tree *ledger.Tree) (*history.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := c.Plan(known)
+	p, err := history.Decide(c, known)
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +114,7 @@ func (t *tx) carryOut(p *history.Plan, tree ledger.Tree) error {
 	sorting.Go(p.Sort) // while entries are inserted
 	err := t.insert("entries", &t.entries, len(p.Entries), func(args []any, i int) []any {
 		e := &p.Entries[i]
-		return append(args, t.tenant, int64(e.Seq), string(e.Kind), int64(e.At), packed.DigestPrefix(e.Leaf()), e.Public, e.Detail, e.Private)
+		return append(args, t.tenant, int64(e.Seq), string(e.Kind), int64(e.At), packed.DigestPrefix(e.Leaf()), e.Public, e.Detail, e.Private, int64(e.Part), int64(e.Parts))
 	})
 	sorting.Wait()
 	if err != nil {
@@ -344,7 +344,7 @@ func eachTerm(rows *sql.Rows, err error, entries bool, fn func(history.Term)) er
 	var e entryRow
 	columns := []any{&index, &key, &since, &until, &value}
 	if entries {
-		columns = append(columns, &e.kind, &e.at, &e.leaf, &e.public, &e.detail, &e.private)
+		columns = append(columns, &e.kind, &e.at, &e.leaf, &e.public, &e.detail, &e.private, &e.part, &e.parts)
 	}
 	return each(rows, func() error {
 		// One allocation for both.
@@ -367,12 +367,13 @@ func eachTerm(rows *sql.Rows, err error, entries bool, fn func(history.Term)) er
 // An entryRow is a row of entries or of the record.
 type entryRow struct {
 	seq, at, leaf           int64
+	part, parts             int64
 	kind                    string
 	public, detail, private sql.RawBytes
 }
 
 func (r *entryRow) entry() history.Entry {
-	return packed.Entry(r.seq, r.at, r.kind, r.public, r.detail, r.private)
+	return packed.Entry(r.seq, r.at, r.part, r.parts, r.kind, r.public, r.detail, r.private)
 }
 
 // checked returns the entry of a row of entries, if it is there and its leaf is what it was.
@@ -389,7 +390,7 @@ func readEntries(of history.Stream, rows *sql.Rows, err error) (list []history.E
 			return nil
 		}
 		return packed.CheckLeaf(&list[len(list)-1], r.leaf)
-	}, &r.seq, &r.kind, &r.at, &r.leaf, &r.public, &r.detail, &r.private)
+	}, &r.seq, &r.kind, &r.at, &r.leaf, &r.public, &r.detail, &r.private, &r.part, &r.parts)
 	return list, err
 }
 

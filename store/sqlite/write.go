@@ -140,7 +140,7 @@ func (w *writer) prepare(ctx context.Context) (err error) {
 	w.takeTerm = prepare(queryTakeTerm)
 	w.forget = prepare(queryForget)
 	w.forgetRecord = prepare(queryForgetRecord)
-	w.entries = insert(`entries (tenant, seq, kind, at, leaf, public, detail, private)`, 8)
+	w.entries = insert(`entries (tenant, seq, kind, at, leaf, public, detail, private, part, parts)`, 10)
 	w.terms = insert(`terms (tenant, indx, key, since, until, value)`, 6)
 	w.putCell = prepare(`INSERT INTO cells (tenant, name, value) VALUES (?, ?, ?) ON CONFLICT (tenant, name) DO UPDATE SET value = excluded.value`)
 	w.dropCell = prepare(`DELETE FROM cells WHERE tenant = ? AND name = ?`)

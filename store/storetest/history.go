@@ -106,6 +106,12 @@ func (h *rawHistory) plan(r *rand.Rand) (*history.Plan, *rawHistory) {
 		next.terms = append(slices.Clone(h.terms), p.Begin...)
 	}
 	slices.SortFunc(next.terms, func(a, b history.Term) int { return a.Compare(&b) })
+	if n := len(p.Entries); n > 1 { // what the store sets
+		for i := range n {
+			e := &next.entries[len(h.entries)+i]
+			e.Part, e.Parts = uint32(i+1), uint32(n)
+		}
+	}
 	return p, next
 }
 

@@ -64,6 +64,7 @@ func RunWrites(t *testing.T, writes []Write, fresh func(t *testing.T) Harness) {
 		{"Adopt", testAdopt},
 		{"AdoptRefused", testAdoptRefused},
 		{"AdoptLong", testAdoptLong},
+		{"Parts", testParts},
 		{"TenantList", testTenantList},
 		{"HeadWhile", testHeadWhile},
 		{"Turns", testTurns},

@@ -155,6 +155,7 @@ type copying struct {
 
 	waiting bool // the record goes on with what was made from a view that the target does not have yet
 
+	begun   []store.Stretch // parts of a change that goes on in stretch, which share none with it
 	stretch store.Stretch
 	bytes   int
 	next    dag.Seq // the number that continues the stretch
@@ -298,7 +299,12 @@ func (c *copying) follows(seq dag.Seq) error {
 // for it.
 func (c *copying) flush(last bool) error {
 	numbers := len(c.stretch.Records) + len(c.stretch.Entries)
-	if numbers == 0 || !last && numbers < c.numbers && c.bytes < stretchBytes {
+	inside := false // of a change, which is copied whole
+	if n := len(c.stretch.Entries); n > 0 {
+		e := &c.stretch.Entries[n-1]
+		inside = e.Part != e.Parts && e.Seq == c.next-1
+	}
+	if numbers == 0 || !last && (inside || numbers < c.numbers && c.bytes < stretchBytes) {
 		return nil
 	}
 	if len(c.stretch.Entries) > 0 {
@@ -308,17 +314,29 @@ func (c *copying) flush(last bool) error {
 		}
 		c.stretch.Change = change
 	}
-	if err := c.to.Adopt(c.ctx, c.tenant, c.stretch); errors.Is(err, dag.ErrForm) {
+	if c.begun = append(c.begun, c.stretch); inside && c.next <= c.head {
+		c.stretch = store.Stretch{}
+		return nil
+	}
+	whole := c.begun[len(c.begun)-1]
+	for i := len(c.begun) - 2; i >= 0; i-- {
+		rest := whole
+		whole = c.begun[i]
+		whole.Rest = &rest
+	}
+	if err := c.to.Adopt(c.ctx, c.tenant, whole); errors.Is(err, dag.ErrForm) {
 		return fmt.Errorf("%w: %w", ErrDamaged, err)
 	} else if err != nil {
 		return err
 	}
-	c.report.Turns.Copied += len(c.stretch.Records)
-	for i := range c.stretch.Entries {
-		c.count(&c.stretch.Entries[i]).Copied++
+	for s := &whole; s != nil; s = s.Rest {
+		c.report.Turns.Copied += len(s.Records)
+		for i := range s.Entries {
+			c.count(&s.Entries[i]).Copied++
+		}
 	}
 	c.report.Head = c.next - 1
-	c.stretch, c.bytes = store.Stretch{}, 0
+	c.begun, c.stretch, c.bytes = nil, store.Stretch{}, 0
 	if c.progress != nil {
 		c.progress(c.report.Head)
 	}

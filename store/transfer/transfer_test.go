@@ -324,7 +324,17 @@ func TestDiffers(t *testing.T) {
 					t.Fatal(err)
 				}
 				r.Act.Fact.Source = "another"
-				*e = r.Entry()
+				again := r.Entry()
+				again.Part, again.Parts = e.Part, e.Parts
+				*e = again
+			})
+		},
+		"an act of another change": func(to store.Store) error {
+			return adopted(t, to, 40, func(s *storetest.Stretch) {
+				s.Entries[0].Part, s.Entries[0].Parts = 0, 0
+				for i := 1; i < 6; i++ {
+					s.Entries[i].Part, s.Entries[i].Parts = uint32(i), 5
+				}
 			})
 		},
 		"an act of another time": func(to store.Store) error {

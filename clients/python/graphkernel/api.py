@@ -389,7 +389,7 @@ class Cascade(TypedDict):
     """Revisions that are published, and keep their confidence."""
     lowered: list[LoweredBelief]
     seq: NotRequired[int]
-    """Of the first entry; absent if nothing was recorded."""
+    """As of it all is seen; absent if nothing was recorded."""
 
 
 class CascadeRequest(TypedDict):
@@ -656,7 +656,7 @@ class Decay(TypedDict):
     """Revisions that are published, and keep their confidence."""
     lowered: list[DecayedBelief]
     seq: NotRequired[int]
-    """Of the first entry; absent if nothing was recorded."""
+    """As of it all is seen; absent if nothing was recorded."""
 
 
 class DecayRequest(TypedDict):
@@ -759,6 +759,8 @@ class EnrichedHit(TypedDict):
 
 
 class ErasedTurn(TypedDict):
+    as_of: NotRequired[int]
+    """The number as of which the change is whole: in an event, and in the answer to an erasure; absent in a list."""
     at: str
     by: NotRequired[str]
     """Who asked for it. Absent if that was not recorded."""
@@ -782,6 +784,8 @@ class Erasures(TypedDict):
 
 
 class Event(TypedDict):
+    as_of: NotRequired[int]
+    """The number as of which the change is whole: in an event, and in the answer to an erasure; absent in a list."""
     at: str
     by: NotRequired[str]
     """Who asked for it. Absent if that was not recorded."""
@@ -1954,6 +1958,8 @@ Support = TypedDict(
 
 
 class TaskErased(TypedDict):
+    as_of: NotRequired[int]
+    """The number as of which the change is whole."""
     at: str
     by: NotRequired[str]
     """Who asked for it. Absent if that was not recorded."""

@@ -372,7 +372,7 @@ export interface Cascade {
   /** Revisions that are published, and keep their confidence. */
   excepted: string[];
   lowered: LoweredBelief[];
-  /** Of the first entry; absent if nothing was recorded. */
+  /** As of it all is seen; absent if nothing was recorded. */
   seq?: number;
 }
 
@@ -652,7 +652,7 @@ export interface Decay {
   /** Revisions that are published, and keep their confidence. */
   excepted: string[];
   lowered: DecayedBelief[];
-  /** Of the first entry; absent if nothing was recorded. */
+  /** As of it all is seen; absent if nothing was recorded. */
   seq?: number;
 }
 
@@ -755,6 +755,8 @@ export interface EnrichedHit {
 }
 
 export interface ErasedTurn {
+  /** The number as of which the change is whole: in an event, and in the answer to an erasure; absent in a list. */
+  as_of?: number;
   at: string;
   /** Who asked for it. Absent if that was not recorded. */
   by?: string;
@@ -778,6 +780,8 @@ export interface Erasures {
 }
 
 export interface Event {
+  /** The number as of which the change is whole: in an event, and in the answer to an erasure; absent in a list. */
+  as_of?: number;
   at: string;
   /** Who asked for it. Absent if that was not recorded. */
   by?: string;
@@ -1921,6 +1925,8 @@ export interface Support {
 }
 
 export interface TaskErased {
+  /** The number as of which the change is whole. */
+  as_of?: number;
   at: string;
   /** Who asked for it. Absent if that was not recorded. */
   by?: string;

@@ -142,6 +142,12 @@ func (s *Session) Acts(ctx context.Context, after dag.Seq, limit int) (w api.Kno
 	return w, err
 }
 
+// AsOf returns the number of the view that a question as of a number is about; 0 is the present. Inside of a change it is the one before.
+func (s *Session) AsOf(ctx context.Context, given dag.Seq) (dag.Seq, error) {
+	page, err := Do(ctx, s, view.ListAliases, api.AliasesOf{View: api.View{AsOf: given}, Paging: api.Paging{Limit: 1}})
+	return dag.Seq(page.AsOf), err
+}
+
 // Aliases returns the alias table as of a number; 0 is the present.
 func (s *Session) Aliases(ctx context.Context, asOf dag.Seq) (*normalize.Table, error) {
 	list, _, err := all(api.Paging{}, 0, func(p api.Paging) ([]api.Alias, string, error) {

@@ -10,7 +10,6 @@ import (
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/token"
@@ -94,7 +93,7 @@ func prefixed(prefix, s string) string {
 
 // historyAsOf returns what was said of a statement up to a number; 0 is the present.
 func historyAsOf(s *cli.Session, ctx context.Context, id knowledge.ID, asOf uint64) (acts []api.KnowledgeAct, err error) {
-	if err := notBeyond(ctx, s, asOf); err != nil {
+	if asOf, err = viewed(ctx, s, asOf); err != nil {
 		return nil, err
 	}
 	list, err := s.History(ctx, id)
@@ -118,13 +117,13 @@ func historyAsOf(s *cli.Session, ctx context.Context, id knowledge.ID, asOf uint
 	return acts, nil
 }
 
-// notBeyond refuses a number that the tenant has not come to.
-func notBeyond(ctx context.Context, s *cli.Session, asOf uint64) error {
-	head, err := s.Head(ctx)
-	if err == nil && dag.Seq(asOf) > head {
-		err = fmt.Errorf("%w: %d, and the head of tenant %s is %d", kernel.ErrBeyondHead, asOf, s.Tenant, head)
+// viewed returns the number of the view that a question as of a number is about; 0, the present, is itself.
+func viewed(ctx context.Context, s *cli.Session, asOf uint64) (uint64, error) {
+	if asOf == 0 {
+		return 0, nil
 	}
-	return err
+	at, err := s.AsOf(ctx, dag.Seq(asOf))
+	return uint64(at), err
 }
 
 // endedBy says what the act of a number was to a statement that ended with it.
@@ -182,14 +181,15 @@ func listChanges(a *cli.App, c *cobra.Command, after, asOf dag.Seq, limit int) e
 		if err := s.HoldsTurns(c.Context()); err != nil {
 			return err
 		}
-		if err := notBeyond(c.Context(), s, uint64(asOf)); err != nil {
+		at, err := viewed(c.Context(), s, uint64(asOf))
+		if err != nil {
 			return err
 		}
 		page, err := s.Acts(c.Context(), after, limit)
 		if err != nil {
 			return err
 		}
-		if err := endAt(c.Context(), s, &page, uint64(asOf)); err != nil {
+		if err := endAt(c.Context(), s, &page, at); err != nil {
 			return err
 		}
 		return a.IO.Print(page, func(w io.Writer) {

@@ -137,7 +137,7 @@ func listFacts(a *cli.App, c *cobra.Command, f *factFlags, asOf uint64, after, c
 	if limit < 1 || limit > kernel.MaxFacts {
 		return cli.Usagef("--limit is %d, want 1 to %d", limit, kernel.MaxFacts)
 	}
-	if _, _, err := view.PageInView(after, dag.Seq(asOf)); err != nil {
+	if _, _, err := view.PageInView(after, 0); err != nil {
 		return cli.Usagef("--after, --as-of: %w", err)
 	}
 	if c.Flags().Changed("containing") && (strings.TrimSpace(containing) == "" || after != "") {

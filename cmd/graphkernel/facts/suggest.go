@@ -14,7 +14,6 @@ import (
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/normalize"
 	"github.com/graphkernel/graphkernel/render"
 	"github.com/graphkernel/graphkernel/token"
@@ -95,14 +94,9 @@ func suggestAliases(a *cli.App, ctx context.Context, reasons, known []string, li
 		if err := s.HoldsTurns(ctx); err != nil {
 			return err
 		}
-		head, err := s.Head(ctx)
+		asOf, err := s.AsOf(ctx, asOf)
 		if err != nil {
 			return err
-		}
-		if asOf == 0 {
-			asOf = head
-		} else if asOf > head {
-			return fmt.Errorf("%w: %d, and the head of tenant %s is %d", kernel.ErrBeyondHead, asOf, s.Tenant, head)
 		}
 		bar := a.IO.Counting("reading facts")
 		defer bar.Stop()

@@ -1,1 +1,5 @@
--- From this schema on the pages of the file have checksums. Those of an older file get them before it is applied.
+-- From this schema on the pages of the file have checksums. Those of an older file get them before this is applied.
+
+-- Where an entry is in its change: part 2 of 3. 0 of 0 is the entry of a change of one, and every entry from before.
+ALTER TABLE entries ADD COLUMN part INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE entries ADD COLUMN parts INTEGER NOT NULL DEFAULT 0;
