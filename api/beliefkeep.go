@@ -96,9 +96,9 @@ type Unarchived struct {
 
 // An UnarchivedItem is an item of an archive.
 type UnarchivedItem struct {
-	Item     string            `json:"item" is:"ItemAddress"`
-	Outcome  string            `json:"outcome" is:"changed|unchanged|refused"`
-	Seq      uint64            `json:"seq,omitempty" is:"Seq" doc:"Absent if nothing was recorded."`
-	Reason   string            `json:"reason,omitempty" doc:"Why it was refused, or has not changed."`
-	Conflict []BeliefStatement `json:"conflict,omitempty" doc:"What it would contradict itself by."`
+	Item     string             `json:"item" is:"ItemAddress"`
+	Outcome  string             `json:"outcome" is:"changed|unchanged|refused"`
+	Seq      uint64             `json:"seq,omitempty" is:"Seq" doc:"Absent if nothing was recorded."`
+	Reason   string             `json:"reason,omitempty" doc:"Why it was refused, or has not changed."`
+	Conflict []WrittenStatement `json:"conflict,omitempty" doc:"What it would contradict itself by."`
 }

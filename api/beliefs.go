@@ -1,6 +1,8 @@
 package api
 
 import (
+	"cmp"
+
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/dag"
 )
@@ -76,6 +78,21 @@ type BeliefStatement struct {
 	Not       bool   `json:"not,omitempty" doc:"It is denied." tool:"true if it is not so."`
 }
 
+// A WrittenStatement is a statement as answers have it: with canonical names, and as it was written.
+type WrittenStatement struct {
+	BeliefStatement
+	Written *Written `json:"written,omitempty" doc:"The names as they were written, where these differ; of a text the text. Absent if they are the same, or if nobody kept them."`
+}
+
+// Words are the names as people read them: as they were written, where that is known.
+func (s *WrittenStatement) Words() Written {
+	w := Written{s.Subject, s.Predicate, s.Object}
+	if s.Written != nil {
+		w = Written{cmp.Or(s.Written.Subject, w.Subject), cmp.Or(s.Written.Predicate, w.Predicate), cmp.Or(s.Written.Object, w.Object)}
+	}
+	return w
+}
+
 // A BeliefRequest asks for an operation on what is believed in a space.
 type BeliefRequest struct {
 	Space      string            `json:"space" is:"BeliefSpace" tool:"Such as acme/support."`
@@ -109,26 +126,26 @@ type BeliefLink struct {
 
 // A BeliefLoss is a statement that gave way.
 type BeliefLoss struct {
-	Statement BeliefStatement   `json:"statement"`
-	Premises  []BeliefStatement `json:"premises,omitempty" doc:"It was a rule with these premises."`
-	Item      string            `json:"item" is:"ItemAddress"`
-	Revision  int               `json:"revision"`
-	Conflict  []BeliefStatement `json:"conflict" doc:"A smallest set that cannot be believed together, or that would leave what is given up; the statement is one of it."`
-	Until     *dag.Time         `json:"until,omitempty" doc:"It holds until then, where what it gave way to begins."`
+	Statement WrittenStatement   `json:"statement"`
+	Premises  []WrittenStatement `json:"premises,omitempty" doc:"It was a rule with these premises."`
+	Item      string             `json:"item" is:"ItemAddress"`
+	Revision  int                `json:"revision"`
+	Conflict  []WrittenStatement `json:"conflict" doc:"A smallest set that cannot be believed together, or that would leave what is given up; the statement is one of it."`
+	Until     *dag.Time          `json:"until,omitempty" doc:"It holds until then, where what it gave way to begins."`
 }
 
 // A BeliefOutcome says what an operation did.
 type BeliefOutcome struct {
-	Seq      uint64            `json:"seq,omitempty" is:"Seq" doc:"Absent if nothing was recorded."`
-	Outcome  string            `json:"outcome" is:"changed|unchanged|refused" doc:"Of a request that is not changed, no link and no tag is recorded."`
-	Item     string            `json:"item,omitempty" is:"ItemAddress"`
-	Revision int               `json:"revision,omitempty"`
-	Kept     int               `json:"kept" doc:"Elements that rules and constraints connect with the request and that are kept. All others are, too."`
-	GaveWay  []BeliefLoss      `json:"gave_way" doc:"Of a request that was refused, what would have given way."`
-	Fell     []BeliefStatement `json:"fell" doc:"Conclusions that no longer follow."`
-	Review   []string          `json:"review" doc:"Revisions that depend on what gave way by a link that is no rule: somebody should look at them."`
-	Reason   string            `json:"reason,omitempty" is:"conflict|protected|vouched" doc:"Why it was refused. vouched: a person vouches for what the item states that it would change."`
-	Repeated bool              `json:"repeated,omitempty" doc:"The request was answered before, and this says only where."`
+	Seq      uint64             `json:"seq,omitempty" is:"Seq" doc:"Absent if nothing was recorded."`
+	Outcome  string             `json:"outcome" is:"changed|unchanged|refused" doc:"Of a request that is not changed, no link and no tag is recorded."`
+	Item     string             `json:"item,omitempty" is:"ItemAddress"`
+	Revision int                `json:"revision,omitempty"`
+	Kept     int                `json:"kept" doc:"Elements that rules and constraints connect with the request and that are kept. All others are, too."`
+	GaveWay  []BeliefLoss       `json:"gave_way" doc:"Of a request that was refused, what would have given way."`
+	Fell     []WrittenStatement `json:"fell" doc:"Conclusions that no longer follow."`
+	Review   []string           `json:"review" doc:"Revisions that depend on what gave way by a link that is no rule: somebody should look at them."`
+	Reason   string             `json:"reason,omitempty" is:"conflict|protected|vouched" doc:"Why it was refused. vouched: a person vouches for what the item states that it would change."`
+	Repeated bool               `json:"repeated,omitempty" doc:"The request was answered before, and this says only where."`
 }
 
 // A BaseQuery asks what is believed in a space.
@@ -141,7 +158,7 @@ type BaseQuery struct {
 
 // A HeldStatement is a statement that is believed.
 type HeldStatement struct {
-	BeliefStatement
+	WrittenStatement
 	Item       string    `json:"item" is:"ItemAddress" doc:"That states it, or the rule by which it follows."`
 	Revision   int       `json:"revision"`
 	Derived    bool      `json:"derived,omitempty" doc:"It follows by a rule, and nothing states it."`
@@ -178,14 +195,14 @@ type BeliefProofRequest struct {
 
 // A Support is an element by which a statement is believed.
 type Support struct {
-	Statement BeliefStatement   `json:"statement"`
-	Premises  []BeliefStatement `json:"premises,omitempty"`
-	Item      string            `json:"item" is:"ItemAddress"`
-	Revision  int               `json:"revision"`
-	Turns     []string          `json:"turns,omitempty" is:"UUID"`
-	By        string            `json:"by,omitempty" is:"Asker"`
-	Class     string            `json:"class" is:"inferred|tool|verified|human|published|hard_rule"`
-	Since     uint64            `json:"since" is:"Seq" doc:"The event that began the unbroken belief."`
+	Statement WrittenStatement   `json:"statement"`
+	Premises  []WrittenStatement `json:"premises,omitempty"`
+	Item      string             `json:"item" is:"ItemAddress"`
+	Revision  int                `json:"revision"`
+	Turns     []string           `json:"turns,omitempty" is:"UUID"`
+	By        string             `json:"by,omitempty" is:"Asker"`
+	Class     string             `json:"class" is:"inferred|tool|verified|human|published|hard_rule"`
+	Since     uint64             `json:"since" is:"Seq" doc:"The event that began the unbroken belief."`
 }
 
 // An EndedBelief is a time in which a statement was believed.
@@ -214,10 +231,10 @@ type ImpactQuery struct {
 
 // Impact is what depends on a revision.
 type Impact struct {
-	AsOf  uint64            `json:"as_of" is:"Seq"`
-	Ref   string            `json:"ref" is:"Kref"`
-	Falls []BeliefStatement `json:"falls" doc:"Conclusions that would no longer follow without it."`
-	Links []Dependent       `json:"links" doc:"Revisions that link to it, over any number of links."`
+	AsOf  uint64             `json:"as_of" is:"Seq"`
+	Ref   string             `json:"ref" is:"Kref"`
+	Falls []WrittenStatement `json:"falls" doc:"Conclusions that would no longer follow without it."`
+	Links []Dependent        `json:"links" doc:"Revisions that link to it, over any number of links."`
 }
 
 // A Dependent is a revision that links to another.
@@ -269,19 +286,19 @@ type Conflicts struct {
 
 // A Conflict is a proposal that was not taken.
 type Conflict struct {
-	Seq        uint64            `json:"seq" is:"Seq"`
-	At         dag.Time          `json:"at"`
-	By         string            `json:"by,omitempty" is:"Asker"`
-	Item       string            `json:"item,omitempty" is:"ItemAddress" doc:"That the proposal named."`
-	Statements []BeliefStatement `json:"statements"`
-	Premises   []BeliefStatement `json:"premises,omitempty" doc:"From which the statements were to follow."`
-	ValidFrom  *dag.Time         `json:"valid_from,omitempty"`
-	ValidUntil *dag.Time         `json:"valid_until,omitempty"`
-	Confidence dag.PPM           `json:"confidence" doc:"0 if it was erased."`
-	With       []string          `json:"with" is:"Kref" doc:"Revisions that would have given way."`
-	Turns      []string          `json:"turns,omitempty" is:"UUID"`
-	Reason     string            `json:"reason,omitempty"`
-	Erased     bool              `json:"erased,omitempty"`
+	Seq        uint64             `json:"seq" is:"Seq"`
+	At         dag.Time           `json:"at"`
+	By         string             `json:"by,omitempty" is:"Asker"`
+	Item       string             `json:"item,omitempty" is:"ItemAddress" doc:"That the proposal named."`
+	Statements []WrittenStatement `json:"statements"`
+	Premises   []WrittenStatement `json:"premises,omitempty" doc:"From which the statements were to follow."`
+	ValidFrom  *dag.Time          `json:"valid_from,omitempty"`
+	ValidUntil *dag.Time          `json:"valid_until,omitempty"`
+	Confidence dag.PPM            `json:"confidence" doc:"0 if it was erased."`
+	With       []string           `json:"with" is:"Kref" doc:"Revisions that would have given way."`
+	Turns      []string           `json:"turns,omitempty" is:"UUID"`
+	Reason     string             `json:"reason,omitempty"`
+	Erased     bool               `json:"erased,omitempty"`
 }
 
 // A KrefQuery asks where an address leads.
@@ -332,12 +349,12 @@ type Artifact struct {
 
 // A RevisionElement is a statement of a revision, or a rule.
 type RevisionElement struct {
-	BeliefStatement
-	Premises   []BeliefStatement `json:"premises,omitempty"`
-	ValidFrom  *dag.Time         `json:"valid_from,omitempty"`
-	ValidUntil *dag.Time         `json:"valid_until,omitempty"`
-	Turns      []string          `json:"turns,omitempty" is:"UUID"`
-	Class      string            `json:"class" is:"inferred|tool|verified|human|published|hard_rule"`
+	WrittenStatement
+	Premises   []WrittenStatement `json:"premises,omitempty"`
+	ValidFrom  *dag.Time          `json:"valid_from,omitempty"`
+	ValidUntil *dag.Time          `json:"valid_until,omitempty"`
+	Turns      []string           `json:"turns,omitempty" is:"UUID"`
+	Class      string             `json:"class" is:"inferred|tool|verified|human|published|hard_rule"`
 }
 
 // An ItemTag is a time in which a tag pointed to a revision.
@@ -371,9 +388,9 @@ type NewLink struct {
 
 // A KrefChange says what became of a tag, a deprecation or a link.
 type KrefChange struct {
-	Outcome  string            `json:"outcome" is:"changed|unchanged|refused"`
-	Seq      uint64            `json:"seq,omitempty" is:"Seq"`
-	Conflict []BeliefStatement `json:"conflict,omitempty" doc:"What it would contradict itself by."`
+	Outcome  string             `json:"outcome" is:"changed|unchanged|refused"`
+	Seq      uint64             `json:"seq,omitempty" is:"Seq"`
+	Conflict []WrittenStatement `json:"conflict,omitempty" doc:"What it would contradict itself by."`
 }
 
 // A BeliefEvent says that something was recorded of beliefs. It holds no text.

@@ -164,14 +164,14 @@ func spaceOf(item string) string {
 
 type whyData struct {
 	Space, AsOf string
-	Statement   api.BeliefStatement
+	Statement   api.WrittenStatement
 	Why         api.Why
 }
 
 // whyBelieved says why a statement is believed, down to the turns, or who ended it.
 func whyBelieved(v *visit) (*page, error) {
 	q := v.r.URL.Query()
-	d := whyData{Space: q.Get("space"), AsOf: q.Get("as_of"), Statement: api.BeliefStatement{Subject: q.Get("subject"), Predicate: q.Get("predicate"), Object: q.Get("object"), Not: q.Get("not") != ""}}
+	d := whyData{Space: q.Get("space"), AsOf: q.Get("as_of"), Statement: api.WrittenStatement{BeliefStatement: api.BeliefStatement{Subject: q.Get("subject"), Predicate: q.Get("predicate"), Object: q.Get("object"), Not: q.Get("not") != ""}}}
 	in := api.WhyQuery{Space: d.Space, Subject: d.Statement.Subject, Predicate: d.Statement.Predicate, Object: d.Statement.Object, Not: d.Statement.Not}
 	var err error
 	if in.AsOf, err = number(d.AsOf); err != nil {

@@ -12,8 +12,9 @@ import (
 // A BeliefImpact is what depends on a revision.
 type BeliefImpact struct {
 	Kref
-	Falls []belief.Conclusion // what would not follow without it; without the elements that support it
-	Links []journal.Dependent
+	Falls   []belief.Conclusion // what would not follow without it; without the elements that support it
+	Wording journal.Wording     // of Falls
+	Links   []journal.Dependent
 }
 
 // Impact returns what would fall without a revision, and what links to it over some steps.
@@ -27,7 +28,7 @@ func (k Beliefs) Impact(ctx context.Context, tenant dag.Tenant, a belief.Address
 			return nil, fmt.Errorf("%w: %s has no such revision now", journal.ErrNoItem, a)
 		}
 		of := &BeliefImpact{Kref: *kref}
-		if of.Falls, err = k.falls(ctx, c, tenant, kref); err != nil {
+		if of.Falls, of.Wording, err = k.falls(ctx, c, tenant, kref); err != nil {
 			return stillOf[*BeliefImpact](c.store, nil, err) // the policy is read without regard to the epoch
 		}
 		root := belief.Address{Item: a.Item, Revision: kref.Revision.Number}
@@ -37,16 +38,16 @@ func (k Beliefs) Impact(ctx context.Context, tenant dag.Tenant, a belief.Address
 	})
 }
 
-// falls returns what would not follow without a revision. That is decided by the elements that rules connect with what it says.
-func (k Beliefs) falls(ctx context.Context, c *cache, tenant dag.Tenant, kref *Kref) ([]belief.Conclusion, error) {
+// falls returns what would not follow without a revision, and how that was written. That is decided by the elements that rules connect with what it says.
+func (k Beliefs) falls(ctx context.Context, c *cache, tenant dag.Tenant, kref *Kref) ([]belief.Conclusion, journal.Wording, error) {
 	space := kref.Record.Item.Space()
 	p, _, err := k.kindsOf(ctx, tenant, space, kref.AsOf)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	held, err := c.journal().Near(ctx, tenant, space, kref.Revision.Statements, kref.AsOf)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	var all, without belief.Base
 	for i := range held {
@@ -56,11 +57,17 @@ func (k Beliefs) falls(ctx context.Context, c *cache, tenant dag.Tenant, kref *K
 		}
 	}
 	if len(all) == len(without) {
-		return nil, nil
+		return nil, nil, nil
 	}
 	falls := belief.Fallen(p.Constraints(), all, without)
 	for i := range falls {
 		falls[i].Support = nil
 	}
-	return falls, nil
+	return falls, journal.Worded(func(yield func(journal.Part) bool) {
+		for i := range held {
+			if !yield(held[i].Part) {
+				return
+			}
+		}
+	}), nil
 }

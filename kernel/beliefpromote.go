@@ -200,7 +200,7 @@ func incoming(from []belief.Address, kind string) (list []journal.Link) {
 
 func (k Beliefs) promote(ctx context.Context, tenant dag.Tenant, w *web, r *journal.Revision, done *BeliefPromotion, dry bool) (*journal.Outcome, error) {
 	in := &BeliefRequest{
-		Operator: journal.Propose, Space: r.Item.Space(), Item: done.To, Kind: done.Step.To, Span: belief.Always, Title: r.Title, Summary: r.Summary, Keywords: r.Keywords, Topics: r.Topics,
+		Operator: journal.Propose, Space: r.Item.Space(), Item: done.To, Kind: done.Step.To, Wording: r.Wording, Span: belief.Always, Title: r.Title, Summary: r.Summary, Keywords: r.Keywords, Topics: r.Topics,
 		Confidence: r.Confidence, Reason: done.Reason, Dry: dry,
 	}
 	if r.Withheld {

@@ -76,7 +76,7 @@ func (k Beliefs) taking(ctx context.Context, tenant dag.Tenant, c *journal.Confl
 		return nil, fmt.Errorf("%w: what conflict %d proposed was erased; drop it", ErrNoEvidence, c.Seq)
 	}
 	in := &BeliefRequest{
-		Operator: journal.Revise, Space: c.Space, Item: c.Item, Kind: c.Kind, Statements: c.Statements, Premises: c.Premises, Span: c.Span, Turns: c.Turns, Confidence: c.Confidence, Reason: reason, Dry: dry,
+		Operator: journal.Revise, Space: c.Space, Item: c.Item, Kind: c.Kind, Statements: c.Statements, Premises: c.Premises, Wording: c.Wording, Span: c.Span, Turns: c.Turns, Confidence: c.Confidence, Reason: reason, Dry: dry,
 	}
 	made, err := k.request(ctx, tenant, in)
 	if err != nil {

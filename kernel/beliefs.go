@@ -16,6 +16,7 @@ import (
 	"github.com/graphkernel/graphkernel/belief/kinds"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
+	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/normalize"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/store"
@@ -39,6 +40,7 @@ type BeliefRequest struct {
 	Kind       string      // of a new item; "": fact
 	Statements []belief.Literal
 	Premises   []belief.Literal
+	Wording    journal.Wording // how statements and premises were written that have canonical names already; nil: as they are
 	Span       belief.Span
 	Turns      []dag.TurnID
 	Title      string
@@ -105,27 +107,38 @@ func (k *engine) kindPolicy(ctx context.Context, tenant dag.Tenant, id policy.ID
 	return kinds.Of(r)
 }
 
-// literals brings literals into canonical names under the aliases of now.
-func (k *engine) literals(aliases *normalize.Table, member string, list []belief.Literal) ([]belief.Literal, error) {
-	out := make([]belief.Literal, len(list))
+// literals brings literals into canonical names under the aliases of now, and returns how they were written, where that differs. given is how some of
+// them were written before they got their names.
+func (k *engine) literals(aliases *normalize.Table, member string, list []belief.Literal, given journal.Wording) ([]belief.Literal, journal.Wording, error) {
+	out, wording := make([]belief.Literal, len(list)), journal.Wording{}
 	for i, l := range list {
+		var as knowledge.Written
+		was := given[l]
 		for _, n := range [...]struct {
-			what string
-			from string
-			to   *string
-		}{{"subject", l.Subject, &out[i].Subject}, {"predicate", l.Predicate, &out[i].Predicate}, {"object", l.Object, &out[i].Object}} {
+			what      string
+			from, was string
+			to, as    *string
+		}{{"subject", l.Subject, was.Subject, &out[i].Subject, &as.Subject}, {"predicate", l.Predicate, was.Predicate, &out[i].Predicate, &as.Predicate}, {"object", l.Object, was.Object, &out[i].Object, &as.Object}} {
 			name, err := normalize.Name(n.from)
 			if err != nil {
-				return nil, fmt.Errorf("%s[%d].%s: %w", member, i, n.what, err)
+				return nil, nil, fmt.Errorf("%s[%d].%s: %w", member, i, n.what, err)
 			}
+			*n.to, *n.as = name, cmp.Or(n.was, knowledge.Spelling(n.from, name))
 			if n.what != "predicate" {
-				name = aliases.Resolve(name)
+				*n.to = aliases.Resolve(name)
 			}
-			*n.to = name
+			switch {
+			case *n.as == *n.to:
+				*n.as = ""
+			case *n.as == "" && n.from == name && *n.to != name: // an alias, written as its own name is
+				*n.as = name
+			}
 		}
-		out[i].Not = l.Not
+		if out[i].Not = l.Not; as != (knowledge.Written{}) {
+			wording[out[i]] = as
+		}
 	}
-	return out, nil
+	return out, wording, nil
 }
 
 // SetSpace makes a space of beliefs, or puts it under another policy of kinds; "" is the one that it has, and of a new space beliefs@1. A policy under which what is believed
@@ -270,12 +283,14 @@ func (k Beliefs) request(ctx context.Context, tenant dag.Tenant, in *BeliefReque
 	if err := k.attached(ctx, tenant, in, r); err != nil {
 		return nil, err
 	}
-	if r.Statements, err = k.literals(aliases, "statements", in.Statements); err != nil {
+	var stated, given journal.Wording
+	if r.Statements, stated, err = k.literals(aliases, "statements", in.Statements, in.Wording); err != nil {
 		return nil, err
 	}
-	if r.Premises, err = k.literals(aliases, "premises", in.Premises); err != nil {
+	if r.Premises, given, err = k.literals(aliases, "premises", in.Premises, in.Wording); err != nil {
 		return nil, err
 	}
+	r.Wording = given.With(stated)
 	slices.SortFunc(r.Premises, belief.Literal.Compare)
 	r.Premises = slices.Compact(r.Premises)
 	if len(r.Premises) == 0 {
@@ -564,7 +579,7 @@ func (k Beliefs) Why(ctx context.Context, tenant dag.Tenant, space belief.Space,
 	if err != nil {
 		return nil, err
 	}
-	named, err := k.literals(aliases, "statement", []belief.Literal{of})
+	named, _, err := k.literals(aliases, "statement", []belief.Literal{of}, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -49,6 +49,7 @@ type Request struct {
 	Kind       string      // of a new item that has no name
 	Statements []belief.Literal
 	Premises   []belief.Literal // from which the statements follow, ascending; nil: they are stated
+	Wording    Wording          // of the statements and premises
 	Span       belief.Span
 	Turns      []dag.TurnID // that they rest on
 	Rank       Rank         // of the statements, by who wrote; its Event is 0
@@ -105,6 +106,7 @@ type Outcome struct {
 	Protects bool                // it was refused since something that would give way is protected
 	Vouched  bool                // it was refused since it would change an item in which a person vouches for something
 	Again    bool                // the request was answered before, and this is only where
+	Wording  Wording             // of the literals that the outcome names
 }
 
 // operation is a request on its way into the history.

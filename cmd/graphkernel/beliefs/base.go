@@ -69,7 +69,7 @@ func printHeld(w io.Writer, list []api.HeldStatement) {
 	t := cli.NewTable(w, header...)
 	for i := range list {
 		h := &list[i]
-		since, what := any(h.Since), said(h.BeliefStatement)
+		since, what := any(h.Since), said(h.WrittenStatement)
 		if h.Derived {
 			since, what = "", what+", by rule"
 		}
@@ -80,6 +80,7 @@ func printHeld(w io.Writer, list []api.HeldStatement) {
 		t.AppendRow(row)
 	}
 	t.Render()
+	cutHint(w, slices.ContainsFunc(list, func(h api.HeldStatement) bool { return isCut(h.WrittenStatement) }))
 }
 
 func whyCommand(a *cli.App) *cobra.Command {
@@ -173,13 +174,15 @@ The statements are as graphkernel belief base has them.`,
 }
 
 func printDiff(w io.Writer, d *api.BaseDiff) {
+	cut := false
 	for _, side := range []struct {
 		sign string
 		of   []api.HeldStatement
 	}{{"-", d.Removed}, {"+", d.Added}} {
 		for i := range side.of {
 			h := &side.of[i]
-			line := side.sign + " " + said(h.BeliefStatement)
+			line := side.sign + " " + said(h.WrittenStatement)
+			cut = cut || isCut(h.WrittenStatement)
 			if when := holds(h.ValidFrom, h.ValidUntil); when != "" {
 				line += ", holds " + when
 			}
@@ -189,5 +192,6 @@ func printDiff(w io.Writer, d *api.BaseDiff) {
 			fmt.Fprintf(w, "%s, %s\n", line, address(h.Item, h.Revision))
 		}
 	}
+	cutHint(w, cut)
 	fmt.Fprintf(w, "%d came and %d went from %d to %d\n", len(d.Added), len(d.Removed), d.From, d.To)
 }

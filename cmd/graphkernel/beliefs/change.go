@@ -326,10 +326,10 @@ func printRefusal(w io.Writer, o *operator, r *api.BeliefRequest, out *api.Belie
 
 // conflictOf says in words what a statement gave way to.
 func conflictOf(o *operator, l *api.BeliefLoss) string {
-	var others []api.BeliefStatement
+	var others []api.WrittenStatement
 	own := false
 	for _, s := range l.Conflict {
-		if s == l.Statement && !own {
+		if s.BeliefStatement == l.Statement.BeliefStatement && !own {
 			own = true
 			continue
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -148,7 +149,15 @@ func printRevision(w io.Writer, r *api.ItemRevision) {
 	}
 	for i := range r.Statements {
 		e := &r.Statements[i]
-		fmt.Fprintf(w, "  %s%s, %s\n", said(e.BeliefStatement), because(e.Premises), oneLine(e.Class, widestName))
+		if isCut(e.WrittenStatement) || slices.ContainsFunc(e.Premises, isCut) {
+			fmt.Fprintf(w, "  %s\n", whole(e.WrittenStatement, "  "))
+			for _, p := range e.Premises {
+				fmt.Fprintf(w, "    because %s\n", whole(p, "    "))
+			}
+			fmt.Fprintf(w, "    %s\n", oneLine(e.Class, widestName))
+		} else {
+			fmt.Fprintf(w, "  %s%s, %s\n", said(e.WrittenStatement), because(e.Premises), oneLine(e.Class, widestName))
+		}
 		if when := holds(e.ValidFrom, e.ValidUntil); when != "" {
 			fmt.Fprintf(w, "    holds %s\n", when)
 		}

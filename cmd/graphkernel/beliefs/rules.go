@@ -168,7 +168,7 @@ graphkernel belief base.`,
 			return ask(a, c, view.BeliefRules, in, spaceHint(args[0], 0), func(w io.Writer, out *api.BeliefBase) {
 				for i := range out.Statements {
 					s := &out.Statements[i]
-					fmt.Fprintf(w, "%s\n    %s\n", said(s.BeliefStatement), address(s.Item, s.Revision))
+					fmt.Fprintf(w, "%s\n    %s\n", whole(s.WrittenStatement, ""), address(s.Item, s.Revision))
 				}
 				fmt.Fprintf(w, "%s, as of %d, under %s\n", cli.Count(len(out.Statements), "rule"), out.AsOf, out.Policy)
 			})

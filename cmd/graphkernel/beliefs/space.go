@@ -190,12 +190,16 @@ with are the revisions that would have given way.`,
 func printConflicts(w io.Writer, space string, list []api.Conflict) {
 	for i := range list {
 		one := &list[i]
-		what := saidAll(one.Statements, "; ")
+		fmt.Fprintf(w, "%d  %s%s%s\n", one.Seq, one.At, by(one.By), reason(one.Reason))
 		if one.Erased {
-			what = erased
+			fmt.Fprintf(w, "    %s\n", erased)
 		}
-		what += because(one.Premises)
-		fmt.Fprintf(w, "%d  %s  %s%s%s\n", one.Seq, one.At, what, by(one.By), reason(one.Reason))
+		for _, s := range one.Statements {
+			fmt.Fprintf(w, "    %s\n", whole(s, "    "))
+		}
+		for _, p := range one.Premises {
+			fmt.Fprintf(w, "    because %s\n", whole(p, "    "))
+		}
 		for _, ref := range one.With {
 			fmt.Fprintf(w, "    against %s\n", oneLine(ref, len(ref)))
 		}
