@@ -137,7 +137,19 @@ func (k Beliefs) Promote(ctx context.Context, tenant dag.Tenant, space belief.Sp
 	if err != nil {
 		return nil, err
 	}
-	for _, promotion := range rules.Promote(p, w.candidates(uses, tags, conflicts), now) {
+	promotions := rules.Promote(p, w.candidates(uses, tags, conflicts), now)
+	listed, _, err := k.kindsOf(ctx, tenant, space, w.asOf)
+	if err != nil {
+		return nil, err
+	}
+	for _, promotion := range promotions { // before anything is recorded
+		if to := promotion.Step.To; to != "" {
+			if err := listed.Allow(to); err != nil {
+				return nil, fmt.Errorf("a step of %s leads there: %w", id, err)
+			}
+		}
+	}
+	for _, promotion := range promotions {
 		done := BeliefPromotion{Promotion: promotion}
 		r := w.revisions[w.of[belief.Item(promotion.ID)]]
 		done.From = belief.Address{Item: r.Item, Revision: r.Number}

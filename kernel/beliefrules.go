@@ -83,6 +83,7 @@ func (k Beliefs) taking(ctx context.Context, tenant dag.Tenant, c *journal.Confl
 		return nil, err
 	}
 	k.decideUnder(ctx, made, in, p, id)
+	made.Allow = nil // the kind was that of a proposal, which is recorded
 	return &made.Request, nil
 }
 

@@ -232,7 +232,7 @@ func (k Beliefs) underPolicyOf(ctx context.Context, tenant dag.Tenant, space bel
 // decideUnder sets what follows from the policy of the space: the constraints, and what the statements are worth.
 func (k Beliefs) decideUnder(ctx context.Context, r *beliefRequest, in *BeliefRequest, p kinds.Policy, id string) {
 	named := kindsByName(p)
-	r.Policy, r.Constraints, r.Limits = id, p.Constraints(), limitsOf(named)
+	r.Policy, r.Constraints, r.Limits, r.Allow = id, p.Constraints(), limitsOf(named), p.Allow
 	if !believes(ctx) {
 		r.Waiting = journal.MaxWaiting
 	}

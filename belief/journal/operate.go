@@ -47,6 +47,10 @@ type Request struct {
 	NewSpace   bool        // make the space, under Policy, if it is not there
 	Item       belief.Item // "": the one that holds a conflicting or an equal statement, else a new one
 	Kind       string      // of a new item that has no name
+
+	// Allow refuses kinds that no new item may be of; nil: it may be of any.
+	Allow func(kind string) error
+
 	Statements []belief.Literal
 	Premises   []belief.Literal // from which the statements follow, ascending; nil: they are stated
 	Wording    Wording          // of the statements and premises
@@ -227,6 +231,9 @@ func (o *operation) Plan(k *history.State) (*history.Plan, error) {
 	}
 	b, err := w.explored(k, &o.exploring)
 	if err != nil {
+		return nil, err
+	}
+	if err := w.allowed(); err != nil {
 		return nil, err
 	}
 	d, err := o.decide(k, b)

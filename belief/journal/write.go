@@ -64,6 +64,20 @@ func (w *writing) losses(b *base, lost []belief.Loss) (list []Loss) {
 	return list
 }
 
+// allowed refuses a request whose statements would become an item of a kind that no new item may be of. An item that is there keeps its kind.
+func (w *writing) allowed() error {
+	if w.Allow == nil || w.Operator == Contract {
+		return nil
+	}
+	if w.Item == "" {
+		return w.Allow(w.Kind)
+	}
+	if s := w.items[w.Item]; s != nil && s.newest > 0 {
+		return nil
+	}
+	return w.Allow(w.Item.Kind())
+}
+
 // refuse records a proposal that was not taken.
 func (w *writing) refuse(b *base, err *belief.ConflictError) (*history.Plan, error) {
 	w.outcome.Result, w.outcome.GaveWay, w.outcome.Protects = Refused, w.losses(b, err.Lost), errors.Is(err, belief.ErrProtected)
