@@ -243,6 +243,8 @@ type Dependent struct {
 	Type  string `json:"type"`
 	To    string `json:"to" is:"Kref"`
 	Depth int    `json:"depth"`
+
+	Deprecated bool `json:"deprecated,omitempty" doc:"Its item is deprecated, so nothing of it is believed."`
 }
 
 // A BaseDiffQuery asks how two bases of a space differ.
@@ -266,12 +268,25 @@ type ItemsQuery struct {
 	AsOf  uint64 `json:"as_of,omitempty" is:"Seq" doc:"0 is the present."`
 	Limit int    `json:"limit,omitempty" is:"1..1000" default:"100"`
 	After string `json:"after,omitempty" doc:"next of the page before."`
+
+	Deprecated bool `json:"deprecated,omitempty" doc:"Deprecated items, too."`
 }
 
 // Items is a page of items, by ascending name.
 type Items struct {
-	Items []string `json:"items" is:"ItemAddress"`
-	Next  string   `json:"next,omitempty" is:"Next"`
+	Items   []ListedItem `json:"items"`
+	LeftOut int          `json:"left_out,omitempty" doc:"Deprecated items of the page, which are not listed unless they are asked for."`
+	Next    string       `json:"next,omitempty" is:"Next"`
+}
+
+// A ListedItem is an item with what is current of it.
+type ListedItem struct {
+	Item       string            `json:"item" is:"ItemAddress"`
+	Revision   int               `json:"revision,omitempty" doc:"That current points to. Absent if nothing of the item is believed."`
+	Statements []RevisionElement `json:"statements" doc:"Of that revision. They are not believed while the item is deprecated."`
+	Title      string            `json:"title,omitempty"`
+	Deprecated bool              `json:"deprecated,omitempty"`
+	Erased     bool              `json:"erased,omitempty" doc:"What the revision said is gone, with the turns that it rested on."`
 }
 
 // A ConflictsQuery asks for the proposals that were not taken.

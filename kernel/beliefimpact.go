@@ -3,6 +3,8 @@ package kernel
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/belief/journal"
@@ -15,6 +17,8 @@ type BeliefImpact struct {
 	Falls   []belief.Conclusion // what would not follow without it; without the elements that support it
 	Wording journal.Wording     // of Falls
 	Links   []journal.Dependent
+
+	Deprecated map[belief.Item]bool // items of Links that are
 }
 
 // Impact returns what would fall without a revision, and what links to it over some steps.
@@ -34,8 +38,24 @@ func (k Beliefs) Impact(ctx context.Context, tenant dag.Tenant, a belief.Address
 		root := belief.Address{Item: a.Item, Revision: kref.Revision.Number}
 		of.Links, err = c.beliefLinks.dependents(ctx, tenant, root, depth, kref.AsOf)
 		of.Links = scopeOf(ctx).dependents(root, of.Links, depth)
+		if err == nil {
+			of.Deprecated, err = c.deprecated(ctx, tenant, of.Links, kref.AsOf)
+		}
 		return stillOf(c.store, of, err)
 	})
+}
+
+// deprecated returns the items of dependents that are deprecated as of a number.
+func (c *cache) deprecated(ctx context.Context, tenant dag.Tenant, list []journal.Dependent, asOf dag.Seq) (map[belief.Item]bool, error) {
+	all := map[belief.Item]bool{}
+	for _, l := range list {
+		all[l.From.Item] = false
+	}
+	now, err := c.journal().Now(ctx, tenant, slices.Sorted(maps.Keys(all)), asOf)
+	for _, item := range now {
+		all[item.Item] = item.Deprecated
+	}
+	return all, err
 }
 
 // falls returns what would not follow without a revision, and how that was written. That is decided by the elements that rules connect with what it says.

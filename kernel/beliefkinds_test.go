@@ -71,10 +71,12 @@ func TestUnlistedKinds(t *testing.T) {
 	}
 	for _, op := range []journal.Operator{journal.Revise, journal.Expand, journal.Propose} {
 		for name, set := range map[string]func(*kernel.BeliefRequest){
-			" of a kind":                func(in *kernel.BeliefRequest) { in.Kind = "fakt" },
-			" to a new name":            func(in *kernel.BeliefRequest) { in.Item = "kref://acme/desk/new.fakt" },
-			" of what is there":         func(in *kernel.BeliefRequest) { in.Kind, in.Statements = "fakt", plain.Statements },
-			" that would wait, as dry":  func(in *kernel.BeliefRequest) { in.Kind, in.Dry, in.Statements[0] = "fakt", true, plain.Statements[0].Negated() },
+			" of a kind":        func(in *kernel.BeliefRequest) { in.Kind = "fakt" },
+			" to a new name":    func(in *kernel.BeliefRequest) { in.Item = "kref://acme/desk/new.fakt" },
+			" of what is there": func(in *kernel.BeliefRequest) { in.Kind, in.Statements = "fakt", plain.Statements },
+			" that would wait, as dry": func(in *kernel.BeliefRequest) {
+				in.Kind, in.Dry, in.Statements[0] = "fakt", true, plain.Statements[0].Negated()
+			},
 			" that would be refused":    func(in *kernel.BeliefRequest) { in.Kind, in.Statements[0] = "fakt", plain.Statements[0].Negated() },
 			" with a key and a premise": func(in *kernel.BeliefRequest) { in.Kind, in.Key, in.Premises = "fakt", "k", plain.Statements },
 		} {

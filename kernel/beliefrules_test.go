@@ -56,7 +56,7 @@ func TestResolveConflict(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	resolve(two, journal.Dropped, false)
-	must(k.Beliefs().Act(ctx, tenant, journal.Act{Item: must(k.Beliefs().Items(ctx, tenant, beliefSpace, "", 1, 0))[0], Tag: journal.Published, Number: 2}))
+	must(k.Beliefs().Act(ctx, tenant, journal.Act{Item: must(k.Beliefs().Items(ctx, tenant, beliefSpace, "", 1, 0))[0].Item, Tag: journal.Published, Number: 2}))
 	if r := resolve(three, journal.Taken, false); r.Outcome.Result != journal.Refused || r.Seq != 0 || waiting() != 1 {
 		t.Errorf("what is published: %+v, %d wait", r.Outcome, waiting())
 	}
@@ -161,8 +161,10 @@ func TestBeliefRules(t *testing.T) {
 	if err := k.Policies().Register(ctx, tenant, p); err != nil {
 		t.Fatal(err)
 	}
-	must(k.Beliefs().SetSpace(ctx, tenant, beliefSpace, "binding@1"))
-	for _, kind := range []string{"law", "fact", "habit", "preference"} { // hard alone, neither, always alone, and one that is not listed
+	for _, kind := range []string{"preference", "law", "fact", "habit"} { // one that is not listed, since the policy came after it; hard alone, neither, always alone
+		if kind == "law" {
+			must(k.Beliefs().SetSpace(ctx, tenant, beliefSpace, "binding@1"))
+		}
 		r := asking(journal.Revise, kind, "is", "kept")
 		r.Kind = kind
 		must(k.Beliefs().Operate(ctx, tenant, r))
@@ -172,7 +174,7 @@ func TestBeliefRules(t *testing.T) {
 	}
 	item := must(k.Beliefs().Items(ctx, tenant, beliefSpace, "", 1, 0))[0]
 	for i, success := range []bool{true, false, true} {
-		u, record, err := k.Beliefs().Used(ctx, tenant, belief.Address{Item: item}, success)
+		u, record, err := k.Beliefs().Used(ctx, tenant, belief.Address{Item: item.Item}, success)
 		if err != nil || u.Of.Revision != 1 || record.Uses != i+1 {
 			t.Fatalf("%+v, %+v, %v", u, record, err)
 		}

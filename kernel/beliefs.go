@@ -546,8 +546,8 @@ func (k Beliefs) Spaces(ctx context.Context, tenant dag.Tenant) (map[belief.Spac
 	return all, err
 }
 
-// Items returns up to limit items of a space above a name, ascending.
-func (k Beliefs) Items(ctx context.Context, tenant dag.Tenant, space belief.Space, after string, limit int, asOf dag.Seq) ([]belief.Item, error) {
+// Items returns up to limit items of a space above a name, ascending, with what is current of them. Deprecated ones are among them.
+func (k Beliefs) Items(ctx context.Context, tenant dag.Tenant, space belief.Space, after string, limit int, asOf dag.Seq) ([]journal.ItemNow, error) {
 	asOf, err := k.asOfHead(ctx, tenant, asOf)
 	if err != nil {
 		return nil, err
@@ -555,7 +555,11 @@ func (k Beliefs) Items(ctx context.Context, tenant dag.Tenant, space belief.Spac
 	if _, err := k.spaceOf(ctx, tenant, space, asOf); err != nil {
 		return nil, err
 	}
-	return k.journal().Names(ctx, tenant, space, after, limit, asOf)
+	names, err := k.journal().Names(ctx, tenant, space, after, limit, asOf)
+	if err != nil {
+		return nil, err
+	}
+	return k.journal().Now(ctx, tenant, names, asOf)
 }
 
 // Conflicts returns the proposals that were not taken.

@@ -44,13 +44,10 @@ const (
 type Request struct {
 	Operator   Operator
 	Space      belief.Space
-	NewSpace   bool        // make the space, under Policy, if it is not there
-	Item       belief.Item // "": the one that holds a conflicting or an equal statement, else a new one
-	Kind       string      // of a new item that has no name
-
-	// Allow refuses kinds that no new item may be of; nil: it may be of any.
-	Allow func(kind string) error
-
+	NewSpace   bool                    // make the space, under Policy, if it is not there
+	Item       belief.Item             // "": the one that holds a conflicting or an equal statement, else a new one
+	Kind       string                  // of a new item that has no name
+	Allow      func(kind string) error // refuses kinds that no new item may be of; nil: it may be of any
 	Statements []belief.Literal
 	Premises   []belief.Literal // from which the statements follow, ascending; nil: they are stated
 	Wording    Wording          // of the statements and premises

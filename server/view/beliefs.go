@@ -279,7 +279,7 @@ func beliefImpact(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in a
 		w.Falls = append(w.Falls, statement(f.Literal, of.Wording))
 	}
 	for _, l := range of.Links {
-		w.Links = append(w.Links, api.Dependent{Ref: l.From.String(), Type: l.Type, To: l.To, Depth: l.Depth})
+		w.Links = append(w.Links, api.Dependent{Ref: l.From.String(), Type: l.Type, To: l.To, Depth: l.Depth, Deprecated: of.Deprecated[l.From.Item]})
 	}
 	return w, nil
 }
@@ -324,12 +324,21 @@ func listItems(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.
 	if err != nil {
 		return api.Items{}, err
 	}
-	w := api.Items{Items: []string{}}
+	w := api.Items{Items: []api.ListedItem{}}
 	for _, item := range list {
-		w.Items = append(w.Items, string(item))
+		if item.Deprecated && !in.Deprecated {
+			w.LeftOut++
+			continue
+		}
+		one := api.ListedItem{Item: string(item.Item), Deprecated: item.Deprecated, Statements: []api.RevisionElement{}}
+		if item.Current != nil {
+			r := itemRevision(item.Current)
+			one.Revision, one.Statements, one.Title, one.Erased = r.Revision, r.Statements, r.Title, r.Erased
+		}
+		w.Items = append(w.Items, one)
 	}
 	if len(list) == limit {
-		w.Next = list[limit-1].Name()
+		w.Next = list[limit-1].Item.Name()
 	}
 	return w, nil
 }

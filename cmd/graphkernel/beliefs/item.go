@@ -191,7 +191,7 @@ func impactCommand(a *cli.App) *cobra.Command {
 		Long: `Lists the conclusions that would no longer follow without a revision, and the revisions that link to it,
 over any number of links. Nothing changes. The result, as JSON:
 
-  {"as_of","ref","falls":[{"subject","predicate","object","not"}],"links":[{"ref","type","to","depth"}]}
+  {"as_of","ref","falls":[{"subject","predicate","object","not"}],"links":[{"ref","type","to","depth","deprecated"}]}
 
 ` + addressHelp,
 		Example: `  graphkernel belief impact kref://acme/support/4f1c0a.fact`,
@@ -223,7 +223,11 @@ func printImpact(w io.Writer, of *api.Impact) {
 	if len(of.Links) > 0 {
 		t := cli.NewTable(w, "depth", "revision", "link", "to")
 		for _, l := range of.Links {
-			t.AppendRow([]any{l.Depth, oneLine(l.Ref, len(l.Ref)), oneLine(l.Type, widestName), oneLine(l.To, len(l.To))})
+			ref := oneLine(l.Ref, len(l.Ref))
+			if l.Deprecated {
+				ref += ", deprecated"
+			}
+			t.AppendRow([]any{l.Depth, ref, oneLine(l.Type, widestName), oneLine(l.To, len(l.To))})
 		}
 		t.Render()
 	}
