@@ -205,22 +205,37 @@ type Support struct {
 	Since     uint64             `json:"since" is:"Seq" doc:"The event that began the unbroken belief."`
 }
 
-// An EndedBelief is a time in which a statement was believed.
+// An EndedBelief is an unbroken time in which a statement was believed.
 type EndedBelief struct {
-	Item     string `json:"item" is:"ItemAddress"`
-	Revision int    `json:"revision"`
-	Since    uint64 `json:"since" is:"Seq"`
-	Until    uint64 `json:"until" is:"Seq" doc:"The number of the entry that ended it."`
-	By       string `json:"by,omitempty" is:"Asker" doc:"Who ended it."`
-	Reason   string `json:"reason,omitempty"`
+	Since   uint64            `json:"since" is:"Seq"`
+	Until   uint64            `json:"until" is:"Seq" doc:"The number of the entry that ended it."`
+	Derived bool              `json:"derived,omitempty" doc:"At its end it followed from others, and nothing stated it."`
+	Ending  string            `json:"ending" is:"given_up|contradicted|deprecated|moved|policy" doc:"given_up: what stated it, or what it followed from, was contracted. contradicted: it gave way to what contradicts it. deprecated: the item was. moved: current points to another revision of the item. policy: the space came under another policy."`
+	At      dag.Time          `json:"at" doc:"When it ended."`
+	By      string            `json:"by,omitempty" is:"Asker" doc:"Who ended it."`
+	Reason  string            `json:"reason,omitempty"`
+	Lost    []Support         `json:"lost" doc:"What ended with it: what stated it, or of what it followed from the part that fell."`
+	Instead *WrittenStatement `json:"instead,omitempty" doc:"What contradicts it and was believed from then on."`
 }
 
-// A Why says why a statement is believed, or why not any more.
+// An ErasedRevision is a revision whose words were erased with a turn that it rested on.
+type ErasedRevision struct {
+	Item     string `json:"item" is:"ItemAddress"`
+	Revision int    `json:"revision"`
+	Seq      uint64 `json:"seq" is:"Seq"`
+	Turn     string `json:"turn,omitempty" is:"UUID" doc:"That was erased."`
+	Erasure  uint64 `json:"erasure,omitempty" is:"Seq" doc:"The number of the erasure."`
+}
+
+// A Why says why a statement is believed, or what became of it.
 type Why struct {
-	AsOf     uint64        `json:"as_of" is:"Seq"`
-	Believed bool          `json:"believed"`
-	Support  []Support     `json:"support" doc:"A set of elements from which it follows."`
-	Ended    []EndedBelief `json:"ended" doc:"Times in which it was stated and that have ended."`
+	AsOf      uint64           `json:"as_of" is:"Seq"`
+	Statement WrittenStatement `json:"statement" doc:"That was asked about."`
+	State     string           `json:"state" is:"believed|ended|erased|never" doc:"ended: it was believed. erased: nothing that is left ever made it believed, and revisions of the space were erased, which may have. never: no revision made it believed."`
+	Believed  bool             `json:"believed"`
+	Support   []Support        `json:"support" doc:"A set of elements from which it follows."`
+	Ended     []EndedBelief    `json:"ended" doc:"Times in which it was believed and that have ended, among the newest 512 changes of what it could follow from."`
+	Erased    []ErasedRevision `json:"erased,omitempty" doc:"Of the state erased: these revisions may have stated it. Their words are gone."`
 }
 
 // An ImpactQuery asks what would stand without a revision.

@@ -177,7 +177,12 @@ func whyBelieved(v *visit) (*page, error) {
 	if in.AsOf, err = number(d.AsOf); err != nil {
 		return nil, refused(http.StatusBadRequest, "As of: %v", err)
 	}
-	d.Why, err = ask(v, api.ExplainBelief, in)
+	if d.Why, err = ask(v, api.ExplainBelief, in); err == nil {
+		d.Statement = d.Why.Statement
+		if n := len(d.Why.Support); n > 0 && d.Why.Support[n-1].Statement.BeliefStatement == d.Statement.BeliefStatement {
+			d.Statement = d.Why.Support[n-1].Statement // as whoever stated it wrote it
+		}
+	}
 	return &page{"Why is it believed?", "why", &d, ""}, err
 }
 

@@ -570,43 +570,6 @@ func (k Beliefs) Conflicts(ctx context.Context, tenant dag.Tenant, space belief.
 	return k.journal().Conflicts(ctx, tenant, space, history.Forever-1)
 }
 
-// A BeliefWhy says why a literal is believed in a space, or why not any more.
-type BeliefWhy struct {
-	AsOf    dag.Seq
-	Support []journal.Believed // a set of elements from which it follows, none of which can be left out; nil: it is not believed
-	Ended   []journal.Stretch  // times in which it was stated and that have ended
-}
-
-// Why says why a literal is believed, or why not any more. Names are as they are written.
-func (k Beliefs) Why(ctx context.Context, tenant dag.Tenant, space belief.Space, of belief.Literal, asOf dag.Seq) (*BeliefWhy, error) {
-	aliases, err := k.facts().Aliases(ctx, tenant, 0)
-	if err != nil {
-		return nil, err
-	}
-	named, _, err := k.literals(aliases, "statement", []belief.Literal{of}, nil)
-	if err != nil {
-		return nil, err
-	}
-	b, err := k.Base(ctx, tenant, space, asOf, nil)
-	if err != nil {
-		return nil, err
-	}
-	p, _, err := k.kindsOf(ctx, tenant, space, b.AsOf)
-	if err != nil {
-		return nil, err
-	}
-	why := &BeliefWhy{AsOf: b.AsOf}
-	for _, i := range belief.Support(p.Constraints(), b.Elements, named[0], belief.Always) {
-		why.Support = append(why.Support, b.Held[i])
-	}
-	stretches, err := k.journal().Stated(ctx, tenant, space, named[0], b.AsOf)
-	if err != nil {
-		return nil, err
-	}
-	why.Ended = slices.DeleteFunc(stretches, func(s journal.Stretch) bool { return s.Until == history.Forever })
-	return why, nil
-}
-
 // Changes returns up to limit of what was recorded of beliefs above a number, ascending.
 func (k Beliefs) Changes(ctx context.Context, tenant dag.Tenant, after dag.Seq, limit int) ([]journal.Recorded, error) {
 	return k.journal().Recorded(ctx, tenant, after, limit)

@@ -249,20 +249,44 @@ func explainBelief(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in 
 	if err != nil {
 		return api.Why{}, err
 	}
-	w := api.Why{AsOf: uint64(why.AsOf), Believed: len(why.Support) > 0, Support: []api.Support{}, Ended: []api.EndedBelief{}}
-	for i := range why.Support {
-		h := &why.Support[i]
+	w := api.Why{AsOf: uint64(why.AsOf), Statement: statement(why.Of, why.Wording), Support: supports(why.Support), Ended: []api.EndedBelief{}}
+	switch w.Believed = len(why.Support) > 0; {
+	case w.Believed:
+		w.State = "believed"
+	case len(why.Ended) > 0:
+		w.State = "ended"
+	case len(why.Erased) > 0:
+		w.State = "erased"
+	default:
+		w.State = "never"
+	}
+	for i := range why.Ended {
+		e := &why.Ended[i]
+		one := api.EndedBelief{Since: uint64(e.Since), Until: uint64(e.Until), Derived: e.Derived, Ending: string(e.Ending), At: e.At, By: e.By, Reason: e.Why, Lost: supports(e.Lost)}
+		if e.Instead != nil {
+			s := statement(e.Instead.Stated().Literal, e.Instead.Revision.Wording)
+			one.Instead = &s
+		}
+		w.Ended = append(w.Ended, one)
+	}
+	for _, r := range why.Erased {
+		w.Erased = append(w.Erased, api.ErasedRevision{Item: string(r.Item), Revision: r.Number, Seq: uint64(r.Seq), Turn: turnOrNone(r.By.Turn), Erasure: uint64(r.By.Seq)})
+	}
+	return w, nil
+}
+
+// supports shows elements with who wrote them.
+func supports(list []journal.Believed) []api.Support {
+	all := []api.Support{}
+	for i := range list {
+		h := &list[i]
 		s := h.Stated()
-		w.Support = append(w.Support, api.Support{
+		all = append(all, api.Support{
 			Statement: statement(s.Literal, h.Revision.Wording), Premises: premises(s.Premises, h.Revision.Wording), Item: string(h.Revision.Item), Revision: h.Revision.Number, Turns: turnIDs(s.Turns),
 			By: h.Revision.By, Class: classes[s.Rank.Class], Since: uint64(h.Element().Rank.Event),
 		})
 	}
-	for i := range why.Ended {
-		e := &why.Ended[i]
-		w.Ended = append(w.Ended, api.EndedBelief{Item: string(e.Revision.Item), Revision: e.Revision.Number, Since: uint64(e.Since), Until: uint64(e.Until), By: e.By, Reason: e.Why})
-	}
-	return w, nil
+	return all
 }
 
 func beliefImpact(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.ImpactQuery) (api.Impact, error) {

@@ -1,0 +1,267 @@
+package journal
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/graphkernel/graphkernel/belief"
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/history"
+)
+
+// An Ending is how a period ended.
+type Ending string
+
+// The endings.
+const (
+	GivenUp      Ending = "given_up"     // its item was left without it
+	Contradicted Ending = "contradicted" // likewise, and since then something is believed that contradicts it
+	Deprecated   Ending = "deprecated"   // its item was deprecated
+	Moved        Ending = "moved"        // current was pointed to another revision of its item
+	Policy       Ending = "policy"       // the space came under another policy, by which it followed no longer
+)
+
+// A Period is an unbroken time in which a literal was believed: stated, or derived by rules and constraints.
+type Period struct {
+	Since, Until dag.Seq    // it was believed as of Since and not as of Until; history.Forever while it is believed
+	Derived      bool       // at its end nothing stated it
+	Support      []Believed // at its end: elements from which it followed, none of which can be left out
+
+	// Of a period that has ended:
+	Lost    []Believed // those of Support that ended with it
+	Ending  Ending
+	At      dag.Time
+	By      string    // who ended it
+	Why     string    // the reason that was given
+	Instead *Believed // of one that was contradicted: what is believed instead
+}
+
+// mostMoments bounds the changes that Periods looks at: the newest ones of what the literal could follow from.
+const mostMoments = 512
+
+// A stretch is a time in which one element was believed.
+type stretch struct {
+	Believed
+	until dag.Seq
+}
+
+// Periods returns the times up to a number in which a literal was believed in a space, ascending, as far as the newest changes say that its neighbourhood
+// saw. under are the policies of the space, ascending, and constraints those of one. What was erased was never there.
+func (b Base) Periods(ctx context.Context, tenant dag.Tenant, s belief.Space, of belief.Literal, asOf dag.Seq, under []SpacePolicy, constraints func(policy string) (*belief.Constraints, error)) ([]Period, error) {
+	all, err := b.stretches(ctx, tenant, s, of)
+	if err != nil {
+		return nil, err
+	}
+	moments := map[dag.Seq]bool{}
+	for i := range all {
+		moments[all[i].Since] = true
+		if all[i].until != history.Forever {
+			moments[all[i].until] = true
+		}
+	}
+	for i := range under {
+		moments[under[i].Seq] = true
+	}
+	order := slices.DeleteFunc(slices.Sorted(maps.Keys(moments)), func(seq dag.Seq) bool { return seq > asOf })
+	order = order[max(0, len(order)-mostMoments):]
+	c := &belief.Constraints{}
+	var list []Period
+	var open *Period
+	for _, seq := range order {
+		for i := range under {
+			if under[i].Seq <= seq {
+				if c, err = constraints(under[i].Policy); err != nil {
+					return nil, err
+				}
+			}
+		}
+		live := slices.DeleteFunc(slices.Clone(all), func(x stretch) bool { return x.Since > seq || x.until <= seq })
+		support, ok := supporting(c, live, of)
+		if !ok {
+			continue // between the entries of one change
+		}
+		switch {
+		case support != nil && open == nil:
+			list = append(list, Period{Since: seq, Until: history.Forever})
+			open = &list[len(list)-1]
+			fallthrough
+		case support != nil:
+			open.Support = support
+			open.Derived = !slices.ContainsFunc(live, func(x stretch) bool { s := x.Stated(); return s.Literal == of && s.Premises == nil })
+		case open != nil:
+			if err := b.ended(ctx, tenant, open, seq, c, live); err != nil {
+				return nil, err
+			}
+			open = nil
+		}
+	}
+	return list, nil
+}
+
+// supporting are elements from which a literal follows; nil: it does not. It reports false if they contradict each other.
+func supporting(c *belief.Constraints, live []stretch, of belief.Literal) (list []Believed, ok bool) {
+	base := make(belief.Base, len(live))
+	for i := range live {
+		base[i] = live[i].Element()
+	}
+	if _, ok := belief.Consistent(c, base); !ok {
+		return nil, false
+	}
+	for _, i := range belief.Support(c, base, of, belief.Always) {
+		list = append(list, live[i].Believed)
+	}
+	return list, true
+}
+
+// stretches are the times of all elements by which a literal can ever have followed: those of its slot, those of the slots of their premises, and so on.
+func (b Base) stretches(ctx context.Context, tenant dag.Tenant, s belief.Space, of belief.Literal) (list []stretch, _ error) {
+	asked, next := map[belief.Slot]bool{of.Slot(): true}, []belief.Slot{of.Slot()}
+	for len(next) > 0 {
+		ranges := make([]history.Range, len(next))
+		for i, slot := range next {
+			ranges[i] = history.Range{Index: indexElements, Prefix: slotPrefix(s, slot)}
+		}
+		now := next
+		next = nil
+		for from := 0; from < len(ranges); from += history.MaxRanges {
+			lists, err := b.Terms(ctx, tenant, ranges[from:min(from+history.MaxRanges, len(ranges))])
+			if err != nil {
+				return nil, err
+			}
+			for n := range lists {
+				found, err := b.stretchesOf(ctx, tenant, lists[n], now[from+n])
+				if err != nil {
+					return nil, err
+				}
+				for i := range found {
+					for _, p := range found[i].Stated().Premises {
+						if slot := p.Slot(); !asked[slot] {
+							asked[slot] = true
+							next = append(next, slot)
+						}
+					}
+				}
+				list = append(list, found...)
+			}
+		}
+		if len(list) > MaxNeighbours {
+			return nil, fmt.Errorf("%w: %d, at most %d", ErrTooWide, len(list), MaxNeighbours)
+		}
+	}
+	slices.SortFunc(list, func(x, y stretch) int {
+		return cmp.Or(cmp.Compare(x.Since, y.Since), cmp.Compare(x.Revision.Seq, y.Revision.Seq), cmp.Compare(x.Part.At, y.Part.At))
+	})
+	return list, nil
+}
+
+// stretchesOf reads the terms of a slot. A rule is counted in the slot of what it derives alone.
+func (b Base) stretchesOf(ctx context.Context, tenant dag.Tenant, terms []history.Term, slot belief.Slot) (list []stretch, _ error) {
+	entries, err := b.entriesAt(ctx, tenant, entriesOf(terms))
+	if err != nil {
+		return nil, err
+	}
+	revisions := map[dag.Seq]*Revision{}
+	for i := range terms {
+		held, err := believed(terms[i:i+1], revisions, entries)
+		if err != nil {
+			return nil, err
+		}
+		if len(held) == 1 && held[0].Stated().Slot() == slot {
+			list = append(list, stretch{held[0], terms[i].Until})
+		}
+	}
+	return list, nil
+}
+
+// ended says how a period ended with an entry. live is what is believed since.
+func (b Base) ended(ctx context.Context, tenant dag.Tenant, p *Period, seq dag.Seq, c *belief.Constraints, live []stretch) error {
+	p.Until, p.Ending = seq, GivenUp
+	for _, was := range p.Support {
+		if !slices.ContainsFunc(live, func(x stretch) bool {
+			return x.Part.At == was.Part.At && x.Revision.Seq == was.Revision.Seq && x.Since == was.Since
+		}) {
+			p.Lost = append(p.Lost, was)
+		}
+	}
+	entries, err := b.entriesAt(ctx, tenant, []dag.Seq{seq})
+	if err != nil {
+		return err
+	}
+	e, ok := entries[seq]
+	if !ok || !IsKind(e.Kind) {
+		return fmt.Errorf("number %d ended what is believed, and is no entry of beliefs; the store is damaged", seq)
+	}
+	r, err := readEntry(&e)
+	if err != nil {
+		return err
+	}
+	p.At = e.At
+	switch r := r.(type) {
+	case *Revision:
+		p.By, p.Why = r.By, r.Reason
+	case *Tag:
+		if p.By, p.Why = r.By, r.Reason; r.Number != 0 {
+			p.Ending = Moved
+		}
+	case *Deprecation:
+		p.Ending, p.By, p.Why = Deprecated, r.By, r.Reason
+		return nil
+	case *SpacePolicy:
+		p.Ending, p.By = Policy, r.By
+		return nil
+	}
+	for _, lost := range p.Lost {
+		for i := range live {
+			if s := live[i].Stated(); s.Premises == nil && lost.Stated().Premises == nil && c.Conflict(s.Literal, lost.Stated().Literal) && s.Span.Overlaps(lost.Stated().Span) {
+				p.Ending, p.Instead = Contradicted, &live[i].Believed
+				return nil
+			}
+		}
+	}
+	return nil
+}
+
+// Policies returns the policies that a space came under up to a number, ascending.
+func (b Base) Policies(ctx context.Context, tenant dag.Tenant, s belief.Space, asOf dag.Seq) (list []SpacePolicy, _ error) {
+	lists, err := b.Terms(ctx, tenant, []history.Range{{Index: indexSpaces, Prefix: []byte(s)}})
+	if err != nil {
+		return nil, err
+	}
+	for i := range lists[0] {
+		if t := &lists[0][i]; string(t.Key) == string(s) && t.Since <= asOf {
+			list = append(list, SpacePolicy{Space: s, Policy: string(t.Value), Seq: t.Since})
+		}
+	}
+	slices.SortFunc(list, func(x, y SpacePolicy) int { return cmp.Compare(x.Seq, y.Seq) })
+	return list, nil
+}
+
+// Erased returns the revisions of items of a space, up to a number and ascending, that rest on some turns and whose private half was erased.
+func (b Base) Erased(ctx context.Context, tenant dag.Tenant, s belief.Space, turns []dag.TurnID, asOf dag.Seq) (list []*Revision, _ error) {
+	seen := map[dag.Seq]bool{}
+	for some := range slices.Chunk(turns, history.MaxRanges) {
+		ranges := make([]history.Range, len(some))
+		for i, turn := range some {
+			ranges[i] = history.Range{Index: indexRests, Prefix: turn[:]}
+		}
+		err := b.collect(ctx, tenant, ranges, func(_ int, e *history.Entry) error {
+			if e.Kind != KindRevision || e.Private != nil || e.Seq > asOf || seen[e.Seq] {
+				return nil
+			}
+			seen[e.Seq] = true
+			r, err := ReadRevision(e)
+			if err == nil && r.Item.Space() == s {
+				list = append(list, r)
+			}
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	slices.SortFunc(list, func(x, y *Revision) int { return cmp.Compare(x.Seq, y.Seq) })
+	return list, nil
+}
