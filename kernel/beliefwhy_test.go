@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/belief/journal"
@@ -111,12 +112,15 @@ func (d *beliefHistory) act(t *testing.T) {
 func TestWhyOfRandomHistories(t *testing.T) {
 	endings, states := map[journal.Ending]int{}, map[string]int{}
 	for seed := range uint64(12) {
-		k, s, _ := ruledBeliefs(t, "is")
+		c := newClocked(t)
+		k, s := c.Kernel, c.store
+		believing(t, k, "is")
 		if err := k.Policies().Register(t.Context(), tenant, must(policy.Bind("free@1", kinds.New(belief.Constraints{}, nil)))); err != nil {
 			t.Fatal(err)
 		}
 		d := &beliefHistory{Rand: rand.New(rand.NewPCG(seed, 3)), k: k, now: "is", turns: chain(t, k, 6)}
 		for range 45 {
+			c.now = c.now.Add(time.Second)
 			d.act(t)
 		}
 		held := make([][]journal.Believed, len(d.moments))

@@ -26,7 +26,7 @@ const (
 
 // A Period is an unbroken time in which a literal was believed: stated, or derived by rules and constraints.
 type Period struct {
-	Since, Until dag.Seq    // it was believed as of Since and not as of Until; history.Forever while it is believed
+	Since, Until dag.Seq    // of the last entry of the change that began it, and of the one that ended it; history.Forever while it is believed
 	Derived      bool       // at its end nothing stated it
 	Support      []Believed // at its end: elements from which it followed, none of which can be left out
 
@@ -67,10 +67,14 @@ func (b Base) Periods(ctx context.Context, tenant dag.Tenant, s belief.Space, of
 	}
 	order := slices.DeleteFunc(slices.Sorted(maps.Keys(moments)), func(seq dag.Seq) bool { return seq > asOf })
 	order = order[max(0, len(order)-mostMoments):]
+	marks, err := b.marks(ctx, tenant, order)
+	if err != nil {
+		return nil, err
+	}
 	c := &belief.Constraints{}
 	var list []Period
 	var open *Period
-	for _, seq := range order {
+	for n, seq := range order {
 		for i := range under {
 			if under[i].Seq <= seq {
 				if c, err = constraints(under[i].Policy); err != nil {
@@ -78,42 +82,79 @@ func (b Base) Periods(ctx context.Context, tenant dag.Tenant, s belief.Space, of
 				}
 			}
 		}
-		live := slices.DeleteFunc(slices.Clone(all), func(x stretch) bool { return x.Since > seq || x.until <= seq })
-		support, ok := supporting(c, live, of)
-		if !ok {
-			continue // between the entries of one change
+		if n+1 < len(order) && marks[n].same(marks[n+1]) {
+			continue // between the entries of one change nothing is believed
 		}
+		live := slices.DeleteFunc(slices.Clone(all), func(x stretch) bool { return x.Since > seq || x.until <= seq })
+		support := supporting(c, live, of)
 		switch {
-		case support != nil && open == nil:
-			list = append(list, Period{Since: seq, Until: history.Forever})
-			open = &list[len(list)-1]
-			fallthrough
 		case support != nil:
+			if open == nil {
+				list = append(list, Period{Since: seq, Until: history.Forever})
+				open = &list[len(list)-1]
+			}
 			open.Support = support
 			open.Derived = !slices.ContainsFunc(live, func(x stretch) bool { s := x.Stated(); return s.Literal == of && s.Premises == nil })
 		case open != nil:
-			if err := b.ended(ctx, tenant, open, seq, c, live); err != nil {
-				return nil, err
-			}
+			open.ended(seq, marks[n], c, live)
 			open = nil
 		}
 	}
 	return list, nil
 }
 
-// supporting are elements from which a literal follows; nil: it does not. It reports false if they contradict each other.
-func supporting(c *belief.Constraints, live []stretch, of belief.Literal) (list []Believed, ok bool) {
+// A mark is what the entry says with which something changed.
+type mark struct {
+	record  record
+	at      dag.Time
+	by, why string
+}
+
+// same reports whether two entries are of one change: of the same instant and caller. All entries of a change have its time.
+func (m mark) same(o mark) bool { return m.at == o.at && m.by == o.by }
+
+// marks reads entries, in the order of their numbers.
+func (b Base) marks(ctx context.Context, tenant dag.Tenant, seqs []dag.Seq) ([]mark, error) {
+	entries, err := b.entriesAt(ctx, tenant, seqs)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]mark, len(seqs))
+	for i, seq := range seqs {
+		e, ok := entries[seq]
+		if !ok || !IsKind(e.Kind) {
+			return nil, fmt.Errorf("number %d changed what is believed, and is no entry of beliefs; the store is damaged", seq)
+		}
+		r, err := readEntry(&e)
+		if err != nil {
+			return nil, err
+		}
+		m := mark{record: r, at: e.At}
+		switch r := r.(type) {
+		case *Revision:
+			m.by, m.why = r.By, r.Reason
+		case *Tag:
+			m.by, m.why = r.By, r.Reason
+		case *Deprecation:
+			m.by, m.why = r.By, r.Reason
+		case *SpacePolicy:
+			m.by = r.By
+		}
+		list[i] = m
+	}
+	return list, nil
+}
+
+// supporting are elements from which a literal follows; nil: it does not.
+func supporting(c *belief.Constraints, live []stretch, of belief.Literal) (list []Believed) {
 	base := make(belief.Base, len(live))
 	for i := range live {
 		base[i] = live[i].Element()
 	}
-	if _, ok := belief.Consistent(c, base); !ok {
-		return nil, false
-	}
 	for _, i := range belief.Support(c, base, of, belief.Always) {
 		list = append(list, live[i].Believed)
 	}
-	return list, true
+	return list
 }
 
 // stretches are the times of all elements by which a literal can ever have followed: those of its slot, those of the slots of their premises, and so on.
@@ -177,8 +218,8 @@ func (b Base) stretchesOf(ctx context.Context, tenant dag.Tenant, terms []histor
 }
 
 // ended says how a period ended with an entry. live is what is believed since.
-func (b Base) ended(ctx context.Context, tenant dag.Tenant, p *Period, seq dag.Seq, c *belief.Constraints, live []stretch) error {
-	p.Until, p.Ending = seq, GivenUp
+func (p *Period) ended(seq dag.Seq, m mark, c *belief.Constraints, live []stretch) {
+	p.Until, p.Ending, p.At, p.By, p.Why = seq, GivenUp, m.at, m.by, m.why
 	for _, was := range p.Support {
 		if !slices.ContainsFunc(live, func(x stretch) bool {
 			return x.Part.At == was.Part.At && x.Revision.Seq == was.Revision.Seq && x.Since == was.Since
@@ -186,42 +227,26 @@ func (b Base) ended(ctx context.Context, tenant dag.Tenant, p *Period, seq dag.S
 			p.Lost = append(p.Lost, was)
 		}
 	}
-	entries, err := b.entriesAt(ctx, tenant, []dag.Seq{seq})
-	if err != nil {
-		return err
-	}
-	e, ok := entries[seq]
-	if !ok || !IsKind(e.Kind) {
-		return fmt.Errorf("number %d ended what is believed, and is no entry of beliefs; the store is damaged", seq)
-	}
-	r, err := readEntry(&e)
-	if err != nil {
-		return err
-	}
-	p.At = e.At
-	switch r := r.(type) {
-	case *Revision:
-		p.By, p.Why = r.By, r.Reason
+	switch r := m.record.(type) {
 	case *Tag:
-		if p.By, p.Why = r.By, r.Reason; r.Number != 0 {
+		if r.Number != 0 {
 			p.Ending = Moved
 		}
 	case *Deprecation:
-		p.Ending, p.By, p.Why = Deprecated, r.By, r.Reason
-		return nil
+		p.Ending = Deprecated
+		return
 	case *SpacePolicy:
-		p.Ending, p.By = Policy, r.By
-		return nil
+		p.Ending = Policy
+		return
 	}
 	for _, lost := range p.Lost {
 		for i := range live {
 			if s := live[i].Stated(); s.Premises == nil && lost.Stated().Premises == nil && c.Conflict(s.Literal, lost.Stated().Literal) && s.Span.Overlaps(lost.Stated().Span) {
 				p.Ending, p.Instead = Contradicted, &live[i].Believed
-				return nil
+				return
 			}
 		}
 	}
-	return nil
 }
 
 // Policies returns the policies that a space came under up to a number, ascending.
