@@ -49,7 +49,7 @@ func (k Beliefs) ResolveConflict(ctx context.Context, tenant dag.Tenant, r journ
 			return err
 		}
 		out.Resolution = r
-		if out.Advice, err = k.advice(ctx, tenant, c, now); err != nil || r.How != journal.Taken && dry {
+		if out.Advice, err = k.advice(ctx, tenant, c, p.Constraints(), now); err != nil || r.How != journal.Taken && dry {
 			return err
 		}
 		var request *journal.Request
@@ -87,18 +87,32 @@ func (k Beliefs) taking(ctx context.Context, tenant dag.Tenant, c *journal.Confl
 	return &made.Request, nil
 }
 
-// advice judges a conflict against each revision that would give way.
-func (k Beliefs) advice(ctx context.Context, tenant dag.Tenant, c *journal.Conflict, now dag.Time) (list []rules.Verdict, _ error) {
+// advice judges a conflict against each revision that would give way. Under the constraints of now a space may hold both.
+func (k Beliefs) advice(ctx context.Context, tenant dag.Tenant, c *journal.Conflict, constraints *belief.Constraints, now dag.Time) (list []rules.Verdict, _ error) {
 	for _, with := range c.With {
 		record, err := k.journal().Item(ctx, tenant, with.Item, history.Forever-1)
 		if err != nil {
 			return nil, err
 		}
 		if old := record.Numbered(with.Revision); old != nil {
-			list = append(list, rules.Judge(rules.Side{By: c.By, At: c.At, Confidence: c.Confidence}, rules.Side{By: old.By, At: old.At, Confidence: old.Confidence}, now))
+			list = append(list, rules.Judge(rules.Side{By: c.By, At: c.At, Confidence: c.Confidence}, rules.Side{By: old.By, At: old.At, Confidence: old.Confidence}, together(constraints, c, old), now))
 		}
 	}
 	return list, nil
+}
+
+// together reports whether a space can hold what a conflict proposes beside a revision.
+func together(constraints *belief.Constraints, c *journal.Conflict, old *journal.Revision) bool {
+	var both belief.Base
+	for _, l := range c.Statements {
+		both = append(both, belief.Element{Literal: l, Premises: c.Premises, Span: c.Span})
+	}
+	for i := range old.Statements {
+		s := &old.Statements[i]
+		both = append(both, belief.Element{Literal: s.Literal, Premises: s.Premises, Span: s.Span})
+	}
+	_, ok := belief.Consistent(constraints, both)
+	return ok && !c.Erased && !old.Erased
 }
 
 // Rules returns all statements of the constraints of a space, as of a number, 0 is now. Nothing shortens the list.

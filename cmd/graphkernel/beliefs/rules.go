@@ -58,7 +58,7 @@ with links promoted_to. What was promoted before is not promoted again. The resu
 		},
 		ValidArgsFunction: a.Stores.CompleteSpaces(),
 	}
-	c.Flags().StringVar(&in.Policy, "policy", "", "a policy of the type promotion_policy_v1 (default: promotion@1)")
+	c.Flags().StringVar(&in.Policy, "policy", "", "a policy of the type promotion_policy_v1 (default: promotion@2)")
 	c.Flags().BoolVar(&in.DryRun, "dry-run", false, "change nothing; show what would happen")
 	cli.NoFiles(c, "policy")
 	return c
