@@ -87,6 +87,13 @@ func TestPromotionOnce(t *testing.T) {
 	if list := must(k.Beliefs().Promote(ctx, tenant, beliefSpace, "", false)); len(list) != 0 {
 		t.Errorf("the second run: %v", promoted(list))
 	}
+	others := rules.New([]rules.Step{{From: "observation", To: "fact", Counts: rules.Evidence, Threshold: 3, Others: true}})
+	if err := k.Policies().Register(ctx, tenant, must(policy.Bind("others@1", others))); err != nil {
+		t.Fatal(err)
+	}
+	if list := must(k.Beliefs().Promote(ctx, tenant, beliefSpace, "others@1", true)); len(list) != 0 {
+		t.Errorf("what it was promoted from counts again: %v", promoted(list))
+	}
 	for n := range 3 {
 		tell(t, k, belief.Item(fmt.Sprintf("kref://acme/desk/more%d.observation", n)), time.Time{})
 	}
