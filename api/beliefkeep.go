@@ -43,7 +43,7 @@ type AbstractionRequest struct {
 	Statements  []BeliefStatement `json:"statements" min:"1" max:"64"`
 	Specificity dag.PPM           `json:"specificity" doc:"How much of what the originals say it says. From 0.7 on it takes their place."`
 	Item        string            `json:"item,omitempty" is:"ItemAddress" doc:"The item whose revision this becomes. Without it, the item that holds an equal statement, else a new one."`
-	Kind        string            `json:"kind,omitempty" is:"ItemKind" default:"fact" doc:"Of a new item."`
+	Kind        string            `json:"kind,omitempty" is:"ItemKind" default:"fact" doc:"Of a new item: one that the policy of the space lists."`
 	Title       string            `json:"title,omitempty" is:"BeliefReason"`
 	Summary     string            `json:"summary,omitempty"`
 	Confidence  *dag.PPM          `json:"confidence,omitempty" doc:"The least of the originals' if left out."`

@@ -74,7 +74,7 @@ type Spaces struct {
 type BeliefStatement struct {
 	Subject   string `json:"subject" is:"Name" tool:"What it is about."`
 	Predicate string `json:"predicate" is:"Name" tool:"A verb or an attribute."`
-	Object    string `json:"object" is:"Name" tool:"An entity or a value."`
+	Object    string `json:"object" is:"Name" tool:"An entity or a value; text: and a text, for a text."`
 	Not       bool   `json:"not,omitempty" doc:"It is denied." tool:"true if it is not so."`
 }
 
@@ -99,12 +99,12 @@ type BeliefRequest struct {
 	Item       string            `json:"item,omitempty" is:"ItemAddress" doc:"The item whose revision this becomes. Without it, the item that holds a conflicting or an equal statement, else a new one." tool:"-"`
 	Statements []BeliefStatement `json:"statements" min:"1" max:"64" tool:"All of them are meant."`
 	Premises   []BeliefStatement `json:"premises,omitempty" max:"16" doc:"The statements follow from these: they are believed as long as all of these are." tool:"-"`
-	Kind       string            `json:"kind,omitempty" is:"ItemKind" default:"fact" doc:"Of a new item." tool:"fact, preference, observation, procedure, …"`
+	Kind       string            `json:"kind,omitempty" is:"ItemKind" default:"fact" doc:"Of a new item: one that the policy of the space lists." tool:"fact, preference, observation, procedure, …"`
 	ValidFrom  *dag.Time         `json:"valid_from,omitempty" tool:"Holds from then: a date or RFC 3339."`
 	ValidUntil *dag.Time         `json:"valid_until,omitempty" tool:"Holds before then."`
 	Turns      []dag.TurnID      `json:"turns,omitempty" max:"256" doc:"The turns that the statements rest on: their text goes when these lose theirs." tool:"The recorded turns that say so."`
-	Title      string            `json:"title,omitempty" is:"BeliefReason" tool:"-"`
-	Summary    string            `json:"summary,omitempty" tool:"-"`
+	Title      string            `json:"title,omitempty" is:"BeliefReason" tool:"A few words that name it."`
+	Summary    string            `json:"summary,omitempty" tool:"The text: in sentences, as it should be read."`
 	Keywords   []string          `json:"keywords,omitempty" max:"64" tool:"-"`
 	Topics     []string          `json:"topics,omitempty" max:"64" tool:"-"`
 	Artifacts  []Artifact        `json:"artifacts,omitempty" max:"16" doc:"Of the revision; their names are unique in it." tool:"-"`
@@ -145,7 +145,7 @@ type BeliefOutcome struct {
 	Fell     []WrittenStatement `json:"fell" doc:"Conclusions that no longer follow."`
 	Review   []string           `json:"review" doc:"Revisions that depend on what gave way by a link that is no rule: somebody should look at them."`
 	Reason   string             `json:"reason,omitempty" is:"conflict|protected|vouched" doc:"Why it was refused. vouched: a person vouches for what the item states that it would change."`
-	Repeated bool               `json:"repeated,omitempty" doc:"The request was answered before, and this says only where."`
+	Repeated bool               `json:"repeated,omitempty" doc:"The request was answered before, and this says only where; or a proposal says what its proposer said already: unchanged, it is believed; refused, it waits."`
 }
 
 // A BaseQuery asks what is believed in a space.

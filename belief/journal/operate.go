@@ -135,7 +135,7 @@ func (o *operation) Needs(k *history.State) history.Needs {
 	}
 	n := o.explore(k)
 	if o.Waiting > 0 {
-		n = join(n, waiting(k))
+		n = join(n, waiting(k, o.Space))
 	}
 	if n.None() && o.Operator != Contract && o.Rank.Class >= belief.Human && o.bound.may(o.of, o.Kind) {
 		n = o.bound.needs(k, o.Space)
@@ -232,6 +232,9 @@ func (o *operation) Plan(k *history.State) (*history.Plan, error) {
 	}
 	if err := w.allowed(); err != nil {
 		return nil, err
+	}
+	if w.repeats(b) {
+		return &history.Plan{}, nil
 	}
 	d, err := o.decide(k, b)
 	var refused *belief.ConflictError

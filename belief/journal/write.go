@@ -83,7 +83,14 @@ func (w *writing) refuse(b *base, err *belief.ConflictError) (*history.Plan, err
 	w.outcome.Result, w.outcome.GaveWay, w.outcome.Protects = Refused, w.losses(b, err.Lost), errors.Is(err, belief.ErrProtected)
 	w.outcome.Vouched = errors.Is(err, errVouched)
 	w.worded(b)
-	if w.Operator != Propose || w.Dry {
+	if w.Operator != Propose {
+		return &history.Plan{}, nil
+	}
+	if waits := w.waits(); waits != 0 {
+		w.outcome.Seq, w.outcome.Again = waits, true
+		return &history.Plan{}, nil
+	}
+	if w.Dry {
 		return &history.Plan{}, nil
 	}
 	if err := w.room(); err != nil {
