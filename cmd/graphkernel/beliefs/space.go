@@ -182,19 +182,15 @@ func printItems(w io.Writer, list *api.Items) {
 	cutHint(w, cut)
 	fmt.Fprintln(w, cli.Count(len(list.Items), "item"))
 	if list.LeftOut > 0 {
-		fmt.Fprintf(w, "%s not listed; see them with: --deprecated\n", wasOrWere(list.LeftOut, "deprecated item"))
+		is, them := "is", "it"
+		if list.LeftOut > 1 {
+			is, them = "are", "them"
+		}
+		fmt.Fprintf(w, "%s %s not listed; see %s with: --deprecated\n", cli.Count(list.LeftOut, "deprecated item"), is, them)
 	}
 	if list.Next != "" {
 		fmt.Fprintf(w, "the next page: --after %s\n", visibleLine(list.Next))
 	}
-}
-
-// wasOrWere counts what something happened to.
-func wasOrWere(n int, what string) string {
-	if n == 1 {
-		return cli.Count(n, what) + " is"
-	}
-	return cli.Count(n, what) + " are"
 }
 
 const mostItems = 1000
