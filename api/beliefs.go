@@ -104,7 +104,7 @@ type BeliefRequest struct {
 	ValidUntil *dag.Time         `json:"valid_until,omitempty" tool:"Holds before then."`
 	Turns      []dag.TurnID      `json:"turns,omitempty" max:"256" doc:"The turns that the statements rest on: their text goes when these lose theirs." tool:"The recorded turns that say so."`
 	Title      string            `json:"title,omitempty" is:"BeliefReason" tool:"A few words that name it."`
-	Summary    string            `json:"summary,omitempty" tool:"The text: in sentences, as it should be read."`
+	Summary    string            `json:"summary,omitempty" max:"65536" tool:"The text: in sentences, as it should be read."`
 	Keywords   []string          `json:"keywords,omitempty" max:"64" tool:"-"`
 	Topics     []string          `json:"topics,omitempty" max:"64" tool:"-"`
 	Artifacts  []Artifact        `json:"artifacts,omitempty" max:"16" doc:"Of the revision; their names are unique in it." tool:"-"`

@@ -156,6 +156,9 @@ func selecting(s *Server, role access.Role) sdk.Middleware {
 				shown.Tools = slices.DeleteFunc(slices.Clone(result.Tools), func(t *sdk.Tool) bool { return hidden(t.Name) })
 				return &shown, err
 			case *sdk.InitializeResult:
+				if result == nil { // it was refused
+					return result, err
+				}
 				shown := *result
 				shown.Instructions = instructionsFor(selected, role)
 				return &shown, err
