@@ -43,7 +43,7 @@ type AbstractionRequest struct {
 	Statements  []BeliefStatement `json:"statements" min:"1" max:"64"`
 	Specificity dag.PPM           `json:"specificity" doc:"How much of what the originals say it says. From 0.7 on it takes their place."`
 	Item        string            `json:"item,omitempty" is:"ItemAddress" doc:"The item whose revision this becomes. Without it, the item that holds an equal statement, else a new one."`
-	Kind        string            `json:"kind,omitempty" is:"ItemKind" default:"fact" doc:"Of a new item."`
+	Kind        string            `json:"kind,omitempty" is:"ItemKind" default:"fact" doc:"Of a new item: one that the policy of the space lists."`
 	Title       string            `json:"title,omitempty" is:"BeliefReason"`
 	Summary     string            `json:"summary,omitempty"`
 	Confidence  *dag.PPM          `json:"confidence,omitempty" doc:"The least of the originals' if left out."`
@@ -96,9 +96,9 @@ type Unarchived struct {
 
 // An UnarchivedItem is an item of an archive.
 type UnarchivedItem struct {
-	Item     string            `json:"item" is:"ItemAddress"`
-	Outcome  string            `json:"outcome" is:"changed|unchanged|refused"`
-	Seq      uint64            `json:"seq,omitempty" is:"Seq" doc:"Absent if nothing was recorded."`
-	Reason   string            `json:"reason,omitempty" doc:"Why it was refused, or has not changed."`
-	Conflict []BeliefStatement `json:"conflict,omitempty" doc:"What it would contradict itself by."`
+	Item     string             `json:"item" is:"ItemAddress"`
+	Outcome  string             `json:"outcome" is:"changed|unchanged|refused"`
+	Seq      uint64             `json:"seq,omitempty" is:"Seq" doc:"Absent if nothing was recorded."`
+	Reason   string             `json:"reason,omitempty" doc:"Why it was refused, or has not changed."`
+	Conflict []WrittenStatement `json:"conflict,omitempty" doc:"What it would contradict itself by."`
 }

@@ -17,7 +17,7 @@ var (
 // A PromotionRequest asks for what is to be promoted in a space.
 type PromotionRequest struct {
 	Space  string `json:"space" is:"BeliefSpace"`
-	Policy string `json:"policy,omitempty" is:"PolicyID" default:"promotion@1" doc:"Of the type promotion_policy_v1."`
+	Policy string `json:"policy,omitempty" is:"PolicyID" default:"promotion@2" doc:"Of the type promotion_policy_v1."`
 	DryRun bool   `json:"dry_run,omitempty" doc:"Say what would happen, and record nothing."`
 }
 

@@ -1,6 +1,8 @@
 package api
 
 import (
+	"cmp"
+
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/dag"
 )
@@ -72,8 +74,23 @@ type Spaces struct {
 type BeliefStatement struct {
 	Subject   string `json:"subject" is:"Name" tool:"What it is about."`
 	Predicate string `json:"predicate" is:"Name" tool:"A verb or an attribute."`
-	Object    string `json:"object" is:"Name" tool:"An entity or a value."`
+	Object    string `json:"object" is:"Name" tool:"An entity or a value; text: and a text, for a text."`
 	Not       bool   `json:"not,omitempty" doc:"It is denied." tool:"true if it is not so."`
+}
+
+// A WrittenStatement is a statement as answers have it: with canonical names, and as it was written.
+type WrittenStatement struct {
+	BeliefStatement
+	Written *Written `json:"written,omitempty" doc:"The names as they were written, where these differ; of a text the text. Absent if they are the same, or if nobody kept them."`
+}
+
+// Words are the names as people read them: as they were written, where that is known.
+func (s *WrittenStatement) Words() Written {
+	w := Written{s.Subject, s.Predicate, s.Object}
+	if s.Written != nil {
+		w = Written{cmp.Or(s.Written.Subject, w.Subject), cmp.Or(s.Written.Predicate, w.Predicate), cmp.Or(s.Written.Object, w.Object)}
+	}
+	return w
 }
 
 // A BeliefRequest asks for an operation on what is believed in a space.
@@ -82,12 +99,12 @@ type BeliefRequest struct {
 	Item       string            `json:"item,omitempty" is:"ItemAddress" doc:"The item whose revision this becomes. Without it, the item that holds a conflicting or an equal statement, else a new one." tool:"-"`
 	Statements []BeliefStatement `json:"statements" min:"1" max:"64" tool:"All of them are meant."`
 	Premises   []BeliefStatement `json:"premises,omitempty" max:"16" doc:"The statements follow from these: they are believed as long as all of these are." tool:"-"`
-	Kind       string            `json:"kind,omitempty" is:"ItemKind" default:"fact" doc:"Of a new item." tool:"fact, preference, observation, procedure, …"`
+	Kind       string            `json:"kind,omitempty" is:"ItemKind" default:"fact" doc:"Of a new item: one that the policy of the space lists." tool:"fact, preference, observation, procedure, …"`
 	ValidFrom  *dag.Time         `json:"valid_from,omitempty" tool:"Holds from then: a date or RFC 3339."`
 	ValidUntil *dag.Time         `json:"valid_until,omitempty" tool:"Holds before then."`
 	Turns      []dag.TurnID      `json:"turns,omitempty" max:"256" doc:"The turns that the statements rest on: their text goes when these lose theirs." tool:"The recorded turns that say so."`
-	Title      string            `json:"title,omitempty" is:"BeliefReason" tool:"-"`
-	Summary    string            `json:"summary,omitempty" tool:"-"`
+	Title      string            `json:"title,omitempty" is:"BeliefReason" tool:"A few words that name it."`
+	Summary    string            `json:"summary,omitempty" max:"65536" tool:"The text: in sentences, as it should be read."`
 	Keywords   []string          `json:"keywords,omitempty" max:"64" tool:"-"`
 	Topics     []string          `json:"topics,omitempty" max:"64" tool:"-"`
 	Artifacts  []Artifact        `json:"artifacts,omitempty" max:"16" doc:"Of the revision; their names are unique in it." tool:"-"`
@@ -109,26 +126,26 @@ type BeliefLink struct {
 
 // A BeliefLoss is a statement that gave way.
 type BeliefLoss struct {
-	Statement BeliefStatement   `json:"statement"`
-	Premises  []BeliefStatement `json:"premises,omitempty" doc:"It was a rule with these premises."`
-	Item      string            `json:"item" is:"ItemAddress"`
-	Revision  int               `json:"revision"`
-	Conflict  []BeliefStatement `json:"conflict" doc:"A smallest set that cannot be believed together, or that would leave what is given up; the statement is one of it."`
-	Until     *dag.Time         `json:"until,omitempty" doc:"It holds until then, where what it gave way to begins."`
+	Statement WrittenStatement   `json:"statement"`
+	Premises  []WrittenStatement `json:"premises,omitempty" doc:"It was a rule with these premises."`
+	Item      string             `json:"item" is:"ItemAddress"`
+	Revision  int                `json:"revision"`
+	Conflict  []WrittenStatement `json:"conflict" doc:"A smallest set that cannot be believed together, or that would leave what is given up; the statement is one of it."`
+	Until     *dag.Time          `json:"until,omitempty" doc:"It holds until then, where what it gave way to begins."`
 }
 
 // A BeliefOutcome says what an operation did.
 type BeliefOutcome struct {
-	Seq      uint64            `json:"seq,omitempty" is:"Seq" doc:"Absent if nothing was recorded."`
-	Outcome  string            `json:"outcome" is:"changed|unchanged|refused" doc:"Of a request that is not changed, no link and no tag is recorded."`
-	Item     string            `json:"item,omitempty" is:"ItemAddress"`
-	Revision int               `json:"revision,omitempty"`
-	Kept     int               `json:"kept" doc:"Elements that rules and constraints connect with the request and that are kept. All others are, too."`
-	GaveWay  []BeliefLoss      `json:"gave_way" doc:"Of a request that was refused, what would have given way."`
-	Fell     []BeliefStatement `json:"fell" doc:"Conclusions that no longer follow."`
-	Review   []string          `json:"review" doc:"Revisions that depend on what gave way by a link that is no rule: somebody should look at them."`
-	Reason   string            `json:"reason,omitempty" is:"conflict|protected|vouched" doc:"Why it was refused. vouched: a person vouches for what the item states that it would change."`
-	Repeated bool              `json:"repeated,omitempty" doc:"The request was answered before, and this says only where."`
+	Seq      uint64             `json:"seq,omitempty" is:"Seq" doc:"Absent if nothing was recorded."`
+	Outcome  string             `json:"outcome" is:"changed|unchanged|refused" doc:"Of a request that is not changed, no link and no tag is recorded."`
+	Item     string             `json:"item,omitempty" is:"ItemAddress"`
+	Revision int                `json:"revision,omitempty"`
+	Kept     int                `json:"kept" doc:"Elements that rules and constraints connect with the request and that are kept. All others are, too."`
+	GaveWay  []BeliefLoss       `json:"gave_way" doc:"Of a request that was refused, what would have given way."`
+	Fell     []WrittenStatement `json:"fell" doc:"Conclusions that no longer follow."`
+	Review   []string           `json:"review" doc:"Revisions that depend on what gave way by a link that is no rule: somebody should look at them."`
+	Reason   string             `json:"reason,omitempty" is:"conflict|protected|vouched" doc:"Why it was refused. vouched: a person vouches for what the item states that it would change."`
+	Repeated bool               `json:"repeated,omitempty" doc:"The request was answered before, and this says only where; or a proposal says what its proposer said already: unchanged, it is believed; refused, it waits."`
 }
 
 // A BaseQuery asks what is believed in a space.
@@ -141,7 +158,7 @@ type BaseQuery struct {
 
 // A HeldStatement is a statement that is believed.
 type HeldStatement struct {
-	BeliefStatement
+	WrittenStatement
 	Item       string    `json:"item" is:"ItemAddress" doc:"That states it, or the rule by which it follows."`
 	Revision   int       `json:"revision"`
 	Derived    bool      `json:"derived,omitempty" doc:"It follows by a rule, and nothing states it."`
@@ -178,32 +195,47 @@ type BeliefProofRequest struct {
 
 // A Support is an element by which a statement is believed.
 type Support struct {
-	Statement BeliefStatement   `json:"statement"`
-	Premises  []BeliefStatement `json:"premises,omitempty"`
-	Item      string            `json:"item" is:"ItemAddress"`
-	Revision  int               `json:"revision"`
-	Turns     []string          `json:"turns,omitempty" is:"UUID"`
-	By        string            `json:"by,omitempty" is:"Asker"`
-	Class     string            `json:"class" is:"inferred|tool|verified|human|published|hard_rule"`
-	Since     uint64            `json:"since" is:"Seq" doc:"The event that began the unbroken belief."`
+	Statement WrittenStatement   `json:"statement"`
+	Premises  []WrittenStatement `json:"premises,omitempty"`
+	Item      string             `json:"item" is:"ItemAddress"`
+	Revision  int                `json:"revision"`
+	Turns     []string           `json:"turns,omitempty" is:"UUID"`
+	By        string             `json:"by,omitempty" is:"Asker"`
+	Class     string             `json:"class" is:"inferred|tool|verified|human|published|hard_rule"`
+	Since     uint64             `json:"since" is:"Seq" doc:"The event that began the unbroken belief."`
 }
 
-// An EndedBelief is a time in which a statement was believed.
+// An EndedBelief is an unbroken time in which a statement was believed.
 type EndedBelief struct {
+	Since   uint64            `json:"since" is:"Seq"`
+	Until   uint64            `json:"until" is:"Seq" doc:"The number of the entry that ended it."`
+	Derived bool              `json:"derived,omitempty" doc:"At its end it followed from others, and nothing stated it."`
+	Ending  string            `json:"ending" is:"given_up|contradicted|deprecated|moved|policy" doc:"given_up: what stated it, or what it followed from, was contracted. contradicted: it gave way to what contradicts it. deprecated: the item was. moved: current points to another revision of the item. policy: the space came under another policy."`
+	At      dag.Time          `json:"at" doc:"When it ended."`
+	By      string            `json:"by,omitempty" is:"Asker" doc:"Who ended it."`
+	Reason  string            `json:"reason,omitempty"`
+	Lost    []Support         `json:"lost" doc:"What ended with it: what stated it, or of what it followed from the part that fell."`
+	Instead *WrittenStatement `json:"instead,omitempty" doc:"What contradicts it and was believed from then on."`
+}
+
+// An ErasedRevision is a revision whose words were erased with a turn that it rested on.
+type ErasedRevision struct {
 	Item     string `json:"item" is:"ItemAddress"`
 	Revision int    `json:"revision"`
-	Since    uint64 `json:"since" is:"Seq"`
-	Until    uint64 `json:"until" is:"Seq" doc:"The number of the entry that ended it."`
-	By       string `json:"by,omitempty" is:"Asker" doc:"Who ended it."`
-	Reason   string `json:"reason,omitempty"`
+	Seq      uint64 `json:"seq" is:"Seq"`
+	Turn     string `json:"turn,omitempty" is:"UUID" doc:"That was erased."`
+	Erasure  uint64 `json:"erasure,omitempty" is:"Seq" doc:"The number of the erasure."`
 }
 
-// A Why says why a statement is believed, or why not any more.
+// A Why says why a statement is believed, or what became of it.
 type Why struct {
-	AsOf     uint64        `json:"as_of" is:"Seq"`
-	Believed bool          `json:"believed"`
-	Support  []Support     `json:"support" doc:"A set of elements from which it follows."`
-	Ended    []EndedBelief `json:"ended" doc:"Times in which it was stated and that have ended."`
+	AsOf      uint64           `json:"as_of" is:"Seq"`
+	Statement WrittenStatement `json:"statement" doc:"That was asked about."`
+	State     string           `json:"state" is:"believed|ended|erased|never" doc:"ended: it was believed. erased: nothing that is left ever made it believed, and revisions of the space were erased, which may have. never: no revision made it believed."`
+	Believed  bool             `json:"believed"`
+	Support   []Support        `json:"support" doc:"A set of elements from which it follows."`
+	Ended     []EndedBelief    `json:"ended" doc:"Times in which it was believed and that have ended, among the newest 512 changes of what it could follow from."`
+	Erased    []ErasedRevision `json:"erased,omitempty" doc:"Of the state erased: these revisions may have stated it. Their words are gone."`
 }
 
 // An ImpactQuery asks what would stand without a revision.
@@ -214,10 +246,10 @@ type ImpactQuery struct {
 
 // Impact is what depends on a revision.
 type Impact struct {
-	AsOf  uint64            `json:"as_of" is:"Seq"`
-	Ref   string            `json:"ref" is:"Kref"`
-	Falls []BeliefStatement `json:"falls" doc:"Conclusions that would no longer follow without it."`
-	Links []Dependent       `json:"links" doc:"Revisions that link to it, over any number of links."`
+	AsOf  uint64             `json:"as_of" is:"Seq"`
+	Ref   string             `json:"ref" is:"Kref"`
+	Falls []WrittenStatement `json:"falls" doc:"Conclusions that would no longer follow without it."`
+	Links []Dependent        `json:"links" doc:"Revisions that link to it, over any number of links."`
 }
 
 // A Dependent is a revision that links to another.
@@ -226,6 +258,8 @@ type Dependent struct {
 	Type  string `json:"type"`
 	To    string `json:"to" is:"Kref"`
 	Depth int    `json:"depth"`
+
+	Deprecated bool `json:"deprecated,omitempty" doc:"Its item is deprecated, so nothing of it is believed."`
 }
 
 // A BaseDiffQuery asks how two bases of a space differ.
@@ -249,12 +283,25 @@ type ItemsQuery struct {
 	AsOf  uint64 `json:"as_of,omitempty" is:"Seq" doc:"0 is the present."`
 	Limit int    `json:"limit,omitempty" is:"1..1000" default:"100"`
 	After string `json:"after,omitempty" doc:"next of the page before."`
+
+	Deprecated bool `json:"deprecated,omitempty" doc:"Deprecated items, too."`
 }
 
 // Items is a page of items, by ascending name.
 type Items struct {
-	Items []string `json:"items" is:"ItemAddress"`
-	Next  string   `json:"next,omitempty" is:"Next"`
+	Items   []ListedItem `json:"items"`
+	LeftOut int          `json:"left_out,omitempty" doc:"Deprecated items of the page, which are not listed unless they are asked for."`
+	Next    string       `json:"next,omitempty" is:"Next"`
+}
+
+// A ListedItem is an item with what is current of it.
+type ListedItem struct {
+	Item       string            `json:"item" is:"ItemAddress"`
+	Revision   int               `json:"revision,omitempty" doc:"That current points to. Absent if nothing of the item is believed."`
+	Statements []RevisionElement `json:"statements" doc:"Of that revision. They are not believed while the item is deprecated."`
+	Title      string            `json:"title,omitempty"`
+	Deprecated bool              `json:"deprecated,omitempty"`
+	Erased     bool              `json:"erased,omitempty" doc:"What the revision said is gone, with the turns that it rested on."`
 }
 
 // A ConflictsQuery asks for the proposals that were not taken.
@@ -269,19 +316,19 @@ type Conflicts struct {
 
 // A Conflict is a proposal that was not taken.
 type Conflict struct {
-	Seq        uint64            `json:"seq" is:"Seq"`
-	At         dag.Time          `json:"at"`
-	By         string            `json:"by,omitempty" is:"Asker"`
-	Item       string            `json:"item,omitempty" is:"ItemAddress" doc:"That the proposal named."`
-	Statements []BeliefStatement `json:"statements"`
-	Premises   []BeliefStatement `json:"premises,omitempty" doc:"From which the statements were to follow."`
-	ValidFrom  *dag.Time         `json:"valid_from,omitempty"`
-	ValidUntil *dag.Time         `json:"valid_until,omitempty"`
-	Confidence dag.PPM           `json:"confidence" doc:"0 if it was erased."`
-	With       []string          `json:"with" is:"Kref" doc:"Revisions that would have given way."`
-	Turns      []string          `json:"turns,omitempty" is:"UUID"`
-	Reason     string            `json:"reason,omitempty"`
-	Erased     bool              `json:"erased,omitempty"`
+	Seq        uint64             `json:"seq" is:"Seq"`
+	At         dag.Time           `json:"at"`
+	By         string             `json:"by,omitempty" is:"Asker"`
+	Item       string             `json:"item,omitempty" is:"ItemAddress" doc:"That the proposal named."`
+	Statements []WrittenStatement `json:"statements"`
+	Premises   []WrittenStatement `json:"premises,omitempty" doc:"From which the statements were to follow."`
+	ValidFrom  *dag.Time          `json:"valid_from,omitempty"`
+	ValidUntil *dag.Time          `json:"valid_until,omitempty"`
+	Confidence dag.PPM            `json:"confidence" doc:"0 if it was erased."`
+	With       []string           `json:"with" is:"Kref" doc:"Revisions that would have given way."`
+	Turns      []string           `json:"turns,omitempty" is:"UUID"`
+	Reason     string             `json:"reason,omitempty"`
+	Erased     bool               `json:"erased,omitempty"`
 }
 
 // A KrefQuery asks where an address leads.
@@ -332,12 +379,12 @@ type Artifact struct {
 
 // A RevisionElement is a statement of a revision, or a rule.
 type RevisionElement struct {
-	BeliefStatement
-	Premises   []BeliefStatement `json:"premises,omitempty"`
-	ValidFrom  *dag.Time         `json:"valid_from,omitempty"`
-	ValidUntil *dag.Time         `json:"valid_until,omitempty"`
-	Turns      []string          `json:"turns,omitempty" is:"UUID"`
-	Class      string            `json:"class" is:"inferred|tool|verified|human|published|hard_rule"`
+	WrittenStatement
+	Premises   []WrittenStatement `json:"premises,omitempty"`
+	ValidFrom  *dag.Time          `json:"valid_from,omitempty"`
+	ValidUntil *dag.Time          `json:"valid_until,omitempty"`
+	Turns      []string           `json:"turns,omitempty" is:"UUID"`
+	Class      string             `json:"class" is:"inferred|tool|verified|human|published|hard_rule"`
 }
 
 // An ItemTag is a time in which a tag pointed to a revision.
@@ -371,9 +418,9 @@ type NewLink struct {
 
 // A KrefChange says what became of a tag, a deprecation or a link.
 type KrefChange struct {
-	Outcome  string            `json:"outcome" is:"changed|unchanged|refused"`
-	Seq      uint64            `json:"seq,omitempty" is:"Seq"`
-	Conflict []BeliefStatement `json:"conflict,omitempty" doc:"What it would contradict itself by."`
+	Outcome  string             `json:"outcome" is:"changed|unchanged|refused"`
+	Seq      uint64             `json:"seq,omitempty" is:"Seq"`
+	Conflict []WrittenStatement `json:"conflict,omitempty" doc:"What it would contradict itself by."`
 }
 
 // A BeliefEvent says that something was recorded of beliefs. It holds no text.

@@ -13,6 +13,9 @@ import (
 // ErrForm is wrapped by every error about what beliefs are made of.
 var ErrForm = errors.New("not in the form of a belief")
 
+// ErrKind is wrapped if a new item would be of a kind that the policy of its space does not list.
+var ErrKind = errors.New("no such kind of items")
+
 // A Literal is a ground statement or its negation. Its names are in the form of normalize.Name.
 type Literal struct {
 	Subject, Predicate, Object string

@@ -164,20 +164,25 @@ func spaceOf(item string) string {
 
 type whyData struct {
 	Space, AsOf string
-	Statement   api.BeliefStatement
+	Statement   api.WrittenStatement
 	Why         api.Why
 }
 
 // whyBelieved says why a statement is believed, down to the turns, or who ended it.
 func whyBelieved(v *visit) (*page, error) {
 	q := v.r.URL.Query()
-	d := whyData{Space: q.Get("space"), AsOf: q.Get("as_of"), Statement: api.BeliefStatement{Subject: q.Get("subject"), Predicate: q.Get("predicate"), Object: q.Get("object"), Not: q.Get("not") != ""}}
+	d := whyData{Space: q.Get("space"), AsOf: q.Get("as_of"), Statement: api.WrittenStatement{BeliefStatement: api.BeliefStatement{Subject: q.Get("subject"), Predicate: q.Get("predicate"), Object: q.Get("object"), Not: q.Get("not") != ""}}}
 	in := api.WhyQuery{Space: d.Space, Subject: d.Statement.Subject, Predicate: d.Statement.Predicate, Object: d.Statement.Object, Not: d.Statement.Not}
 	var err error
 	if in.AsOf, err = number(d.AsOf); err != nil {
 		return nil, refused(http.StatusBadRequest, "As of: %v", err)
 	}
-	d.Why, err = ask(v, api.ExplainBelief, in)
+	if d.Why, err = ask(v, api.ExplainBelief, in); err == nil {
+		d.Statement = d.Why.Statement
+		if n := len(d.Why.Support); n > 0 && d.Why.Support[n-1].Statement.BeliefStatement == d.Statement.BeliefStatement {
+			d.Statement = d.Why.Support[n-1].Statement // as whoever stated it wrote it
+		}
+	}
 	return &page{"Why is it believed?", "why", &d, ""}, err
 }
 

@@ -62,7 +62,7 @@ type bundle struct {
 type bundleBelief struct {
 	Private struct {
 		Title, Summary string
-		Statements     []api.BeliefStatement
+		Statements     []api.WrittenStatement
 	}
 	Public struct {
 		Item     string

@@ -195,6 +195,7 @@ type Unarchived struct {
 	Result   string // journal.Changed, Unchanged: it is no longer archived, or Refused
 	Seq      dag.Seq
 	Conflict []belief.Element // that it was refused for
+	Wording  journal.Wording  // of Conflict
 	Reason   string           // why it was refused or has not changed
 }
 
@@ -234,7 +235,7 @@ func (k Beliefs) Unarchive(ctx context.Context, tenant dag.Tenant, document []by
 		if err != nil {
 			return nil, err
 		}
-		if one.Result, one.Seq, one.Conflict = done.Result, done.Seq, done.Conflict; done.Result == journal.Refused {
+		if one.Result, one.Seq, one.Conflict, one.Wording = done.Result, done.Seq, done.Conflict, done.Wording; done.Result == journal.Refused {
 			one.Reason = "it contradicts what is believed now"
 		}
 	}

@@ -23,7 +23,8 @@ func (c *clocked) reading(t *testing.T, asOf dag.Seq) string {
 	for _, h := range must(c.Beliefs().Base(t.Context(), tenant, beliefSpace, asOf, nil)).Held {
 		fmt.Fprintf(&b, "%s r%d %s %v %+v\n", h.Revision.Item, h.Revision.Number, h.Stated().Literal, h.Stated().Span, h.Element().Rank)
 	}
-	for _, item := range must(c.Beliefs().Items(t.Context(), tenant, beliefSpace, "", 1000, asOf)) {
+	for _, listed := range must(c.Beliefs().Items(t.Context(), tenant, beliefSpace, "", 1000, asOf)) {
+		item := listed.Item
 		k := must(c.Beliefs().Resolve(t.Context(), tenant, belief.Address{Item: item, Seq: asOf}))
 		fmt.Fprintf(&b, "%s deprecated %t %v\n", item, k.Record.Deprecated, k.Record.Tags)
 		for _, r := range k.Record.Revisions {

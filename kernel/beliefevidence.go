@@ -50,7 +50,7 @@ func (k Beliefs) Prove(ctx context.Context, tenant dag.Tenant, r ProofRequest) (
 	if err != nil {
 		return nil, err
 	}
-	named, err := k.literals(aliases, "statement", []belief.Literal{r.Literal})
+	named, _, err := k.literals(aliases, "statement", []belief.Literal{r.Literal}, nil)
 	if err != nil {
 		return nil, err
 	}

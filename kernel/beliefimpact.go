@@ -3,6 +3,8 @@ package kernel
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/belief/journal"
@@ -12,8 +14,11 @@ import (
 // A BeliefImpact is what depends on a revision.
 type BeliefImpact struct {
 	Kref
-	Falls []belief.Conclusion // what would not follow without it; without the elements that support it
-	Links []journal.Dependent
+	Falls   []belief.Conclusion // what would not follow without it; without the elements that support it
+	Wording journal.Wording     // of Falls
+	Links   []journal.Dependent
+
+	Deprecated map[belief.Item]bool // items of Links that are
 }
 
 // Impact returns what would fall without a revision, and what links to it over some steps.
@@ -27,26 +32,42 @@ func (k Beliefs) Impact(ctx context.Context, tenant dag.Tenant, a belief.Address
 			return nil, fmt.Errorf("%w: %s has no such revision now", journal.ErrNoItem, a)
 		}
 		of := &BeliefImpact{Kref: *kref}
-		if of.Falls, err = k.falls(ctx, c, tenant, kref); err != nil {
+		if of.Falls, of.Wording, err = k.falls(ctx, c, tenant, kref); err != nil {
 			return stillOf[*BeliefImpact](c.store, nil, err) // the policy is read without regard to the epoch
 		}
 		root := belief.Address{Item: a.Item, Revision: kref.Revision.Number}
 		of.Links, err = c.beliefLinks.dependents(ctx, tenant, root, depth, kref.AsOf)
 		of.Links = scopeOf(ctx).dependents(root, of.Links, depth)
+		if err == nil {
+			of.Deprecated, err = c.deprecated(ctx, tenant, of.Links, kref.AsOf)
+		}
 		return stillOf(c.store, of, err)
 	})
 }
 
-// falls returns what would not follow without a revision. That is decided by the elements that rules connect with what it says.
-func (k Beliefs) falls(ctx context.Context, c *cache, tenant dag.Tenant, kref *Kref) ([]belief.Conclusion, error) {
+// deprecated returns the items of dependents that are deprecated as of a number.
+func (c *cache) deprecated(ctx context.Context, tenant dag.Tenant, list []journal.Dependent, asOf dag.Seq) (map[belief.Item]bool, error) {
+	all := map[belief.Item]bool{}
+	for _, l := range list {
+		all[l.From.Item] = false
+	}
+	now, err := c.journal().Now(ctx, tenant, slices.Sorted(maps.Keys(all)), asOf)
+	for _, item := range now {
+		all[item.Item] = item.Deprecated
+	}
+	return all, err
+}
+
+// falls returns what would not follow without a revision, and how that was written. That is decided by the elements that rules connect with what it says.
+func (k Beliefs) falls(ctx context.Context, c *cache, tenant dag.Tenant, kref *Kref) ([]belief.Conclusion, journal.Wording, error) {
 	space := kref.Record.Item.Space()
 	p, _, err := k.kindsOf(ctx, tenant, space, kref.AsOf)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	held, err := c.journal().Near(ctx, tenant, space, kref.Revision.Statements, kref.AsOf)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	var all, without belief.Base
 	for i := range held {
@@ -56,11 +77,17 @@ func (k Beliefs) falls(ctx context.Context, c *cache, tenant dag.Tenant, kref *K
 		}
 	}
 	if len(all) == len(without) {
-		return nil, nil
+		return nil, nil, nil
 	}
 	falls := belief.Fallen(p.Constraints(), all, without)
 	for i := range falls {
 		falls[i].Support = nil
 	}
-	return falls, nil
+	return falls, journal.Worded(func(yield func(journal.Part) bool) {
+		for i := range held {
+			if !yield(held[i].Part) {
+				return
+			}
+		}
+	}), nil
 }

@@ -224,7 +224,8 @@ func (k Beliefs) ImportPersona(ctx context.Context, tenant dag.Tenant, in Person
 	if err := k.ownPersona(d, &in); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrPersona, err)
 	}
-	if _, _, err := k.kindsOf(ctx, tenant, in.Space, history.Forever-1); err != nil {
+	listed, _, err := k.kindsOf(ctx, tenant, in.Space, history.Forever-1)
+	if err != nil {
 		return nil, err
 	}
 	for i, l := range d.Links {
@@ -235,6 +236,9 @@ func (k Beliefs) ImportPersona(ctx context.Context, tenant dag.Tenant, in Person
 	out := &BeliefImport{SHA256: digest, Origin: d.Origin}
 	var all [][]personaRequest // before any is done, so that what is wrong with one leaves nothing behind
 	for i := range d.Items {
+		if err := listed.Allow(d.Items[i].Kind); err != nil {
+			return nil, fmt.Errorf("%s: %w", persona.ID(i), err)
+		}
 		requests, err := k.personaRequests(ctx, tenant, &in, d, digest, i)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", persona.ID(i), err)

@@ -14,11 +14,12 @@ import (
 	"github.com/graphkernel/graphkernel/belief/rules"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/store"
 )
 
 // candidates makes one of each item. What states all that an item states supports it, and so does what supports or proves it; what contradicts it is against
-// it. An item is among its own sources, for episodes that are similar to each other are counted together.
-func (w *web) candidates(uses [][]*journal.Use, tags []map[string]bool, conflicts []*journal.Conflict) (list []rules.Candidate) {
+// it. An item is among its own sources, for episodes that are similar to each other are counted together; a step can count others alone.
+func (w *web) candidates(uses [][]*journal.Use, tags []map[string]bool, conflicts []*journal.Conflict, from [][]string, times map[dag.TurnID]dag.Time) (list []rules.Candidate) {
 	bySlot := map[belief.Slot][]int{}
 	lineages := make([][]string, len(w.revisions))
 	for i, r := range w.revisions {
@@ -32,13 +33,13 @@ func (w *web) candidates(uses [][]*journal.Use, tags []map[string]bool, conflict
 		}
 	}
 	for i, r := range w.revisions {
-		c := rules.Candidate{ID: string(r.Item), Kind: r.Item.Kind(), Confidence: r.Confidence, Uses: usesOf(uses[i])}
+		c := rules.Candidate{ID: string(r.Item), Kind: r.Item.Kind(), Confidence: r.Confidence, Uses: usesOf(uses[i]), From: from[i]}
 		for tag := range tags[i] {
 			c.Tags = append(c.Tags, tag)
 		}
 		add := func(at int, similarity dag.PPM, against bool) {
 			from := w.revisions[at]
-			c.Sources = append(c.Sources, rules.Source{ID: string(from.Item), By: from.By, At: from.At, Similarity: similarity, Lineage: lineages[at], Against: against})
+			c.Sources = append(c.Sources, rules.Source{ID: string(from.Item), Kind: from.Item.Kind(), By: from.By, At: w.happened(at, times), Similarity: similarity, Lineage: lineages[at], Against: against})
 		}
 		if len(r.Statements) > 0 {
 			for _, at := range bySlot[r.Statements[0].Slot()] {
@@ -88,7 +89,7 @@ type BeliefPromotion struct {
 	Acted   *journal.Acted // of a tag
 }
 
-// Promote promotes what the steps of a policy promote, "" is promotion@1: each to a new item of the step's kind, as a proposal with the reason, with links promoted_to from its sources; or with a tag. What was
+// Promote promotes what the steps of a policy promote, "" is promotion@2: each to a new item of the step's kind, as a proposal with the reason, with links promoted_to from its sources; or with a tag. What was
 // promoted before is not promoted again. Dry, it records nothing.
 func (k Beliefs) Promote(ctx context.Context, tenant dag.Tenant, space belief.Space, id policy.ID, dry bool) (list []BeliefPromotion, _ error) {
 	if !dry {
@@ -115,7 +116,7 @@ func (k Beliefs) Promote(ctx context.Context, tenant dag.Tenant, space belief.Sp
 	if err != nil {
 		return nil, err
 	}
-	items := make([]belief.Item, len(w.revisions))
+	items, made := make([]belief.Item, len(w.revisions)), make([][]string, len(w.revisions))
 	tags := make([]map[string]bool, len(w.revisions))
 	for i, r := range w.revisions {
 		items[i], tags[i] = r.Item, map[string]bool{}
@@ -128,6 +129,17 @@ func (k Beliefs) Promote(ctx context.Context, tenant dag.Tenant, space belief.Sp
 				tags[i][t.Name] = true
 			}
 		}
+		for _, r := range record.Revisions {
+			made[i] = append(made[i], addressOf(r))
+		}
+	}
+	from, err := k.promotedFrom(ctx, tenant, w, made)
+	if err != nil {
+		return nil, err
+	}
+	times, err := k.turnTimes(ctx, tenant, w)
+	if err != nil {
+		return nil, err
 	}
 	uses, err := k.journal().Used(ctx, tenant, items, w.asOf)
 	if err != nil {
@@ -137,7 +149,19 @@ func (k Beliefs) Promote(ctx context.Context, tenant dag.Tenant, space belief.Sp
 	if err != nil {
 		return nil, err
 	}
-	for _, promotion := range rules.Promote(p, w.candidates(uses, tags, conflicts), now) {
+	promotions := rules.Promote(p, w.candidates(uses, tags, conflicts, from, times), now)
+	listed, _, err := k.kindsOf(ctx, tenant, space, w.asOf)
+	if err != nil {
+		return nil, err
+	}
+	for _, promotion := range promotions { // before anything is recorded
+		if to := promotion.Step.To; to != "" {
+			if err := listed.Allow(to); err != nil {
+				return nil, fmt.Errorf("a step of %s leads there: %w", id, err)
+			}
+		}
+	}
+	for _, promotion := range promotions {
 		done := BeliefPromotion{Promotion: promotion}
 		r := w.revisions[w.of[belief.Item(promotion.ID)]]
 		done.From = belief.Address{Item: r.Item, Revision: r.Number}
@@ -172,6 +196,75 @@ func (k Beliefs) Promote(ctx context.Context, tenant dag.Tenant, space belief.Sp
 	return list, nil
 }
 
+// promotedFrom returns for each item of a web what it was promoted from, over any number of steps. made are the addresses of all of its revisions.
+func (k Beliefs) promotedFrom(ctx context.Context, tenant dag.Tenant, w *web, made [][]string) ([][]string, error) {
+	direct := map[belief.Item][]belief.Item{}
+	for i, addresses := range made {
+		lists, err := k.journal().Links(ctx, tenant, addresses, true, w.asOf)
+		if err != nil {
+			return nil, err
+		}
+		for _, l := range slices.Concat(lists...) {
+			if l.Type == journal.PromotedTo {
+				direct[w.revisions[i].Item] = append(direct[w.revisions[i].Item], l.From.Item)
+			}
+		}
+	}
+	all := make([][]string, len(made))
+	for i, r := range w.revisions {
+		seen := map[belief.Item]bool{r.Item: true}
+		for next := []belief.Item{r.Item}; len(next) > 0; next = next[1:] {
+			for _, item := range direct[next[0]] {
+				if !seen[item] {
+					seen[item] = true
+					all[i], next = append(all[i], string(item)), append(next, item)
+				}
+			}
+		}
+	}
+	return all, nil
+}
+
+// turnTimes returns when the turns were said that the revisions of a web rest on.
+func (k Beliefs) turnTimes(ctx context.Context, tenant dag.Tenant, w *web) (map[dag.TurnID]dag.Time, error) {
+	times := map[dag.TurnID]dag.Time{}
+	var turns []dag.TurnID
+	for _, r := range w.revisions {
+		turns = append(turns, r.RestsOn()...)
+	}
+	slices.SortFunc(turns, dag.TurnID.Compare)
+	turns = slices.Compact(turns)
+	const most = 1000
+	for some := range slices.Chunk(turns, most) {
+		records, err := k.store.Turns(ctx, tenant, store.IDs(some))
+		if err != nil {
+			return nil, err
+		}
+		for i := range records {
+			times[records[i].Turn.ID] = records[i].Turn.CreatedAt
+		}
+	}
+	return times, nil
+}
+
+// happened is when the first turn was said that a revision rests on; of one that rests on none, when it was recorded, before decay.
+func (w *web) happened(i int, times map[dag.TurnID]dag.Time) dag.Time {
+	r := w.revisions[i]
+	if w.origins[i] != nil {
+		r = w.origins[i]
+	}
+	first := dag.MaxTime
+	for _, turn := range w.revisions[i].RestsOn() {
+		if at, ok := times[turn]; ok {
+			first = min(first, at)
+		}
+	}
+	if first == dag.MaxTime {
+		return r.At
+	}
+	return first
+}
+
 // promotedItem names what an item becomes. The name follows from that of the item and not from what it states, which may have to be erased.
 func promotedItem(from belief.Item, kind string) (belief.Item, error) {
 	digest := sha256.Sum256([]byte("promoted " + string(from)))
@@ -200,7 +293,7 @@ func incoming(from []belief.Address, kind string) (list []journal.Link) {
 
 func (k Beliefs) promote(ctx context.Context, tenant dag.Tenant, w *web, r *journal.Revision, done *BeliefPromotion, dry bool) (*journal.Outcome, error) {
 	in := &BeliefRequest{
-		Operator: journal.Propose, Space: r.Item.Space(), Item: done.To, Kind: done.Step.To, Span: belief.Always, Title: r.Title, Summary: r.Summary, Keywords: r.Keywords, Topics: r.Topics,
+		Operator: journal.Propose, Space: r.Item.Space(), Item: done.To, Kind: done.Step.To, Wording: r.Wording, Span: belief.Always, Title: r.Title, Summary: r.Summary, Keywords: r.Keywords, Topics: r.Topics,
 		Confidence: r.Confidence, Reason: done.Reason, Dry: dry,
 	}
 	if r.Withheld {

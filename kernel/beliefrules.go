@@ -49,7 +49,7 @@ func (k Beliefs) ResolveConflict(ctx context.Context, tenant dag.Tenant, r journ
 			return err
 		}
 		out.Resolution = r
-		if out.Advice, err = k.advice(ctx, tenant, c, now); err != nil || r.How != journal.Taken && dry {
+		if out.Advice, err = k.advice(ctx, tenant, c, p.Constraints(), now); err != nil || r.How != journal.Taken && dry {
 			return err
 		}
 		var request *journal.Request
@@ -76,28 +76,43 @@ func (k Beliefs) taking(ctx context.Context, tenant dag.Tenant, c *journal.Confl
 		return nil, fmt.Errorf("%w: what conflict %d proposed was erased; drop it", ErrNoEvidence, c.Seq)
 	}
 	in := &BeliefRequest{
-		Operator: journal.Revise, Space: c.Space, Item: c.Item, Kind: c.Kind, Statements: c.Statements, Premises: c.Premises, Span: c.Span, Turns: c.Turns, Confidence: c.Confidence, Reason: reason, Dry: dry,
+		Operator: journal.Revise, Space: c.Space, Item: c.Item, Kind: c.Kind, Statements: c.Statements, Premises: c.Premises, Wording: c.Wording, Span: c.Span, Turns: c.Turns, Confidence: c.Confidence, Reason: reason, Dry: dry,
 	}
 	made, err := k.request(ctx, tenant, in)
 	if err != nil {
 		return nil, err
 	}
 	k.decideUnder(ctx, made, in, p, id)
+	made.Allow = nil // the kind was that of a proposal, which is recorded
 	return &made.Request, nil
 }
 
-// advice judges a conflict against each revision that would give way.
-func (k Beliefs) advice(ctx context.Context, tenant dag.Tenant, c *journal.Conflict, now dag.Time) (list []rules.Verdict, _ error) {
+// advice judges a conflict against each revision that would give way. Under the constraints of now a space may hold both.
+func (k Beliefs) advice(ctx context.Context, tenant dag.Tenant, c *journal.Conflict, constraints *belief.Constraints, now dag.Time) (list []rules.Verdict, _ error) {
 	for _, with := range c.With {
 		record, err := k.journal().Item(ctx, tenant, with.Item, history.Forever-1)
 		if err != nil {
 			return nil, err
 		}
 		if old := record.Numbered(with.Revision); old != nil {
-			list = append(list, rules.Judge(rules.Side{By: c.By, At: c.At, Confidence: c.Confidence}, rules.Side{By: old.By, At: old.At, Confidence: old.Confidence}, now))
+			list = append(list, rules.Judge(rules.Side{By: c.By, At: c.At, Confidence: c.Confidence}, rules.Side{By: old.By, At: old.At, Confidence: old.Confidence}, together(constraints, c, old), now))
 		}
 	}
 	return list, nil
+}
+
+// together reports whether a space can hold what a conflict proposes beside a revision.
+func together(constraints *belief.Constraints, c *journal.Conflict, old *journal.Revision) bool {
+	var both belief.Base
+	for _, l := range c.Statements {
+		both = append(both, belief.Element{Literal: l, Premises: c.Premises, Span: c.Span})
+	}
+	for i := range old.Statements {
+		s := &old.Statements[i]
+		both = append(both, belief.Element{Literal: s.Literal, Premises: s.Premises, Span: s.Span})
+	}
+	_, ok := belief.Consistent(constraints, both)
+	return ok && !c.Erased && !old.Erased
 }
 
 // Rules returns all statements of the constraints of a space, as of a number, 0 is now. Nothing shortens the list.

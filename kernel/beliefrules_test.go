@@ -9,6 +9,7 @@ import (
 	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/belief/journal"
 	"github.com/graphkernel/graphkernel/belief/kinds"
+	"github.com/graphkernel/graphkernel/belief/rules"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/store/inmem"
@@ -56,7 +57,7 @@ func TestResolveConflict(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	resolve(two, journal.Dropped, false)
-	must(k.Beliefs().Act(ctx, tenant, journal.Act{Item: must(k.Beliefs().Items(ctx, tenant, beliefSpace, "", 1, 0))[0], Tag: journal.Published, Number: 2}))
+	must(k.Beliefs().Act(ctx, tenant, journal.Act{Item: must(k.Beliefs().Items(ctx, tenant, beliefSpace, "", 1, 0))[0].Item, Tag: journal.Published, Number: 2}))
 	if r := resolve(three, journal.Taken, false); r.Outcome.Result != journal.Refused || r.Seq != 0 || waiting() != 1 {
 		t.Errorf("what is published: %+v, %d wait", r.Outcome, waiting())
 	}
@@ -86,13 +87,16 @@ func TestPromoteBeliefs(t *testing.T) {
 		r.Item = belief.Item("kref://acme/desk/" + item)
 		must(k.Beliefs().Operate(ctx, tenant, r))
 	}
-	for _, item := range []string{"a.observation", "b.observation"} {
+	for _, item := range []string{"a.observation", "b.observation", "c.observation"} {
 		say(item, "tank")
 	}
 	if list := must(k.Beliefs().Promote(ctx, tenant, beliefSpace, "", false)); len(list) != 0 {
-		t.Fatalf("two of three: %+v", list)
+		t.Fatalf("two of three, beside each: %+v", list)
 	}
-	say("c.observation", "tank")
+	if list := must(k.Beliefs().Promote(ctx, tenant, beliefSpace, rules.V1ID, true)); len(list) == 0 || list[0].Step.To != "fact" {
+		t.Fatalf("by the first policy each is one of three: %+v", list)
+	}
+	say("e.observation", "tank")
 	say("d.observation", "valve")
 	head := must(k.Turns().Head(ctx, tenant))
 	dry := must(k.Beliefs().Promote(ctx, tenant, beliefSpace, "", true))
@@ -113,7 +117,7 @@ func TestPromoteBeliefs(t *testing.T) {
 	impact := func(item string) int {
 		return len(must(k.Beliefs().Impact(ctx, tenant, belief.Address{Item: list[0].To}, 1)).Links)
 	}
-	if n := impact(""); n != 3 {
+	if n := impact(""); n != 4 {
 		t.Errorf("%d links", n)
 	}
 	if c := must(k.Beliefs().Cascade(ctx, tenant, beliefSpace, false)); c.Seq != 0 || len(c.Lowered) != 0 {
@@ -127,11 +131,11 @@ func TestPromoteBeliefs(t *testing.T) {
 		t.Errorf("dry: %+v", c)
 	}
 	c := must(k.Beliefs().Cascade(ctx, tenant, beliefSpace, false))
-	if len(c.Lowered) != 1 || c.Lowered[0].After != 666_666 || c.Seq == 0 {
+	if len(c.Lowered) != 1 || c.Lowered[0].After != 750_000 || c.Seq == 0 {
 		t.Fatalf("%+v", c)
 	}
 	now := must(k.Beliefs().Resolve(ctx, tenant, belief.Address{Item: list[0].To})).Revision
-	if now.Number != 2 || now.Confidence != 666_666 || now.Reason != c.Lowered[0].Reason {
+	if now.Number != 2 || now.Confidence != 750_000 || now.Reason != c.Lowered[0].Reason {
 		t.Errorf("%+v", now)
 	}
 	if c := must(k.Beliefs().Cascade(ctx, tenant, beliefSpace, false)); len(c.Lowered) != 0 {
@@ -139,6 +143,7 @@ func TestPromoteBeliefs(t *testing.T) {
 	}
 	fall("b.observation")
 	fall("c.observation")
+	fall("e.observation")
 	if c := must(k.Beliefs().Cascade(ctx, tenant, beliefSpace, false)); len(c.Lowered) != 1 || !c.Lowered[0].Invalid {
 		t.Fatalf("%+v", c)
 	}
@@ -161,8 +166,10 @@ func TestBeliefRules(t *testing.T) {
 	if err := k.Policies().Register(ctx, tenant, p); err != nil {
 		t.Fatal(err)
 	}
-	must(k.Beliefs().SetSpace(ctx, tenant, beliefSpace, "binding@1"))
-	for _, kind := range []string{"law", "fact", "habit", "preference"} { // hard alone, neither, always alone, and one that is not listed
+	for _, kind := range []string{"preference", "law", "fact", "habit"} { // one that is not listed, since the policy came after it; hard alone, neither, always alone
+		if kind == "law" {
+			must(k.Beliefs().SetSpace(ctx, tenant, beliefSpace, "binding@1"))
+		}
 		r := asking(journal.Revise, kind, "is", "kept")
 		r.Kind = kind
 		must(k.Beliefs().Operate(ctx, tenant, r))
@@ -172,7 +179,7 @@ func TestBeliefRules(t *testing.T) {
 	}
 	item := must(k.Beliefs().Items(ctx, tenant, beliefSpace, "", 1, 0))[0]
 	for i, success := range []bool{true, false, true} {
-		u, record, err := k.Beliefs().Used(ctx, tenant, belief.Address{Item: item}, success)
+		u, record, err := k.Beliefs().Used(ctx, tenant, belief.Address{Item: item.Item}, success)
 		if err != nil || u.Of.Revision != 1 || record.Uses != i+1 {
 			t.Fatalf("%+v, %+v, %v", u, record, err)
 		}

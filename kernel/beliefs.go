@@ -16,6 +16,7 @@ import (
 	"github.com/graphkernel/graphkernel/belief/kinds"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
+	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/normalize"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/store"
@@ -39,6 +40,7 @@ type BeliefRequest struct {
 	Kind       string      // of a new item; "": fact
 	Statements []belief.Literal
 	Premises   []belief.Literal
+	Wording    journal.Wording // how statements and premises were written that have canonical names already; nil: as they are
 	Span       belief.Span
 	Turns      []dag.TurnID
 	Title      string
@@ -105,27 +107,38 @@ func (k *engine) kindPolicy(ctx context.Context, tenant dag.Tenant, id policy.ID
 	return kinds.Of(r)
 }
 
-// literals brings literals into canonical names under the aliases of now.
-func (k *engine) literals(aliases *normalize.Table, member string, list []belief.Literal) ([]belief.Literal, error) {
-	out := make([]belief.Literal, len(list))
+// literals brings literals into canonical names under the aliases of now, and returns how they were written, where that differs. given is how some of
+// them were written before they got their names.
+func (k *engine) literals(aliases *normalize.Table, member string, list []belief.Literal, given journal.Wording) ([]belief.Literal, journal.Wording, error) {
+	out, wording := make([]belief.Literal, len(list)), journal.Wording{}
 	for i, l := range list {
+		var as knowledge.Written
+		was := given[l]
 		for _, n := range [...]struct {
-			what string
-			from string
-			to   *string
-		}{{"subject", l.Subject, &out[i].Subject}, {"predicate", l.Predicate, &out[i].Predicate}, {"object", l.Object, &out[i].Object}} {
+			what      string
+			from, was string
+			to, as    *string
+		}{{"subject", l.Subject, was.Subject, &out[i].Subject, &as.Subject}, {"predicate", l.Predicate, was.Predicate, &out[i].Predicate, &as.Predicate}, {"object", l.Object, was.Object, &out[i].Object, &as.Object}} {
 			name, err := normalize.Name(n.from)
 			if err != nil {
-				return nil, fmt.Errorf("%s[%d].%s: %w", member, i, n.what, err)
+				return nil, nil, fmt.Errorf("%s[%d].%s: %w", member, i, n.what, err)
 			}
+			*n.to, *n.as = name, cmp.Or(n.was, knowledge.Spelling(n.from, name))
 			if n.what != "predicate" {
-				name = aliases.Resolve(name)
+				*n.to = aliases.Resolve(name)
 			}
-			*n.to = name
+			switch {
+			case *n.as == *n.to:
+				*n.as = ""
+			case *n.as == "" && n.from == name && *n.to != name: // an alias, written as its own name is
+				*n.as = name
+			}
 		}
-		out[i].Not = l.Not
+		if out[i].Not = l.Not; as != (knowledge.Written{}) {
+			wording[out[i]] = as
+		}
 	}
-	return out, nil
+	return out, wording, nil
 }
 
 // SetSpace makes a space of beliefs, or puts it under another policy of kinds; "" is the one that it has, and of a new space beliefs@1. A policy under which what is believed
@@ -219,7 +232,7 @@ func (k Beliefs) underPolicyOf(ctx context.Context, tenant dag.Tenant, space bel
 // decideUnder sets what follows from the policy of the space: the constraints, and what the statements are worth.
 func (k Beliefs) decideUnder(ctx context.Context, r *beliefRequest, in *BeliefRequest, p kinds.Policy, id string) {
 	named := kindsByName(p)
-	r.Policy, r.Constraints, r.Limits = id, p.Constraints(), limitsOf(named)
+	r.Policy, r.Constraints, r.Limits, r.Allow = id, p.Constraints(), limitsOf(named), p.Allow
 	if !believes(ctx) {
 		r.Waiting = journal.MaxWaiting
 	}
@@ -270,12 +283,14 @@ func (k Beliefs) request(ctx context.Context, tenant dag.Tenant, in *BeliefReque
 	if err := k.attached(ctx, tenant, in, r); err != nil {
 		return nil, err
 	}
-	if r.Statements, err = k.literals(aliases, "statements", in.Statements); err != nil {
+	var stated, given journal.Wording
+	if r.Statements, stated, err = k.literals(aliases, "statements", in.Statements, in.Wording); err != nil {
 		return nil, err
 	}
-	if r.Premises, err = k.literals(aliases, "premises", in.Premises); err != nil {
+	if r.Premises, given, err = k.literals(aliases, "premises", in.Premises, in.Wording); err != nil {
 		return nil, err
 	}
+	r.Wording = given.With(stated)
 	slices.SortFunc(r.Premises, belief.Literal.Compare)
 	r.Premises = slices.Compact(r.Premises)
 	if len(r.Premises) == 0 {
@@ -516,8 +531,8 @@ func (k Beliefs) Spaces(ctx context.Context, tenant dag.Tenant) (map[belief.Spac
 	return all, err
 }
 
-// Items returns up to limit items of a space above a name, ascending.
-func (k Beliefs) Items(ctx context.Context, tenant dag.Tenant, space belief.Space, after string, limit int, asOf dag.Seq) ([]belief.Item, error) {
+// Items returns up to limit items of a space above a name, ascending, with what is current of them. Deprecated ones are among them.
+func (k Beliefs) Items(ctx context.Context, tenant dag.Tenant, space belief.Space, after string, limit int, asOf dag.Seq) ([]journal.ItemNow, error) {
 	asOf, err := k.asOfHead(ctx, tenant, asOf)
 	if err != nil {
 		return nil, err
@@ -525,7 +540,11 @@ func (k Beliefs) Items(ctx context.Context, tenant dag.Tenant, space belief.Spac
 	if _, err := k.spaceOf(ctx, tenant, space, asOf); err != nil {
 		return nil, err
 	}
-	return k.journal().Names(ctx, tenant, space, after, limit, asOf)
+	names, err := k.journal().Names(ctx, tenant, space, after, limit, asOf)
+	if err != nil {
+		return nil, err
+	}
+	return k.journal().Now(ctx, tenant, names, asOf)
 }
 
 // Conflicts returns the proposals that were not taken.
@@ -534,43 +553,6 @@ func (k Beliefs) Conflicts(ctx context.Context, tenant dag.Tenant, space belief.
 		return nil, err
 	}
 	return k.journal().Conflicts(ctx, tenant, space, history.Forever-1)
-}
-
-// A BeliefWhy says why a literal is believed in a space, or why not any more.
-type BeliefWhy struct {
-	AsOf    dag.Seq
-	Support []journal.Believed // a set of elements from which it follows, none of which can be left out; nil: it is not believed
-	Ended   []journal.Stretch  // times in which it was stated and that have ended
-}
-
-// Why says why a literal is believed, or why not any more. Names are as they are written.
-func (k Beliefs) Why(ctx context.Context, tenant dag.Tenant, space belief.Space, of belief.Literal, asOf dag.Seq) (*BeliefWhy, error) {
-	aliases, err := k.facts().Aliases(ctx, tenant, 0)
-	if err != nil {
-		return nil, err
-	}
-	named, err := k.literals(aliases, "statement", []belief.Literal{of})
-	if err != nil {
-		return nil, err
-	}
-	b, err := k.Base(ctx, tenant, space, asOf, nil)
-	if err != nil {
-		return nil, err
-	}
-	p, _, err := k.kindsOf(ctx, tenant, space, b.AsOf)
-	if err != nil {
-		return nil, err
-	}
-	why := &BeliefWhy{AsOf: b.AsOf}
-	for _, i := range belief.Support(p.Constraints(), b.Elements, named[0], belief.Always) {
-		why.Support = append(why.Support, b.Held[i])
-	}
-	stretches, err := k.journal().Stated(ctx, tenant, space, named[0], b.AsOf)
-	if err != nil {
-		return nil, err
-	}
-	why.Ended = slices.DeleteFunc(stretches, func(s journal.Stretch) bool { return s.Until == history.Forever })
-	return why, nil
 }
 
 // Changes returns up to limit of what was recorded of beliefs above a number, ascending.

@@ -113,15 +113,28 @@ func NewFact(subject, predicate, object, source string) (Fact, error) {
 		if err != nil {
 			return Fact{}, fmt.Errorf("%w: %s: %w", ErrForm, n.what, err)
 		}
-		switch *n.name = name; {
-		case written[i] == name:
-		case normalize.IsText(name):
-			_, *n.written, _ = normalize.Split(written[i])
-		default:
-			*n.written = written[i]
-		}
+		*n.name, *n.written = name, Spelling(written[i], name)
 	}
 	return f, f.Check()
+}
+
+// Spelling is what is kept of how a name was written: nothing if it was written as it is, of a text the text.
+func Spelling(written, name string) string {
+	if written == name {
+		return ""
+	}
+	if normalize.IsText(name) {
+		_, written, _ = normalize.Split(written)
+	}
+	return written
+}
+
+// Spelled is a name as it was written, from what is kept of that.
+func Spelled(name, spelling string) string {
+	if spelling == "" && name != normalize.EmptyText {
+		return name
+	}
+	return spelling
 }
 
 // NewText makes a fact whose object is a text.
@@ -152,9 +165,7 @@ func (f *Fact) names() [3]nameOf {
 func (f *Fact) Spelled() (subject, predicate, object string) {
 	var spelled [3]string
 	for i, n := range f.names() {
-		if spelled[i] = *n.written; spelled[i] == "" && *n.name != normalize.EmptyText {
-			spelled[i] = *n.name
-		}
+		spelled[i] = Spelled(*n.name, *n.written)
 	}
 	return spelled[0], spelled[1], spelled[2]
 }

@@ -2,6 +2,19 @@ package normalize
 
 import "unicode"
 
+// Nearest returns the one of some words that a word can be made into with the fewest edits, of at most three, and the first of those; "" if there is none.
+func Nearest(word string, list []string) string {
+	var rows [3][]int
+	for most := range 4 {
+		for _, other := range list {
+			if near([]rune(word), []rune(other), most, &rows) {
+				return other
+			}
+		}
+	}
+	return ""
+}
+
 // near reports whether b can be made of a by at most `most` edits: a character is
 // inserted, deleted, or replaced, or two neighbours are exchanged (Damerau-Levenshtein
 // distance in the form of optimal string alignment). Digits are never edited: mark-1

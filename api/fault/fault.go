@@ -185,6 +185,7 @@ var table = []row{
 	{is: normalize.ErrUnknown, code: api.CodeAlias},
 	{is: normalize.ErrSelf, code: api.CodeInvalid},
 	{is: belief.ErrInput, code: api.CodeInvalid},
+	{is: belief.ErrKind, code: api.CodeInvalid},
 	{is: belief.ErrProtected, code: api.CodeBelief},
 	{is: belief.ErrConflict, code: api.CodeBelief},
 	{is: journal.ErrSpace, code: api.CodeNotFound},

@@ -3,6 +3,7 @@ package journal
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/graphkernel/graphkernel/belief"
@@ -32,6 +33,7 @@ type Acted struct {
 	Result   string
 	Seq      dag.Seq          // as of which the act is whole: that of its last entry; 0: none was added
 	Conflict []belief.Element // that the act was refused for
+	Wording  Wording          // of Conflict
 }
 
 // Do does an act, decided with what is believed at the commit.
@@ -186,6 +188,7 @@ func (c *acting) Plan(k *history.State) (*history.Plan, error) {
 		}
 		if conflict, ok := belief.Consistent(c.Constraints, rest); !ok {
 			c.acted.Result, c.acted.Conflict = Refused, conflict
+			c.acted.Wording = Worded(maps.Values(b.from)).With(to.Wording)
 			return p, nil
 		}
 	}

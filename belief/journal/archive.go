@@ -178,7 +178,8 @@ func isRevision(e *history.Entry, of belief.Item, number int) error {
 	return nil
 }
 
-// RevisionEntries returns the entries of the revisions of an item as of a number, ascending. ErrNoItem if there is none.
+// RevisionEntries returns the entries of the revisions of an item as of a number, ascending, without their wording: an archive points to what stays
+// in the store. ErrNoItem if there is none.
 func (b Base) RevisionEntries(ctx context.Context, tenant dag.Tenant, item belief.Item, asOf dag.Seq) (list []history.Entry, _ error) {
 	lists, err := b.Terms(ctx, tenant, []history.Range{{Index: indexRevisions, Prefix: keyBytes(item.Key())}})
 	if err != nil {
@@ -198,7 +199,9 @@ func (b Base) RevisionEntries(ctx context.Context, tenant dag.Tenant, item belie
 		return nil, err
 	}
 	for _, seq := range numbers {
-		list = append(list, entries[seq])
+		e := entries[seq]
+		e.Private, _ = splitPrivate(e.Private)
+		list = append(list, e)
 	}
 	return list, nil
 }

@@ -101,6 +101,9 @@ func (r *Request) Check() error {
 	if err := r.CheckAttached(); err != nil {
 		return err
 	}
+	if err := r.Wording.Check(); err != nil {
+		return err
+	}
 	return r.Span.Check()
 }
 

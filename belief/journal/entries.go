@@ -2,6 +2,7 @@ package journal
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -76,6 +77,7 @@ type Revision struct {
 	Confidence dag.PPM
 	Source     string
 	Reason     string
+	Wording    Wording // of the literals; what is there of others is not recorded
 	Salt       dag.Salt
 	Key        dag.Digest // of the request, if it began with this entry
 
@@ -146,6 +148,7 @@ type Conflict struct {
 	Span       belief.Span
 	Confidence dag.PPM
 	Reason     string
+	Wording    Wording
 	Salt       dag.Salt
 	Key        dag.Digest // of the request; zero: it had none
 
@@ -165,6 +168,9 @@ func (r *Revision) Size() int {
 	for i := range r.Artifacts {
 		n += 128 + len(r.Artifacts[i].Location)
 	}
+	for _, w := range r.Wording {
+		n += 256 + len(w.Subject) + len(w.Predicate) + len(w.Object)
+	}
 	for i := range r.Statements {
 		s := &r.Statements[i]
 		n += 512 + 2*(len(s.Subject)+len(s.Predicate)+len(s.Object)) + len(dag.TurnID{})*len(s.Turns) + 256*len(s.Premises)
@@ -172,6 +178,7 @@ func (r *Revision) Size() int {
 	return n
 }
 
+// private is what the revision says, as evidence hands it out.
 func (r *Revision) private() []byte {
 	p := revisionPrivate{
 		Artifacts: wireArtifacts(r.Artifacts), Confidence: uint64(r.Confidence), Keywords: r.Keywords, Reason: r.Reason, Salt: r.Salt.String(), Source: r.Source,
@@ -196,6 +203,9 @@ func (r *Revision) entry() history.Entry {
 	for i := range r.Statements {
 		s := &r.Statements[i]
 		p.Statements = append(p.Statements, wireRank{s.Rank.Class, s.Rank.Criterion, s.Rank.Event, s.Fact, s.Turns})
+	}
+	if worded := r.worded(); worded != nil {
+		private = append(append(private, '\n'), worded...)
 	}
 	return history.Entry{Seq: r.Seq, Kind: KindRevision, At: r.At, Public: canonical(p), Private: private}
 }
@@ -223,8 +233,9 @@ func ReadRevision(e *history.Entry) (*Revision, error) {
 	if r.Erased {
 		return r, nil
 	}
+	says, worded := splitPrivate(e.Private)
 	var s revisionPrivate
-	if err := read(e.Private, &s); err != nil {
+	if err := read(says, &s); err != nil {
 		return nil, err
 	}
 	if len(s.Statements) != len(r.Statements) {
@@ -240,7 +251,7 @@ func ReadRevision(e *history.Entry) (*Revision, error) {
 	r.Artifacts = readArtifacts(s.Artifacts)
 	r.Title, r.Summary, r.Keywords, r.Topics = s.Title, s.Summary, s.Keywords, s.Topics
 	r.Confidence, r.Source, r.Reason = dag.PPM(s.Confidence), s.Source, s.Reason
-	return r, nil
+	return r, r.readWorded(worded)
 }
 
 // Check refuses a revision that is not in its form.
@@ -267,7 +278,7 @@ func (r *Revision) Check() error {
 			return fail("a text that is not UTF-8, or too long")
 		}
 	}
-	if err := CheckArtifacts(r.Artifacts); err != nil {
+	if err := cmp.Or(CheckArtifacts(r.Artifacts), r.Wording.Check()); err != nil {
 		return fail("%w", err)
 	}
 	if !IsSource(r.Source) {
@@ -404,7 +415,7 @@ func ReadLink(e *history.Entry) (*Link, error) {
 }
 
 func (c *Conflict) entry() history.Entry {
-	s := conflictPrivate{Confidence: uint64(c.Confidence), Premises: literalsOf(c.Premises), Reason: c.Reason, Salt: c.Salt.String(), Statements: literalsOf(c.Statements)}
+	s := conflictPrivate{Confidence: uint64(c.Confidence), Premises: literalsOf(c.Premises), Reason: c.Reason, Salt: c.Salt.String(), Statements: literalsOf(c.Statements), Written: c.Wording.of(slices.Concat(c.Statements, c.Premises))}
 	s.From, s.Until = wireSpan(c.Span)
 	private := canonical(s)
 	p := conflictPublic{By: c.By, Digest: sha256.Sum256(private), Item: string(c.Item), Key: keyText(c.Key), Kind: c.Kind, Space: string(c.Space), Turns: c.Turns, Type: string(KindConflict), With: []string{}}
@@ -448,6 +459,7 @@ func ReadConflict(e *history.Entry) (*Conflict, error) {
 		return nil, err
 	}
 	c.Statements, c.Premises, c.Span, c.Reason, c.Confidence = readLiterals(s.Statements), readLiterals(s.Premises), readSpan(s.From, s.Until), s.Reason, dag.PPM(s.Confidence)
+	c.Wording = readWording(s.Written)
 	c.Salt, err = dag.ParseSalt(s.Salt)
 	return c, err
 }

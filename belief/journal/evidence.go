@@ -20,12 +20,12 @@ func (r *Revision) Leaf() dag.Digest {
 	return e.Leaf()
 }
 
-// WriteEvidence writes both halves of a revision that is not erased, {"private":{…},"public":{…}}, as bundles have it.
+// WriteEvidence writes both halves of a revision that is not erased, {"private":{…},"public":{…}}, as bundles have it: without its wording.
 func (r *Revision) WriteEvidence(w *canon.Writer) {
 	e := r.entry()
 	w.BeginObject()
 	w.Key("private")
-	w.Raw(e.Private)
+	w.Raw(r.private())
 	w.Key("public")
 	w.Raw(e.Public)
 	w.EndObject()

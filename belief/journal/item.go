@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"slices"
@@ -139,6 +140,59 @@ func (r *ItemRecord) Numbered(n int) *Revision {
 		return nil
 	}
 	return r.Revisions[n-1]
+}
+
+// An ItemNow is an item as of a number.
+type ItemNow struct {
+	Item       belief.Item
+	Current    *Revision // nil: nothing is believed of it
+	Deprecated bool
+}
+
+// Now returns items as of a number, in their order. The cost is two ranges for each item.
+func (b Base) Now(ctx context.Context, tenant dag.Tenant, items []belief.Item, asOf dag.Seq) ([]ItemNow, error) {
+	list := make([]ItemNow, len(items))
+	places := map[dag.Seq]int{}
+	var numbers []dag.Seq
+	const most = 2048
+	for from := 0; from < len(items); from += most {
+		var ranges []history.Range
+		for _, item := range items[from:min(from+most, len(items))] {
+			ranges = append(ranges, history.Range{Index: indexLapsed, Prefix: keyBytes(item.Key()), AsOf: asOf}, history.Range{Index: indexTags, Prefix: tagKey(item, Current), AsOf: asOf})
+		}
+		lists, err := b.Terms(ctx, tenant, ranges)
+		if err != nil {
+			return nil, err
+		}
+		for n, terms := range lists {
+			at := from + n/2
+			list[at].Item = items[at]
+			for i := range terms {
+				switch t := &terms[i]; {
+				case t.Index == indexLapsed:
+					list[at].Deprecated = true
+				case bytes.Equal(t.Key, tagKey(items[at], Current)):
+					p, err := readPlace(t)
+					if err != nil {
+						return nil, err
+					}
+					places[p.entry] = at
+					numbers = append(numbers, p.entry)
+				}
+			}
+		}
+	}
+	entries, err := b.entriesAt(ctx, tenant, numbers)
+	if err != nil {
+		return nil, err
+	}
+	for seq, at := range places {
+		e := entries[seq]
+		if list[at].Current, err = ReadRevision(&e); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
 }
 
 // Upto returns the number as of which what was recorded of an item at a time or before is whole, 0 if there is none: the end of the newest change of it.

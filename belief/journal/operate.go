@@ -44,11 +44,13 @@ const (
 type Request struct {
 	Operator   Operator
 	Space      belief.Space
-	NewSpace   bool        // make the space, under Policy, if it is not there
-	Item       belief.Item // "": the one that holds a conflicting or an equal statement, else a new one
-	Kind       string      // of a new item that has no name
+	NewSpace   bool                    // make the space, under Policy, if it is not there
+	Item       belief.Item             // "": the one that holds a conflicting or an equal statement, else a new one
+	Kind       string                  // of a new item that has no name
+	Allow      func(kind string) error // refuses kinds that no new item may be of; nil: it may be of any
 	Statements []belief.Literal
 	Premises   []belief.Literal // from which the statements follow, ascending; nil: they are stated
+	Wording    Wording          // of the statements and premises
 	Span       belief.Span
 	Turns      []dag.TurnID // that they rest on
 	Rank       Rank         // of the statements, by who wrote; its Event is 0
@@ -105,6 +107,7 @@ type Outcome struct {
 	Protects bool                // it was refused since something that would give way is protected
 	Vouched  bool                // it was refused since it would change an item in which a person vouches for something
 	Again    bool                // the request was answered before, and this is only where
+	Wording  Wording             // of the literals that the outcome names
 }
 
 // in is the outcome of a change that is whole as of a number; 0: it recorded nothing.
@@ -140,7 +143,7 @@ func (o *operation) Needs(k *history.State) history.Needs {
 	}
 	n := o.explore(k)
 	if o.Waiting > 0 {
-		n = join(n, waiting(k))
+		n = join(n, waiting(k, o.Space))
 	}
 	if n.None() && o.Operator != Contract && o.Rank.Class >= belief.Human && o.bound.may(o.of, o.Kind) {
 		n = o.bound.needs(k, o.Space)
@@ -234,6 +237,12 @@ func (o *operation) Plan(k *history.State) (*history.Plan, error) {
 	b, err := w.explored(k, &o.exploring)
 	if err != nil {
 		return nil, err
+	}
+	if err := w.allowed(); err != nil {
+		return nil, err
+	}
+	if w.repeats(b) {
+		return &history.Plan{}, nil
 	}
 	d, err := o.decide(k, b)
 	var refused *belief.ConflictError

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"slices"
@@ -67,14 +68,15 @@ const MaxWaiting = 50
 // ErrTooManyWaiting is wrapped if a proposal would have to wait, and too many of the same caller do.
 var ErrTooManyWaiting = errors.New("too many proposals wait")
 
-// waiting asks for the proposals of a tenant that wait. They are read only if there are so many that one caller's can be too many.
-func waiting(k *history.State) (n history.Needs) {
+// waiting asks for the proposals of a tenant that wait, and reads those of a space. The others are read only if there are so many that one caller's can be too many.
+func waiting(k *history.State, space belief.Space) (n history.Needs) {
 	switch k.Round {
 	case 0:
 		n.Ranges = []history.Range{{Index: indexConflicts, AsOf: history.Forever - 1}}
 	case 1:
-		if terms := termsOf(k, indexConflicts); len(terms) >= MaxWaiting {
-			for i := range terms {
+		terms, key := termsOf(k, indexConflicts), space.Key()
+		for i := range terms {
+			if len(terms) >= MaxWaiting || bytes.Equal(terms[i].Key, key[:]) {
 				n.Entries = append(n.Entries, terms[i].Since)
 			}
 		}

@@ -136,6 +136,7 @@ type conflictPrivate struct {
 	Statements []wireLiteral `json:"statements"`
 	From       *instant      `json:"valid_from,omitempty"`
 	Until      *instant      `json:"valid_until,omitempty"`
+	Written    []wireWorded  `json:"written,omitempty"`
 }
 
 // canonical returns the canonical JSON of a struct.

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/graphkernel/graphkernel/belief"
@@ -37,6 +38,16 @@ func (w *writing) salt() dag.Salt {
 	return dag.Salt(digest[:len(dag.Salt{})])
 }
 
+// worded makes the outcome say how the literals were written that it names: as the request has them, else as the newest revision does that it was
+// decided with.
+func (w *writing) worded(b *base) {
+	w.outcome.Wording = w.Request.Wording
+	if len(w.outcome.GaveWay)+len(w.outcome.Fell) == 0 {
+		return
+	}
+	w.outcome.Wording = Worded(maps.Values(b.from)).With(w.Request.Wording)
+}
+
 // losses brings what the operator says into the terms of revisions.
 func (w *writing) losses(b *base, lost []belief.Loss) (list []Loss) {
 	for i := range lost {
@@ -53,18 +64,40 @@ func (w *writing) losses(b *base, lost []belief.Loss) (list []Loss) {
 	return list
 }
 
+// allowed refuses a request whose statements would become an item of a kind that no new item may be of. An item that is there keeps its kind.
+func (w *writing) allowed() error {
+	if w.Allow == nil || w.Operator == Contract {
+		return nil
+	}
+	if w.Item == "" {
+		return w.Allow(w.Kind)
+	}
+	if s := w.items[w.Item]; s != nil && s.newest > 0 {
+		return nil
+	}
+	return w.Allow(w.Item.Kind())
+}
+
 // refuse records a proposal that was not taken.
 func (w *writing) refuse(b *base, err *belief.ConflictError) (*history.Plan, error) {
 	w.outcome.Result, w.outcome.GaveWay, w.outcome.Protects = Refused, w.losses(b, err.Lost), errors.Is(err, belief.ErrProtected)
 	w.outcome.Vouched = errors.Is(err, errVouched)
-	if w.Operator != Propose || w.Dry {
+	w.worded(b)
+	if w.Operator != Propose {
+		return &history.Plan{}, nil
+	}
+	if waits := w.waits(); waits != 0 {
+		w.outcome.Seq, w.outcome.Again = waits, true
+		return &history.Plan{}, nil
+	}
+	if w.Dry {
 		return &history.Plan{}, nil
 	}
 	if err := w.room(); err != nil {
 		return nil, err
 	}
 	c := &Conflict{
-		Space: w.Space, Item: w.Item, Kind: w.Kind, By: w.By, Turns: w.Turns, Statements: w.Statements, Premises: w.Premises, Span: w.Span, Confidence: w.Revision.Confidence, Reason: w.Revision.Reason,
+		Wording: w.Request.Wording, Space: w.Space, Item: w.Item, Kind: w.Kind, By: w.By, Turns: w.Turns, Statements: w.Statements, Premises: w.Premises, Span: w.Span, Confidence: w.Revision.Confidence, Reason: w.Revision.Reason,
 		Salt: w.salt(), Key: w.Key, Seq: w.head + 1, At: w.At,
 	}
 	for _, l := range w.outcome.GaveWay {
@@ -124,6 +157,7 @@ func (w *writing) take(b *base, d *belief.Decision) error {
 	out := w.outcome
 	out.Kept, out.GaveWay = len(d.Kept), w.losses(b, d.Lost)
 	out.Fell = belief.Fallen(w.Constraints, b.elements, d.After())
+	w.worded(b)
 	for _, l := range out.GaveWay {
 		out.Review = append(out.Review, w.dependents(l.Revision)...)
 	}
@@ -240,10 +274,11 @@ func (w *writing) remaining(item belief.Item, lost map[int]dag.Time) (list []Sta
 func (w *writing) state(item belief.Item, input []belief.Element, lost map[int]dag.Time, key dag.Digest) error {
 	kept, was := w.remaining(item, lost)
 	r := w.Revision
+	r.Wording = w.Request.Wording
 	r.Item, r.Number, r.Current, r.By, r.Key = item, w.items[item].newest+1, true, w.By, key
 	r.Salt, r.At = w.salt(), w.At
 	if was != nil {
-		r.Supersedes = was.Number
+		r.Supersedes, r.Wording = was.Number, was.Wording.without(w.Statements).With(r.Wording)
 	}
 	for _, e := range input {
 		s := Stated{Literal: e.Literal, Premises: e.Premises, Span: e.Span, Turns: w.Turns, Rank: Rank{Class: e.Rank.Class, Criterion: e.Rank.Criterion}}

@@ -287,6 +287,22 @@ func (p Policy) Kind(name string) Kind {
 	return k
 }
 
+// Allow refuses a kind that the policy does not list, for a new item. The error wraps belief.ErrKind and names the kinds there are.
+func (p Policy) Allow(name string) error {
+	var names []string
+	for _, k := range p.Kinds() {
+		if k.Name == name {
+			return nil
+		}
+		names = append(names, k.Name)
+	}
+	near := ""
+	if n := normalize.Nearest(name, names); n != "" {
+		near = "did you mean " + n + "? "
+	}
+	return fmt.Errorf("%w: %.40q; %sa new item is of a kind that the policy of its space lists: %s", belief.ErrKind, name, near, strings.Join(names, ", "))
+}
+
 // Type is Type.
 func (Policy) Type() string { return Type }
 

@@ -25,8 +25,8 @@ type Advice string
 
 // What is advised.
 const (
-	KeepBoth  Advice = "keep_both"  // different agents: both stay, flagged
-	AskPerson Advice = "ask_person" // the scores are close
+	KeepBoth  Advice = "keep_both"  // different agents, and a space can hold both
+	AskPerson Advice = "ask_person" // the scores are close, or different agents contradict each other
 	PreferNew Advice = "prefer_new" // propose the statement that was not taken once more
 	PreferOld Advice = "prefer_old" // drop it
 )
@@ -38,13 +38,15 @@ type Verdict struct {
 	Reason   string
 }
 
-// Judge advises on a conflict between what was proposed and what is believed.
-func Judge(proposed, believed Side, now dag.Time) Verdict {
+// Judge advises on a conflict between what was proposed and what is believed. together says whether a space can hold both.
+func Judge(proposed, believed Side, together bool, now dag.Time) Verdict {
 	v := Verdict{New: proposed.score(now), Old: believed.score(now)}
 	apart := max(v.New, v.Old) - min(v.New, v.Old)
 	switch {
-	case proposed.By != believed.By:
+	case proposed.By != believed.By && together:
 		v.Advice, v.Reason = KeepBoth, fmt.Sprintf("different agents: %q and %q", proposed.By, believed.By)
+	case proposed.By != believed.By:
+		v.Advice, v.Reason = AskPerson, fmt.Sprintf("different agents, %q and %q, contradict each other, so a space holds one of the two", proposed.By, believed.By)
 	case apart < Close:
 		v.Advice, v.Reason = AskPerson, fmt.Sprintf("the scores %s and %s are closer than %s", v.New, v.Old, Close)
 	case v.New > v.Old:

@@ -13,8 +13,11 @@ import (
 // Type is the type that documents name.
 const Type = "promotion_policy_v1"
 
-// ID is the id of the policy that every tenant begins with: Default.
-const ID policy.ID = "promotion@1"
+// The policies that every tenant begins with: Default, by which is promoted what names no other one, and DefaultV1.
+const (
+	ID   policy.ID = "promotion@2"
+	V1ID policy.ID = "promotion@1"
+)
 
 // Bounds of the parameters.
 const (
@@ -77,15 +80,24 @@ type Step struct {
 	NoneAgainst bool    // no evidence against it
 	Confidence  dag.PPM // of the candidate
 	Severity    Severity
-	Trigger     bool // it says when it is to be used
-	Steps       bool // it says how it goes
+	Trigger     bool   // it says when it is to be used
+	Steps       bool   // it says how it goes
+	Others      bool   // the candidate is no source of its own, and what it was promoted from does not count again
+	Sources     string // only sources of this kind count; "": of any
 }
 
 // A Policy is parameters of the type. It is comparable.
 type Policy struct{ text string } // the canonical form
 
-// usual are the steps of the default policy.
+// usual are the steps of the default policy. Two episodes that are similar are the candidate and another one; three observations that support one are three others.
 var usual = []Step{
+	usualV1[0],
+	{From: "observation", To: "fact", Counts: Evidence, Threshold: 3, NoneAgainst: true, Confidence: 700_000, Others: true, Sources: "observation"},
+	usualV1[2], usualV1[3], usualV1[4],
+}
+
+// usualV1 are those of promotion@1.
+var usualV1 = []Step{
 	{From: "episodic", To: "observation", Counts: Evidence, Threshold: 2, Similarity: 850_000, Seconds: 3600},
 	{From: "observation", To: "fact", Counts: Evidence, Threshold: 3, NoneAgainst: true, Confidence: 700_000},
 	{From: "fact", To: "policy", Counts: Evidence, Threshold: 1, NoneAgainst: true, Confidence: 900_000, Severity: Medium},
@@ -96,8 +108,11 @@ var usual = []Step{
 // Shared is the tag of what several agents found for themselves.
 const Shared = "shared"
 
-// Default returns the parameters of promotion@1.
+// Default returns the parameters of promotion@2.
 func Default() Policy { return New(usual) }
+
+// DefaultV1 returns the parameters of promotion@1, by which an item is a source of its own, and what it was promoted from counts again.
+func DefaultV1() Policy { return New(usualV1) }
 
 // New makes parameters of steps. Their order matters: of several steps to a kind, a candidate takes the first that applies.
 func New(steps []Step) Policy {
@@ -148,6 +163,7 @@ func (s *Step) write(w *canon.Writer, canonical bool) {
 	text("counts", string(s.Counts))
 	text("from", s.From)
 	flag("none_against", s.NoneAgainst)
+	flag("others", s.Others)
 	if s.Seconds > 0 {
 		w.Key("seconds")
 		w.Uint(uint64(s.Seconds))
@@ -157,6 +173,7 @@ func (s *Step) write(w *canon.Writer, canonical bool) {
 		w.String(s.Severity.String())
 	}
 	fraction("similarity", s.Similarity)
+	text("sources", s.Sources)
 	flag("steps", s.Steps)
 	text("tag", s.Tag)
 	w.Key("threshold")
@@ -194,7 +211,7 @@ func readStep(c *canon.Cursor, n policy.Notation) Step {
 	for _, m := range []struct {
 		key string
 		to  *string
-	}{{"from", &s.From}, {"to", &s.To}, {"tag", &s.Tag}, {"counts", (*string)(&s.Counts)}} {
+	}{{"from", &s.From}, {"to", &s.To}, {"tag", &s.Tag}, {"counts", (*string)(&s.Counts)}, {"sources", &s.Sources}} {
 		if f := c.Optional(m.key); f != nil {
 			*m.to = f.String()
 		}
@@ -202,7 +219,7 @@ func readStep(c *canon.Cursor, n policy.Notation) Step {
 	for _, m := range []struct {
 		key string
 		to  *bool
-	}{{"none_against", &s.NoneAgainst}, {"trigger", &s.Trigger}, {"steps", &s.Steps}} {
+	}{{"none_against", &s.NoneAgainst}, {"trigger", &s.Trigger}, {"steps", &s.Steps}, {"others", &s.Others}} {
 		if f := c.Optional(m.key); f != nil {
 			*m.to = f.Bool()
 		}
@@ -255,7 +272,7 @@ func (p Policy) Check() error {
 }
 
 func (s *Step) check() error {
-	for _, n := range [...]struct{ member, name string }{{"from", s.From}, {"to", s.To}, {"tag", s.Tag}} {
+	for _, n := range [...]struct{ member, name string }{{"from", s.From}, {"to", s.To}, {"tag", s.Tag}, {"sources", s.Sources}} {
 		if n.name != "" && !belief.IsTag(n.name) {
 			return fmt.Errorf("%s: %.40q, want [a-z][a-z0-9_-]{0,31}", n.member, n.name)
 		}

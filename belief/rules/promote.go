@@ -15,8 +15,9 @@ const half = dag.One / 2
 // A Source is evidence for a candidate, or against it.
 type Source struct {
 	ID         string // such as the address of a revision; one that is there twice counts once, as the weaker of the two
-	By         string // the agent who recorded it
-	At         dag.Time
+	Kind       string
+	By         string   // the agent who recorded it
+	At         dag.Time // of what it rests on
 	Similarity dag.PPM  // to the candidate
 	Lineage    []string // what it was derived from, over any number of steps
 	Against    bool
@@ -39,6 +40,7 @@ type Candidate struct {
 	Trigger    bool
 	Steps      bool
 	Tags       []string // that it has
+	From       []string // what it was promoted from, over any number of steps
 	Sources    []Source
 	Uses       []Use
 }
@@ -55,7 +57,7 @@ type Promotion struct {
 
 // Promote returns what is to be promoted: of each candidate at most one promotion to a kind, by the first step that applies, and all to a tag that it does not
 // have. What is later than now counts for nothing. A source whose lineage holds the candidate counts half, and without one that is independent nothing is promoted, however many
-// there are; the candidate may be one of its sources, but is not independent. The cost is the candidates times the steps times their sources.
+// there are; the candidate may be one of its sources, unless the step counts others alone, but is not independent. The cost is the candidates times the steps times their sources.
 func Promote(p Policy, list []Candidate, now dag.Time) (all []Promotion) {
 	steps := p.Steps()
 	for i := range list {
@@ -129,7 +131,7 @@ func (c *Candidate) votes(s Step, now dag.Time) (list []vote) {
 		}
 	} else {
 		for _, e := range c.Sources {
-			if e.Against || e.At > now || e.Similarity < s.Similarity {
+			if e.Against || e.At > now || e.Similarity < s.Similarity || s.Sources != "" && e.Kind != s.Sources || s.Others && (e.ID == c.ID || slices.Contains(c.From, e.ID)) {
 				continue
 			}
 			v := vote{e.ID, e.By, e.At, dag.One, e.ID == c.ID}
@@ -154,6 +156,9 @@ func (s *Step) reason(c *Candidate, support uint64, seconds int64) string {
 		return fmt.Sprintf("%d%s", n/uint64(dag.One), strings.TrimPrefix(dag.PPM(n%uint64(dag.One)).String(), "0"))
 	}
 	text := fmt.Sprintf("%s %s, %d wanted", micros(support), map[Count]string{Evidence: "supporting sources", Uses: "successful uses", Agents: "agents"}[s.Counts], s.Threshold)
+	if s.Sources != "" {
+		text += "; each of the kind " + s.Sources
+	}
 	if s.Similarity > 0 {
 		text += fmt.Sprintf("; each at least %s similar", s.Similarity)
 	}

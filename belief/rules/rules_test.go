@@ -36,7 +36,7 @@ func shuffled[T any](r *rand.Rand, list []T) []T {
 func pick[T any](r *rand.Rand, list ...T) T { return list[r.IntN(len(list))] }
 
 func TestPolicyForm(t *testing.T) {
-	p, err := policy.Bind("promotion@1", Default())
+	p, err := policy.Bind("promotion@2", Default())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,11 +50,14 @@ func TestPolicyForm(t *testing.T) {
 	if !strings.Contains(string(w.Bytes), `"similarity":0.85`) {
 		t.Errorf("wire %s", w.Bytes)
 	}
-	if again, err := forms.ParseRegistration([]byte(`{"policy_id":"promotion@1","policy":` + string(w.Bytes) + `}`)); err != nil || again != p {
+	if again, err := forms.ParseRegistration([]byte(`{"policy_id":"promotion@2","policy":` + string(w.Bytes) + `}`)); err != nil || again != p {
 		t.Errorf("the wire form: %v, %v", again, err)
 	}
-	if again, err := forms.ParseRegistration([]byte(`{"policy_id":"promotion@1","policy":{"type":"promotion_policy_v1"}}`)); err != nil || again != p {
+	if again, err := forms.ParseRegistration([]byte(`{"policy_id":"promotion@2","policy":{"type":"promotion_policy_v1"}}`)); err != nil || again != p {
 		t.Errorf("without steps: %v, %v", again, err)
+	}
+	if h := DefaultV1().Hash(); h.String() != "baffbea47ef51fefdd596f5185c7ea4b725e9929c5e9c9cf533dc69e5d66b8cc" {
+		t.Errorf("promotion@1 is another policy: %s", h)
 	}
 	for step, want := range map[string]string{
 		`{"to":"fact","threshold":0}`:                     "threshold: 0, want 1 to 1000",
@@ -76,7 +79,7 @@ func TestPolicyForm(t *testing.T) {
 
 func sources(n int, apart dag.Time, also ...func(i int, s *Source)) (list []Source) {
 	for i := range n {
-		s := Source{ID: fmt.Sprintf("s%d", i), By: fmt.Sprintf("agent-%d", i), At: now - day*30 + dag.Time(i)*apart, Similarity: 900_000}
+		s := Source{ID: fmt.Sprintf("s%d", i), Kind: "observation", By: fmt.Sprintf("agent-%d", i), At: now - day*30 + dag.Time(i)*apart, Similarity: 900_000}
 		for _, fn := range also {
 			fn(i, &s)
 		}
@@ -88,6 +91,11 @@ func sources(n int, apart dag.Time, also ...func(i int, s *Source)) (list []Sour
 // TestSteps holds the table of the default policy, just above and just below each bound.
 func TestSteps(t *testing.T) {
 	own := func(i int, s *Source) { s.Lineage = []string{"x", "c"} }
+	itself := func(i int, s *Source) {
+		if i == 0 {
+			s.ID = "c"
+		}
+	}
 	uses := []Use{{"u1", "a", now - 9, true}, {"u2", "a", now - 8, true}}
 	for _, c := range []struct {
 		name string
@@ -111,6 +119,21 @@ func TestSteps(t *testing.T) {
 				own(i, s)
 			}
 		})}, "fact"},
+		{"three of which it is one", Candidate{Kind: "observation", Confidence: 700_000, Sources: sources(3, 1, itself)}, ""},
+		{"three beside it", Candidate{Kind: "observation", Confidence: 700_000, Sources: sources(4, 1, itself)}, "fact"},
+		{"three derived, one that is not, and itself", Candidate{Kind: "observation", Confidence: 700_000, Sources: sources(5, 1, itself, func(i int, s *Source) {
+			if i > 1 {
+				own(i, s)
+			}
+		})}, ""},
+		{"what it was promoted from", Candidate{Kind: "observation", Confidence: 700_000, From: []string{"s1"}, Sources: sources(3, 1)}, ""},
+		{"three beside what it was promoted from", Candidate{Kind: "observation", Confidence: 700_000, From: []string{"s1"}, Sources: sources(4, 1)}, "fact"},
+		{"episodes are no observations", Candidate{Kind: "observation", Confidence: 700_000, Sources: sources(4, 1, func(i int, s *Source) {
+			if i > 1 {
+				s.Kind = "episodic"
+			}
+		})}, ""},
+		{"one of two episodes is the candidate", Candidate{Kind: "episodic", Sources: sources(2, hour, itself)}, "observation"},
 		{"a hundred derived ones", Candidate{Kind: "observation", Confidence: dag.One, Sources: sources(100, 1, own)}, ""},
 		{"one source many times", Candidate{Kind: "observation", Confidence: dag.One, Sources: sources(9, 0, func(_ int, s *Source) { s.ID = "s" })}, ""},
 		{"a severe fact", Candidate{Kind: "fact", Confidence: 900_000, Severity: Medium, Sources: sources(1, 1)}, "policy"},
@@ -154,6 +177,9 @@ func randomStep(r *rand.Rand) Step {
 	if r.IntN(3) == 0 {
 		s.Seconds = 5
 	}
+	if s.Others = r.IntN(3) == 0; r.IntN(3) == 0 {
+		s.Sources = "observation"
+	}
 	return s
 }
 
@@ -171,7 +197,7 @@ func TestPromotionLaws(t *testing.T) {
 		for n := range 1 + r.IntN(3) {
 			c := Candidate{ID: fmt.Sprint("c", n), Kind: "observation", Confidence: dag.One}
 			for range r.IntN(8) {
-				s := Source{ID: fmt.Sprint("s", r.IntN(9)), By: pick(r, "a", "b", "c"), At: dag.Time(r.IntN(9)) * second, Similarity: dag.PPM(r.IntN(1_000_001)), Against: r.IntN(9) == 0}
+				s := Source{ID: fmt.Sprint("s", r.IntN(9)), By: pick(r, "a", "b", "c"), Kind: pick(r, "observation", "episodic"), At: dag.Time(r.IntN(9)) * second, Similarity: dag.PPM(r.IntN(1_000_001)), Against: r.IntN(9) == 0}
 				if r.IntN(2) == 0 {
 					s.Lineage = []string{"c0", "c1", "c2"}
 				}
@@ -390,14 +416,14 @@ func TestJudge(t *testing.T) {
 		proposed, believed Side
 		want               Advice
 	}{
-		{Side{"a", now, dag.One}, Side{"b", now, 1}, KeepBoth},
+		{Side{"a", now, dag.One}, Side{"b", now, 1}, AskPerson},
 		{Side{"a", now, 900_000}, Side{"a", now, 700_001}, AskPerson},
 		{Side{"a", now, 900_000}, Side{"a", now, 700_000}, PreferNew},
 		{Side{"a", now, 500_000}, Side{"a", now, 700_000}, PreferOld},
 		{Side{"a", now, 900_000}, Side{"a", now - 30*day, 900_000}, PreferNew}, // half as old, half as much
 		{Side{"a", now - 30*day, 900_000}, Side{"a", now - 30*day, 600_000}, AskPerson},
 	} {
-		if v := Judge(c.proposed, c.believed, now); v.Advice != c.want || v.Reason == "" {
+		if v := Judge(c.proposed, c.believed, false, now); v.Advice != c.want || v.Reason == "" {
 			t.Errorf("%v against %v: %+v, want %s", c.proposed, c.believed, v, c.want)
 		}
 	}
@@ -408,8 +434,9 @@ func TestJudge(t *testing.T) {
 	seen := map[Advice]int{}
 	for range 35_000 {
 		a, b := side(), side()
-		v, back := Judge(a, b, now), Judge(b, a, now)
-		if back.Advice != opposite[v.Advice] || v.New > a.Confidence || v.Old > b.Confidence || a.By != b.By && v.Advice != KeepBoth {
+		together := r.IntN(2) == 0
+		v, back := Judge(a, b, together, now), Judge(b, a, together, now)
+		if back.Advice != opposite[v.Advice] || v.New > a.Confidence || v.Old > b.Confidence || (v.Advice == KeepBoth) != (a.By != b.By && together) || a.By != b.By && !together && v.Advice != AskPerson {
 			t.Fatalf("%v against %v: %+v, and back %+v", a, b, v, back)
 		}
 		seen[v.Advice]++

@@ -22,7 +22,7 @@ var given = func() map[policy.ID]policy.Parameters {
 		policy.DefaultV2ID: policy.DefaultV2(),
 		facts.PolicyID:     facts.DefaultPolicy(),
 		retrieval.PolicyID: retrieval.DefaultPolicy(), retrieval.DensePolicyID: retrieval.DensePolicy(), retrieval.FindPolicyID: retrieval.FindPolicy(),
-		contexts.DefaultID: contexts.Default(), kinds.ID: kinds.Default(), rules.ID: rules.Default(),
+		contexts.DefaultID: contexts.Default(), kinds.ID: kinds.Default(), rules.ID: rules.Default(), rules.V1ID: rules.DefaultV1(),
 	}
 	for id, p := range contexts.Profiles() {
 		all[id] = p

@@ -44,6 +44,10 @@ func TestRemember(t *testing.T) {
 	if _, r := must(t, c, "remember", arguments["remember"]); r["outcome"] != "refused" {
 		t.Errorf("what a person said gave way to an agent: %v", r)
 	}
+	waits, _ := must(t, c, "remember", arguments["remember"])
+	if again, r := must(t, c, "remember", arguments["remember"]); again != waits || r["repeated"] != true {
+		t.Errorf("the same proposal once more: %v, %v", waits, again)
+	}
 	if _, r := must(t, c, "why", arguments["why"]); r["believed"] != true || len(r["support"].([]any)) != 1 {
 		t.Errorf("%v", r)
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	_ "embed"
 	"fmt"
 	"log/slog"
 	"runtime"
@@ -94,13 +93,9 @@ func newServer(k *kernel.Kernel, o Options, adjust func(*sdk.ServerOptions), add
 // are older. The next one has no sessions.
 var versions = slices.DeleteFunc(sdk.SupportedProtocolVersions(), func(v string) bool { return v > "2025-11-25" })
 
-//go:embed instructions.txt
-var instructions string
-
 // forRole makes the side of the server that a role sees.
 func (s *Server) forRole(role access.Role, adjust func(*sdk.ServerOptions), add func(*sdk.Server)) *sdk.Server {
 	o := &sdk.ServerOptions{
-		Instructions:              instructions,
 		Capabilities:              &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}},
 		SupportedProtocolVersions: versions,
 	}

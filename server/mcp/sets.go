@@ -156,11 +156,12 @@ func selecting(s *Server, role access.Role) sdk.Middleware {
 				shown.Tools = slices.DeleteFunc(slices.Clone(result.Tools), func(t *sdk.Tool) bool { return hidden(t.Name) })
 				return &shown, err
 			case *sdk.InitializeResult:
-				if !selected.has("cut_slice") && !selected.has("knowledge_find") {
-					shown := *result
-					shown.Instructions = "" // it is about those
-					return &shown, err
+				if result == nil { // it was refused
+					return result, err
 				}
+				shown := *result
+				shown.Instructions = instructionsFor(selected, role)
+				return &shown, err
 			}
 			return result, err
 		}

@@ -193,7 +193,7 @@ func TestSelection(t *testing.T) {
 				t.Errorf("%q: calling %s: %v", text, name, err)
 			}
 		}
-		if about := c.InitializeResult().Instructions != ""; about != (text != "memory" && text != "memory, knowledge_path") {
+		if about := c.InitializeResult().Instructions != ""; about != (text != "memory") {
 			t.Errorf("%q: instructions are there: %v", text, about)
 		}
 	}

@@ -104,7 +104,7 @@ func unarchiveBeliefs(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, 
 	for _, item := range list {
 		one := api.UnarchivedItem{Item: string(item.Item), Outcome: item.Result, Seq: uint64(item.Seq), Reason: item.Reason}
 		for _, e := range item.Conflict {
-			one.Conflict = append(one.Conflict, statement(e.Literal))
+			one.Conflict = append(one.Conflict, statement(e.Literal, item.Wording))
 		}
 		w.Items = append(w.Items, one)
 	}

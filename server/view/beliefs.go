@@ -29,23 +29,24 @@ func literals(list []api.BeliefStatement) []belief.Literal {
 	return all
 }
 
-func statement(l belief.Literal) api.BeliefStatement {
-	return api.BeliefStatement{Subject: l.Subject, Predicate: l.Predicate, Object: l.Object, Not: l.Not}
+// statement shows a literal, as it was written where that is known.
+func statement(l belief.Literal, words journal.Wording) api.WrittenStatement {
+	return api.WrittenStatement{BeliefStatement: api.BeliefStatement{Subject: l.Subject, Predicate: l.Predicate, Object: l.Object, Not: l.Not}, Written: written(words[l])}
 }
 
-func statements(list []belief.Literal) []api.BeliefStatement {
-	all := make([]api.BeliefStatement, len(list))
+func statements(list []belief.Literal, words journal.Wording) []api.WrittenStatement {
+	all := make([]api.WrittenStatement, len(list))
 	for i, l := range list {
-		all[i] = statement(l)
+		all[i] = statement(l, words)
 	}
 	return all
 }
 
-func premises(list []belief.Literal) []api.BeliefStatement {
+func premises(list []belief.Literal, words journal.Wording) []api.WrittenStatement {
 	if len(list) == 0 {
 		return nil
 	}
-	return statements(list)
+	return statements(list, words)
 }
 
 func spanOf(from, until *dag.Time) belief.Span {
@@ -149,7 +150,7 @@ func believing(op journal.Operator) func(context.Context, *kernel.Kernel, dag.Te
 func beliefOutcome(o *journal.Outcome) api.BeliefOutcome {
 	w := api.BeliefOutcome{
 		Seq: uint64(o.Seq), Outcome: o.Result, Item: string(o.Item), Revision: o.Revision, Kept: o.Kept, Repeated: o.Again,
-		GaveWay: []api.BeliefLoss{}, Fell: []api.BeliefStatement{}, Review: []string{},
+		GaveWay: []api.BeliefLoss{}, Fell: []api.WrittenStatement{}, Review: []string{},
 	}
 	if o.Result == journal.Refused {
 		if w.Reason = "conflict"; o.Protects {
@@ -162,9 +163,10 @@ func beliefOutcome(o *journal.Outcome) api.BeliefOutcome {
 	for i := range o.GaveWay {
 		l := &o.GaveWay[i]
 		s := l.Stated()
-		loss := api.BeliefLoss{Statement: statement(s.Literal), Premises: premises(s.Premises), Item: string(l.Revision.Item), Revision: l.Revision.Number, Conflict: []api.BeliefStatement{}}
+		words := o.Wording.With(l.Revision.Wording)
+		loss := api.BeliefLoss{Statement: statement(s.Literal, words), Premises: premises(s.Premises, words), Item: string(l.Revision.Item), Revision: l.Revision.Number, Conflict: []api.WrittenStatement{}}
 		for k := range l.Conflict {
-			loss.Conflict = append(loss.Conflict, statement(l.Conflict[k].Literal))
+			loss.Conflict = append(loss.Conflict, statement(l.Conflict[k].Literal, words))
 		}
 		if l.Until != 0 {
 			loss.Until = &l.Until
@@ -172,7 +174,7 @@ func beliefOutcome(o *journal.Outcome) api.BeliefOutcome {
 		w.GaveWay = append(w.GaveWay, loss)
 	}
 	for _, f := range o.Fell {
-		w.Fell = append(w.Fell, statement(f.Literal))
+		w.Fell = append(w.Fell, statement(f.Literal, o.Wording))
 	}
 	w.Review = append(w.Review, o.Review...)
 	return w
@@ -213,7 +215,7 @@ func held(b *kernel.BeliefBase) []api.HeldStatement {
 	for i := range b.Held {
 		h := &b.Held[i]
 		if s := h.Stated(); s.Premises == nil {
-			w := api.HeldStatement{BeliefStatement: statement(s.Literal), Item: string(h.Revision.Item), Revision: h.Revision.Number, Since: uint64(h.Since)}
+			w := api.HeldStatement{WrittenStatement: statement(s.Literal, h.Revision.Wording), Item: string(h.Revision.Item), Revision: h.Revision.Number, Since: uint64(h.Since)}
 			w.ValidFrom, w.ValidUntil = bounds(s.Span)
 			list = append(list, w)
 		}
@@ -225,7 +227,7 @@ func held(b *kernel.BeliefBase) []api.HeldStatement {
 		for _, i := range f.Support { // the rule whose literal it is
 			h := &b.Held[i]
 			if s := h.Stated(); s.Literal == f.Literal && s.Premises != nil {
-				w := api.HeldStatement{BeliefStatement: statement(f.Literal), Item: string(h.Revision.Item), Revision: h.Revision.Number, Derived: true}
+				w := api.HeldStatement{WrittenStatement: statement(f.Literal, h.Revision.Wording), Item: string(h.Revision.Item), Revision: h.Revision.Number, Derived: true}
 				w.ValidFrom, w.ValidUntil = bounds(belief.Span{From: f.Spans[0].From, Until: f.Spans[len(f.Spans)-1].Until})
 				list = append(list, w)
 				break
@@ -247,20 +249,44 @@ func explainBelief(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in 
 	if err != nil {
 		return api.Why{}, err
 	}
-	w := api.Why{AsOf: uint64(why.AsOf), Believed: len(why.Support) > 0, Support: []api.Support{}, Ended: []api.EndedBelief{}}
-	for i := range why.Support {
-		h := &why.Support[i]
-		s := h.Stated()
-		w.Support = append(w.Support, api.Support{
-			Statement: statement(s.Literal), Premises: premises(s.Premises), Item: string(h.Revision.Item), Revision: h.Revision.Number, Turns: turnIDs(s.Turns),
-			By: h.Revision.By, Class: classes[s.Rank.Class], Since: uint64(h.Element().Rank.Event),
-		})
+	w := api.Why{AsOf: uint64(why.AsOf), Statement: statement(why.Of, why.Wording), Support: supports(why.Support), Ended: []api.EndedBelief{}}
+	switch w.Believed = len(why.Support) > 0; {
+	case w.Believed:
+		w.State = "believed"
+	case len(why.Ended) > 0:
+		w.State = "ended"
+	case len(why.Erased) > 0:
+		w.State = "erased"
+	default:
+		w.State = "never"
 	}
 	for i := range why.Ended {
 		e := &why.Ended[i]
-		w.Ended = append(w.Ended, api.EndedBelief{Item: string(e.Revision.Item), Revision: e.Revision.Number, Since: uint64(e.Since), Until: uint64(e.Until), By: e.By, Reason: e.Why})
+		one := api.EndedBelief{Since: uint64(e.Since), Until: uint64(e.Until), Derived: e.Derived, Ending: string(e.Ending), At: e.At, By: e.By, Reason: e.Why, Lost: supports(e.Lost)}
+		if e.Instead != nil {
+			s := statement(e.Instead.Stated().Literal, e.Instead.Revision.Wording)
+			one.Instead = &s
+		}
+		w.Ended = append(w.Ended, one)
+	}
+	for _, r := range why.Erased {
+		w.Erased = append(w.Erased, api.ErasedRevision{Item: string(r.Item), Revision: r.Number, Seq: uint64(r.Seq), Turn: turnOrNone(r.By.Turn), Erasure: uint64(r.By.Seq)})
 	}
 	return w, nil
+}
+
+// supports shows elements with who wrote them.
+func supports(list []journal.Believed) []api.Support {
+	all := []api.Support{}
+	for i := range list {
+		h := &list[i]
+		s := h.Stated()
+		all = append(all, api.Support{
+			Statement: statement(s.Literal, h.Revision.Wording), Premises: premises(s.Premises, h.Revision.Wording), Item: string(h.Revision.Item), Revision: h.Revision.Number, Turns: turnIDs(s.Turns),
+			By: h.Revision.By, Class: classes[s.Rank.Class], Since: uint64(h.Element().Rank.Event),
+		})
+	}
+	return all
 }
 
 func beliefImpact(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.ImpactQuery) (api.Impact, error) {
@@ -272,12 +298,12 @@ func beliefImpact(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in a
 	if err != nil {
 		return api.Impact{}, err
 	}
-	w := api.Impact{AsOf: uint64(of.AsOf), Ref: belief.Address{Item: a.Item, Revision: of.Revision.Number}.String(), Falls: []api.BeliefStatement{}, Links: []api.Dependent{}}
+	w := api.Impact{AsOf: uint64(of.AsOf), Ref: belief.Address{Item: a.Item, Revision: of.Revision.Number}.String(), Falls: []api.WrittenStatement{}, Links: []api.Dependent{}}
 	for _, f := range of.Falls {
-		w.Falls = append(w.Falls, statement(f.Literal))
+		w.Falls = append(w.Falls, statement(f.Literal, of.Wording))
 	}
 	for _, l := range of.Links {
-		w.Links = append(w.Links, api.Dependent{Ref: l.From.String(), Type: l.Type, To: l.To, Depth: l.Depth})
+		w.Links = append(w.Links, api.Dependent{Ref: l.From.String(), Type: l.Type, To: l.To, Depth: l.Depth, Deprecated: of.Deprecated[l.From.Item]})
 	}
 	return w, nil
 }
@@ -322,12 +348,21 @@ func listItems(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.
 	if err != nil {
 		return api.Items{}, err
 	}
-	w := api.Items{Items: []string{}}
+	w := api.Items{Items: []api.ListedItem{}}
 	for _, item := range list {
-		w.Items = append(w.Items, string(item))
+		if item.Deprecated && !in.Deprecated {
+			w.LeftOut++
+			continue
+		}
+		one := api.ListedItem{Item: string(item.Item), Deprecated: item.Deprecated, Statements: []api.RevisionElement{}}
+		if item.Current != nil {
+			r := itemRevision(item.Current)
+			one.Revision, one.Statements, one.Title, one.Erased = r.Revision, r.Statements, r.Title, r.Erased
+		}
+		w.Items = append(w.Items, one)
 	}
 	if len(list) == limit {
-		w.Next = list[limit-1].Name()
+		w.Next = list[limit-1].Item.Name()
 	}
 	return w, nil
 }
@@ -341,7 +376,7 @@ func beliefConflicts(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, i
 	w := api.Conflicts{Conflicts: []api.Conflict{}}
 	for _, c := range list {
 		one := api.Conflict{
-			Seq: uint64(c.Seq), At: c.At, By: c.By, Item: string(c.Item), Statements: statements(c.Statements), Premises: premises(c.Premises), Confidence: c.Confidence, With: []string{}, Turns: turnIDs(c.Turns), Reason: c.Reason, Erased: c.Erased,
+			Seq: uint64(c.Seq), At: c.At, By: c.By, Item: string(c.Item), Statements: statements(c.Statements, c.Wording), Premises: premises(c.Premises, c.Wording), Confidence: c.Confidence, With: []string{}, Turns: turnIDs(c.Turns), Reason: c.Reason, Erased: c.Erased,
 		}
 		if !c.Erased {
 			one.ValidFrom, one.ValidUntil = bounds(c.Span)
@@ -390,7 +425,7 @@ func itemRevision(r *journal.Revision) *api.ItemRevision {
 		if r.Erased {
 			continue
 		}
-		e := api.RevisionElement{BeliefStatement: statement(s.Literal), Premises: premises(s.Premises), Turns: turnIDs(s.Turns), Class: classes[s.Rank.Class]}
+		e := api.RevisionElement{WrittenStatement: statement(s.Literal, r.Wording), Premises: premises(s.Premises, r.Wording), Turns: turnIDs(s.Turns), Class: classes[s.Rank.Class]}
 		e.ValidFrom, e.ValidUntil = bounds(s.Span)
 		w.Statements = append(w.Statements, e)
 	}
@@ -417,7 +452,7 @@ func acted(a *journal.Acted, err error) (api.KrefChange, error) {
 	}
 	w := api.KrefChange{Outcome: a.Result, Seq: uint64(a.Seq)}
 	for i := range a.Conflict {
-		w.Conflict = append(w.Conflict, statement(a.Conflict[i].Literal))
+		w.Conflict = append(w.Conflict, statement(a.Conflict[i].Literal, a.Wording))
 	}
 	return w, nil
 }

@@ -2,9 +2,14 @@ package view
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"maps"
 	"reflect"
+	"slices"
+	"strings"
 
+	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/belief/journal"
 	"github.com/graphkernel/graphkernel/dag"
@@ -20,7 +25,37 @@ type Operation[In, Out any] struct {
 }
 
 func answered[In, Out any](op api.Operation[In, Out], by func(context.Context, *kernel.Kernel, dag.Tenant, In) (Out, error)) Operation[In, Out] {
-	return Operation[In, Out]{op, by}
+	return Operation[In, Out]{op, func(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in In) (Out, error) {
+		out, err := by(ctx, k, tenant, in)
+		return out, spaceAdvice(ctx, k, tenant, err)
+	}}
+}
+
+// mostSpaces bounds the spaces that an error names.
+const mostSpaces = 8
+
+// spaceAdvice tells who may make no space what there is, and how one is made and by whom.
+func spaceAdvice(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, err error) error {
+	if !errors.Is(err, journal.ErrSpace) || access.Asking(ctx).Vouches() {
+		return err
+	}
+	all, failed := k.Beliefs().Spaces(ctx, tenant)
+	if failed != nil {
+		return err
+	}
+	there := "there is none yet"
+	if names := slices.Sorted(maps.Keys(all)); len(names) > 0 {
+		more := ""
+		if len(names) > mostSpaces {
+			names, more = names[:mostSpaces], fmt.Sprintf(" and %d more", len(all)-mostSpaces)
+		}
+		texts := make([]string, len(names))
+		for i, name := range names {
+			texts[i] = string(name)
+		}
+		there = "there are " + strings.Join(texts, ", ") + more
+	}
+	return fmt.Errorf("%w; %s. A person makes a space, not an agent: ask for graphkernel belief space PROJECT/NAME (over HTTP, POST /api/spaces with a key that may revise)", err, there)
 }
 
 // The operations that need a kernel and nothing else.

@@ -247,19 +247,19 @@ class BeliefLink(TypedDict):
 
 
 class BeliefLoss(TypedDict):
-    conflict: list[BeliefStatement]
+    conflict: list[WrittenStatement]
     """A smallest set that cannot be believed together, or that would leave what is given up; the statement is one of it."""
     item: str
-    premises: NotRequired[list[BeliefStatement]]
+    premises: NotRequired[list[WrittenStatement]]
     """It was a rule with these premises."""
     revision: int
-    statement: BeliefStatement
+    statement: WrittenStatement
     until: NotRequired[str]
     """It holds until then, where what it gave way to begins."""
 
 
 class BeliefOutcome(TypedDict):
-    fell: list[BeliefStatement]
+    fell: list[WrittenStatement]
     """Conclusions that no longer follow."""
     gave_way: list[BeliefLoss]
     """Of a request that was refused, what would have given way."""
@@ -271,7 +271,7 @@ class BeliefOutcome(TypedDict):
     reason: NotRequired[Literal["conflict", "protected", "vouched"]]
     """Why it was refused. vouched: a person vouches for what the item states that it would change."""
     repeated: NotRequired[bool]
-    """The request was answered before, and this says only where."""
+    """The request was answered before, and this says only where; or a proposal says what its proposer said already: unchanged, it is believed; refused, it waits."""
     review: list[str]
     """Revisions that depend on what gave way by a link that is no rule: somebody should look at them."""
     revision: NotRequired[int]
@@ -306,7 +306,7 @@ class BeliefRequest(TypedDict):
     """Names the request: one that has been answered is not done again."""
     keywords: NotRequired[list[str]]
     kind: NotRequired[str]
-    """Of a new item."""
+    """Of a new item: one that the policy of the space lists."""
     links: NotRequired[list[BeliefLink]]
     """From the revision, each once. Recorded in the same change, or not at all if the outcome is not changed. A contraction has none."""
     new_space: NotRequired[bool]
@@ -450,10 +450,10 @@ Conflict = TypedDict(
         "confidence": "float",
         "erased": "NotRequired[bool]",
         "item": "NotRequired[str]",
-        "premises": "NotRequired[list[BeliefStatement]]",
+        "premises": "NotRequired[list[WrittenStatement]]",
         "reason": "NotRequired[str]",
         "seq": "int",
-        "statements": "list[BeliefStatement]",
+        "statements": "list[WrittenStatement]",
         "turns": "NotRequired[list[str]]",
         "valid_from": "NotRequired[str]",
         "valid_until": "NotRequired[str]",
@@ -693,6 +693,8 @@ class DenyRules(TypedDict):
 
 
 class Dependent(TypedDict):
+    deprecated: NotRequired[bool]
+    """Its item is deprecated, so nothing of it is believed."""
     depth: int
     ref: str
     to: str
@@ -713,11 +715,19 @@ class Difference(TypedDict):
 
 
 class EndedBelief(TypedDict):
+    at: str
+    """When it ended."""
     by: NotRequired[str]
     """Who ended it."""
-    item: str
+    derived: NotRequired[bool]
+    """At its end it followed from others, and nothing stated it."""
+    ending: Literal["given_up", "contradicted", "deprecated", "moved", "policy"]
+    """given_up: what stated it, or what it followed from, was contracted. contradicted: it gave way to what contradicts it. deprecated: the item was. moved: current points to another revision of the item. policy: the space came under another policy."""
+    instead: NotRequired[WrittenStatement]
+    """What contradicts it and was believed from then on."""
+    lost: list[Support]
+    """What ended with it: what stated it, or of what it followed from the part that fell."""
     reason: NotRequired[str]
-    revision: int
     since: int
     until: int
     """The number of the entry that ended it."""
@@ -756,6 +766,16 @@ class EnrichedHit(TypedDict):
     score: int
     """As it was given."""
     turn: str
+
+
+class ErasedRevision(TypedDict):
+    erasure: NotRequired[int]
+    """The number of the erasure."""
+    item: str
+    revision: int
+    seq: int
+    turn: NotRequired[str]
+    """That was erased."""
 
 
 class ErasedTurn(TypedDict):
@@ -980,6 +1000,7 @@ HeldStatement = TypedDict(
         "subject": "str",
         "valid_from": "NotRequired[str]",
         "valid_until": "NotRequired[str]",
+        "written": "NotRequired[Written]",
     },
 )
 
@@ -1039,7 +1060,7 @@ class Holding(TypedDict):
 
 class Impact(TypedDict):
     as_of: int
-    falls: list[BeliefStatement]
+    falls: list[WrittenStatement]
     """Conclusions that would no longer follow without it."""
     links: list[Dependent]
     """Revisions that link to it, over any number of links."""
@@ -1162,7 +1183,9 @@ class ItemTag(TypedDict):
 
 
 class Items(TypedDict):
-    items: list[str]
+    items: list[ListedItem]
+    left_out: NotRequired[int]
+    """Deprecated items of the page, which are not listed unless they are asked for."""
     next: NotRequired[str]
 
 
@@ -1258,10 +1281,22 @@ class KnowledgeStats(TypedDict):
 
 
 class KrefChange(TypedDict):
-    conflict: NotRequired[list[BeliefStatement]]
+    conflict: NotRequired[list[WrittenStatement]]
     """What it would contradict itself by."""
     outcome: Literal["changed", "unchanged", "refused"]
     seq: NotRequired[int]
+
+
+class ListedItem(TypedDict):
+    deprecated: NotRequired[bool]
+    erased: NotRequired[bool]
+    """What the revision said is gone, with the turns that it rested on."""
+    item: str
+    revision: NotRequired[int]
+    """That current points to. Absent if nothing of the item is believed."""
+    statements: list[RevisionElement]
+    """Of that revision. They are not believed while the item is deprecated."""
+    title: NotRequired[str]
 
 
 class LoweredBelief(TypedDict):
@@ -1558,7 +1593,7 @@ Promotion = TypedDict(
 
 
 class PromotionPolicy(TypedDict):
-    """When what is believed becomes something of another kind, or gets a tag. Without steps it has those of promotion@1; of several steps to a kind the first that applies is taken."""
+    """When what is believed becomes something of another kind, or gets a tag. Without steps it has those of promotion@2; of several steps to a kind the first that applies is taken."""
 
     steps: NotRequired[list[dict[str, Any]]]
     """docs/belief.md has the members."""
@@ -1735,11 +1770,12 @@ RevisionElement = TypedDict(
         "not": "NotRequired[bool]",
         "object": "str",
         "predicate": "str",
-        "premises": "NotRequired[list[BeliefStatement]]",
+        "premises": "NotRequired[list[WrittenStatement]]",
         "subject": "str",
         "turns": "NotRequired[list[str]]",
         "valid_from": "NotRequired[str]",
         "valid_until": "NotRequired[str]",
+        "written": "NotRequired[Written]",
     },
 )
 
@@ -1948,10 +1984,10 @@ Support = TypedDict(
         "by": "NotRequired[str]",
         "class": "Literal['inferred', 'tool', 'verified', 'human', 'published', 'hard_rule']",
         "item": "str",
-        "premises": "NotRequired[list[BeliefStatement]]",
+        "premises": "NotRequired[list[WrittenStatement]]",
         "revision": "int",
         "since": "int",
-        "statement": "BeliefStatement",
+        "statement": "WrittenStatement",
         "turns": "NotRequired[list[str]]",
     },
 )
@@ -2058,7 +2094,7 @@ class Unarchived(TypedDict):
 
 
 class UnarchivedItem(TypedDict):
-    conflict: NotRequired[list[BeliefStatement]]
+    conflict: NotRequired[list[WrittenStatement]]
     """What it would contradict itself by."""
     item: str
     outcome: Literal["changed", "unchanged", "refused"]
@@ -2082,7 +2118,13 @@ class Why(TypedDict):
     as_of: int
     believed: bool
     ended: list[EndedBelief]
-    """Times in which it was stated and that have ended."""
+    """Times in which it was believed and that have ended, among the newest 512 changes of what it could follow from."""
+    erased: NotRequired[list[ErasedRevision]]
+    """Of the state erased: these revisions may have stated it. Their words are gone."""
+    state: Literal["believed", "ended", "erased", "never"]
+    """ended: it was believed. erased: nothing that is left ever made it believed, and revisions of the space were erased, which may have. never: no revision made it believed."""
+    statement: WrittenStatement
+    """That was asked about."""
     support: list[Support]
     """A set of elements from which it follows."""
 
@@ -2144,6 +2186,18 @@ class Written(TypedDict):
     object: NotRequired[str]
     predicate: NotRequired[str]
     subject: NotRequired[str]
+
+
+WrittenStatement = TypedDict(
+    "WrittenStatement",
+    {
+        "not": "NotRequired[bool]",
+        "object": "str",
+        "predicate": "str",
+        "subject": "str",
+        "written": "NotRequired[Written]",
+    },
+)
 
 
 class Operations:
@@ -2453,7 +2507,10 @@ class Operations:
         return self._transport.json("POST", "/api/beliefs/expand", body=body, media="application/json")
 
     def explain_belief(self, *, space: str, subject: str, predicate: str, object: str, not_: bool | None = None, as_of: int | None = None) -> Why:
-        """Say why a statement is believed, or why not any more."""
+        """Say why a statement is believed, or what became of it.
+
+        Times in which it followed from others count as those in which it was stated, and say which premise fell. Where nothing that is left ever made it believed, the revisions that were erased up to then are listed: nobody can know what they stated.
+        """
         return self._transport.json("GET", "/api/beliefs/why", query={"space": space, "subject": subject, "predicate": predicate, "object": object, "not": not_, "as_of": as_of})
 
     def explain_context(self, context_id: str, body: dict[str, Any]) -> ContextExplanation:
@@ -2800,15 +2857,18 @@ class Operations:
             if not after or after == last:
                 return
 
-    def list_items(self, *, space: str, as_of: int | None = None, limit: int | None = None, after: str | None = None) -> Items:
-        """List the items of a space."""
-        return self._transport.json("GET", "/api/beliefs/items", query={"space": space, "as_of": as_of, "limit": limit, "after": after})
+    def list_items(self, *, space: str, as_of: int | None = None, limit: int | None = None, after: str | None = None, deprecated: bool | None = None) -> Items:
+        """List the items of a space.
 
-    def list_items_all(self, *, space: str, as_of: int | None = None) -> Iterator[str]:
+        With what is current of each, as it was written. Deprecated items are counted in `left_out`, and listed with `deprecated`.
+        """
+        return self._transport.json("GET", "/api/beliefs/items", query={"space": space, "as_of": as_of, "limit": limit, "after": after, "deprecated": deprecated})
+
+    def list_items_all(self, *, space: str, as_of: int | None = None, deprecated: bool | None = None) -> Iterator[ListedItem]:
         """List the items of a space: all pages, one item after the other."""
         after: str | None = None
         while True:
-            page = self.list_items(space=space, as_of=as_of, after=after, limit=1000)
+            page = self.list_items(space=space, as_of=as_of, deprecated=deprecated, after=after, limit=1000)
             yield from page["items"]
             last, after = after, page.get("next")
             if not after or after == last:
@@ -2904,7 +2964,7 @@ class Operations:
         """Propose statements, from a source that may be wrong.
 
         For agents, extraction and imports. It is a revision if all that would give way is less entrenched and not protected, and if it changes no item in which a person vouches for something. Else nothing changes but that a conflict is
-        recorded for somebody to decide. What an agent proposes is never a constraint, whatever its kind. At most 50 proposals of a key wait; another one that would have to wait is `too_many_waiting`.
+        recorded for somebody to decide. What an agent proposes is never a constraint, whatever its kind. What its caller proposed already, in the same words and on no further turn, changes nothing and is `repeated`, whether it is believed or waits. At most 50 proposals of a key wait; another one that would have to wait is `too_many_waiting`.
         """
         return self._transport.json("POST", "/api/beliefs/propose", body=body, media="application/json")
 

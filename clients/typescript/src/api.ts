@@ -87,7 +87,7 @@ export interface AbstractionRequest {
   item?: string;
   /** Names the request: one that has been answered is not done again. */
   key?: string;
-  /** Of a new item. */
+  /** Of a new item: one that the policy of the space lists. */
   kind?: string;
   reason?: string;
   space: string;
@@ -236,19 +236,19 @@ export interface BeliefLink {
 
 export interface BeliefLoss {
   /** A smallest set that cannot be believed together, or that would leave what is given up; the statement is one of it. */
-  conflict: BeliefStatement[];
+  conflict: WrittenStatement[];
   item: string;
   /** It was a rule with these premises. */
-  premises?: BeliefStatement[];
+  premises?: WrittenStatement[];
   revision: number;
-  statement: BeliefStatement;
+  statement: WrittenStatement;
   /** It holds until then, where what it gave way to begins. */
   until?: string;
 }
 
 export interface BeliefOutcome {
   /** Conclusions that no longer follow. */
-  fell: BeliefStatement[];
+  fell: WrittenStatement[];
   /** Of a request that was refused, what would have given way. */
   gave_way: BeliefLoss[];
   item?: string;
@@ -258,7 +258,7 @@ export interface BeliefOutcome {
   outcome: "changed" | "unchanged" | "refused";
   /** Why it was refused. vouched: a person vouches for what the item states that it would change. */
   reason?: "conflict" | "protected" | "vouched";
-  /** The request was answered before, and this says only where. */
+  /** The request was answered before, and this says only where; or a proposal says what its proposer said already: unchanged, it is believed; refused, it waits. */
   repeated?: boolean;
   /** Revisions that depend on what gave way by a link that is no rule: somebody should look at them. */
   review: string[];
@@ -292,7 +292,7 @@ export interface BeliefRequest {
   /** Names the request: one that has been answered is not done again. */
   key?: string;
   keywords?: string[];
-  /** Of a new item. */
+  /** Of a new item: one that the policy of the space lists. */
   kind?: string;
   /** From the revision, each once. Recorded in the same change, or not at all if the outcome is not changed. A contraction has none. */
   links?: BeliefLink[];
@@ -435,10 +435,10 @@ export interface Conflict {
   /** That the proposal named. */
   item?: string;
   /** From which the statements were to follow. */
-  premises?: BeliefStatement[];
+  premises?: WrittenStatement[];
   reason?: string;
   seq: number;
-  statements: BeliefStatement[];
+  statements: WrittenStatement[];
   turns?: string[];
   valid_from?: string;
   valid_until?: string;
@@ -689,6 +689,8 @@ export interface DenyRules {
 }
 
 export interface Dependent {
+  /** Its item is deprecated, so nothing of it is believed. */
+  deprecated?: boolean;
   depth: number;
   ref: string;
   to: string;
@@ -709,11 +711,19 @@ export interface Difference {
 }
 
 export interface EndedBelief {
+  /** When it ended. */
+  at: string;
   /** Who ended it. */
   by?: string;
-  item: string;
+  /** At its end it followed from others, and nothing stated it. */
+  derived?: boolean;
+  /** given_up: what stated it, or what it followed from, was contracted. contradicted: it gave way to what contradicts it. deprecated: the item was. moved: current points to another revision of the item. policy: the space came under another policy. */
+  ending: "given_up" | "contradicted" | "deprecated" | "moved" | "policy";
+  /** What contradicts it and was believed from then on. */
+  instead?: WrittenStatement;
+  /** What ended with it: what stated it, or of what it followed from the part that fell. */
+  lost: Support[];
   reason?: string;
-  revision: number;
   since: number;
   /** The number of the entry that ended it. */
   until: number;
@@ -752,6 +762,16 @@ export interface EnrichedHit {
   /** As it was given. */
   score: number;
   turn: string;
+}
+
+export interface ErasedRevision {
+  /** The number of the erasure. */
+  erasure?: number;
+  item: string;
+  revision: number;
+  seq: number;
+  /** That was erased. */
+  turn?: string;
 }
 
 export interface ErasedTurn {
@@ -974,6 +994,8 @@ export interface HeldStatement {
   subject: string;
   valid_from?: string;
   valid_until?: string;
+  /** The names as they were written, where these differ; of a text the text. Absent if they are the same, or if nobody kept them. */
+  written?: Written;
 }
 
 export interface Hit {
@@ -1032,7 +1054,7 @@ export interface Holding {
 export interface Impact {
   as_of: number;
   /** Conclusions that would no longer follow without it. */
-  falls: BeliefStatement[];
+  falls: WrittenStatement[];
   /** Revisions that link to it, over any number of links. */
   links: Dependent[];
   ref: string;
@@ -1153,7 +1175,9 @@ export interface ItemTag {
 }
 
 export interface Items {
-  items: string[];
+  items: ListedItem[];
+  /** Deprecated items of the page, which are not listed unless they are asked for. */
+  left_out?: number;
   next?: string;
 }
 
@@ -1245,9 +1269,21 @@ export interface KnowledgeStats {
 
 export interface KrefChange {
   /** What it would contradict itself by. */
-  conflict?: BeliefStatement[];
+  conflict?: WrittenStatement[];
   outcome: "changed" | "unchanged" | "refused";
   seq?: number;
+}
+
+export interface ListedItem {
+  deprecated?: boolean;
+  /** What the revision said is gone, with the turns that it rested on. */
+  erased?: boolean;
+  item: string;
+  /** That current points to. Absent if nothing of the item is believed. */
+  revision?: number;
+  /** Of that revision. They are not believed while the item is deprecated. */
+  statements: RevisionElement[];
+  title?: string;
 }
 
 export interface LoweredBelief {
@@ -1540,7 +1576,7 @@ export interface Promotion {
   to: string;
 }
 
-/** When what is believed becomes something of another kind, or gets a tag. Without steps it has those of promotion@1; of several steps to a kind the first that applies is taken. */
+/** When what is believed becomes something of another kind, or gets a tag. Without steps it has those of promotion@2; of several steps to a kind the first that applies is taken. */
 export interface PromotionPolicy {
   /** docs/belief.md has the members. */
   steps?: Record<string, unknown>[];
@@ -1710,11 +1746,13 @@ export interface RevisionElement {
   not?: boolean;
   object: string;
   predicate: string;
-  premises?: BeliefStatement[];
+  premises?: WrittenStatement[];
   subject: string;
   turns?: string[];
   valid_from?: string;
   valid_until?: string;
+  /** The names as they were written, where these differ; of a text the text. Absent if they are the same, or if nobody kept them. */
+  written?: Written;
 }
 
 export interface RevokedAPIKey {
@@ -1916,11 +1954,11 @@ export interface Support {
   by?: string;
   class: "inferred" | "tool" | "verified" | "human" | "published" | "hard_rule";
   item: string;
-  premises?: BeliefStatement[];
+  premises?: WrittenStatement[];
   revision: number;
   /** The event that began the unbroken belief. */
   since: number;
-  statement: BeliefStatement;
+  statement: WrittenStatement;
   turns?: string[];
 }
 
@@ -2024,7 +2062,7 @@ export interface Unarchived {
 
 export interface UnarchivedItem {
   /** What it would contradict itself by. */
-  conflict?: BeliefStatement[];
+  conflict?: WrittenStatement[];
   item: string;
   outcome: "changed" | "unchanged" | "refused";
   /** Why it was refused, or has not changed. */
@@ -2046,8 +2084,14 @@ export interface UseRecord {
 export interface Why {
   as_of: number;
   believed: boolean;
-  /** Times in which it was stated and that have ended. */
+  /** Times in which it was believed and that have ended, among the newest 512 changes of what it could follow from. */
   ended: EndedBelief[];
+  /** Of the state erased: these revisions may have stated it. Their words are gone. */
+  erased?: ErasedRevision[];
+  /** ended: it was believed. erased: nothing that is left ever made it believed, and revisions of the space were erased, which may have. never: no revision made it believed. */
+  state: "believed" | "ended" | "erased" | "never";
+  /** That was asked about. */
+  statement: WrittenStatement;
   /** A set of elements from which it follows. */
   support: Support[];
 }
@@ -2108,6 +2152,16 @@ export interface Written {
   object?: string;
   predicate?: string;
   subject?: string;
+}
+
+export interface WrittenStatement {
+  /** It is denied. */
+  not?: boolean;
+  object: string;
+  predicate: string;
+  subject: string;
+  /** The names as they were written, where these differ; of a text the text. Absent if they are the same, or if nobody kept them. */
+  written?: Written;
 }
 
 /** One method for each operation. */
@@ -2477,7 +2531,11 @@ export class Operations {
     return this.transport.json("POST", `/api/beliefs/expand`, { body, media: "application/json" });
   }
 
-  /** Say why a statement is believed, or why not any more. */
+  /**
+   * Say why a statement is believed, or what became of it.
+   *
+   * Times in which it followed from others count as those in which it was stated, and say which premise fell. Where nothing that is left ever made it believed, the revisions that were erased up to then are listed: nobody can know what they stated.
+   */
   explainBelief(query: { "space": string; "subject": string; "predicate": string; "object": string; "not"?: boolean; "as_of"?: number }): Promise<Why> {
     return this.transport.json("GET", `/api/beliefs/why`, { query });
   }
@@ -2895,13 +2953,17 @@ export class Operations {
     }
   }
 
-  /** List the items of a space. */
-  listItems(query: { "space": string; "as_of"?: number; "limit"?: number; "after"?: string }): Promise<Items> {
+  /**
+   * List the items of a space.
+   *
+   * With what is current of each, as it was written. Deprecated items are counted in `left_out`, and listed with `deprecated`.
+   */
+  listItems(query: { "space": string; "as_of"?: number; "limit"?: number; "after"?: string; "deprecated"?: boolean }): Promise<Items> {
     return this.transport.json("GET", `/api/beliefs/items`, { query });
   }
 
   /** List the items of a space: all pages, one item after the other. */
-  async *listItemsAll(query: { "space": string; "as_of"?: number }): AsyncGenerator<string, void, undefined> {
+  async *listItemsAll(query: { "space": string; "as_of"?: number; "deprecated"?: boolean }): AsyncGenerator<ListedItem, void, undefined> {
     let after: string | undefined;
     for (;;) {
       const page: Items = await this.listItems({ ...query, after, limit: 1000 });
@@ -3021,7 +3083,7 @@ export class Operations {
    * Propose statements, from a source that may be wrong.
    *
    * For agents, extraction and imports. It is a revision if all that would give way is less entrenched and not protected, and if it changes no item in which a person vouches for something. Else nothing changes but that a conflict is
-   * recorded for somebody to decide. What an agent proposes is never a constraint, whatever its kind. At most 50 proposals of a key wait; another one that would have to wait is `too_many_waiting`.
+   * recorded for somebody to decide. What an agent proposes is never a constraint, whatever its kind. What its caller proposed already, in the same words and on no further turn, changes nothing and is `repeated`, whether it is believed or waits. At most 50 proposals of a key wait; another one that would have to wait is `too_many_waiting`.
    */
   proposeBeliefs(body: BeliefRequest): Promise<BeliefOutcome> {
     return this.transport.json("POST", `/api/beliefs/propose`, { body, media: "application/json" });

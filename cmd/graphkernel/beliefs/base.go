@@ -5,6 +5,7 @@ import (
 	"io"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
@@ -69,7 +70,7 @@ func printHeld(w io.Writer, list []api.HeldStatement) {
 	t := cli.NewTable(w, header...)
 	for i := range list {
 		h := &list[i]
-		since, what := any(h.Since), said(h.BeliefStatement)
+		since, what := any(h.Since), said(h.WrittenStatement)
 		if h.Derived {
 			since, what = "", what+", by rule"
 		}
@@ -80,6 +81,7 @@ func printHeld(w io.Writer, list []api.HeldStatement) {
 		t.AppendRow(row)
 	}
 	t.Render()
+	cutHint(w, slices.ContainsFunc(list, func(h api.HeldStatement) bool { return isCut(h.WrittenStatement) }))
 }
 
 func whyCommand(a *cli.App) *cobra.Command {
@@ -87,14 +89,18 @@ func whyCommand(a *cli.App) *cobra.Command {
 	var not bool
 	c := &cobra.Command{
 		Use:   "why SPACE SUBJECT PREDICATE OBJECT",
-		Short: "Say why a statement is believed, or why not any more",
+		Short: "Say why a statement is believed, or what became of it",
 		Long: `Names the statements and rules from which it follows, none of which can be left out, who wrote them, and the
-turns that they rest on; and when it was stated before, until when, and what ended that. The result,
-as JSON:
+turns that they rest on; and when it was believed before, until when, who ended that, and which premise
+fell. What never was believed, and what was erased, are told apart. The result, as JSON:
 
-  {"as_of","believed","support":[{"statement","premises","item","revision","turns","by","class","since"}],
-   "ended":[{"item","revision","since","until","by","reason"}]}
+  {"as_of","statement","state","believed","support":[{"statement","premises","item","revision","turns","by",
+   "class","since"}],"ended":[{"since","until","derived","ending","at","by","reason","lost":[SUPPORT],"instead"}],
+   "erased":[{"item","revision","seq","turn","erasure"}]}
 
+state is believed, ended, erased or never. Of erased, nothing that is left ever made it believed, and the
+revisions that erased lists may have: nothing says what they stated. ending is given_up, contradicted,
+deprecated, moved or policy, and lost is what ended: what stated it, or what it followed from.
 class says how entrenched it is, by who wrote it: inferred, tool, verified, human, published or
 hard_rule, from the least on.`,
 		Example: `  graphkernel belief why acme/support customer-7 prefers e-mail
@@ -116,27 +122,69 @@ hard_rule, from the least on.`,
 }
 
 func printWhy(w io.Writer, y *api.Why) {
-	if y.Believed {
+	switch y.State {
+	case "believed":
 		fmt.Fprintf(w, "it is believed as of %d\n", y.AsOf)
-	} else {
+	case "ended":
 		fmt.Fprintf(w, "it is not believed as of %d\n", y.AsOf)
+	case "erased":
+		fmt.Fprintf(w, "it is not believed as of %d, and nothing that is left ever stated it\n", y.AsOf)
+		fmt.Fprintln(w, "  these revisions may have, their words were erased:")
+	default:
+		fmt.Fprintf(w, "it is not believed as of %d, and never was: nothing stated it, and it followed from nothing\n", y.AsOf)
+	}
+	for i := range y.Erased {
+		e := &y.Erased[i]
+		fmt.Fprintf(w, "    %s, number %d, erased by number %d with turn %s\n", address(e.Item, e.Revision), e.Seq, e.Erasure, oneLine(e.Turn, widestName))
 	}
 	for i := range y.Support {
-		s := &y.Support[i]
-		fmt.Fprintf(w, "  %s%s\n", said(s.Statement), because(s.Premises))
-		fmt.Fprintf(w, "    %s, %s, since %d%s\n", address(s.Item, s.Revision), oneLine(s.Class, widestName), s.Since, by(s.By))
-		for _, turn := range s.Turns {
-			fmt.Fprintf(w, "    turn %s\n", oneLine(turn, widestName))
-		}
+		printSupport(w, &y.Support[i], "  ")
 	}
 	for i := range y.Ended {
 		e := &y.Ended[i]
-		fmt.Fprintf(w, "  it was stated from %d on, and that ended with %d%s%s\n", e.Since, e.Until, by(e.By), reason(e.Reason))
-		fmt.Fprintf(w, "    %s\n", address(e.Item, e.Revision))
+		fmt.Fprintf(w, "  it %s from number %d until %d, when %s\n", would(e.Derived, "was stated", "followed from others"), e.Since, e.Until, endedHow(e))
+		fmt.Fprintf(w, "    %s%s%s\n", e.At, by(e.By), reason(e.Reason))
+		for n := range e.Lost {
+			l := &e.Lost[n]
+			if e.Derived {
+				fmt.Fprintf(w, "    %s%s\n", whole(l.Statement, "    "), because(l.Premises))
+			}
+			fmt.Fprintf(w, "    %s\n", address(l.Item, l.Revision))
+		}
 	}
-	if !y.Believed && len(y.Ended) == 0 {
-		fmt.Fprintln(w, "  it never was stated")
+}
+
+func printSupport(w io.Writer, s *api.Support, indent string) {
+	fmt.Fprintf(w, "%s%s%s\n", indent, whole(s.Statement, indent), because(s.Premises))
+	fmt.Fprintf(w, "%s  %s, %s, since %d%s\n", indent, address(s.Item, s.Revision), oneLine(s.Class, widestName), s.Since, by(s.By))
+	for _, turn := range s.Turns {
+		fmt.Fprintf(w, "%s  turn %s\n", indent, oneLine(turn, widestName))
 	}
+}
+
+// endedHow says what ended a time in which a statement was believed.
+func endedHow(e *api.EndedBelief) string {
+	what := "it"
+	if e.Derived {
+		what = "a premise"
+		if len(e.Lost) > 0 && len(e.Lost[0].Premises) > 0 {
+			what = "the rule"
+		}
+	}
+	switch e.Ending {
+	case "contradicted":
+		if e.Instead != nil {
+			return what + " gave way to: " + said(*e.Instead)
+		}
+		return what + " gave way to what contradicts it"
+	case "deprecated":
+		return strings.Replace("the item of "+what+" was deprecated", "the item of it", "its item", 1)
+	case "moved":
+		return "current was moved to another revision of the item"
+	case "policy":
+		return "the space came under another policy"
+	}
+	return what + " was given up"
 }
 
 func diffCommand(a *cli.App) *cobra.Command {
@@ -173,13 +221,15 @@ The statements are as graphkernel belief base has them.`,
 }
 
 func printDiff(w io.Writer, d *api.BaseDiff) {
+	cut := false
 	for _, side := range []struct {
 		sign string
 		of   []api.HeldStatement
 	}{{"-", d.Removed}, {"+", d.Added}} {
 		for i := range side.of {
 			h := &side.of[i]
-			line := side.sign + " " + said(h.BeliefStatement)
+			line := side.sign + " " + said(h.WrittenStatement)
+			cut = cut || isCut(h.WrittenStatement)
 			if when := holds(h.ValidFrom, h.ValidUntil); when != "" {
 				line += ", holds " + when
 			}
@@ -189,5 +239,6 @@ func printDiff(w io.Writer, d *api.BaseDiff) {
 			fmt.Fprintf(w, "%s, %s\n", line, address(h.Item, h.Revision))
 		}
 	}
+	cutHint(w, cut)
 	fmt.Fprintf(w, "%d came and %d went from %d to %d\n", len(d.Added), len(d.Removed), d.From, d.To)
 }

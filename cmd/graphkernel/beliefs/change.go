@@ -73,6 +73,8 @@ type changeFlags struct {
 	not, dry, newSpace                          bool
 	because, turns, artifacts, links, tags      []string
 	item, kind, from, until, reason, title, key string
+	summary, confidence                         string
+	keywords, topics                            []string
 }
 
 func operatorCommands(a *cli.App) (list []*cobra.Command) {
@@ -100,7 +102,8 @@ The result, as JSON:
   {"seq","outcome","item","revision","kept","gave_way":[{"statement":{"subject","predicate","object","not"},
     "premises","item","revision","conflict":[…],"until"}],"fell":[…],"review":[ADDRESS],"reason","repeated"}
 
-outcome is changed, unchanged or refused, and reason why it was refused: conflict or protected. kept
+outcome is changed, unchanged or refused, and reason why it was refused: conflict, protected or vouched. repeated: it
+was answered before, or the same caller proposed the same before. kept
 counts what is connected with the statements and stays, fell are conclusions that no longer follow,
 review are revisions that depend on what gave way by a link and not by a rule.`,
 		Example: o.example,
@@ -130,10 +133,14 @@ review are revisions that depend on what gave way by a link and not by a rule.`,
 	flags.StringSliceVar(&f.turns, "turn", nil, "the turn that says so, as elsewhere; may be repeated")
 	flags.StringArrayVar(&f.artifacts, "artifact", nil, "points to a file or a URI: "+artifactForm+"; may be repeated")
 	flags.StringVar(&f.title, "title", "", "what the revision is called")
+	flags.StringVar(&f.summary, "summary", "", "its text, as it should be read")
+	flags.StringSliceVar(&f.keywords, "keywords", nil, "words by which contexts find it, with commas between; may be repeated")
+	flags.StringSliceVar(&f.topics, "topics", nil, "what it is about, likewise")
+	flags.StringVar(&f.confidence, "confidence", "", "how sure it is, from 0 to 1 (default: 1)")
 	flags.StringArrayVar(&f.links, "link", nil, "links the revision: TYPE=TO, as in graphkernel belief link; may be repeated")
 	flags.StringSliceVar(&f.tags, "tag", nil, "points the tag to the revision; may be repeated")
 	flags.BoolVar(&f.newSpace, "new-space", false, "make the space, under beliefs@1, if it is not there")
-	cli.NoFiles(c, "because", "item", "turn", "title")
+	cli.NoFiles(c, "because", "item", "turn", "title", "summary", "keywords", "topics", "confidence")
 	_ = c.RegisterFlagCompletionFunc("link", completeLink) // both flags exist
 	_ = c.RegisterFlagCompletionFunc("tag", cobra.FixedCompletions([]string{"published"}, cobra.ShellCompDirectiveNoFileComp))
 	_ = c.RegisterFlagCompletionFunc("kind", cobra.FixedCompletions(usualKinds(), cobra.ShellCompDirectiveNoFileComp)) // the flag exists
@@ -150,7 +157,7 @@ func usualKinds() (names []string) {
 
 // request returns what is asked for, except for the turns, which only the store knows.
 func (f *changeFlags) request(c *cobra.Command, args []string) (r api.BeliefRequest, err error) {
-	r = api.BeliefRequest{Space: args[0], Item: f.item, Kind: f.kind, Title: f.title, Reason: f.reason, Key: f.key, DryRun: f.dry, Tags: f.tags, NewSpace: f.newSpace}
+	r = api.BeliefRequest{Space: args[0], Item: f.item, Kind: f.kind, Title: f.title, Summary: f.summary, Keywords: f.keywords, Topics: f.topics, Reason: f.reason, Key: f.key, DryRun: f.dry, Tags: f.tags, NewSpace: f.newSpace}
 	if r.Statements, err = statementsOf(c, args[1:], f.not); err != nil {
 		return r, err
 	}
@@ -179,6 +186,9 @@ func (f *changeFlags) request(c *cobra.Command, args []string) (r api.BeliefRequ
 			return r, err
 		}
 		r.Artifacts = append(r.Artifacts, one)
+	}
+	if r.Confidence, err = ppmOf("confidence", f.confidence); err != nil {
+		return r, err
 	}
 	if r.ValidFrom, err = timeOf("from", f.from); err != nil {
 		return r, err
@@ -245,6 +255,9 @@ func printOutcome(w io.Writer, o *operator, r *api.BeliefRequest, out *api.Belie
 	switch {
 	case refused:
 		printRefusal(w, o, r, out)
+	case out.Repeated && out.Outcome == "unchanged":
+		fmt.Fprintf(w, "unchanged, it is believed already%s\n", became(r, out))
+		return
 	case out.Repeated:
 		fmt.Fprintf(w, "answered before%s\n", became(r, out))
 		return
@@ -320,16 +333,20 @@ func printRefusal(w io.Writer, o *operator, r *api.BeliefRequest, out *api.Belie
 		fmt.Fprintf(w, "take the protection away with: graphkernel belief tag %s published none\n", oneLine(item, len(item)))
 	}
 	if out.Seq != 0 && !r.DryRun {
-		fmt.Fprintf(w, "the proposal is number %d of those that wait; see: graphkernel belief conflicts %s\n", out.Seq, r.Space)
+		is := "is"
+		if out.Repeated {
+			is = "was made before and is"
+		}
+		fmt.Fprintf(w, "the proposal "+is+" number %d of those that wait; see: graphkernel belief conflicts %s\n", out.Seq, r.Space)
 	}
 }
 
 // conflictOf says in words what a statement gave way to.
 func conflictOf(o *operator, l *api.BeliefLoss) string {
-	var others []api.BeliefStatement
+	var others []api.WrittenStatement
 	own := false
 	for _, s := range l.Conflict {
-		if s == l.Statement && !own {
+		if s.BeliefStatement == l.Statement.BeliefStatement && !own {
 			own = true
 			continue
 		}

@@ -23,13 +23,13 @@ func completeItems(a *cli.App) cobra.CompletionFunc {
 			if !strings.HasPrefix(in, begin) && !strings.HasPrefix(begin, in) {
 				continue
 			}
-			page, err := cli.Do(ctx, s, view.ListItems, api.ItemsQuery{Space: one.Space, Limit: mostItems})
+			page, err := cli.Do(ctx, s, view.ListItems, api.ItemsQuery{Space: one.Space, Limit: mostItems, Deprecated: true})
 			if err != nil {
 				return nil, err
 			}
 			for _, item := range page.Items {
-				if strings.HasPrefix(item, begin) && len(refs) < mostCompleted {
-					refs = append(refs, item)
+				if strings.HasPrefix(item.Item, begin) && len(refs) < mostCompleted {
+					refs = append(refs, item.Item)
 				}
 			}
 		}

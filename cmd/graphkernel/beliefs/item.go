@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -148,7 +149,15 @@ func printRevision(w io.Writer, r *api.ItemRevision) {
 	}
 	for i := range r.Statements {
 		e := &r.Statements[i]
-		fmt.Fprintf(w, "  %s%s, %s\n", said(e.BeliefStatement), because(e.Premises), oneLine(e.Class, widestName))
+		if isCut(e.WrittenStatement) || slices.ContainsFunc(e.Premises, isCut) {
+			fmt.Fprintf(w, "  %s\n", whole(e.WrittenStatement, "  "))
+			for _, p := range e.Premises {
+				fmt.Fprintf(w, "    because %s\n", whole(p, "    "))
+			}
+			fmt.Fprintf(w, "    %s\n", oneLine(e.Class, widestName))
+		} else {
+			fmt.Fprintf(w, "  %s%s, %s\n", said(e.WrittenStatement), because(e.Premises), oneLine(e.Class, widestName))
+		}
 		if when := holds(e.ValidFrom, e.ValidUntil); when != "" {
 			fmt.Fprintf(w, "    holds %s\n", when)
 		}
@@ -182,7 +191,7 @@ func impactCommand(a *cli.App) *cobra.Command {
 		Long: `Lists the conclusions that would no longer follow without a revision, and the revisions that link to it,
 over any number of links. Nothing changes. The result, as JSON:
 
-  {"as_of","ref","falls":[{"subject","predicate","object","not"}],"links":[{"ref","type","to","depth"}]}
+  {"as_of","ref","falls":[{"subject","predicate","object","not"}],"links":[{"ref","type","to","depth","deprecated"}]}
 
 ` + addressHelp,
 		Example: `  graphkernel belief impact kref://acme/support/4f1c0a.fact`,
@@ -214,7 +223,11 @@ func printImpact(w io.Writer, of *api.Impact) {
 	if len(of.Links) > 0 {
 		t := cli.NewTable(w, "depth", "revision", "link", "to")
 		for _, l := range of.Links {
-			t.AppendRow([]any{l.Depth, oneLine(l.Ref, len(l.Ref)), oneLine(l.Type, widestName), oneLine(l.To, len(l.To))})
+			ref := oneLine(l.Ref, len(l.Ref))
+			if l.Deprecated {
+				ref += ", deprecated"
+			}
+			t.AppendRow([]any{l.Depth, ref, oneLine(l.Type, widestName), oneLine(l.To, len(l.To))})
 		}
 		t.Render()
 	}

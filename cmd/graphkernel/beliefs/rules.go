@@ -58,7 +58,7 @@ with links promoted_to. What was promoted before is not promoted again. The resu
 		},
 		ValidArgsFunction: a.Stores.CompleteSpaces(),
 	}
-	c.Flags().StringVar(&in.Policy, "policy", "", "a policy of the type promotion_policy_v1 (default: promotion@1)")
+	c.Flags().StringVar(&in.Policy, "policy", "", "a policy of the type promotion_policy_v1 (default: promotion@2)")
 	c.Flags().BoolVar(&in.DryRun, "dry-run", false, "change nothing; show what would happen")
 	cli.NoFiles(c, "policy")
 	return c
@@ -168,7 +168,7 @@ graphkernel belief base.`,
 			return ask(a, c, view.BeliefRules, in, spaceHint(args[0], 0), func(w io.Writer, out *api.BeliefBase) {
 				for i := range out.Statements {
 					s := &out.Statements[i]
-					fmt.Fprintf(w, "%s\n    %s\n", said(s.BeliefStatement), address(s.Item, s.Revision))
+					fmt.Fprintf(w, "%s\n    %s\n", whole(s.WrittenStatement, ""), address(s.Item, s.Revision))
 				}
 				fmt.Fprintf(w, "%s, as of %d, under %s\n", cli.Count(len(out.Statements), "rule"), out.AsOf, out.Policy)
 			})

@@ -127,39 +127,70 @@ func itemsCommand(a *cli.App) *cobra.Command {
 	var asOf uint64
 	var after string
 	var limit int
+	var deprecated bool
 	c := &cobra.Command{
 		Use:   "items SPACE",
 		Short: "List the items of a space",
-		Long: `Lists the addresses of the items of a space, by name; deprecated ones are among them. The result, as
-JSON:
+		Long: `Lists the items of a space, by name, with what is current of each. Deprecated items are left out, unless
+--deprecated is given. The result, as JSON:
 
-  {"items":[ADDRESS],"next"}
+  {"items":[{"item","revision","statements":[STATEMENT],"title","deprecated","erased"}],"left_out","next"}
 
-Where there are more, next is the --after of the next page.`,
+The statements are as graphkernel belief show has them; without a revision nothing of the item is
+believed. left_out counts the deprecated items that are not listed. Where there are more, next is the
+--after of the next page.`,
 		Example: `  graphkernel belief items acme/support --limit 20`,
 		Args:    spaceAnd(""),
 		RunE: func(c *cobra.Command, args []string) error {
 			if limit < 1 || limit > mostItems {
 				return cli.Usagef("--limit is %d, want 1 to %d", limit, mostItems)
 			}
-			q := api.ItemsQuery{Space: args[0], AsOf: asOf, Limit: limit, After: after}
-			return ask(a, c, view.ListItems, q, spaceHint(args[0], asOf), func(w io.Writer, list *api.Items) {
-				for _, item := range list.Items {
-					fmt.Fprintln(w, oneLine(item, len(item)))
-				}
-				fmt.Fprintln(w, cli.Count(len(list.Items), "item"))
-				if list.Next != "" {
-					fmt.Fprintf(w, "the next page: --after %s\n", oneLine(list.Next, len(list.Next)))
-				}
-			})
+			q := api.ItemsQuery{Space: args[0], AsOf: asOf, Limit: limit, After: after, Deprecated: deprecated}
+			return ask(a, c, view.ListItems, q, spaceHint(args[0], asOf), printItems)
 		},
 		ValidArgsFunction: a.Stores.CompleteSpaces(),
 	}
 	asOfFlag(c, &asOf)
 	c.Flags().StringVar(&after, "after", "", "the next page: what next was of the page before")
 	c.Flags().IntVar(&limit, "limit", 100, fmt.Sprintf("how many at most, up to %d", mostItems))
+	c.Flags().BoolVar(&deprecated, "deprecated", false, "list deprecated items, too")
 	cli.NoFiles(c, "after", "limit")
 	return c
+}
+
+func printItems(w io.Writer, list *api.Items) {
+	cut := false
+	for i := range list.Items {
+		item := &list.Items[i]
+		state := ""
+		if item.Deprecated {
+			state = "  deprecated: not believed"
+		}
+		fmt.Fprintf(w, "%s%s\n", visibleLine(item.Item), state)
+		switch {
+		case item.Erased:
+			fmt.Fprintf(w, "    %s\n", erased)
+		case item.Revision == 0:
+			fmt.Fprintln(w, "    nothing of it is believed")
+		}
+		for n := range item.Statements {
+			s := &item.Statements[n]
+			cut = cut || isCut(s.WrittenStatement)
+			fmt.Fprintf(w, "    %s%s\n", said(s.WrittenStatement), because(s.Premises))
+		}
+	}
+	cutHint(w, cut)
+	fmt.Fprintln(w, cli.Count(len(list.Items), "item"))
+	if list.LeftOut > 0 {
+		is, them := "is", "it"
+		if list.LeftOut > 1 {
+			is, them = "are", "them"
+		}
+		fmt.Fprintf(w, "%s %s not listed; see %s with: --deprecated\n", cli.Count(list.LeftOut, "deprecated item"), is, them)
+	}
+	if list.Next != "" {
+		fmt.Fprintf(w, "the next page: --after %s\n", visibleLine(list.Next))
+	}
 }
 
 const mostItems = 1000
@@ -190,12 +221,16 @@ with are the revisions that would have given way.`,
 func printConflicts(w io.Writer, space string, list []api.Conflict) {
 	for i := range list {
 		one := &list[i]
-		what := saidAll(one.Statements, "; ")
+		fmt.Fprintf(w, "%d  %s%s%s\n", one.Seq, one.At, by(one.By), reason(one.Reason))
 		if one.Erased {
-			what = erased
+			fmt.Fprintf(w, "    %s\n", erased)
 		}
-		what += because(one.Premises)
-		fmt.Fprintf(w, "%d  %s  %s%s%s\n", one.Seq, one.At, what, by(one.By), reason(one.Reason))
+		for _, s := range one.Statements {
+			fmt.Fprintf(w, "    %s\n", whole(s, "    "))
+		}
+		for _, p := range one.Premises {
+			fmt.Fprintf(w, "    because %s\n", whole(p, "    "))
+		}
 		for _, ref := range one.With {
 			fmt.Fprintf(w, "    against %s\n", oneLine(ref, len(ref)))
 		}

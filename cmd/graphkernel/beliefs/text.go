@@ -3,6 +3,7 @@ package beliefs
 import (
 	"encoding/csv"
 	"fmt"
+	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,8 +21,9 @@ import (
 
 // Widths of what is shown in a line.
 const (
-	widestName = 60
-	widestText = 200
+	widestName   = 60
+	widestObject = 120
+	widestText   = 200
 )
 
 // erased stands for what a revision or a proposal said.
@@ -29,17 +31,52 @@ const erased = "(erased with the turns that it rested on)"
 
 func oneLine(s string, most int) string { return render.OneLine(s, most) }
 
-// said is a statement as people read it.
-func said(s api.BeliefStatement) string {
-	text := oneLine(s.Subject, widestName) + " —" + oneLine(s.Predicate, widestName) + "→ " + oneLine(s.Object, widestName)
-	if s.Not {
-		return "not " + text
-	}
-	return text
+// said is a statement as it was written, in a line: a long name ends in an ellipsis.
+func said(s api.WrittenStatement) string {
+	w := s.Words()
+	return denied(s) + oneLine(w.Subject, widestName) + " —" + oneLine(w.Predicate, widestName) + "→ " + oneLine(w.Object, widestObject)
 }
 
+func denied(s api.WrittenStatement) string {
+	if s.Not {
+		return "not "
+	}
+	return ""
+}
+
+// isCut reports whether said does not show all that a statement says.
+func isCut(s api.WrittenStatement) bool {
+	w := s.Words()
+	return w.Subject != oneLine(w.Subject, widestName) || w.Predicate != oneLine(w.Predicate, widestName) || w.Object != oneLine(w.Object, widestObject)
+}
+
+// cutHint says how to see a statement whole that a list has cut.
+func cutHint(w io.Writer, cut bool) {
+	if cut {
+		fmt.Fprintln(w, "some texts are cut to a line; see one whole with: graphkernel belief show ADDRESS")
+	}
+}
+
+// whole is a statement with all that it says: in a line if it fits, and else the object with its own lines, each indented.
+func whole(s api.WrittenStatement, indent string) string {
+	if !isCut(s) {
+		return said(s)
+	}
+	w := s.Words()
+	text := render.Visible(w.Object)
+	if strings.ContainsAny(text, "\n\t") || len(text) > widestText {
+		text = "\n" + indent + "  " + strings.ReplaceAll(text, "\n", "\n"+indent+"  ")
+	} else {
+		text = " " + text
+	}
+	return denied(s) + visibleLine(w.Subject) + " —" + visibleLine(w.Predicate) + "→" + text
+}
+
+// visibleLine is a text in a line, however long.
+func visibleLine(s string) string { return oneLine(s, len(s)) }
+
 // saidAll are statements in a line.
-func saidAll(list []api.BeliefStatement, between string) string {
+func saidAll(list []api.WrittenStatement, between string) string {
 	texts := make([]string, len(list))
 	for i, s := range list {
 		texts[i] = said(s)
@@ -48,7 +85,7 @@ func saidAll(list []api.BeliefStatement, between string) string {
 }
 
 // because says from what a statement follows; "" if it is stated.
-func because(premises []api.BeliefStatement) string {
+func because(premises []api.WrittenStatement) string {
 	if len(premises) == 0 {
 		return ""
 	}

@@ -1,0 +1,82 @@
+package journal
+
+import (
+	"slices"
+
+	"github.com/graphkernel/graphkernel/dag"
+)
+
+// A proposal that says what its proposer said already changes nothing: agents repeat themselves, and a revision for each time says nothing new. People who
+// revise by what is believed already do make a revision: they say that it still holds.
+
+// plain reports whether a proposal adds nothing beside its statements: no link, tag or space.
+func (w *writing) plain() bool {
+	return w.Operator == Propose && len(w.Links)+len(w.Incoming)+len(w.Tags) == 0 && !w.NewSpace
+}
+
+// repeats reports whether a proposal says what is believed of an item that the same caller proposed, in the same words, on turns that the item has, and says so in the outcome.
+func (w *writing) repeats(b *base) bool {
+	if !w.plain() {
+		return false
+	}
+	var found *Revision
+	for _, p := range b.from {
+		if r := p.Revision; (found == nil || r.Item < found.Item) && w.said(r) {
+			found = r
+		}
+	}
+	if found == nil {
+		return false
+	}
+	w.outcome.Item, w.outcome.Revision, w.outcome.Seq, w.outcome.Again, w.outcome.Wording = found.Item, found.Number, found.Seq, true, w.Request.Wording
+	return true
+}
+
+// said reports whether a revision says all that the request would make it say.
+func (w *writing) said(r *Revision) bool {
+	asked := &w.Revision
+	if w.Item != "" && r.Item != w.Item || r.By != w.By || r.Confidence != asked.Confidence || r.Source != asked.Source ||
+		r.Title != asked.Title || r.Summary != asked.Summary || !slices.Equal(r.Keywords, asked.Keywords) || !slices.Equal(r.Topics, asked.Topics) || !slices.Equal(r.Artifacts, asked.Artifacts) {
+		return false
+	}
+	if s := w.items[r.Item]; s == nil || s.live() == 0 || s.current.Seq != r.Seq {
+		return false
+	}
+	for _, l := range w.Statements {
+		if !slices.ContainsFunc(r.Statements, func(s Stated) bool {
+			return s.Literal == l && slices.Equal(s.Premises, w.Premises) && s.Span.From <= w.Span.From && w.Span.Until <= s.Span.Until && s.Rank.Class >= w.Rank.Class && !slices.ContainsFunc(w.Turns, func(t dag.TurnID) bool { return !slices.Contains(s.Turns, t) })
+		}) {
+			return false
+		}
+	}
+	return w.writtenAs(r.Wording)
+}
+
+// writtenAs reports whether a wording has the literals of the request as the request has them.
+func (w *writing) writtenAs(other Wording) bool {
+	for _, l := range slices.Concat(w.Statements, w.Premises) {
+		if other[l] != w.Request.Wording[l] {
+			return false
+		}
+	}
+	return true
+}
+
+// waits returns the number of a proposal of the same caller that waits and says the same; 0: there is none.
+func (w *writing) waits() dag.Seq {
+	if !w.plain() || w.Waiting == 0 {
+		return 0
+	}
+	for _, t := range termsOf(w.k, indexConflicts) {
+		e, ok := w.k.Entries[t.Since]
+		if !ok {
+			continue
+		}
+		c, err := ReadConflict(&e)
+		if err == nil && !c.Erased && c.By == w.By && c.Space == w.Space && c.Item == w.Item && c.Kind == w.Kind && c.Span == w.Span && c.Confidence == w.Revision.Confidence &&
+			slices.Equal(c.Statements, w.Statements) && slices.Equal(c.Premises, w.Premises) && slices.Equal(c.Turns, w.Turns) && w.writtenAs(c.Wording) {
+			return c.Seq
+		}
+	}
+	return 0
+}

@@ -1,0 +1,176 @@
+package journal
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/graphkernel/graphkernel/belief"
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/knowledge"
+	"github.com/graphkernel/graphkernel/normalize"
+)
+
+// A Wording is how the names of literals were written. A literal whose names were written as they are is not in it. Names are for joining and
+// for evidence; the wording is for people.
+//
+// The wording of a revision is a second line of its private half, after the line that the public half has the digest of and that evidence
+// hands out: {"digest":HEX,"written":[{"object","predicate","subject","written":{…}},…]}, by ascending literal. So it goes with the private
+// half when that is erased, and no evidence and no leaf has it. Its digest is the SHA-256 of the salt and the list, so that damage is noticed.
+type Wording map[belief.Literal]knowledge.Written
+
+type wireWorded struct {
+	Not       bool        `json:"not,omitempty"`
+	Object    string      `json:"object"`
+	Predicate string      `json:"predicate"`
+	Subject   string      `json:"subject"`
+	Written   wireWritten `json:"written"`
+}
+
+type wireWritten struct {
+	Object    string `json:"object,omitempty"`
+	Predicate string `json:"predicate,omitempty"`
+	Subject   string `json:"subject,omitempty"`
+}
+
+type wireWording struct {
+	Digest  dag.Digest   `json:"digest"`
+	Written []wireWorded `json:"written"`
+}
+
+// With returns both wordings. Where both have a literal, other is the one that counts.
+func (w Wording) With(other Wording) Wording {
+	if len(w) == 0 {
+		return other
+	}
+	all := make(Wording, len(w)+len(other))
+	for _, of := range [...]Wording{w, other} {
+		for l, written := range of {
+			all[l] = written
+		}
+	}
+	return all
+}
+
+// Worded is how the literals of some elements were written, each as the newest revision has it.
+func Worded(parts iter.Seq[Part]) Wording {
+	all, newest := Wording{}, map[belief.Literal]dag.Seq{}
+	for p := range parts {
+		if len(p.Revision.Wording) == 0 {
+			continue
+		}
+		s := p.Stated()
+		for _, l := range append(slices.Clip(s.Premises), s.Literal) {
+			if written, ok := p.Revision.Wording[l]; ok && newest[l] <= p.Revision.Seq {
+				all[l], newest[l] = written, p.Revision.Seq
+			}
+		}
+	}
+	return all
+}
+
+// without is the wording of all other literals than some.
+func (w Wording) without(literals []belief.Literal) Wording {
+	if len(w) == 0 {
+		return nil
+	}
+	rest := maps.Clone(w)
+	for _, l := range literals {
+		delete(rest, l)
+	}
+	return rest
+}
+
+// of is the part of a wording that some literals have, as it is written.
+func (w Wording) of(literals []belief.Literal) []wireWorded {
+	if len(w) == 0 {
+		return nil
+	}
+	literals = slices.Clone(literals)
+	slices.SortFunc(literals, belief.Literal.Compare)
+	var list []wireWorded
+	for _, l := range slices.Compact(literals) {
+		if written := w[l]; written != (knowledge.Written{}) {
+			list = append(list, wireWorded{l.Not, l.Object, l.Predicate, l.Subject, wireWritten{written.Object, written.Predicate, written.Subject}})
+		}
+	}
+	return list
+}
+
+func readWording(list []wireWorded) Wording {
+	if len(list) == 0 {
+		return nil
+	}
+	w := make(Wording, len(list))
+	for i := range list {
+		one := &list[i]
+		w[belief.Literal{Subject: one.Subject, Predicate: one.Predicate, Object: one.Object, Not: one.Not}] =
+			knowledge.Written{Subject: one.Written.Subject, Predicate: one.Written.Predicate, Object: one.Written.Object}
+	}
+	return w
+}
+
+// Check refuses a wording that is not in its form.
+func (w Wording) Check() error {
+	for l, written := range w {
+		for _, n := range [...]struct{ what, name, written string }{{"subject", l.Subject, written.Subject}, {"predicate", l.Predicate, written.Predicate}, {"object", l.Object, written.Object}} {
+			if n.written != "" && n.written == n.name || len(n.written) > normalize.MaxText || !utf8.ValidString(n.written) {
+				return fmt.Errorf("%w: the %s %.80q is said to be written %.80q, of %d bytes; want another spelling of at most %d, in UTF-8", belief.ErrForm, n.what, n.name, n.written, len(n.written), normalize.MaxText)
+			}
+		}
+	}
+	return nil
+}
+
+// literals are those that a revision states and that its rules have as premises.
+func (r *Revision) literals() (list []belief.Literal) {
+	for i := range r.Statements {
+		list = append(append(list, r.Statements[i].Literal), r.Statements[i].Premises...)
+	}
+	return list
+}
+
+// worded is the second line of the private half; nil if everything is written as it is named.
+func (r *Revision) worded() []byte {
+	list := r.Wording.of(r.literals())
+	if len(list) == 0 {
+		return nil
+	}
+	return canonical(wireWording{wordingDigest(r.Salt, list), list})
+}
+
+func wordingDigest(salt dag.Salt, list []wireWorded) dag.Digest {
+	return sha256.Sum256(append(slices.Clone(salt[:]), canonical(list)...))
+}
+
+// splitPrivate takes the private half of a revision apart: what evidence hands out, and the wording, if there is any.
+func splitPrivate(private []byte) (says, worded []byte) {
+	if private == nil {
+		return nil, nil
+	}
+	says, worded, _ = bytes.Cut(private, []byte{'\n'})
+	return says, worded
+}
+
+// readWorded reads the second line.
+func (r *Revision) readWorded(worded []byte) error {
+	if worded == nil {
+		return nil
+	}
+	var w wireWording
+	if err := read(worded, &w); err != nil {
+		return err
+	}
+	if w.Digest != wordingDigest(r.Salt, w.Written) {
+		return fmt.Errorf("%w: number %d: %w", dag.ErrForm, r.Seq, errWording)
+	}
+	r.Wording = readWording(w.Written)
+	return nil
+}
+
+var errWording = errors.New("how its names were written is damaged")
