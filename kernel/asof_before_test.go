@@ -37,7 +37,7 @@ func TestBeforeParts(t *testing.T) {
 	}
 	head := must(s.Head(ctx, tenant))
 	must(struct{}{}, s.Close())
-	db := must(sql.Open("sqlite", path))
+	db := must(sql.Open("sqlite", "file:"+path+"?vfs="+sqlite.VFS))
 	for _, do := range []string{`ALTER TABLE entries DROP COLUMN part`, `ALTER TABLE entries DROP COLUMN parts`, `PRAGMA user_version = 14`} {
 		must(db.ExecContext(ctx, do))
 	}

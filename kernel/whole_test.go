@@ -278,7 +278,14 @@ func (w *whole) views(n dag.Seq, anchor dag.TurnID) (list []string) {
 		say("rules", rules.AsOf, nil)
 	}
 	items, err := k.Beliefs().Items(ctx, tenant, beliefSpace, "", 100, n)
-	say("items", fmt.Sprint(items, err != nil), nil)
+	for _, i := range items {
+		current := dag.Seq(0)
+		if i.Current != nil {
+			current = i.Current.Seq
+		}
+		say("item", fmt.Sprint(i.Item, current, i.Deprecated), nil)
+	}
+	say("items", fmt.Sprint(len(items), err != nil), nil)
 	for _, a := range w.items[:min(len(w.items), 3)] {
 		a.Seq, a.Revision = n, 0
 		if kref, err := k.Beliefs().Resolve(ctx, tenant, a); err == nil {

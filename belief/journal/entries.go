@@ -82,6 +82,7 @@ type Revision struct {
 	Key        dag.Digest // of the request, if it began with this entry
 
 	Seq    dag.Seq // of its entry; 0: not recorded yet
+	Whole  dag.Seq // the number as of which its change is whole
 	At     dag.Time
 	Erased bool // what it said is gone, with the turns it rested on
 
@@ -218,7 +219,7 @@ func ReadRevision(e *history.Entry) (*Revision, error) {
 	}
 	r := &Revision{
 		Number: p.Revision, Current: p.Current, Supersedes: p.Supersedes, Withheld: p.Withheld, By: p.By,
-		Seq: e.Seq, At: e.At, Erased: e.Private == nil,
+		Seq: e.Seq, Whole: e.Whole(), At: e.At, Erased: e.Private == nil,
 	}
 	var err error
 	if r.Item, err = belief.ParseItem(p.Item); err != nil {

@@ -28,7 +28,7 @@ func (w *writing) repeats(b *base) bool {
 	if found == nil {
 		return false
 	}
-	w.outcome.Item, w.outcome.Revision, w.outcome.Seq, w.outcome.Again, w.outcome.Wording = found.Item, found.Number, found.Seq, true, w.Request.Wording
+	w.outcome.Item, w.outcome.Revision, w.outcome.Seq, w.outcome.Again, w.outcome.Wording = found.Item, found.Number, found.Whole, true, w.Request.Wording
 	return true
 }
 
@@ -62,7 +62,7 @@ func (w *writing) writtenAs(other Wording) bool {
 	return true
 }
 
-// waits returns the number of a proposal of the same caller that waits and says the same; 0: there is none.
+// waits returns the number as of which a proposal of the same caller that waits and says the same is whole; 0: there is none.
 func (w *writing) waits() dag.Seq {
 	if !w.plain() || w.Waiting == 0 {
 		return 0
@@ -75,7 +75,7 @@ func (w *writing) waits() dag.Seq {
 		c, err := ReadConflict(&e)
 		if err == nil && !c.Erased && c.By == w.By && c.Space == w.Space && c.Item == w.Item && c.Kind == w.Kind && c.Span == w.Span && c.Confidence == w.Revision.Confidence &&
 			slices.Equal(c.Statements, w.Statements) && slices.Equal(c.Premises, w.Premises) && slices.Equal(c.Turns, w.Turns) && w.writtenAs(c.Wording) {
-			return c.Seq
+			return e.Whole()
 		}
 	}
 	return 0

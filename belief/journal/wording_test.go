@@ -160,7 +160,7 @@ func TestWordingDamaged(t *testing.T) {
 	r := d.request(journal.Revise, written(t, "Ada", "Owns", "a Żubr", words))
 	r.Wording = words
 	out := d.do(r)
-	entries, err := d.Entries(t.Context(), tenant, history.Page{At: []dag.Seq{out.Seq}})
+	entries, err := d.Entries(t.Context(), tenant, history.Page{At: []dag.Seq{d.item(out.Item).Tagged(journal.Current).Seq}})
 	if err != nil || len(entries) != 1 {
 		t.Fatal(entries, err)
 	}
