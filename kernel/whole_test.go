@@ -63,21 +63,22 @@ func (w *whole) admits() {
 
 // again admits the text of an erased turn under another id, which is held back.
 func (w *whole) again(n int) {
-	for _, id := range w.erased {
-		d := dag.Draft{
-			ID: dag.ExternalTurnID("again", fmt.Sprint(n)), Conversation: dag.ExternalConversationID("again", fmt.Sprint(n)), Role: dag.RoleAssistant, Author: "agent:a",
-			Content: w.long[id], CreatedAt: dag.Time(1_790_000_000_000_000 + int64(n)),
-		}
-		before := must(w.s.Head(w.t.Context(), tenant))
-		must(w.k.Turns().Admit(w.t.Context(), tenant, []dag.Draft{d}))
-		for n := before + 1; n <= must(w.s.Head(w.t.Context(), tenant)); n++ { // what is recorded of the text comes before the turn
-			w.ends = append(w.ends, n)
-		}
-		if held := must(w.k.Turns().HeldBack(w.t.Context(), tenant, 0, 100)); len(held) > 0 && w.IntN(2) == 0 {
-			must(w.k.Turns().Release(w.t.Context(), tenant, []dag.TurnID{held[len(held)-1].Turn}))
-			w.end("a release", must(w.s.Head(w.t.Context(), tenant)))
-		}
+	if len(w.erased) == 0 {
 		return
+	}
+	id := w.erased[0]
+	d := dag.Draft{
+		ID: dag.ExternalTurnID("again", fmt.Sprint(n)), Conversation: dag.ExternalConversationID("again", fmt.Sprint(n)), Role: dag.RoleAssistant, Author: "agent:a",
+		Content: w.long[id], CreatedAt: dag.Time(1_790_000_000_000_000 + int64(n)),
+	}
+	before := must(w.s.Head(w.t.Context(), tenant))
+	must(w.k.Turns().Admit(w.t.Context(), tenant, []dag.Draft{d}))
+	for n := before + 1; n <= must(w.s.Head(w.t.Context(), tenant)); n++ { // what is recorded of the text comes before the turn
+		w.ends = append(w.ends, n)
+	}
+	if held := must(w.k.Turns().HeldBack(w.t.Context(), tenant, 0, 100)); len(held) > 0 && w.IntN(2) == 0 {
+		must(w.k.Turns().Release(w.t.Context(), tenant, []dag.TurnID{held[len(held)-1].Turn}))
+		w.end("a release", must(w.s.Head(w.t.Context(), tenant)))
 	}
 }
 
@@ -164,12 +165,11 @@ func (w *whole) believes() {
 			w.end("a proposal", o.Seq)
 		}
 	case what == 7 || what == 16:
-		for _, c := range must(b.Conflicts(ctx, tenant, beliefSpace)) {
-			r, err := b.ResolveConflict(ctx, tenant, journal.Resolution{Space: beliefSpace, Conflict: c.Seq, How: []string{journal.Taken, "dropped"}[w.IntN(2)], Reason: "looked"}, false)
+		if waiting := must(b.Conflicts(ctx, tenant, beliefSpace)); len(waiting) > 0 {
+			r, err := b.ResolveConflict(ctx, tenant, journal.Resolution{Space: beliefSpace, Conflict: waiting[0].Seq, How: []string{journal.Taken, "dropped"}[w.IntN(2)], Reason: "looked"}, false)
 			if err == nil {
 				did("a resolution", r.Seq, nil)
 			}
-			break
 		}
 	case what == 8:
 		a, err := b.Act(ctx, tenant, journal.Act{Item: of().Item, Deprecates: w.IntN(2) == 0, Reason: "looked"})

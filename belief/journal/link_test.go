@@ -88,7 +88,6 @@ func TestAttached(t *testing.T) {
 	// The item is found by what it states; its tags move with the revision, and the space is there already.
 	again := d.request(journal.Revise, literal(0, 0, false))
 	again.Space, again.NewSpace, again.Tags = "acme/other", true, []string{journal.Published, "mine"}
-	before = d.head()
 	if o := d.do(again); o.Item != r.Item || o.Revision != 2 || o.Seq != d.head() {
 		t.Errorf("%+v", o)
 	}
