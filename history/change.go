@@ -73,7 +73,7 @@ func Decide(c Change, k *State) (*Plan, error) {
 	if err != nil || p.adopted || len(p.Entries) < 2 {
 		return p, err
 	}
-	if len(p.Entries) > math.MaxUint32 {
+	if uint64(len(p.Entries)) > math.MaxUint32 {
 		return nil, fmt.Errorf("%w: a change of %d entries, at most %d", dag.ErrForm, len(p.Entries), uint32(math.MaxUint32))
 	}
 	for i := range p.Entries {

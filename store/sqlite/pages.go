@@ -140,15 +140,16 @@ func openFile(tls *libc.TLS, vfs, name, file uintptr, flags int32, out uintptr) 
 // hasChecksums reports whether the pages of an open file must have checksums. Those of a new one
 // do, and those of a store but for one of an older schema that keeps no room for them.
 func hasChecksums(tls *libc.TLS, file uintptr, m *sqlite3.Tsqlite3_io_methods) (bool, int32) {
-	memory := libc.Xcalloc(tls, 1, headerSize+8)
+	const sizeAt = (headerSize + 7) &^ 7 // of the file, after its header
+	memory := libc.Xcalloc(tls, 1, sizeAt+8)
 	if memory == 0 {
 		return false, sqlite3.SQLITE_NOMEM
 	}
 	defer libc.Xfree(tls, memory)
-	if rc := function[sizeFunc](m.FxFileSize)(tls, file, memory+headerSize); rc != sqlite3.SQLITE_OK {
+	if rc := function[sizeFunc](m.FxFileSize)(tls, file, memory+sizeAt); rc != sqlite3.SQLITE_OK {
 		return false, rc
 	}
-	if *at[int64](memory + headerSize) == 0 {
+	if *at[int64](memory + sizeAt) == 0 {
 		return true, sqlite3.SQLITE_OK
 	}
 	rc := function[accessFunc](m.FxRead)(tls, file, memory, headerSize, 0)
