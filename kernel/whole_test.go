@@ -527,7 +527,7 @@ func (w *whole) copies() {
 			w.t.Fatal("the copy does not come to an end")
 		}
 	}
-	if cuts < 20 {
+	if cuts < 10 {
 		w.t.Errorf("only %d writes", cuts)
 	}
 	soundly(w.t, to)
