@@ -12,15 +12,12 @@ import (
 // names its own. An index is of one stream.
 type Index uint8
 
-// FirstOfRecord is the first index of the record; those below are of what is known, and so is astray.
+// FirstOfRecord is the first index of the record; those below are of what is known.
 const FirstOfRecord Index = 128
-
-// astray is an index of what is known whose number is one of the record: that of contexts which were not given. Stores have it.
-const astray Index = 143
 
 // Stream is the one whose entries begin the terms of the index.
 func (i Index) Stream() Stream {
-	if i >= FirstOfRecord && i != astray {
+	if i >= FirstOfRecord {
 		return Record
 	}
 	return Known

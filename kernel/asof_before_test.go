@@ -10,6 +10,7 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/slice/issued"
 	"github.com/graphkernel/graphkernel/store/inmem"
 	"github.com/graphkernel/graphkernel/store/sqlite"
 	"github.com/graphkernel/graphkernel/store/transfer"
@@ -35,9 +36,14 @@ func TestBeforeParts(t *testing.T) {
 		in.Statements = append(in.Statements, belief.Literal{Subject: "db", Predicate: "port", Object: object})
 		must(k.Beliefs().Operate(ctx, tenant, in))
 	}
+	c := must(k.Contexts().Assemble(ctx, tenant, kernel.ContextRequest{Task: "the port of db", Budget: 500, Delivery: issued.Delivery{Recipient: issued.Recipient{Agent: "a", Session: "s", Event: "SessionStart"}}}))
+	must(k.Contexts().NotGiven(ctx, tenant, c.Context.Provenance.SliceID, c.Record.Bundle, "the pipe was closed"))
 	head := must(s.Head(ctx, tenant))
 	must(struct{}{}, s.Close())
 	db := must(sql.Open("sqlite", "file:"+path+"?vfs="+sqlite.VFS))
+	if n := must(must(db.ExecContext(ctx, `UPDATE terms SET indx = 143 WHERE indx = 124`)).RowsAffected()); n != 1 {
+		t.Fatalf("%d terms are of contexts that were not given", n)
+	}
 	for _, do := range []string{`ALTER TABLE entries DROP COLUMN part`, `ALTER TABLE entries DROP COLUMN parts`, `PRAGMA user_version = 14`} {
 		must(db.ExecContext(ctx, do))
 	}

@@ -82,7 +82,7 @@ func (b Base) Periods(ctx context.Context, tenant dag.Tenant, s belief.Space, of
 				}
 			}
 		}
-		if n+1 < len(order) && marks[n+1].goesOn {
+		if n+1 < len(order) && marks[n+1].whole == marks[n].whole {
 			continue // between the entries of one change nothing is believed
 		}
 		live := slices.DeleteFunc(slices.Clone(all), func(x stretch) bool { return x.Since > seq || x.until <= seq })
@@ -106,34 +106,9 @@ func (b Base) Periods(ctx context.Context, tenant dag.Tenant, s belief.Space, of
 // A mark is what the entry says with which something changed.
 type mark struct {
 	record  record
+	whole   dag.Seq // the number as of which its change is whole
 	at      dag.Time
 	by, why string
-	goesOn  bool // with the change of the mark before
-}
-
-// continues reports whether an entry goes on with the change that some entries are of: an operator states something of one item, and then takes something out of
-// others, at one time. It touches no item twice.
-func (m mark) continues(change []mark) bool {
-	if len(change) == 0 || m.at != change[0].at || m.by != change[0].by {
-		return false
-	}
-	switch r := m.record.(type) {
-	case *Revision:
-		if !r.Withheld {
-			return false
-		}
-	case *Tag:
-		if r.Number != 0 {
-			return false
-		}
-	default:
-		return false
-	}
-	item, _ := itemOf(m.record)
-	return !slices.ContainsFunc(change, func(before mark) bool {
-		other, _ := itemOf(before.record)
-		return other == item || other == ""
-	})
 }
 
 // marks reads entries, in the order of their numbers.
@@ -142,7 +117,7 @@ func (b Base) marks(ctx context.Context, tenant dag.Tenant, seqs []dag.Seq) ([]m
 	if err != nil {
 		return nil, err
 	}
-	list, began := make([]mark, len(seqs)), 0
+	list := make([]mark, len(seqs))
 	for i, seq := range seqs {
 		e, ok := entries[seq]
 		if !ok || !IsKind(e.Kind) {
@@ -152,7 +127,7 @@ func (b Base) marks(ctx context.Context, tenant dag.Tenant, seqs []dag.Seq) ([]m
 		if err != nil {
 			return nil, err
 		}
-		m := mark{record: r, at: e.At}
+		m := mark{record: r, whole: e.Whole(), at: e.At}
 		switch r := r.(type) {
 		case *Revision:
 			m.by, m.why = r.By, r.Reason
@@ -162,9 +137,6 @@ func (b Base) marks(ctx context.Context, tenant dag.Tenant, seqs []dag.Seq) ([]m
 			m.by, m.why = r.By, r.Reason
 		case *SpacePolicy:
 			m.by = r.By
-		}
-		if m.goesOn = m.continues(list[began:i]); !m.goesOn {
-			began = i
 		}
 		list[i] = m
 	}

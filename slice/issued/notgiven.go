@@ -17,7 +17,7 @@ import (
 const UndeliveredKind history.Kind = "not-given/1"
 
 // indexUndelivered leads from the digest of a bundle to the entry.
-const indexUndelivered history.Index = 143
+const indexUndelivered history.Index = 124
 
 // An Undelivered says that a context which is on record was not given: its recipient could not be told it.
 type Undelivered struct {
