@@ -10,10 +10,12 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"github.com/graphkernel/graphkernel/access/apikeys"
 	"github.com/graphkernel/graphkernel/dag"
@@ -125,27 +127,22 @@ func TestMigrateFails(t *testing.T) {
 	}
 }
 
-// TestChecksumsAreAdded opens a file of the last schema without checksums, with something in every table. The
-// content is the same afterwards, no other file stays, and every page has its checksum.
-func TestChecksumsAreAdded(t *testing.T) {
-	ctx := t.Context()
-	folder := t.TempDir()
-	path, old := filepath.Join(folder, "new.db"), filepath.Join(folder, "it's old?.db")
+// withoutChecksums makes a file of the last schema without checksums, with something in every table, some of it in its log still, as a process
+// leaves it that was killed. It returns what the file has of columns.
+func withoutChecksums(t *testing.T, old string) (columns []string, want string) {
+	t.Helper()
+	ctx, folder := t.Context(), t.TempDir()
+	path, open := filepath.Join(folder, "new.db"), filepath.Join(folder, "open.db")
 	if err := filled(t, path).Close(); err != nil {
 		t.Fatal(err)
 	}
-	db, err := sql.Open("sqlite", "file:"+(&url.URL{Path: old}).EscapedPath())
-	if err != nil {
-		t.Fatal(err)
-	}
-	db.SetMaxOpenConns(1)
+	db := plainly(t, open)
 	texts, err := packed.Schema(schemaFiles)
 	if err != nil {
 		t.Fatal(err)
 	}
 	statements := append(texts[:firstChecked-1:firstChecked-1], fmt.Sprintf(`PRAGMA application_id = %d`, applicationID), fmt.Sprintf(`PRAGMA user_version = %d`, firstChecked-1),
 		`PRAGMA journal_mode = WAL`, `ATTACH '`+path+`' AS new`)
-	var columns []string
 	added := map[string]bool{"part": true, "parts": true} // by later schemas
 	for _, table := range tablesOf(t, path) {
 		names := strings.Split(strings.Trim(lines(t, path, `SELECT group_concat(name) FROM pragma_table_info('`+table+`')`)[0], `["]`), ",")
@@ -158,13 +155,41 @@ func TestChecksumsAreAdded(t *testing.T) {
 			t.Fatalf("%s: %v", text, err)
 		}
 	}
+	for _, suffix := range []string{"", "-wal"} {
+		data, err := os.ReadFile(open + suffix)
+		if err != nil || len(data) == 0 {
+			t.Fatalf("%d bytes of %s: %v", len(data), open+suffix, err)
+		}
+		if err := os.WriteFile(old+suffix, data, 0o640); err != nil {
+			t.Fatal(err)
+		}
+	}
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
-	want := contents(t, path, columns)
-	if err := removeAllBut(folder, old); err != nil {
-		t.Fatal(err)
+	return columns, contents(t, path, columns)
+}
+
+// everyPageChecked makes sure that each page of a closed file has its checksum.
+func everyPageChecked(t *testing.T, path string) {
+	t.Helper()
+	file, err := os.ReadFile(path)
+	if err != nil || len(file) < 10*4096 {
+		t.Fatalf("%d bytes, %v", len(file), err)
 	}
+	for page := 0; page*4096 < len(file); page++ {
+		if b := file[page*4096:][:4096]; checksum(b) != binary.LittleEndian.Uint64(b[4096-checksumSize:]) {
+			t.Errorf("page %d has no checksum", page+1)
+		}
+	}
+}
+
+// TestChecksumsAreAdded opens a file without checksums. The content is the same afterwards, no other file stays, the mode is what it was, and every
+// page has its checksum.
+func TestChecksumsAreAdded(t *testing.T) {
+	ctx, folder := t.Context(), t.TempDir()
+	old := filepath.Join(folder, "it's old?.db")
+	columns, want := withoutChecksums(t, old)
 	if m, err := Migrate(ctx, old, true); err != nil || m.From != firstChecked-1 {
 		t.Errorf("a dry run gave %+v, %v", m, err)
 	}
@@ -184,26 +209,142 @@ func TestChecksumsAreAdded(t *testing.T) {
 	if files, err := os.ReadDir(folder); err != nil || len(files) != 1 {
 		t.Errorf("there are %v, %v", files, err)
 	}
-	file, err := os.ReadFile(old)
+	if info, err := os.Stat(old); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o640 {
+		t.Errorf("the mode is %v, %v", info.Mode(), err)
+	}
+	everyPageChecked(t, old)
+}
+
+// TestChecksumsOfOneInUse opens a file without checksums that another program has open: it is left as it is, with an error that says so. Then several
+// open it at once, and each has all of it.
+func TestChecksumsOfOneInUse(t *testing.T) {
+	ctx := t.Context()
+	old := filepath.Join(t.TempDir(), "old.db")
+	columns, want := withoutChecksums(t, old)
+	other := plainly(t, old)
+	var turns int
+	if err := other.QueryRowContext(ctx, `SELECT count(*) FROM turns`).Scan(&turns); err != nil || turns == 0 {
+		t.Fatal(turns, err)
+	}
+	if s, err := Open(ctx, old, Options{Busy: time.Millisecond}); !errors.Is(err, store.ErrBusy) || s != nil || !strings.Contains(err.Error(), "checksums") {
+		t.Errorf("in use: %v, %v, want ErrBusy that says why", s, err)
+	}
+	if err := other.Close(); err != nil {
+		t.Fatal(err)
+	}
+	const several = 4
+	errs := make(chan error, several)
+	for range several {
+		go func() {
+			s, err := Open(ctx, old, Options{})
+			if err == nil {
+				if head, wrong := s.Head(ctx, storetest.Tenant); wrong != nil || head == 0 {
+					err = fmt.Errorf("the head is %d, %w", head, wrong)
+				}
+				err = errors.Join(err, s.Close())
+			}
+			errs <- err
+		}()
+	}
+	for range several {
+		if err := <-errs; err != nil {
+			t.Error(err)
+		}
+	}
+	if got := contents(t, old, columns); got != want {
+		t.Errorf("there is\n%s\nand was\n%s", got, want)
+	}
+	everyPageChecked(t, old)
+}
+
+// TestChecksumsCutShort ends the process that adds checksums: when all pages are in the log, and when some are in the file. Whoever opens the file next
+// has all of it.
+func TestChecksumsCutShort(t *testing.T) {
+	old := filepath.Join(t.TempDir(), "old.db")
+	columns, want := withoutChecksums(t, old)
+	c, err := openBare(old, VFS, 0)
+	defer func() { c.close() }()
+	if err == nil {
+		err = c.exec(`PRAGMA wal_autocheckpoint = 0`, `PRAGMA wal_checkpoint(TRUNCATE)`, `VACUUM`)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	for page := 0; page*4096 < len(file); page++ {
-		if b := file[page*4096:][:4096]; checksum(b) != binary.LittleEndian.Uint64(b[4096-checksumSize:]) {
-			t.Errorf("page %d has no checksum", page+1)
+	read := func(path string) []byte {
+		t.Helper()
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
 		}
+		return data
+	}
+	before, log := read(old), read(old+"-wal")
+	if err := c.exec(`PRAGMA wal_checkpoint(FULL)`); err != nil {
+		t.Fatal(err)
+	}
+	after := read(old)
+	if len(log) < len(before) || bytes.Equal(before, after) {
+		t.Fatalf("%d bytes of log for %d of file: this shows nothing", len(log), len(before))
+	}
+	pages := min(len(before), len(after)) / 4096
+	for _, written := range []int{0, 1, 2, pages / 2, pages} {
+		path := filepath.Join(t.TempDir(), "cut.db")
+		file := bytes.Clone(before)
+		copy(file, after[:written*4096])
+		for name, data := range map[string][]byte{path: file, path + "-wal": log} {
+			if err := os.WriteFile(name, data, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s, err := Open(t.Context(), path, Options{})
+		if err != nil {
+			t.Fatalf("after %d pages: %v", written, err)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if got := contents(t, path, columns); got != want {
+			t.Errorf("after %d pages there is\n%s\nand was\n%s", written, got, want)
+		}
+		everyPageChecked(t, path)
 	}
 }
 
-// removeAllBut removes all other files of a folder.
-func removeAllBut(folder, path string) error {
-	files, err := os.ReadDir(folder)
-	for _, f := range files {
-		if other := filepath.Join(folder, f.Name()); other != path {
-			err = errors.Join(err, os.Remove(other))
+// TestChecksumsOfALateWriter copies the log by a connection that opened the file before it had checksums, and has read nothing of the file since. What
+// it writes has checksums.
+func TestChecksumsOfALateWriter(t *testing.T) {
+	old := filepath.Join(t.TempDir(), "old.db")
+	withoutChecksums(t, old)
+	var of [2]*bare
+	for i := range of {
+		c, err := openBare(old, VFS, 0)
+		if err == nil {
+			err = c.exec(`PRAGMA wal_autocheckpoint = 0`)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		of[i] = c
+	}
+	early, late := of[0], of[1]
+	for _, step := range []struct {
+		by   *bare
+		text string
+	}{
+		{early, `PRAGMA wal_checkpoint(TRUNCATE)`}, {early, `VACUUM`}, // every page is in the log
+		{late, `SELECT count(*) FROM turns`},
+		{early, `PRAGMA wal_checkpoint(TRUNCATE)`}, // and now in the file
+		{early, `UPDATE logs SET size = size + 1`},
+		{late, `PRAGMA wal_checkpoint(PASSIVE)`},
+	} {
+		if err := step.by.exec(step.text); err != nil {
+			t.Fatalf("%s: %v", step.text, err)
 		}
 	}
-	return err
+	everyPageChecked(t, old)
+	late.close()
+	early.close()
+	everyPageChecked(t, old)
 }
 
 // TestUnreleasedSchemas makes sure that files of before the first release are refused, with what

@@ -180,11 +180,8 @@ func open(ctx context.Context, path string, o Options, isNew bool) (s *Store, er
 	if isNew {
 		state = created
 	}
-	s.writer, err = openWriter(ctx, path, o.Busy, state)
-	if errors.Is(err, errNoChecksums) {
-		if err = addChecksums(ctx, path, o.Busy); err == nil {
-			s.writer, err = openWriter(ctx, path, o.Busy, given)
-		}
+	if s.writer, err = openWriter(ctx, path, o.Busy, state); errors.Is(err, errNoChecksums) {
+		s.writer, err = openWithChecksums(ctx, path, o.Busy)
 	}
 	if err != nil {
 		if refusal := writable(path); refusal != nil {

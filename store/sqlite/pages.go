@@ -5,11 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"net/url"
-	"os"
-	"path/filepath"
-	"runtime"
-	"strings"
+	"math/rand/v2"
 	"sync"
 	"time"
 	"unsafe"
@@ -17,6 +13,8 @@ import (
 	"modernc.org/libc"
 	"modernc.org/libc/sys/types"
 	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/graphkernel/graphkernel/store"
 )
 
 // VFS is the name of SQLite's file layer with checksums, for a program that opens the file of a
@@ -65,14 +63,14 @@ var RegisterVFS = sync.OnceValue(registerVFS)
 var layer struct {
 	base  sqlite3.Tsqlite3_vfs // the system's own
 	mu    sync.Mutex
-	files map[uintptr]uintptr // the methods of the base to those of the layer
+	files map[uintptr]uintptr // the methods of the base to those that the layer has in their place
 }
 
 // methods are those of an open file, and those that they replace.
 type methods struct {
 	sqlite3.Tsqlite3_io_methods
-	base   sqlite3.Tsqlite3_io_methods
-	system uintptr // where the base's are
+	base    sqlite3.Tsqlite3_io_methods
+	checked uintptr // the methods of a file with checksums; 0: these are
 }
 
 // registerVFS registers a copy of the system's layer that opens files itself. An open file is the
@@ -116,73 +114,46 @@ func function[F any](p uintptr) F { return *(*F)(unsafe.Pointer(&p)) }
 type (
 	openFunc   func(tls *libc.TLS, vfs, name, file uintptr, flags int32, out uintptr) int32
 	accessFunc func(tls *libc.TLS, file, buffer uintptr, n int32, offset int64) int32
-	sizeFunc   func(tls *libc.TLS, file, size uintptr) int32
 )
 
-// openFile opens a file, and gives a main database with checksums the methods of the layer.
+// openFile opens a file, and gives a main database the methods of the layer.
 func openFile(tls *libc.TLS, vfs, name, file uintptr, flags int32, out uintptr) int32 {
 	rc := function[openFunc](layer.base.FxOpen)(tls, vfs, name, file, flags, out)
-	f := at[sqlite3.Tsqlite3_file](file)
 	if rc != sqlite3.SQLITE_OK || flags&sqlite3.SQLITE_OPEN_MAIN_DB == 0 {
 		return rc
 	}
-	has, rc := hasChecksums(tls, file, at[sqlite3.Tsqlite3_io_methods](f.FpMethods))
-	if rc == sqlite3.SQLITE_OK && has {
-		f.FpMethods, rc = withChecksums(tls, f.FpMethods)
-	}
+	f := at[sqlite3.Tsqlite3_file](file)
+	own, rc := methodsOver(tls, f.FpMethods)
 	if rc != sqlite3.SQLITE_OK {
 		function[func(*libc.TLS, uintptr) int32](at[sqlite3.Tsqlite3_io_methods](f.FpMethods).FxClose)(tls, file)
-		f.FpMethods = 0
+		own = 0
 	}
+	f.FpMethods = own
 	return rc
 }
 
-// hasChecksums reports whether the pages of an open file must have checksums. Those of a new one
-// do, and those of a store but for one of an older schema that keeps no room for them.
-func hasChecksums(tls *libc.TLS, file uintptr, m *sqlite3.Tsqlite3_io_methods) (bool, int32) {
-	const sizeAt = (headerSize + 7) &^ 7 // of the file, after its header
-	memory := libc.Xcalloc(tls, 1, sizeAt+8)
-	if memory == 0 {
-		return false, sqlite3.SQLITE_NOMEM
-	}
-	defer libc.Xfree(tls, memory)
-	if rc := function[sizeFunc](m.FxFileSize)(tls, file, memory+sizeAt); rc != sqlite3.SQLITE_OK {
-		return false, rc
-	}
-	if *at[int64](memory + sizeAt) == 0 {
-		return true, sqlite3.SQLITE_OK
-	}
-	rc := function[accessFunc](m.FxRead)(tls, file, memory, headerSize, 0)
-	if rc == sqlite3.SQLITE_IOERR_SHORT_READ { // no database
-		return false, sqlite3.SQLITE_OK
-	}
-	return headerHasChecksums(bytesAt(memory, headerSize)), rc
-}
-
-func headerHasChecksums(header []byte) bool {
-	ours := binary.BigEndian.Uint32(header[headerApplication:]) == applicationID
-	return ours && (binary.BigEndian.Uint32(header[headerVersion:]) >= firstChecked || header[headerReserved] != 0)
-}
-
-// withChecksums returns the methods of the layer over those of the base. There are few, and they
-// stay.
-func withChecksums(tls *libc.TLS, base uintptr) (uintptr, int32) {
+// methodsOver returns the methods of the layer over those of the base, of a file of which is not known whether it has checksums. There are
+// few, and they stay.
+func methodsOver(tls *libc.TLS, base uintptr) (uintptr, int32) {
 	layer.mu.Lock()
 	defer layer.mu.Unlock()
 	if p, ok := layer.files[base]; ok {
 		return p, sqlite3.SQLITE_OK
 	}
-	p := libc.Xcalloc(tls, 1, types.Size_t(unsafe.Sizeof(methods{})))
-	if p == 0 {
-		return base, sqlite3.SQLITE_NOMEM
+	size := types.Size_t(unsafe.Sizeof(methods{}))
+	unknown, checked := libc.Xcalloc(tls, 1, size), libc.Xcalloc(tls, 1, size)
+	if unknown == 0 || checked == 0 {
+		return 0, sqlite3.SQLITE_NOMEM
 	}
-	m := at[methods](p)
-	m.base, m.system = *at[sqlite3.Tsqlite3_io_methods](base), base
-	m.Tsqlite3_io_methods = m.base
+	m := methods{Tsqlite3_io_methods: *at[sqlite3.Tsqlite3_io_methods](base), base: *at[sqlite3.Tsqlite3_io_methods](base)}
 	m.FiVersion = min(m.FiVersion, 2) // without mapping the file into memory, which nobody would check
-	m.FxRead, m.FxWrite, m.FxDeviceCharacteristics = pointer(readFile), pointer(writeFile), pointer(deviceCharacteristics)
-	layer.files[base] = p
-	return p, sqlite3.SQLITE_OK
+	m.FxDeviceCharacteristics = pointer(deviceCharacteristics)
+	m.FxRead, m.FxWrite = pointer(readChecked), pointer(writeChecked)
+	*at[methods](checked) = m
+	m.FxRead, m.FxWrite, m.checked = pointer(readUnknown), pointer(writeUnknown), checked
+	*at[methods](unknown) = m
+	layer.files[base] = unknown
+	return unknown, sqlite3.SQLITE_OK
 }
 
 func of(file uintptr) *methods { return at[methods](at[sqlite3.Tsqlite3_file](file).FpMethods) }
@@ -193,8 +164,8 @@ func deviceCharacteristics(tls *libc.TLS, file uintptr) int32 {
 	return function[func(*libc.TLS, uintptr) int32](of(file).base.FxDeviceCharacteristics)(tls, file) &^ sqlite3.SQLITE_IOCAP_SUBPAGE_READ
 }
 
-// readFile reads, and compares a page that it read whole with its checksum.
-func readFile(tls *libc.TLS, file, buffer uintptr, n int32, offset int64) int32 {
+// readChecked reads, and compares a page that it read whole with its checksum.
+func readChecked(tls *libc.TLS, file, buffer uintptr, n int32, offset int64) int32 {
 	rc := function[accessFunc](of(file).base.FxRead)(tls, file, buffer, n, offset)
 	if rc != sqlite3.SQLITE_OK || !isPage(n) {
 		return rc
@@ -209,19 +180,50 @@ func readFile(tls *libc.TLS, file, buffer uintptr, n int32, offset int64) int32 
 	return rc
 }
 
-// writeFile writes a page with its checksum. SQLite does not use the bytes that it overwrites.
-func writeFile(tls *libc.TLS, file, buffer uintptr, n int32, offset int64) int32 {
+// writeChecked writes a page with its checksum. SQLite does not use the bytes that it overwrites.
+func writeChecked(tls *libc.TLS, file, buffer uintptr, n int32, offset int64) int32 {
 	if isPage(n) {
 		page := bytesAt(buffer, n)
-		if offset == 0 && page[headerReserved] != checksumSize { // the first page of a new database, which is none of ours
-			f := at[sqlite3.Tsqlite3_file](file)
-			base := of(file).system
-			f.FpMethods = base
-			return function[accessFunc](at[sqlite3.Tsqlite3_io_methods](base).FxWrite)(tls, file, buffer, n, offset)
-		}
 		binary.LittleEndian.PutUint64(page[n-checksumSize:], checksum(page))
 	}
 	return function[accessFunc](of(file).base.FxWrite)(tls, file, buffer, n, offset)
+}
+
+// readUnknown is readChecked if the pages of the file must have checksums by now, and else the base's.
+func readUnknown(tls *libc.TLS, file, buffer uintptr, n int32, offset int64) int32 {
+	if isPage(n) && mustHaveChecksums(tls, file) {
+		at[sqlite3.Tsqlite3_file](file).FpMethods = of(file).checked
+		return readChecked(tls, file, buffer, n, offset)
+	}
+	return function[accessFunc](of(file).base.FxRead)(tls, file, buffer, n, offset)
+}
+
+// writeUnknown is writeChecked if the pages of the file must have checksums by now, or from the first page on that is written; and else the base's.
+// A file is given checksums by writing all of its pages, the first one first.
+func writeUnknown(tls *libc.TLS, file, buffer uintptr, n int32, offset int64) int32 {
+	if isPage(n) && (offset == 0 && headerHasChecksums(bytesAt(buffer, headerSize)) || offset > 0 && mustHaveChecksums(tls, file)) {
+		at[sqlite3.Tsqlite3_file](file).FpMethods = of(file).checked
+		return writeChecked(tls, file, buffer, n, offset)
+	}
+	return function[accessFunc](of(file).base.FxWrite)(tls, file, buffer, n, offset)
+}
+
+// mustHaveChecksums looks at the header that the file has.
+func mustHaveChecksums(tls *libc.TLS, file uintptr) bool {
+	memory := libc.Xcalloc(tls, 1, headerSize)
+	if memory == 0 {
+		return false
+	}
+	defer libc.Xfree(tls, memory)
+	rc := function[accessFunc](of(file).base.FxRead)(tls, file, memory, headerSize, 0)
+	return rc == sqlite3.SQLITE_OK && headerHasChecksums(bytesAt(memory, headerSize))
+}
+
+// headerHasChecksums reports whether a header is of a store whose pages have checksums: all but those of an older schema that keep no
+// room for them.
+func headerHasChecksums(header []byte) bool {
+	ours := binary.BigEndian.Uint32(header[headerApplication:]) == applicationID
+	return ours && (binary.BigEndian.Uint32(header[headerVersion:]) >= firstChecked || header[headerReserved] != 0)
 }
 
 // A bare connection is one without the driver, which has no way to ask for room in the pages.
@@ -325,33 +327,40 @@ func createFile(path string) error {
 	return err
 }
 
-// addChecksums replaces the file of a store, which has no checksums, by one with them and the same
-// content. It takes the time and the room on the disk of a copy. Nobody else can use the file
-// meanwhile. If somebody has it open still after busy the error wraps store.ErrBusy.
-func addChecksums(ctx context.Context, path string, busy time.Duration) error {
-	temporary := Temporary(filepath.Dir(path))
-	f, err := os.OpenFile(temporary, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+// openWithChecksums gives the pages of a file checksums and opens it. Of several processes that begin with it at once one adds them. The
+// others have the file open for a moment, too, so each lets go again and again, for as long as a write waits for another process.
+func openWithChecksums(ctx context.Context, path string, wait time.Duration) (*writer, error) {
+	for begun := time.Now(); ; {
+		err := addChecksums(path, min(wait, 100*time.Millisecond))
+		if err == nil {
+			return openWriter(ctx, path, wait, given)
+		}
+		if !errors.Is(err, store.ErrBusy) || time.Since(begun) >= wait {
+			return nil, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(rand.N(100 * time.Millisecond)):
+		}
+		if w, err := openWriter(ctx, path, wait, opened); !errors.Is(err, errNoChecksums) {
+			return w, err // another process has added them
+		}
+	}
+}
+
+// addChecksums writes all pages of a store's file anew, with room for their checksums: first into the log, in one transaction, and from there
+// into the file. If it is cut short in between, whoever opens the file next goes on. It takes the time and
+// the room of two copies. If somebody has the file open the error wraps store.ErrBusy.
+func addChecksums(path string, wait time.Duration) error {
+	c, err := openBare(path, VFS, wait)
+	defer c.close()
+	if err == nil {
+		err = c.exec(`PRAGMA locking_mode = EXCLUSIVE`, `BEGIN EXCLUSIVE`, `COMMIT`, `PRAGMA journal_mode = WAL`, `PRAGMA synchronous = FULL`, `PRAGMA secure_delete = 1`,
+			`VACUUM`, `PRAGMA wal_checkpoint(TRUNCATE)`)
+	}
 	if err != nil {
-		return err
+		return fmt.Errorf("adding checksums to the pages of the file, for which nobody else may have it open: %w", busy(unwritable(err)))
 	}
-	defer removeAll(temporary)
-	if err := f.Close(); err != nil {
-		return err
-	}
-	c, err := openBare(path, "", busy)
-	defer func() { c.close() }()
-	if err != nil {
-		return err
-	}
-	into := (&url.URL{Scheme: "file", Opaque: (&url.URL{Path: filepath.ToSlash(temporary)}).EscapedPath(), RawQuery: url.Values{"vfs": {VFS}}.Encode()}).String()
-	err = c.exec(`PRAGMA locking_mode = EXCLUSIVE`, `PRAGMA journal_mode = DELETE`, `BEGIN EXCLUSIVE`, `COMMIT`, `PRAGMA synchronous = FULL`,
-		`VACUUM INTO '`+strings.ReplaceAll(into, "'", "''")+`'`)
-	if err != nil {
-		return err
-	}
-	if runtime.GOOS == "windows" {
-		c.close()
-		c = &bare{tls: libc.NewTLS()}
-	}
-	return (&Hold{path: path}).replace(ctx, temporary)
+	return nil
 }

@@ -54,8 +54,7 @@ func noDatabase(err error) error {
 
 // busy turns SQLite's way to say that another process writes into store.ErrBusy.
 func busy(err error) error {
-	var e *driver.Error
-	if errors.As(err, &e) && e.Code()&0xff == sqlite3.SQLITE_BUSY { // extended codes have more in front
+	if resultCode(err)&0xff == sqlite3.SQLITE_BUSY { // extended codes have more in front
 		return fmt.Errorf("%w: %w", store.ErrBusy, err)
 	}
 	return err
