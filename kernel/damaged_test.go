@@ -10,6 +10,7 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history/erasures"
 	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/retrieval"
 	gkslice "github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/slice/issued"
 	"github.com/graphkernel/graphkernel/store"
@@ -195,4 +196,62 @@ func TestWithheldStays(t *testing.T) {
 			t.Errorf("replay by slice id: %s (%s)", r.Outcome, r.Reason)
 		}
 	})
+}
+
+// A flawedStore changes the text of one turn wherever it tells it.
+type flawedStore struct {
+	store.Store
+	turn dag.TurnID
+}
+
+func (s *flawedStore) flaw(r *store.Record) {
+	if r.Turn.ID == s.turn && r.Body != nil {
+		r.Body = append(slices.Clone(r.Body[:len(r.Body)-1]), ' ', '}')
+	}
+}
+
+func (s *flawedStore) Turns(ctx context.Context, tenant dag.Tenant, of store.Selection) ([]store.Record, error) {
+	records, err := s.Store.Turns(ctx, tenant, of)
+	for i := range records {
+		s.flaw(&records[i])
+	}
+	return records, err
+}
+
+func (s *flawedStore) Scan(ctx context.Context, tenant dag.Tenant, after dag.Seq, of *dag.ConversationID, fn func(*store.Record) error) error {
+	return s.Store.Scan(ctx, tenant, after, of, func(r *store.Record) error {
+		own := *r
+		s.flaw(&own)
+		return fn(&own)
+	})
+}
+
+// TestDamageEndsWithAnErasure searches and asks for contexts where one text is not the one that was admitted, and again when it was erased, which makes an
+// end of it.
+func TestDamageEndsWithAnErasure(t *testing.T) {
+	good := stores["memory"](t)
+	ids := chain(t, over(t, good, token.NewAuthority(ring(t, "k1"))), 9)
+	k := over(t, &flawedStore{good, ids[4]}, token.NewAuthority(ring(t, "k1")))
+	asked := func() (damaged, hits int, err error) {
+		t.Helper()
+		f := must(k.Turns().Search(t.Context(), tenant, kernel.SearchRequest{Query: retrieval.Query{Text: "turn of a chain", Limit: 20}}))
+		_, err = k.Contexts().Assemble(t.Context(), tenant, kernel.ContextRequest{Task: "the chain"})
+		return f.Damaged, len(f.Hits), err
+	}
+	if damaged, hits, err := asked(); damaged != 1 || hits != 8 || !errors.Is(err, store.ErrDamaged) {
+		t.Errorf("%d are damaged and %d found, and a context gives %v", damaged, hits, err)
+	}
+	for _, number := range []dag.Seq{3, 9} {
+		want := 0
+		if number >= 5 {
+			want = 1
+		}
+		if f := must(k.Turns().Search(t.Context(), tenant, kernel.SearchRequest{Query: retrieval.Query{Text: "turn of a chain", Limit: 20, AsOf: number}})); f.Damaged != want {
+			t.Errorf("as of %d: %d are damaged", number, f.Damaged)
+		}
+	}
+	must(k.Turns().Erase(t.Context(), tenant, ids[4], "asked for"))
+	if damaged, hits, err := asked(); damaged != 0 || hits != 8 || err != nil {
+		t.Errorf("when it is erased %d are damaged and %d found, and a context gives %v", damaged, hits, err)
+	}
 }

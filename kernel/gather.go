@@ -130,7 +130,7 @@ func (g *gatherer) gather(ctx context.Context) error {
 		return err
 	}
 	if n := words.damagedUpTo(g.asOf); n > 0 { // what the policy would choose is not known without them
-		return fmt.Errorf("%w: %d turns cannot be read", store.ErrDamaged, n)
+		return fmt.Errorf("%w: %d of the turns cannot be read", store.ErrDamaged, n)
 	}
 	return g.boundFacts(ctx, words)
 }

@@ -123,36 +123,20 @@ func (c *cache) search(ctx context.Context, tenant dag.Tenant, r SearchRequest) 
 	if err != nil {
 		return f, err
 	}
-	f.Hits, err = c.tenants.of(tenant).texts.ofHits(ctx, head, hits)
-	if errors.Is(err, store.ErrDamaged) {
-		f.Hits, err = c.hitsThatAreWhole(ctx, tenant, head, hits)
-		f.Damaged += len(hits) - len(f.Hits)
-	}
-	if err != nil {
+	var damaged []error
+	if f.Hits, damaged, err = c.tenants.of(tenant).texts.ofHits(ctx, head, hits); err != nil {
 		return f, err
 	}
+	for _, err := range damaged {
+		_, observed := c.k.observe(ctx, "read text")
+		observed(fmt.Errorf("tenant %s: %w; it is left out", tenant, err))
+	}
+	f.Damaged += len(damaged)
 	if reranker != nil {
 		err = c.judged(ctx, reranker, &params, r.Text, &f)
 	}
 	f.Hits = f.Hits[:min(len(f.Hits), limit)]
 	return f, err
-}
-
-// hitsThatAreWhole is ofHits without the hits whose texts are damaged.
-func (c *cache) hitsThatAreWhole(ctx context.Context, tenant dag.Tenant, head dag.Seq, hits []retrieval.Hit) (found []FoundTurn, err error) {
-	for i := range hits {
-		one, err := c.tenants.of(tenant).texts.ofHits(ctx, head, hits[i:i+1])
-		if errors.Is(err, store.ErrDamaged) {
-			_, observed := c.tenants.of(tenant).words.held.observe(ctx, "read text")
-			observed(fmt.Errorf("turn %s of tenant %s: %w; it is left out", hits[i].Turn.ID, tenant, err))
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		found = append(found, one...)
-	}
-	return found, nil
 }
 
 // hits searches the index of a tenant's texts as of a head or later.
@@ -300,6 +284,11 @@ func (a *allWords) of(p *retrieval.Policy) (*tenantWords, error) {
 func (w *tenantWords) clear() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.empty()
+}
+
+// empty is clear with the lock held.
+func (w *tenantWords) empty() {
 	w.index, w.filled, w.gone = newIndex(w.analyzer, w.embedder), 0, map[dag.TurnID]bool{}
 	w.index.GraphOver(w.graphOver)
 	w.kept, w.again, w.damaged = map[segments.Range]bool{}, 0, map[dag.Seq]bool{}
@@ -323,6 +312,9 @@ func (w *tenantWords) Apply(e *history.Entry) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !w.erase(erasure.Turn) {
+		if len(w.damaged) > 0 { // it may be one of them, which is no longer damaged then
+			w.empty()
+		}
 		w.gone[erasure.Turn] = true
 	}
 	return nil

@@ -3,6 +3,7 @@ package kernel
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"hash/maphash"
 	"slices"
@@ -328,24 +329,39 @@ func (x *tenantTexts) chosen(ctx context.Context, head dag.Seq, turns []dag.Turn
 	return chosen, nil
 }
 
-// ofHits returns hits with their texts, as of head. It leaves out those whose texts were erased since they were found.
-func (x *tenantTexts) ofHits(ctx context.Context, head dag.Seq, hits []retrieval.Hit) ([]FoundTurn, error) {
+// ofHits returns hits with their texts, as of head. It leaves out those whose texts were erased since they were found, and those whose texts
+// are damaged, of which it returns the errors.
+func (x *tenantTexts) ofHits(ctx context.Context, head dag.Seq, hits []retrieval.Hit) (found []FoundTurn, damaged []error, _ error) {
 	turns, places := make([]dag.TurnID, len(hits)), make(store.Places, len(hits))
 	for i := range hits {
 		t := &hits[i].Turn
 		turns[i], places[i] = t.ID, store.Place{Conversation: t.Conversation, Seq: t.Seq}
 	}
 	texts, err := x.chosen(ctx, head, turns, places)
-	if err != nil {
-		return nil, err
+	if errors.Is(err, store.ErrDamaged) { // one of them: each is asked for alone
+		texts, err = make([]*contexts.ChosenTurn, len(hits)), nil
+		for i := range hits {
+			one, wrong := x.chosen(ctx, head, turns[i:i+1], places[i:i+1])
+			switch {
+			case errors.Is(wrong, store.ErrDamaged):
+				damaged = append(damaged, fmt.Errorf("turn %s: %w", turns[i], wrong))
+			case wrong != nil:
+				return nil, nil, wrong
+			default:
+				texts[i] = one[0]
+			}
+		}
 	}
-	found := make([]FoundTurn, 0, len(hits))
+	if err != nil {
+		return nil, nil, err
+	}
+	found = make([]FoundTurn, 0, len(hits))
 	for i, t := range texts {
 		if t != nil {
 			found = append(found, FoundTurn{hits[i], t.Body.Content})
 		}
 	}
-	return found, nil
+	return found, damaged, nil
 }
 
 // A fingerprint collects what a turn's skeleton and its record must agree on: everything that

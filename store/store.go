@@ -198,7 +198,8 @@ type Store interface {
 	// Scan calls fn with the records numbered above after up to the head at the
 	// call, by ascending number, in memory that does not grow with their
 	// number. If conversation is not nil, with those of one conversation only.
-	// An error of fn ends the scan and is returned. The record is fn's until it
+	// An error of fn ends the scan and is returned. A record that is damaged ends it with an error
+	// that wraps ErrDamaged, after all records before it. The record is fn's until it
 	// returns; its Body and Parents fn may keep. While fn runs the store holds
 	// nothing open, so fn may call it.
 	Scan(ctx context.Context, tenant dag.Tenant, after dag.Seq, conversation *dag.ConversationID, fn func(*Record) error) error
