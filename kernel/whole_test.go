@@ -160,8 +160,14 @@ func (w *whole) believes() {
 		}
 	case what == 6 || what > 16: // by an agent, which is refused where it contradicts what a person believes
 		in := asking(journal.Propose, w.name(), "port", w.word())
-		o, err := b.Operate(access.As(ctx, access.Identity{Role: access.Agent, Subject: access.Stdio}), tenant, in)
-		if err == nil {
+		before := must(w.s.Head(ctx, tenant))
+		switch o, err := b.Operate(access.As(ctx, access.Identity{Role: access.Agent, Subject: access.Stdio}), tenant, in); {
+		case err != nil:
+		case o.Again: // which changes nothing and names the change that said it
+			if head := must(w.s.Head(ctx, tenant)); head != before || !slices.Contains(w.ends, o.Seq) {
+				w.t.Fatalf("a repeated proposal moved the head from %d to %d and named %d, of the ends %d", before, head, o.Seq, w.ends)
+			}
+		default:
 			w.end("a proposal", o.Seq)
 		}
 	case what == 7 || what == 16:
@@ -343,7 +349,7 @@ func TestChangesAreWhole(t *testing.T) {
 	histories := map[string]int{"memory": 4, "sqlite": 1, "postgres": 1}
 	steps := 90
 	if testing.Short() {
-		steps = 30
+		steps = 40
 	}
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
@@ -527,7 +533,7 @@ func (w *whole) copies() {
 			w.t.Fatal("the copy does not come to an end")
 		}
 	}
-	if cuts < 10 {
+	if cuts < 20 {
 		w.t.Errorf("only %d writes", cuts)
 	}
 	soundly(w.t, to)
