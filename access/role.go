@@ -38,7 +38,7 @@ type Permission uint8
 
 // The permissions.
 const (
-	Admit        Permission = iota + 1 // add turns
+	Admit        Permission = iota + 1 // add turns and facts
 	Cut                                // ask for slices
 	Verify                             // have tokens and bundles judged
 	ListPolicies                       // see the policies, to name one
@@ -50,7 +50,7 @@ const (
 	Register                           // bind a policy's id
 	Erase                              // delete a turn's text for good
 	ManageKeys                         // make, list and revoke API keys of the tenant
-	Believe                            // change what is believed by one's own authority: revise, contract, expand, and move the tags current and published
+	Believe                            // change what is believed by one's own authority: revise, contract, expand, move the tags current and published, and say which name stands for which
 )
 
 var permissions = map[Permission]string{

@@ -24,9 +24,9 @@ var (
 	DrawKnowledge     = declare[Drawing, D3Graph](Spec{ID: "drawKnowledge", Method: "GET", Path: "/api/knowledge/graph", Tag: "knowledge", May: access.Recall, Fails: []int{422},
 		Answers: map[string]string{"application/json": "D3Graph", "application/ld+json": "Object", "text/plain": "Text", "text/vnd.graphviz": "Text"}})
 	ListAliases = declare[AliasesOf, Aliases](Spec{ID: "listAliases", Method: "GET", Path: "/api/knowledge/aliases", Tag: "knowledge", May: access.Recall, Fails: []int{422}})
-	AddAliases  = declare[NewAliases, AliasesAdded](Spec{ID: "addAliases", Method: "POST", Path: "/api/knowledge/aliases", Tag: "knowledge", May: access.Admit, Fails: []int{409, 422},
+	AddAliases  = declare[NewAliases, AliasesAdded](Spec{ID: "addAliases", Method: "POST", Path: "/api/knowledge/aliases", Tag: "knowledge", May: access.Believe, Fails: []int{409, 422},
 		Takes: map[string]string{"text/csv": "AliasCSV"}})
-	RemoveAlias = declare[AliasNamed, KnowledgeOutcome](Spec{ID: "removeAlias", Method: "DELETE", Path: "/api/knowledge/aliases/{alias}", Tag: "knowledge", May: access.Admit, Fails: []int{409}})
+	RemoveAlias = declare[AliasNamed, KnowledgeOutcome](Spec{ID: "removeAlias", Method: "DELETE", Path: "/api/knowledge/aliases/{alias}", Tag: "knowledge", May: access.Believe, Fails: []int{409}})
 )
 
 // A FactFilter says which facts are meant. Names may have any spelling, and what is the zero

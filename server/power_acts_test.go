@@ -106,7 +106,6 @@ func requests() map[string][3]string {
 		"verifyToken": post("/api/verify_token", `{}`), "verifyBundle": post("/api/verify_bundle", `{}`), "attestBundle": post("/api/attest", `{}`), "convertBundle": post("/api/convert?to=prov", `{}`),
 		"listPolicies": get("/api/policies"), "getPolicy": get("/api/policies/default@1"),
 		"learnFact": post("/api/knowledge", fact), "learnFacts": post("/api/knowledge/batch", `{"facts":[`+fact+`]}`), "retractFacts": {"DELETE", "/api/knowledge?subject=orders", ""},
-		"addAliases": post("/api/knowledge/aliases", `{"aliases":[{"alias":"valve","canonical":"orders"}]}`), "removeAlias": {"DELETE", "/api/knowledge/aliases/valve", ""},
 		"listFacts": get("/api/knowledge"), "factHistory": get("/api/knowledge/" + strings.Repeat("0", 64) + "/history"), "traverseKnowledge": post("/api/knowledge/traverse", `{"start":["orders"]}`),
 		"findPaths": get("/api/knowledge/path", "from", "orders", "to", "postgres"), "knowledgeChanges": get("/api/knowledge/changes"), "knowledgeStats": get("/api/knowledge/stats"),
 		"drawKnowledge": get("/api/knowledge/graph", "entity", "orders"), "listAliases": get("/api/knowledge/aliases"),

@@ -2219,7 +2219,9 @@ class Operations:
         From now on each stands for its canonical name, all of them or, on an error,
         none. Facts are kept as they were asserted; names are resolved when they are
         read. An alias that stands for another name already, or that would make a
-        chain, is an `alias_conflict` that gives both names.
+        chain, is an `alias_conflict` that gives both names. An alias decides under
+        which name everybody's statements are recorded from now on, so no key of role
+        `agent` adds or removes one.
 
         With `Content-Type: text/csv` the body is a list, `alias,canonical` on each
         line. What contradicts itself within the list is left out and counted; what
@@ -2233,7 +2235,9 @@ class Operations:
         From now on each stands for its canonical name, all of them or, on an error,
         none. Facts are kept as they were asserted; names are resolved when they are
         read. An alias that stands for another name already, or that would make a
-        chain, is an `alias_conflict` that gives both names.
+        chain, is an `alias_conflict` that gives both names. An alias decides under
+        which name everybody's statements are recorded from now on, so no key of role
+        `agent` adds or removes one.
 
         With `Content-Type: text/csv` the body is a list, `alias,canonical` on each
         line. What contradicts itself within the list is left out and counted; what
