@@ -74,6 +74,41 @@ func TestBeyondTheCut(t *testing.T) {
 	outcome(kernel.Erased)
 }
 
+// TestBeyondTheWork erases a turn whose facts lay beyond the work of a slice: there were more edges than a traversal looks at, and no longer are.
+func TestBeyondTheWork(t *testing.T) {
+	if testing.Short() {
+		t.Skip("100 000 facts")
+	}
+	ctx := t.Context()
+	k := over(t, inmem.Open(&inmem.Disk{}, inmem.Options{}), token.NewAuthority(ring(t, "k1")))
+	turns := chain(t, k, 2)
+	var acts []knowledge.Act
+	for n := range knowledge.MaxWork/2 + 1 { // each is looked at from both of its ends
+		f := must(knowledge.NewFact("hub", fmt.Sprint("p", n), "other", "user"))
+		if n < 10 {
+			f.Turn = turns[1]
+		}
+		acts = append(acts, knowledge.Act{Kind: knowledge.Assert, Fact: f})
+	}
+	for part := range slices.Chunk(acts, knowledge.MaxActs) {
+		must(k.Facts().Learn(ctx, tenant, part))
+	}
+	issued := must(k.Facts().Slice(ctx, tenant, kernel.FactRequest{Start: []string{"hub"}}))
+	if b := issued.Facts; b.Cut != knowledge.CutWork || len(b.Reached) != 1 || b.Reached[0].Entity != "other" {
+		t.Fatalf("cut by %s after %d entities", b.Cut, len(b.Reached))
+	}
+	must(k.Turns().Erase(ctx, tenant, turns[1], "asked for"))
+	if now := must(k.Facts().Slice(ctx, tenant, kernel.FactRequest{Start: []string{"hub"}, AsOf: issued.Facts.AsOf})); now.Facts.Cut == knowledge.CutWork {
+		t.Fatal("the work is cut as before, and nothing is compared")
+	}
+	if r := must(k.Slices().Replay(ctx, tenant, issued.Bundle)); r.Outcome != kernel.Erased {
+		t.Errorf("%s, %s", r.Outcome, r.Reason)
+	}
+	if again := must(k.Slices().Bundle(ctx, tenant, issued.Facts.Provenance.SliceID, &issued.Record.Bundle)); string(again) != string(issued.Bundle) {
+		t.Error("the bundle made again is another one")
+	}
+}
+
 // handed is evidence that was handed out in a random history.
 type handed struct {
 	kind   string
