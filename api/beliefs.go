@@ -78,13 +78,13 @@ type BeliefStatement struct {
 	Not       bool   `json:"not,omitempty" doc:"It is denied." tool:"true if it is not so."`
 }
 
-// A WrittenStatement is a statement as answers have it: with canonical names, and as it was written.
+// A WrittenStatement is a statement with its canonical names and with the names as they were written.
 type WrittenStatement struct {
 	BeliefStatement
 	Written *Written `json:"written,omitempty" doc:"The names as they were written, where these differ; of a text the text. Absent if they are the same, or if nobody kept them."`
 }
 
-// Words are the names as people read them: as they were written, where that is known.
+// Words returns the names to show to people: each as it was written, or the canonical name if nobody kept how it was written.
 func (s *WrittenStatement) Words() Written {
 	w := Written{s.Subject, s.Predicate, s.Object}
 	if s.Written != nil {
@@ -205,7 +205,7 @@ type Support struct {
 	Since     uint64             `json:"since" is:"Seq" doc:"The event that began the unbroken belief."`
 }
 
-// An EndedBelief is an unbroken time in which a statement was believed.
+// An EndedBelief is a period in which a statement was believed without interruption, and how the period ended.
 type EndedBelief struct {
 	Since   uint64            `json:"since" is:"Seq"`
 	Until   uint64            `json:"until" is:"Seq" doc:"The number of the entry that ended it."`
@@ -227,7 +227,7 @@ type ErasedRevision struct {
 	Erasure  uint64 `json:"erasure,omitempty" is:"Seq" doc:"The number of the erasure."`
 }
 
-// A Why says why a statement is believed, or what became of it.
+// A Why explains why a statement is believed, or when and how the belief in it ended.
 type Why struct {
 	AsOf      uint64           `json:"as_of" is:"Seq"`
 	Statement WrittenStatement `json:"statement" doc:"That was asked about."`
@@ -294,7 +294,7 @@ type Items struct {
 	Next    string       `json:"next,omitempty" is:"Next"`
 }
 
-// A ListedItem is an item with what is current of it.
+// A ListedItem is an item of a page with its current revision.
 type ListedItem struct {
 	Item       string            `json:"item" is:"ItemAddress"`
 	Revision   int               `json:"revision,omitempty" doc:"That current points to. Absent if nothing of the item is believed."`
@@ -426,7 +426,7 @@ type KrefChange struct {
 // A BeliefEvent says that something was recorded of beliefs. It holds no text.
 type BeliefEvent struct {
 	Seq      uint64   `json:"seq" is:"Seq"`
-	AsOf     uint64   `json:"as_of" is:"Seq" doc:"The number as of which the change is whole: ask as of it to see what happened."`
+	AsOf     uint64   `json:"as_of" is:"Seq" doc:"The number of the last entry of the change: ask as of it to see what happened."`
 	At       dag.Time `json:"at"`
 	Kind     string   `json:"kind" is:"space|revision|tag|deprecation|link|conflict|resolution|use"`
 	Space    string   `json:"space" is:"BeliefSpace"`

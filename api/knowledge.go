@@ -234,7 +234,7 @@ type KnowledgeStats struct {
 // A KnowledgeEvent tells of a change of what is known.
 type KnowledgeEvent struct {
 	Seq        uint64      `json:"seq"`
-	AsOf       uint64      `json:"as_of" is:"Seq" doc:"The number as of which the change is whole: ask as of it to see what happened."`
+	AsOf       uint64      `json:"as_of" is:"Seq" doc:"The number of the last entry of the change: ask as of it to see what happened."`
 	At         string      `json:"at"`
 	Kind       string      `json:"kind"`
 	Erased     bool        `json:"erased,omitempty"`

@@ -312,7 +312,7 @@ type ErasureRequest struct {
 // An Event is the record of an erasure.
 type Event struct {
 	Seq    uint64 `json:"seq" is:"Seq"`
-	AsOf   uint64 `json:"as_of,omitempty" is:"Seq" doc:"The number as of which the change is whole: in an event, and in the answer to an erasure; absent in a list."`
+	AsOf   uint64 `json:"as_of,omitempty" is:"Seq" doc:"The number of the last entry of the change: in an event, and in the answer to an erasure; absent in a list."`
 	Kind   string `json:"kind" is:"EventKind"`
 	Turn   string `json:"turn" is:"UUID"`
 	Reason string `json:"reason"`
@@ -360,7 +360,7 @@ type Erasures struct {
 // A TaskErased is the record of an erasure of the task of a context.
 type TaskErased struct {
 	Seq     uint64 `json:"seq" is:"Seq"`
-	AsOf    uint64 `json:"as_of,omitempty" is:"Seq" doc:"The number as of which the change is whole."`
+	AsOf    uint64 `json:"as_of,omitempty" is:"Seq" doc:"The number of the last entry of the change."`
 	Context string `json:"context" is:"SliceID"`
 	Reason  string `json:"reason"`
 	At      string `json:"at" is:"Time"`
@@ -370,7 +370,7 @@ type TaskErased struct {
 // A TurnEvent tells of an admission, without the text.
 type TurnEvent struct {
 	Seq          uint64 `json:"seq"`
-	AsOf         uint64 `json:"as_of" is:"Seq" doc:"The number as of which the change is whole: ask as of it to see what happened."`
+	AsOf         uint64 `json:"as_of" is:"Seq" doc:"The number of the last entry of the change: ask as of it to see what happened."`
 	ID           string `json:"id"`
 	Conversation string `json:"conversation"`
 	Role         string `json:"role"`

@@ -48,7 +48,7 @@ type Entry struct {
 	Private []byte
 }
 
-// Whole returns the number as of which the entry's change is whole: that of its last entry.
+// Whole returns the number of the last entry of the entry's change.
 func (e *Entry) Whole() dag.Seq { return e.Seq + dag.Seq(e.Parts-e.Part) }
 
 // AsOf returns the newest number up to the entry's own that is the end of a change: its own if it is the last entry of its

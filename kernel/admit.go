@@ -37,11 +37,11 @@ func (k Turns) AdmitWith(ctx context.Context, tenant dag.Tenant, credential stri
 	if err != nil {
 		return Admission{}, err
 	}
-	done, err := k.hold(ctx, tenant, []store.Batch{batch})
-	if err != nil {
-		return Admission{}, err
-	}
-	receipt, err := k.appendJudged(ctx, tenant, []store.Batch{batch})
+	var receipt store.Receipt
+	done, err := k.decided(ctx, tenant, []store.Batch{batch}, func() (err error) {
+		receipt, err = k.appendJudged(ctx, tenant, []store.Batch{batch})
+		return err
+	})
 	if err != nil {
 		return Admission{}, err
 	}
@@ -58,15 +58,15 @@ func (k Turns) AdmitInOrder(ctx context.Context, tenant dag.Tenant, credential s
 	if err != nil {
 		return Admission{}, err
 	}
-	done, err := k.hold(ctx, tenant, []store.Batch{batch})
-	if err != nil {
-		return Admission{}, err
-	}
-	receipt, err := k.appendJudged(ctx, tenant, oneByOne(batch))
-	var orphan *store.ParentError
-	if errors.As(err, &orphan) {
-		receipt, err = k.appendJudged(ctx, tenant, []store.Batch{batch})
-	}
+	var receipt store.Receipt
+	done, err := k.decided(ctx, tenant, []store.Batch{batch}, func() (err error) {
+		receipt, err = k.appendJudged(ctx, tenant, oneByOne(batch))
+		var orphan *store.ParentError
+		if errors.As(err, &orphan) {
+			receipt, err = k.appendJudged(ctx, tenant, []store.Batch{batch})
+		}
+		return err
+	})
 	if err != nil {
 		return Admission{}, err
 	}

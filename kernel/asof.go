@@ -10,8 +10,8 @@ import (
 	"github.com/graphkernel/graphkernel/history"
 )
 
-// ends knows which numbers are ends of changes. A view is as of such a number and of no other: as of a number inside of a change
-// it is that before the change. Every as-of number that comes from outside is resolved here.
+// ends caches which sequence numbers are the last of a change. Every as-of number of a caller is resolved here to such a number: a number inside a change
+// is resolved to the last number before the change.
 type ends struct {
 	store steadyStore
 	kept  *lru.Cache[numberKey, dag.Seq] // the view of a number that is not the head, which never changes
@@ -59,12 +59,12 @@ func (e *ends) upTo(ctx context.Context, tenant dag.Tenant, given, head dag.Seq)
 	return at, nil
 }
 
-// AsOf returns the number of the view that a question as of a number is about: the newest end of a change up to it. 0 is the present.
+// AsOf resolves an as-of number that a caller gave: it returns the greatest number up to it that is the end of a change. For 0, the present, it returns the head.
 func (k Turns) AsOf(ctx context.Context, tenant dag.Tenant, given dag.Seq) (dag.Seq, error) {
 	return k.asOfHead(ctx, tenant, given)
 }
 
-// whole returns the number as of which the change of an entry is whole.
+// whole returns the number of the last entry of the change that an entry belongs to.
 func (k *engine) whole(ctx context.Context, tenant dag.Tenant, of dag.Seq) (dag.Seq, error) {
 	entries, err := k.store.Entries(ctx, tenant, history.Page{At: []dag.Seq{of}})
 	if err != nil || len(entries) != 1 {
@@ -73,7 +73,7 @@ func (k *engine) whole(ctx context.Context, tenant dag.Tenant, of dag.Seq) (dag.
 	return entries[0].Whole(), nil
 }
 
-// asOfHead returns the number of the view that a question as of a number is about; 0 is the head.
+// asOfHead resolves an as-of number as AsOf does; for 0 it returns the head.
 func (k *engine) asOfHead(ctx context.Context, tenant dag.Tenant, given dag.Seq) (dag.Seq, error) {
 	return steady(k, func(c *cache) (dag.Seq, error) {
 		head, err := c.store.Head(ctx, tenant)

@@ -13,11 +13,11 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 )
 
-// A BeliefCascade is what becomes of beliefs whose evidence fell.
+// A BeliefCascade lists the new confidences of beliefs whose evidence fell.
 type BeliefCascade struct {
-	Seq      dag.Seq // of the last entry, as of which all is seen; 0: nothing was recorded
+	Seq      dag.Seq // the number of the last entry of the change; 0: nothing was recorded
 	Lowered  []rules.Lowering
-	Excepted []string // addresses that are published, and keep their confidence
+	Excepted []string // published addresses, which keep their confidence
 }
 
 // Cascade computes the confidence of the beliefs of a space whose evidence fell: a revision that is believed no longer, or a turn without its text. All of it is one change. Dry,

@@ -12,11 +12,11 @@ import (
 	"github.com/graphkernel/graphkernel/history"
 )
 
-// A BeliefDecay is what loses confidence with time.
+// A BeliefDecay lists the revisions that lose confidence with time.
 type BeliefDecay struct {
-	Seq      dag.Seq // of the last entry, as of which all is seen; 0: nothing was recorded
+	Seq      dag.Seq // the number of the last entry of the change; 0: nothing was recorded
 	Lowered  []Decayed
-	Excepted []string // addresses that are published, and keep their confidence
+	Excepted []string // published addresses, which keep their confidence
 }
 
 // A Decayed is a revision that loses confidence.

@@ -58,7 +58,8 @@ func (c *cache) deprecated(ctx context.Context, tenant dag.Tenant, list []journa
 	return all, err
 }
 
-// falls returns what would not follow without a revision, and how that was written. That is decided by the elements that rules connect with what it says.
+// falls returns the conclusions that would no longer follow without a revision, with their wording. It examines the elements that rules connect with the
+// statements of the revision.
 func (k Beliefs) falls(ctx context.Context, c *cache, tenant dag.Tenant, kref *Kref) ([]belief.Conclusion, journal.Wording, error) {
 	space := kref.Record.Item.Space()
 	p, _, err := k.kindsOf(ctx, tenant, space, kref.AsOf)

@@ -247,7 +247,7 @@ func (k Beliefs) turnTimes(ctx context.Context, tenant dag.Tenant, w *web) (map[
 	return times, nil
 }
 
-// happened is when the first turn was said that a revision rests on; of one that rests on none, when it was recorded, before decay.
+// happened returns the time of the earliest turn that a revision rests on. For a revision without turns it is the time when it was recorded, before decay.
 func (w *web) happened(i int, times map[dag.TurnID]dag.Time) dag.Time {
 	r := w.revisions[i]
 	if w.origins[i] != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/graphkernel/graphkernel/policy"
 )
 
-// A BeliefWhy says why a literal is believed in a space, or what became of it.
+// A BeliefWhy explains why a literal is believed in a space, or when and how the belief in it ended.
 type BeliefWhy struct {
 	AsOf    dag.Seq
 	Of      belief.Literal

@@ -15,7 +15,7 @@ import (
 // that wraps store.ErrDamaged comes in place of a text, a record or an edge that was not admitted. The Store in it gives them as they are.
 type checkedStore struct{ store.Store }
 
-// Turns is that of the store.
+// Turns implements store.Store.
 func (s checkedStore) Turns(ctx context.Context, tenant dag.Tenant, of store.Selection) ([]store.Record, error) {
 	records, err := s.Store.Turns(ctx, tenant, of)
 	if err != nil {
@@ -53,7 +53,7 @@ func checkRecords(records []store.Record) error {
 	return nil
 }
 
-// Scan is that of the store.
+// Scan implements store.Store.
 func (s checkedStore) Scan(ctx context.Context, tenant dag.Tenant, after dag.Seq, conversation *dag.ConversationID, fn func(*store.Record) error) error {
 	return s.Store.Scan(ctx, tenant, after, conversation, func(r *store.Record) error {
 		if err := checkRecord(r); err != nil {
@@ -63,7 +63,7 @@ func (s checkedStore) Scan(ctx context.Context, tenant dag.Tenant, after dag.Seq
 	})
 }
 
-// HeadWhile is that of the store, if it has one.
+// HeadWhile calls HeadWhile of the store if it has one.
 func (s checkedStore) HeadWhile(ctx context.Context, tenant dag.Tenant, work func()) (dag.Seq, error) {
 	return store.HeadWhile(ctx, s.Store, tenant, work)
 }

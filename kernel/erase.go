@@ -85,7 +85,7 @@ func (k Turns) Erase(ctx context.Context, tenant dag.Tenant, turn dag.TurnID, re
 // An ErasedTurn says what an erasure took: the text of a turn, and the tasks of contexts that had its words.
 type ErasedTurn struct {
 	erasures.Erasure
-	AsOf  dag.Seq // the number as of which all that went with the text is gone
+	AsOf  dag.Seq // the number of the last entry of the erasure's change
 	Tasks []slice.SliceID
 
 	// Unguarded says why copies of the text that come under other ids are not held back; "" if they are.

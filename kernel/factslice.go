@@ -294,7 +294,8 @@ func (k Facts) beforeErasures(ctx context.Context, tenant dag.Tenant, i *issued.
 	return bundle, nil
 }
 
-// learnedFrom reports whether an assertion up to a number went with one of some turns. It reads all acts up to there: no index leads to what was erased.
+// learnedFrom reports whether an assertion up to a number was erased with one of some turns. It reads all acts up to the number, since erased assertions are
+// in no index.
 func (k Facts) learnedFrom(ctx context.Context, tenant dag.Tenant, turns []dag.TurnID, upTo dag.Seq) (bool, error) {
 	for after := dag.Seq(0); ; {
 		page, err := knowledge.Base{History: k.store}.Acts(ctx, tenant, after, 1000)

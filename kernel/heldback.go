@@ -2,12 +2,14 @@ package kernel
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"unicode/utf8"
 
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
+	"github.com/graphkernel/graphkernel/history/erasures"
 	"github.com/graphkernel/graphkernel/history/heldback"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/store"
@@ -139,10 +141,31 @@ func (h *holding) admission(r store.Receipt) Admission {
 // hold takes the text of those arrivals that are new and have the text of a turn that was erased, and records that they were held back. A person who says
 // the words again, in another place, is not held back. A turn that was held back, released, and comes again becomes a turn of its own, see [ReleasedID].
 //
-// It changes the arrivals, and a second call leaves what the first one held. Where no text was erased it costs one look-up.
+// It changes the arrivals, and a second call leaves what the first one held. Those that keep their text are refused at the commit if a text was erased
+// after hold read the digests; see [engine.decided]. Where no text was erased it costs one look-up.
 func (k *engine) hold(ctx context.Context, tenant dag.Tenant, batches []store.Batch) (done holding, err error) {
-	any, err := k.heldBack().Any(ctx, tenant)
-	if err != nil || !any {
+	if k.config.ErasureSecret == nil {
+		return done, nil
+	}
+	newest, err := k.erasures().Newest(ctx, tenant)
+	if err != nil {
+		return done, err
+	}
+	defer func() {
+		unless := erasures.Later(newest)
+		unless.Limit = 1
+		for _, b := range batches {
+			for i := range b {
+				if b[i].Unless = nil; b[i].Body != nil {
+					b[i].Unless = &unless
+				}
+			}
+		}
+	}()
+	if newest == 0 {
+		return done, nil
+	}
+	if any, err := k.heldBack().Any(ctx, tenant); err != nil || !any {
 		return done, err
 	}
 	key, ok, err := k.heldKey(tenant, false)
@@ -224,6 +247,21 @@ func (k *engine) hold(ctx context.Context, tenant dag.Tenant, batches []store.Ba
 		return done, nil
 	}
 	return done, k.heldBack().Hold(ctx, tenant, held)
+}
+
+// decided lets hold decide about batches and then calls appendHeld, which appends them: both again each time that a text was erased between the two, so that no
+// erased text is admitted. Each repetition follows the commit of somebody's erasure; a repetition holds at least as much as the one before it.
+func (k *engine) decided(ctx context.Context, tenant dag.Tenant, batches []store.Batch, appendHeld func() error) (done holding, err error) {
+	for {
+		held, err := k.hold(ctx, tenant, batches)
+		if err != nil {
+			return done, err
+		}
+		done.add(held)
+		if err = appendHeld(); !errors.Is(err, store.ErrOvertaken) {
+			return done, err
+		}
+	}
 }
 
 // takeText takes the text of an arrival. Its digest is that of the body under a salt that follows from the key, so it is the same whenever the turn comes, and says

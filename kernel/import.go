@@ -181,15 +181,12 @@ func oneByOne(arrivals []store.Arrival) []store.Batch {
 }
 
 func (im *importing) append(ctx context.Context, batches []store.Batch) error {
-	if err := im.hold(ctx, batches); err != nil {
-		return err
-	}
-	return im.appendHeld(ctx, batches)
+	return im.decided(ctx, batches, func() error { return im.appendHeld(ctx, batches) })
 }
 
-// hold takes the text of what is held back, and counts it.
-func (im *importing) hold(ctx context.Context, batches []store.Batch) error {
-	done, err := im.k.hold(ctx, im.tenant, batches)
+// decided is that of the engine, and counts the turns that were held back.
+func (im *importing) decided(ctx context.Context, batches []store.Batch, appendHeld func() error) error {
+	done, err := im.k.decided(ctx, im.tenant, batches, appendHeld)
 	im.recognised.add(done)
 	return err
 }
@@ -352,23 +349,21 @@ func (im *importing) orphan(held []store.Arrival) error {
 // admitRepeating admits a batch without what is stored already. If somebody
 // else admits one of its turns in between, it looks again.
 func (im *importing) admitRepeating(ctx context.Context, arrivals []store.Arrival) error {
-	if err := im.hold(ctx, []store.Batch{arrivals}); err != nil {
-		return err
-	}
-	for {
-		fresh, err := im.dropRepeats(ctx, arrivals)
-		if err != nil {
-			return err
+	batches := []store.Batch{arrivals}
+	return im.decided(ctx, batches, func() error {
+		for {
+			fresh, err := im.dropRepeats(ctx, batches[0])
+			if err != nil {
+				return err
+			}
+			batches[0] = fresh
+			err = im.appendHeld(ctx, batches)
+			var conflict *store.ConflictError
+			if !errors.As(err, &conflict) || len(fresh) == 0 || !im.isStored(ctx, conflict.ID) {
+				return err
+			}
 		}
-		err = im.appendHeld(ctx, []store.Batch{fresh})
-		var conflict *store.ConflictError
-		if !errors.As(err, &conflict) || len(fresh) == 0 {
-			return err
-		}
-		if arrivals = fresh; !im.isStored(ctx, conflict.ID) {
-			return err
-		}
-	}
+	})
 }
 
 func (im *importing) isStored(ctx context.Context, id dag.TurnID) bool {

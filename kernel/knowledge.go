@@ -20,8 +20,8 @@ var ErrNoEvidence = errors.New("the evidence that the fact names is not here")
 // ErrNoFilter is wrapped if all facts would be retracted at once.
 var ErrNoFilter = errors.New("a retraction needs a filter")
 
-// Learn records acts of knowledge, all of them or none, and returns what became of each. The number of an outcome is that as of which all of
-// them are seen. Turns
+// Learn records acts of knowledge, all of them or none, and returns what became of each. Each outcome has the
+// number of the last entry of the whole change. Turns
 // and slices that facts name as evidence must be here, and no turn may have been erased. An error about one of the acts wraps a
 // knowledge.ActError.
 func (k Facts) Learn(ctx context.Context, tenant dag.Tenant, acts []knowledge.Act) (_ []knowledge.Outcome, err error) {

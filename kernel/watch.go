@@ -46,11 +46,11 @@ func (k Turns) Changed(tenant dag.Tenant) <-chan struct{} {
 	return waiting
 }
 
-// A Numbered is a number of an entry, as a stream of events needs to know it.
+// A Numbered is the number of an entry, with the properties that a stream of events needs.
 type Numbered struct {
 	Seq   dag.Seq
-	Whole dag.Seq // the number as of which its change is whole
-	Quiet bool    // no event is told of it: a context that was not given, or what is recorded of texts that are held back
+	Whole dag.Seq // the number of the last entry of the entry's change
+	Quiet bool    // the stream has no event for it: a context that was not given, or a record of texts that are held back
 }
 
 // Numbered lists the numbers of up to limit entries numbered above after, ascending.

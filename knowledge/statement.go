@@ -118,7 +118,7 @@ func NewFact(subject, predicate, object, source string) (Fact, error) {
 	return f, f.Check()
 }
 
-// Spelling is what is kept of how a name was written: nothing if it was written as it is, of a text the text.
+// Spelling returns the stored form of a name as it was written: "" if that is the canonical name. Spelled is its inverse.
 func Spelling(written, name string) string {
 	if written == name {
 		return ""
@@ -129,7 +129,7 @@ func Spelling(written, name string) string {
 	return written
 }
 
-// Spelled is a name as it was written, from what is kept of that.
+// Spelled returns a name as it was written, given its canonical form and the result of Spelling.
 func Spelled(name, spelling string) string {
 	if spelling == "" && name != normalize.EmptyText {
 		return name

@@ -2,7 +2,7 @@ package normalize
 
 import "unicode"
 
-// Nearest returns the one of some words that a word can be made into with the fewest edits, of at most three, and the first of those; "" if there is none.
+// Nearest returns the word of a list with the smallest edit distance to word, the first one if there are several, and "" if every distance is above three.
 func Nearest(word string, list []string) string {
 	var rows [3][]int
 	for most := range 4 {

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/slice"
 )
 
@@ -17,11 +18,12 @@ type Known struct {
 	Head    dag.Seq
 	Stored  map[dag.TurnID]*Record            // those of Prepared.Arriving that exist; of the Body they need only say whether there is one
 	Parents map[dag.TurnID]dag.ConversationID // those of Beyond that exist
+	Unless  [][]history.Term                  // of Prepared.Unless, in its order; nil: none has a term
 }
 
 // Plan decides what Append does: the records to insert, in order and complete,
 // and the receipt. The error is a *ConflictError, *ParentError or *CycleError,
-// or says that sequence numbers have run out; then nothing is to be inserted.
+// wraps ErrOvertaken, or says that sequence numbers have run out; then nothing is to be inserted.
 //
 // Plan is pure. Its cost is O(n log n) in the number of turns and edges. Bodies
 // are those of the batches, not copies.
@@ -32,6 +34,11 @@ func (p *Prepared) Plan(k Known) ([]Record, Receipt, error) {
 		admitted:      make(map[dag.TurnID]int, len(p.ids)),
 		records:       make([]Record, 0, len(p.ids)),
 		receipt:       Receipt{Head: k.Head},
+	}
+	for i, terms := range k.Unless {
+		if len(terms) > 0 {
+			w.unknown = append(w.unknown, overtaking{p.unless[i], terms[0].Since})
+		}
 	}
 	for _, b := range p.batches {
 		if err := w.batch(b); err != nil {
@@ -47,6 +54,13 @@ type planner struct {
 	admitted      map[dag.TurnID]int // index into records
 	records       []Record
 	receipt       Receipt
+	unknown       []overtaking
+}
+
+// An overtaking is a range of Arrival.Unless with a term, and the number of its first one.
+type overtaking struct {
+	unless *history.Range
+	since  dag.Seq
 }
 
 func (w *planner) batch(b []candidate) error {
@@ -77,6 +91,11 @@ func (w *planner) fresh(b []candidate) ([]*candidate, error) {
 			was = &w.records[at]
 		}
 		if was == nil {
+			for _, o := range w.unknown {
+				if o.unless == c.Unless {
+					return nil, fmt.Errorf("%sturn %s: %w: number %d", place(c.Place), c.Turn.ID, ErrOvertaken, o.since)
+				}
+			}
 			fresh = append(fresh, c)
 			continue
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/slice"
 )
 
@@ -25,6 +26,7 @@ type Prepared struct {
 	batches [][]candidate
 	ids     []dag.TurnID // of all batches, each once, in order of arrival
 	beyond  []dag.TurnID // parents that no batch brings, each once
+	unless  []*history.Range
 }
 
 // A candidate is a turn of one batch, after its repetitions have been joined.
@@ -54,9 +56,15 @@ func Prepare(batches []Batch) (*Prepared, error) {
 				seen[id] = true
 				p.ids = append(p.ids, id)
 			}
+			if u := joined[j].Unless; u != nil && !slices.Contains(p.unless, u) {
+				p.unless = append(p.unless, u)
+			}
 			joined[j].hash()
 		}
 		p.batches[i] = joined
+	}
+	if err := history.CheckRanges(p.Unless()); err != nil {
+		return nil, err
 	}
 	for _, b := range p.batches {
 		for i := range b {
@@ -76,6 +84,15 @@ func (p *Prepared) Arriving() []dag.TurnID { return p.ids }
 
 // Beyond returns the ids of the parents that are in none of the batches, each once.
 func (p *Prepared) Beyond() []dag.TurnID { return p.beyond }
+
+// Unless returns the ranges of Arrival.Unless, each once. Plan must know their terms.
+func (p *Prepared) Unless() []history.Range {
+	ranges := make([]history.Range, len(p.unless))
+	for i, r := range p.unless {
+		ranges[i] = *r
+	}
+	return ranges
+}
 
 func (c *candidate) hash() {
 	c.leaf = slice.TurnLeaf(&c.Turn)

@@ -47,6 +47,10 @@ type Arrival struct {
 	Marks     dag.Marks
 	Key       string // the credential that brings the turn, as access.CheckCredential has it; "" without one
 	Place     string // where it came from ("line 17"), for error messages; or ""
+
+	// Unless selects terms that the caller did not know when it decided about the turn; nil: none. If one of them is stored at the commit, and the turn
+	// is not, Append admits nothing and returns an error that wraps ErrOvertaken. Arrivals may share a range.
+	Unless *history.Range
 }
 
 // A Batch is a set of arrivals in no particular order. Those that are new take
@@ -165,7 +169,7 @@ type Store interface {
 	// other. A turn that is there already with the same fields, parents and
 	// body is counted as existing. The same id with anything else is a
 	// *ConflictError. A parent that is neither stored nor in the batch (or an
-	// earlier one) is a *ParentError. An erased turn that arrives again counts
+	// earlier one) is a *ParentError. A new turn whose Arrival.Unless has a term wraps ErrOvertaken. An erased turn that arrives again counts
 	// as existing and stays erased.
 	Append(ctx context.Context, tenant dag.Tenant, batches []Batch) (Receipt, error)
 
@@ -280,6 +284,7 @@ var (
 	ErrGap        = errors.New("the stretch does not continue the history that is stored")
 	ErrBusy       = errors.New("store is busy with another process") // repeating what was asked is safe, and the remedy
 	ErrMoved      = errors.New("what was to be replaced has been replaced already")
+	ErrOvertaken  = errors.New("something was recorded that the admission was decided without; nothing was admitted")
 	ErrSchema     = errors.New("the store has a schema that this version does not read")
 )
 

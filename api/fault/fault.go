@@ -250,6 +250,7 @@ var table = []row{
 	{is: store.ErrGap, code: api.CodeInternal},
 	{is: journal.ErrMoved, code: api.CodeInternal},
 	{is: store.ErrMoved, code: api.CodeInternal},
+	{is: store.ErrOvertaken, code: api.CodeInternal},
 	{is: store.ErrSchema, code: api.CodeInternal},
 	{is: transfer.ErrDiffers, code: api.CodeInternal},
 	{is: witness.ErrFork, code: api.CodeInternal},

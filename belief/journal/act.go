@@ -31,9 +31,9 @@ type Act struct {
 // An Acted says what an act did.
 type Acted struct {
 	Result   string
-	Seq      dag.Seq          // as of which the act is whole: that of its last entry; 0: none was added
-	Conflict []belief.Element // that the act was refused for
-	Wording  Wording          // of Conflict
+	Seq      dag.Seq          // the number of the act's last entry; 0: the act added no entry
+	Conflict []belief.Element // the elements because of which the act was refused
+	Wording  Wording          // how the literals of Conflict were written
 }
 
 // Do does an act, decided with what is believed at the commit.

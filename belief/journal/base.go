@@ -36,8 +36,8 @@ type Kept interface {
 	Keep(tenant dag.Tenant, r *Revision)
 }
 
-// write does a change, and returns the number as of which it is whole, 0 if it recorded nothing. An error of its plan is returned as it is,
-// without the words of the store: it is about what was asked.
+// write does a change and returns the number of its last entry, 0 if the change recorded nothing. An error of the change's plan concerns the request, so
+// write returns it without the context that the store wraps around it.
 func (b Base) write(ctx context.Context, tenant dag.Tenant, c history.Change) (whole dag.Seq, _ error) {
 	p := &planned{Change: c}
 	err := b.Write(ctx, tenant, p)
@@ -50,7 +50,7 @@ func (b Base) write(ctx context.Context, tenant dag.Tenant, c history.Change) (w
 	return p.plan.Head(0), nil
 }
 
-// A planned change remembers its plan, or the error of it.
+// A planned change keeps the result of the last call of Plan.
 type planned struct {
 	history.Change
 	plan *history.Plan

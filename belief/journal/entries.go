@@ -82,7 +82,7 @@ type Revision struct {
 	Key        dag.Digest // of the request, if it began with this entry
 
 	Seq    dag.Seq // of its entry; 0: not recorded yet
-	Whole  dag.Seq // the number as of which its change is whole
+	Whole  dag.Seq // the number of the last entry of the revision's change
 	At     dag.Time
 	Erased bool // what it said is gone, with the turns it rested on
 
@@ -179,7 +179,7 @@ func (r *Revision) Size() int {
 	return n
 }
 
-// private is what the revision says, as evidence hands it out.
+// private returns the first line of the private half, which evidence includes.
 func (r *Revision) private() []byte {
 	p := revisionPrivate{
 		Artifacts: wireArtifacts(r.Artifacts), Confidence: uint64(r.Confidence), Keywords: r.Keywords, Reason: r.Reason, Salt: r.Salt.String(), Source: r.Source,

@@ -142,14 +142,14 @@ func (r *ItemRecord) Numbered(n int) *Revision {
 	return r.Revisions[n-1]
 }
 
-// An ItemNow is an item as of a number.
+// An ItemNow is the state of an item as of a sequence number.
 type ItemNow struct {
 	Item       belief.Item
 	Current    *Revision // nil: nothing is believed of it
 	Deprecated bool
 }
 
-// Now returns items as of a number, in their order. The cost is two ranges for each item.
+// Now returns the states of items as of a sequence number, in the order of items. It reads two ranges for each item.
 func (b Base) Now(ctx context.Context, tenant dag.Tenant, items []belief.Item, asOf dag.Seq) ([]ItemNow, error) {
 	list := make([]ItemNow, len(items))
 	places := map[dag.Seq]int{}
@@ -195,7 +195,7 @@ func (b Base) Now(ctx context.Context, tenant dag.Tenant, items []belief.Item, a
 	return list, nil
 }
 
-// Upto returns the number as of which what was recorded of an item at a time or before is whole, 0 if there is none: the end of the newest change of it.
+// Upto returns the number of the last entry of the newest change of an item that was recorded at a time or before it, 0 if there is none.
 func (b Base) Upto(ctx context.Context, tenant dag.Tenant, r *ItemRecord, at dag.Time) (dag.Seq, error) {
 	entries, err := b.entriesAt(ctx, tenant, r.moments())
 	last := dag.Seq(0)

@@ -97,20 +97,20 @@ type Loss struct {
 // An Outcome says what an operation did.
 type Outcome struct {
 	Result   string
-	Seq      dag.Seq // as of which the operation is whole: that of its last entry; 0: none was added
+	Seq      dag.Seq // the number of the operation's last entry; 0: the operation added no entry
 	Item     belief.Item
 	Revision int
 	Kept     int // elements that the operator looked at and kept
 	GaveWay  []Loss
-	Fell     []belief.Conclusion // of rules, which follow no longer
-	Review   []string            // addresses of revisions that link to what gave way as what they depend on
-	Protects bool                // it was refused since something that would give way is protected
-	Vouched  bool                // it was refused since it would change an item in which a person vouches for something
-	Again    bool                // the request was answered before, and this is only where
-	Wording  Wording             // of the literals that the outcome names
+	Fell     []belief.Conclusion // conclusions of rules that no longer follow
+	Review   []string            // addresses of revisions that depend, by a link, on a revision that gave way
+	Protects bool                // the operation was refused because a protected element would give way
+	Vouched  bool                // the operation was refused because it would change an item that a person vouches for
+	Again    bool                // the request was answered before, and Seq is the number of that answer
+	Wording  Wording             // how the literals in the outcome were written
 }
 
-// in is the outcome of a change that is whole as of a number; 0: it recorded nothing.
+// in sets Seq to the number of the last entry of the change. If the change recorded nothing, whole is 0 and Seq stays as it is.
 func (o *Outcome) in(whole dag.Seq) *Outcome {
 	if whole != 0 {
 		o.Seq = whole

@@ -12,44 +12,45 @@ import (
 	"github.com/graphkernel/graphkernel/history"
 )
 
-// An Ending is how a period ended.
+// An Ending is the reason why a period ended.
 type Ending string
 
 // The endings.
 const (
-	GivenUp      Ending = "given_up"     // its item was left without it
-	Contradicted Ending = "contradicted" // likewise, and since then something is believed that contradicts it
-	Deprecated   Ending = "deprecated"   // its item was deprecated
-	Moved        Ending = "moved"        // current was pointed to another revision of its item
-	Policy       Ending = "policy"       // the space came under another policy, by which it followed no longer
+	GivenUp      Ending = "given_up"     // the item no longer states the literal
+	Contradicted Ending = "contradicted" // like GivenUp, and an element that contradicts the literal is believed from then on
+	Deprecated   Ending = "deprecated"   // the item was deprecated
+	Moved        Ending = "moved"        // current was pointed to another revision of the item
+	Policy       Ending = "policy"       // the space came under another policy, under which the literal did not follow
 )
 
-// A Period is an unbroken time in which a literal was believed: stated, or derived by rules and constraints.
+// A Period is a time in which a literal was believed without interruption: it was stated, or rules and constraints derived it.
 type Period struct {
-	Since, Until dag.Seq    // of the last entry of the change that began it, and of the one that ended it; history.Forever while it is believed
-	Derived      bool       // at its end nothing stated it
-	Support      []Believed // at its end: elements from which it followed, none of which can be left out
+	Since, Until dag.Seq    // the last entries of the changes that began and ended the period; Until is history.Forever while the literal is believed
+	Derived      bool       // no element stated the literal when the period ended
+	Support      []Believed // a minimal set of elements from which the literal followed when the period ended
 
-	// Of a period that has ended:
-	Lost    []Believed // those of Support that ended with it
+	// These are set if the period has ended.
+	Lost    []Believed // the elements of Support that ended with the period
 	Ending  Ending
 	At      dag.Time
-	By      string    // who ended it
-	Why     string    // the reason that was given
-	Instead *Believed // of one that was contradicted: what is believed instead
+	By      string    // the caller who ended the period
+	Why     string    // the reason that the caller gave
+	Instead *Believed // if Ending is Contradicted, the element that is believed instead
 }
 
-// mostMoments bounds the changes that Periods looks at: the newest ones of what the literal could follow from.
+// mostMoments bounds the changes that Periods examines: the newest changes of elements from which the literal could follow.
 const mostMoments = 512
 
-// A stretch is a time in which one element was believed.
+// A stretch is a period in which one element was believed.
 type stretch struct {
 	Believed
 	until dag.Seq
 }
 
-// Periods returns the times up to a number in which a literal was believed in a space, ascending, as far as the newest changes say that its neighbourhood
-// saw. under are the policies of the space, ascending, and constraints those of one. What was erased was never there.
+// Periods returns the periods up to the number asOf in which a literal was believed in a space, ascending. It examines only the newest mostMoments changes of
+// elements from which the literal could follow. under lists the policies of the space, ascending; constraints returns the constraints of a policy. Erased
+// revisions count as if they had never been recorded.
 func (b Base) Periods(ctx context.Context, tenant dag.Tenant, s belief.Space, of belief.Literal, asOf dag.Seq, under []SpacePolicy, constraints func(policy string) (*belief.Constraints, error)) ([]Period, error) {
 	all, err := b.stretches(ctx, tenant, s, of)
 	if err != nil {
@@ -103,15 +104,15 @@ func (b Base) Periods(ctx context.Context, tenant dag.Tenant, s belief.Space, of
 	return list, nil
 }
 
-// A mark is what the entry says with which something changed.
+// A mark describes the entry that began or ended a stretch: who recorded it, when and why.
 type mark struct {
 	record  record
-	whole   dag.Seq // the number as of which its change is whole
+	whole   dag.Seq // the number of the last entry of the entry's change
 	at      dag.Time
 	by, why string
 }
 
-// marks reads entries, in the order of their numbers.
+// marks reads the entries with some numbers, in the order of the numbers.
 func (b Base) marks(ctx context.Context, tenant dag.Tenant, seqs []dag.Seq) ([]mark, error) {
 	entries, err := b.entriesAt(ctx, tenant, seqs)
 	if err != nil {
@@ -143,7 +144,7 @@ func (b Base) marks(ctx context.Context, tenant dag.Tenant, seqs []dag.Seq) ([]m
 	return list, nil
 }
 
-// supporting are elements from which a literal follows; nil: it does not.
+// supporting returns a minimal set of elements from which a literal follows, nil if the literal does not follow.
 func supporting(c *belief.Constraints, live []stretch, of belief.Literal) (list []Believed) {
 	base := make(belief.Base, len(live))
 	for i := range live {
@@ -155,7 +156,8 @@ func supporting(c *belief.Constraints, live []stretch, of belief.Literal) (list 
 	return list
 }
 
-// stretches are the times of all elements by which a literal can ever have followed: those of its slot, those of the slots of their premises, and so on.
+// stretches returns the stretches of all elements from which a literal can have followed at any time: the elements of its slot, of the slots of their premises, and
+// so on.
 func (b Base) stretches(ctx context.Context, tenant dag.Tenant, s belief.Space, of belief.Literal) (list []stretch, _ error) {
 	asked, next := map[belief.Slot]bool{of.Slot(): true}, []belief.Slot{of.Slot()}
 	for len(next) > 0 {
@@ -196,7 +198,7 @@ func (b Base) stretches(ctx context.Context, tenant dag.Tenant, s belief.Space, 
 	return list, nil
 }
 
-// stretchesOf reads the terms of a slot. A rule is counted in the slot of what it derives alone.
+// stretchesOf makes stretches of the terms of a slot. A rule has terms in several slots; it is included only for the slot of its conclusion.
 func (b Base) stretchesOf(ctx context.Context, tenant dag.Tenant, terms []history.Term, slot belief.Slot) (list []stretch, _ error) {
 	entries, err := b.entriesAt(ctx, tenant, entriesOf(terms))
 	if err != nil {
@@ -215,7 +217,7 @@ func (b Base) stretchesOf(ctx context.Context, tenant dag.Tenant, terms []histor
 	return list, nil
 }
 
-// ended says how a period ended with an entry. live is what is believed since.
+// ended sets the fields of a period that ended with the entry seq. live lists the stretches that are believed from then on.
 func (p *Period) ended(seq dag.Seq, m mark, c *belief.Constraints, live []stretch) {
 	p.Until, p.Ending, p.At, p.By, p.Why = seq, GivenUp, m.at, m.by, m.why
 	for _, was := range p.Support {

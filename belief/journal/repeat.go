@@ -9,7 +9,7 @@ import (
 // A proposal that says what its proposer said already changes nothing: agents repeat themselves, and a revision for each time says nothing new. People who
 // revise by what is believed already do make a revision: they say that it still holds.
 
-// plain reports whether a proposal adds nothing beside its statements: no link, tag or space.
+// plain reports whether a proposal adds only statements, and no link, tag or space.
 func (w *writing) plain() bool {
 	return w.Operator == Propose && len(w.Links)+len(w.Incoming)+len(w.Tags) == 0 && !w.NewSpace
 }
@@ -62,7 +62,7 @@ func (w *writing) writtenAs(other Wording) bool {
 	return true
 }
 
-// waits returns the number as of which a proposal of the same caller that waits and says the same is whole; 0: there is none.
+// waits looks for a waiting proposal of the same caller with the same statements, and returns the number of the last entry of its change; 0 if there is none.
 func (w *writing) waits() dag.Seq {
 	if !w.plain() || w.Waiting == 0 {
 		return 0

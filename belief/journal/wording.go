@@ -16,8 +16,8 @@ import (
 	"github.com/graphkernel/graphkernel/normalize"
 )
 
-// A Wording is how the names of literals were written. A literal whose names were written as they are is not in it. Names are for joining and
-// for evidence; the wording is for people.
+// A Wording maps literals to their names as people wrote them. It lacks literals whose names were written in the canonical form. The kernel compares and signs
+// canonical names, and shows the wording to people.
 //
 // The wording of a revision is a second line of its private half, after the line that the public half has the digest of and that evidence
 // hands out: {"digest":HEX,"written":[{"object","predicate","subject","written":{…}},…]}, by ascending literal. So it goes with the private
@@ -43,7 +43,7 @@ type wireWording struct {
 	Written []wireWorded `json:"written"`
 }
 
-// With returns both wordings. Where both have a literal, other is the one that counts.
+// With returns the union of two wordings. For a literal in both, the names of other are used.
 func (w Wording) With(other Wording) Wording {
 	if len(w) == 0 {
 		return other
@@ -57,7 +57,7 @@ func (w Wording) With(other Wording) Wording {
 	return all
 }
 
-// Worded is how the literals of some elements were written, each as the newest revision has it.
+// Worded returns the wording of the literals of some elements. If several revisions have a literal, the newest one decides.
 func Worded(parts iter.Seq[Part]) Wording {
 	all, newest := Wording{}, map[belief.Literal]dag.Seq{}
 	for p := range parts {
@@ -74,7 +74,7 @@ func Worded(parts iter.Seq[Part]) Wording {
 	return all
 }
 
-// without is the wording of all other literals than some.
+// without returns the wording except some literals.
 func (w Wording) without(literals []belief.Literal) Wording {
 	if len(w) == 0 {
 		return nil
@@ -86,7 +86,7 @@ func (w Wording) without(literals []belief.Literal) Wording {
 	return rest
 }
 
-// of is the part of a wording that some literals have, as it is written.
+// of returns the wording of some literals in the form in which it is stored.
 func (w Wording) of(literals []belief.Literal) []wireWorded {
 	if len(w) == 0 {
 		return nil
@@ -127,7 +127,7 @@ func (w Wording) Check() error {
 	return nil
 }
 
-// literals are those that a revision states and that its rules have as premises.
+// literals returns the literals that a revision states, and the premises of its rules.
 func (r *Revision) literals() (list []belief.Literal) {
 	for i := range r.Statements {
 		list = append(append(list, r.Statements[i].Literal), r.Statements[i].Premises...)
@@ -135,7 +135,7 @@ func (r *Revision) literals() (list []belief.Literal) {
 	return list
 }
 
-// worded is the second line of the private half; nil if everything is written as it is named.
+// worded returns the second line of the private half, nil if all names were written in the canonical form.
 func (r *Revision) worded() []byte {
 	list := r.Wording.of(r.literals())
 	if len(list) == 0 {

@@ -38,8 +38,7 @@ func (w *writing) salt() dag.Salt {
 	return dag.Salt(digest[:len(dag.Salt{})])
 }
 
-// worded makes the outcome say how the literals were written that it names: as the request has them, else as the newest revision does that it was
-// decided with.
+// worded sets the wording of the outcome: for each literal the wording of the request, or else that of the newest revision in the base.
 func (w *writing) worded(b *base) {
 	w.outcome.Wording = w.Request.Wording
 	if len(w.outcome.GaveWay)+len(w.outcome.Fell) == 0 {
@@ -64,7 +63,7 @@ func (w *writing) losses(b *base, lost []belief.Loss) (list []Loss) {
 	return list
 }
 
-// allowed refuses a request whose statements would become an item of a kind that no new item may be of. An item that is there keeps its kind.
+// allowed refuses a request that would make a new item of a kind that the policy does not allow. An existing item keeps its kind.
 func (w *writing) allowed() error {
 	if w.Allow == nil || w.Operator == Contract {
 		return nil

@@ -38,7 +38,7 @@ type Verdict struct {
 	Reason   string
 }
 
-// Judge advises on a conflict between what was proposed and what is believed. together says whether a space can hold both.
+// Judge advises on a conflict between a proposal and a belief. together says whether a space can hold both.
 func Judge(proposed, believed Side, together bool, now dag.Time) Verdict {
 	v := Verdict{New: proposed.score(now), Old: believed.score(now)}
 	apart := max(v.New, v.Old) - min(v.New, v.Old)

@@ -13,7 +13,7 @@ import (
 // Type is the type that documents name.
 const Type = "promotion_policy_v1"
 
-// The policies that every tenant begins with: Default, by which is promoted what names no other one, and DefaultV1.
+// The policies that every tenant begins with. Default is used where no policy is named.
 const (
 	ID   policy.ID = "promotion@2"
 	V1ID policy.ID = "promotion@1"

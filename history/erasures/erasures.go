@@ -179,6 +179,15 @@ func (b Base) After(ctx context.Context, tenant dag.Tenant, after dag.Seq, limit
 	return list, nil
 }
 
+// Newest returns the number of the newest erasure, 0 if there is none.
+func (b Base) Newest(ctx context.Context, tenant dag.Tenant) (dag.Seq, error) {
+	lists, err := b.Terms(ctx, tenant, []history.Range{{Index: indexNumber, Last: true, Limit: 1}})
+	if err != nil || len(lists[0]) == 0 {
+		return 0, err
+	}
+	return lists[0][0].Since, nil
+}
+
 // Later is the range of the terms of all erasures numbered above a number, for a change that decides by them: see TurnOf.
 func Later(after dag.Seq) history.Range {
 	return history.Range{Index: indexNumber, After: &history.Place{Key: numberKey(after), Since: dag.MaxSeq}}

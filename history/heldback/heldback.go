@@ -78,7 +78,8 @@ type note interface {
 	check() error
 	numbered(seq dag.Seq) note
 	needs() []history.Key // of the terms that follow decides by
-	follow(terms map[history.Key]history.Term) error
+	// follow reports why the note cannot be recorded after these terms. An adopted note is in the history of another store.
+	follow(terms map[history.Key]history.Term, adopted bool) error
 	rests() []dag.TurnID
 }
 
@@ -181,7 +182,10 @@ func read(entry *history.Entry) (note, error) {
 	return n, nil
 }
 
-func checkNote(at dag.Time, by string) error {
+func checkNote(turn dag.TurnID, at dag.Time, by string) error {
+	if turn == (dag.TurnID{}) {
+		return fmt.Errorf("%w: the nil UUID names no turn", dag.ErrForm)
+	}
 	if !at.Valid() {
 		return fmt.Errorf("%w: time %d", dag.ErrForm, at)
 	}
@@ -197,7 +201,7 @@ func (e *Erased) check() error {
 			return fmt.Errorf("%w: the digests of turn %s are not ascending", dag.ErrForm, e.Turn)
 		}
 	}
-	return checkNote(e.At, "")
+	return checkNote(e.Turn, e.At, "")
 }
 
 func (h *Held) check() error {
@@ -207,10 +211,13 @@ func (h *Held) check() error {
 	if len(h.Place) > MaxPlace || !utf8.ValidString(h.Place) {
 		return fmt.Errorf("%w: turn %s came from a place of %d bytes, want at most %d of UTF-8", dag.ErrForm, h.Turn, len(h.Place), MaxPlace)
 	}
-	return checkNote(h.At, h.By)
+	if h.Erased == (dag.TurnID{}) {
+		return fmt.Errorf("%w: turn %s was held back for the nil UUID, which names no turn", dag.ErrForm, h.Turn)
+	}
+	return checkNote(h.Turn, h.At, h.By)
 }
 
-func (r *Release) check() error { return checkNote(r.At, r.By) }
+func (r *Release) check() error { return checkNote(r.Turn, r.At, r.By) }
 
 func term(index history.Index, key []byte, since dag.Seq, value []byte) history.Term {
 	return history.Term{Index: index, Key: key, Since: since, Until: history.Forever, Value: value}
@@ -227,7 +234,7 @@ func (e *Erased) terms() []history.Term {
 func (h *Held) terms() []history.Term {
 	return []history.Term{
 		term(indexText, h.Turn[:], h.Seq, h.Text[:]),
-		term(indexHeld, binary.BigEndian.AppendUint64(nil, uint64(h.Seq)), h.Seq, h.Turn[:]),
+		term(indexHeld, numberKey(h.Seq), h.Seq, h.Turn[:]),
 	}
 }
 
@@ -241,6 +248,13 @@ func (r Release) numbered(seq dag.Seq) note { r.Seq = seq; return &r }
 
 func keyOf(index history.Index, turn dag.TurnID) history.Key {
 	return history.Key{Index: index, Key: string(turn[:])}
+}
+
+func numberKey(n dag.Seq) []byte { return binary.BigEndian.AppendUint64(nil, uint64(n)) }
+
+// heldKey is the key of the term by which a turn counts as held back. The turn of a text that was erased has none.
+func heldKey(text history.Term) history.Key {
+	return history.Key{Index: indexHeld, Key: string(numberKey(text.Since))}
 }
 
 func (e *Erased) needs() []history.Key { return []history.Key{keyOf(indexText, e.Turn)} }
@@ -259,16 +273,18 @@ func once(key history.Key, terms map[history.Key]history.Term) error {
 	return nil
 }
 
-func (e *Erased) follow(terms map[history.Key]history.Term) error {
+func (e *Erased) follow(terms map[history.Key]history.Term, _ bool) error {
 	return once(keyOf(indexText, e.Turn), terms)
 }
 
-func (h *Held) follow(terms map[history.Key]history.Term) error {
+func (h *Held) follow(terms map[history.Key]history.Term, _ bool) error {
 	return once(keyOf(indexText, h.Turn), terms)
 }
 
-func (r *Release) follow(terms map[history.Key]history.Term) error {
-	if _, held := terms[keyOf(indexText, r.Turn)]; !held {
+// follow takes a release of a turn whose own text was erased, which frees nothing, only from another store: earlier versions recorded it.
+func (r *Release) follow(terms map[history.Key]history.Term, adopted bool) error {
+	text, known := terms[keyOf(indexText, r.Turn)]
+	if _, held := terms[heldKey(text)]; !known || !held && !adopted {
 		return fmt.Errorf("turn %s was not held back: %w", r.Turn, store.ErrNotFound)
 	}
 	return once(keyOf(indexReleased, r.Turn), terms)
@@ -299,9 +315,14 @@ type noting struct {
 }
 
 func (c *noting) Needs(k *history.State) (n history.Needs) {
-	if k.Round == 0 {
-		for _, it := range c.list {
+	for _, it := range c.list {
+		switch r, release := it.(*Release); {
+		case k.Round == 0:
 			n.Newest = append(n.Newest, it.needs()...)
+		case k.Round == 1 && release && !c.adopting:
+			if text, known := k.Newest[keyOf(indexText, r.Turn)]; known {
+				n.Newest = append(n.Newest, heldKey(text))
+			}
 		}
 	}
 	return n
@@ -315,11 +336,14 @@ func (c *noting) Plan(k *history.State) (*history.Plan, error) {
 		for _, key := range it.needs() {
 			if t, ok := k.Newest[key]; ok {
 				terms[key] = t
+				if held, ok := k.Newest[heldKey(t)]; ok && key.Index == indexText {
+					terms[heldKey(t)] = held
+				}
 			}
 		}
 	}
 	for _, it := range c.list {
-		switch err := it.follow(terms); {
+		switch err := it.follow(terms, c.adopting); {
 		case errors.Is(err, errAgain) && !c.adopting:
 			continue
 		case err != nil && c.adopting:
@@ -453,7 +477,7 @@ func (b Base) After(ctx context.Context, tenant dag.Tenant, after dag.Seq, limit
 	if limit <= 0 {
 		return nil, nil
 	}
-	from := history.Place{Key: binary.BigEndian.AppendUint64(nil, uint64(after)), Since: dag.MaxSeq}
+	from := history.Place{Key: numberKey(after), Since: dag.MaxSeq}
 	lists, err := b.Terms(ctx, tenant, []history.Range{{Index: indexHeld, After: &from, Limit: limit, Entries: true}})
 	if err != nil {
 		return nil, err

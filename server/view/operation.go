@@ -34,7 +34,7 @@ func answered[In, Out any](op api.Operation[In, Out], by func(context.Context, *
 // mostSpaces bounds the spaces that an error names.
 const mostSpaces = 8
 
-// spaceAdvice tells who may make no space what there is, and how one is made and by whom.
+// spaceAdvice adds to an error about an unknown space which spaces there are, and who can make one and how.
 func spaceAdvice(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, err error) error {
 	if !errors.Is(err, journal.ErrSpace) || access.Asking(ctx).Vouches() {
 		return err

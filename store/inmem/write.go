@@ -26,6 +26,9 @@ func (s *Store) Append(ctx context.Context, name dag.Tenant, batches []store.Bat
 	defer s.disk.mu.Unlock()
 	t := s.disk.tenant(name)
 	known := t.known(prepared.Arriving(), prepared.Beyond())
+	for _, r := range prepared.Unless() {
+		known.Unless = append(known.Unless, t.rangeOf(&r, nil))
+	}
 	records, receipt, err := prepared.Plan(known)
 	if err != nil || len(records) == 0 {
 		return receipt, err

@@ -43,7 +43,7 @@ func (s *Store) Adopt(ctx context.Context, tenant dag.Tenant, stretch store.Stre
 }
 
 func (t *tx) adopt(p *store.PreparedStretch) error {
-	known, err := t.known(p.Arriving(), p.Beyond())
+	known, err := t.known(p.Arriving(), p.Beyond(), nil)
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/store/packed"
 )
@@ -66,7 +67,7 @@ func (s *Store) Append(ctx context.Context, tenant dag.Tenant, batches []store.B
 }
 
 func (t *tx) append(p *store.Prepared) (store.Receipt, error) {
-	known, err := t.known(p.Arriving(), p.Beyond())
+	known, err := t.known(p.Arriving(), p.Beyond(), p.Unless())
 	if err != nil {
 		return store.Receipt{}, err
 	}
@@ -85,7 +86,7 @@ const lookupIDs = 8192
 
 // known reads what Plan asks for, without bodies: who sends a thousand ids must not
 // make the program hold a thousand stored texts.
-func (t *tx) known(arriving, beyond []dag.TurnID) (store.Known, error) {
+func (t *tx) known(arriving, beyond []dag.TurnID, unless []history.Range) (store.Known, error) {
 	k := store.Known{Head: t.head, Stored: map[dag.TurnID]*store.Record{}, Parents: map[dag.TurnID]dag.ConversationID{}}
 	if t.fresh {
 		return k, nil
@@ -105,6 +106,10 @@ func (t *tx) known(arriving, beyond []dag.TurnID) (store.Known, error) {
 			})
 			return err
 		})
+	}
+	if len(unless) > 0 {
+		k.Unless = make([][]history.Term, len(unless))
+		b.Queue(rangesQuery(unless), rangeArrays(t.name, unless)...).Query(func(rows pgx.Rows) error { return readRanges(rows, unless, k.Unless) })
 	}
 	return k, t.SendBatch(t.ctx, b).Close()
 }

@@ -39,6 +39,11 @@ func (t *tx) append(p *store.Prepared) (store.Receipt, error) {
 	if err != nil {
 		return store.Receipt{}, err
 	}
+	if unless := p.Unless(); len(unless) > 0 && t.tenant != 0 {
+		if known.Unless, err = readRanges(t.ctx, t.termsIn, t.tenant, unless); err != nil {
+			return store.Receipt{}, err
+		}
+	}
 	records, receipt, err := p.Plan(known)
 	if err != nil || len(records) == 0 {
 		return receipt, err

@@ -117,7 +117,7 @@ func planMigration(ctx context.Context, path string) (m store.Migration, err err
 	return m, id.check(m.To)
 }
 
-// A fileState is how a file came to be opened.
+// A fileState is the state in which a file was found when it was opened.
 type fileState int
 
 const (

@@ -211,6 +211,16 @@ func less[T any](list []T) []T { return list[:max(len(list)-1, 0)] }
 // lies are what the suite must notice. Each makes a store of its own for each time that one is
 // opened.
 var lies = map[string]func() *liar{
+	"admits what was overtaken": func() *liar {
+		return &liar{append: func(l *liar, ctx context.Context, tenant dag.Tenant, b []store.Batch) (store.Receipt, error) {
+			for _, batch := range b {
+				for i := range batch {
+					batch[i].Unless = nil
+				}
+			}
+			return l.Store.Append(ctx, tenant, b)
+		}}
+	},
 	"loses a write": func() *liar {
 		return &liar{append: func(l *liar, ctx context.Context, tenant dag.Tenant, b []store.Batch) (store.Receipt, error) {
 			head, err := l.Store.Head(ctx, tenant)

@@ -55,6 +55,7 @@ func RunWrites(t *testing.T, writes []Write, fresh func(t *testing.T) Harness) {
 		{"AppendCycle", testCycle},
 		{"AppendBatches", testBatches},
 		{"AppendMalformed", testMalformed},
+		{"AppendUnless", testUnless},
 		{"DrawnSalt", testDrawnSalt},
 		{"Withheld", testWithheld},
 		{"Brought", testBrought},

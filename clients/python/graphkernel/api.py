@@ -780,7 +780,7 @@ class ErasedRevision(TypedDict):
 
 class ErasedTurn(TypedDict):
     as_of: NotRequired[int]
-    """The number as of which the change is whole: in an event, and in the answer to an erasure; absent in a list."""
+    """The number of the last entry of the change: in an event, and in the answer to an erasure; absent in a list."""
     at: str
     by: NotRequired[str]
     """Who asked for it. Absent if that was not recorded."""
@@ -805,7 +805,7 @@ class Erasures(TypedDict):
 
 class Event(TypedDict):
     as_of: NotRequired[int]
-    """The number as of which the change is whole: in an event, and in the answer to an erasure; absent in a list."""
+    """The number of the last entry of the change: in an event, and in the answer to an erasure; absent in a list."""
     at: str
     by: NotRequired[str]
     """Who asked for it. Absent if that was not recorded."""
@@ -1995,7 +1995,7 @@ Support = TypedDict(
 
 class TaskErased(TypedDict):
     as_of: NotRequired[int]
-    """The number as of which the change is whole."""
+    """The number of the last entry of the change."""
     at: str
     by: NotRequired[str]
     """Who asked for it. Absent if that was not recorded."""

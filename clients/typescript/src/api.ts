@@ -775,7 +775,7 @@ export interface ErasedRevision {
 }
 
 export interface ErasedTurn {
-  /** The number as of which the change is whole: in an event, and in the answer to an erasure; absent in a list. */
+  /** The number of the last entry of the change: in an event, and in the answer to an erasure; absent in a list. */
   as_of?: number;
   at: string;
   /** Who asked for it. Absent if that was not recorded. */
@@ -800,7 +800,7 @@ export interface Erasures {
 }
 
 export interface Event {
-  /** The number as of which the change is whole: in an event, and in the answer to an erasure; absent in a list. */
+  /** The number of the last entry of the change: in an event, and in the answer to an erasure; absent in a list. */
   as_of?: number;
   at: string;
   /** Who asked for it. Absent if that was not recorded. */
@@ -1963,7 +1963,7 @@ export interface Support {
 }
 
 export interface TaskErased {
-  /** The number as of which the change is whole. */
+  /** The number of the last entry of the change. */
   as_of?: number;
   at: string;
   /** Who asked for it. Absent if that was not recorded. */

@@ -44,13 +44,13 @@ func denied(s api.WrittenStatement) string {
 	return ""
 }
 
-// isCut reports whether said does not show all that a statement says.
+// isCut reports whether said shortens a statement.
 func isCut(s api.WrittenStatement) bool {
 	w := s.Words()
 	return w.Subject != oneLine(w.Subject, widestName) || w.Predicate != oneLine(w.Predicate, widestName) || w.Object != oneLine(w.Object, widestObject)
 }
 
-// cutHint says how to see a statement whole that a list has cut.
+// cutHint prints how to show the statements in full that a list has cut.
 func cutHint(w io.Writer, cut bool) {
 	if cut {
 		fmt.Fprintln(w, "some texts are cut to a line; see one whole with: graphkernel belief show ADDRESS")

@@ -142,7 +142,7 @@ func (s *Session) Acts(ctx context.Context, after dag.Seq, limit int) (w api.Kno
 	return w, err
 }
 
-// AsOf returns the number of the view that a question as of a number is about; 0 is the present. Inside of a change it is the one before.
+// AsOf resolves an as-of number: a number inside a change is resolved to the last number before the change. For 0, the present, it returns the head.
 func (s *Session) AsOf(ctx context.Context, given dag.Seq) (dag.Seq, error) {
 	page, err := Do(ctx, s, view.ListAliases, api.AliasesOf{View: api.View{AsOf: given}, Paging: api.Paging{Limit: 1}})
 	return dag.Seq(page.AsOf), err

@@ -117,7 +117,7 @@ func historyAsOf(s *cli.Session, ctx context.Context, id knowledge.ID, asOf uint
 	return acts, nil
 }
 
-// viewed returns the number of the view that a question as of a number is about; 0, the present, is itself.
+// viewed resolves an as-of number to the end of a change. For 0, the present, it returns 0.
 func viewed(ctx context.Context, s *cli.Session, asOf uint64) (uint64, error) {
 	if asOf == 0 {
 		return 0, nil
