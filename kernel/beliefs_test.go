@@ -105,16 +105,21 @@ func TestErasedBeliefs(t *testing.T) {
 			both := asking(journal.Revise, "pump", "feeds", "tank")
 			both.Turns = turns[1:3]
 			must(k.Beliefs().Operate(ctx, tenant, both))
-			mixed := asking(journal.Revise, "valve", "is", "vermilion")
+			mixed := asking(journal.Revise, "valve", "is", "Deep Vermilion")
 			mixed.Item, mixed.Turns = "kref://acme/desk/mixed.fact", turns[1:2]
 			must(k.Beliefs().Operate(ctx, tenant, mixed))
-			more := asking(journal.Revise, "valve", "is", "zebra")
+			more := asking(journal.Revise, "valve", "is", "Plain Zebra")
 			more.Item, more.Turns = mixed.Item, turns[3:4]
 			must(k.Beliefs().Operate(ctx, tenant, more))
+			early, late := asking(journal.Revise, "lamp", "is", "Lime Green"), asking(journal.Revise, "lamp", "is", "LIME green") // one name, in two spellings
+			early.Item, early.Turns, early.Span = "kref://acme/desk/lamp.fact", turns[3:4], belief.Span{From: belief.Always.From, Until: 100}
+			late.Item, late.Turns, late.Span = early.Item, turns[1:2], belief.Span{From: 100, Until: belief.Always.Until}
+			must(k.Beliefs().Operate(ctx, tenant, early))
+			must(k.Beliefs().Operate(ctx, tenant, late))
 			gone := asking(journal.Contract, "Quillon", "prefers", "Okapi")
 			before := must(k.Turns().Head(ctx, tenant))
 			projected(t, k)
-			if got := stated(t, k, 0); len(got) != 4 {
+			if got := stated(t, k, 0); len(got) != 6 {
 				t.Fatalf("%q", got)
 			}
 			refused := asking(journal.Propose, "quillon", "prefers", "okapi")
@@ -133,12 +138,18 @@ func TestErasedBeliefs(t *testing.T) {
 			if read := s.read(); holds(read, "okapi") || holds(read, "vermilion") || !holds(read, "zebra") {
 				t.Errorf("after the erasure a file has okapi: %t, vermilion: %t, zebra: %t", holds(read, "okapi"), holds(read, "vermilion"), holds(read, "zebra"))
 			}
-			want := []string{"pump feeds tank", "valve is zebra"}
+			want := []string{"lamp is lime-green", "pump feeds tank", "valve is plain-zebra"}
 			if got := stated(t, k, 0); !slices.Equal(got, want) {
 				t.Errorf("believed: %q, want %q", got, want)
 			}
 			if got := stated(t, k, before); !slices.Equal(got, []string{"pump feeds tank"}) { // the rest of the revision is stated once more, later
 				t.Errorf("as of %d: %q", before, got)
+			}
+			if r := must(k.Beliefs().Resolve(ctx, tenant, belief.Address{Item: mixed.Item})).Revision; len(r.Wording) != 1 || r.Wording[r.Statements[0].Literal].Object != "Plain Zebra" {
+				t.Errorf("what is kept has the wording %v", r.Wording)
+			}
+			if r := must(k.Beliefs().Resolve(ctx, tenant, belief.Address{Item: early.Item})).Revision; len(r.Statements) != 1 || len(r.Wording) != 0 {
+				t.Errorf("%d statements have the wording %v, which an erased turn had", len(r.Statements), r.Wording)
 			}
 			must(transfer.Copy(ctx, later, s, transfer.Options{}))
 			must(transfer.Copy(ctx, earlier, s, transfer.Options{})) // goes on with the erasure
@@ -160,7 +171,7 @@ func TestErasedBeliefs(t *testing.T) {
 			}
 			// The second turn goes too: then nothing is left of what rested on both.
 			must(k.Turns().Erase(ctx, tenant, turns[2], "asked for"))
-			if got := stated(t, k, 0); !slices.Equal(got, want[1:]) {
+			if got := stated(t, k, 0); !slices.Equal(got, []string{want[0], want[2]}) {
 				t.Errorf("believed: %q", got)
 			}
 			projected(t, k)

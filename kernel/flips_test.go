@@ -3,12 +3,10 @@ package kernel_test
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -23,6 +21,7 @@ import (
 	"github.com/graphkernel/graphkernel/retrieval"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/store/sqlite"
+	"github.com/graphkernel/graphkernel/store/storetest"
 	"github.com/graphkernel/graphkernel/token"
 )
 
@@ -167,21 +166,66 @@ func answers(ctx context.Context, k *kernel.Kernel, ids []dag.TurnID) map[string
 	return all
 }
 
-// innerBytes are the places in a SQLite file that are in inner pages of its trees (database file format, section 1.6).
-func innerBytes(data []byte) (at []int) {
-	size := int(binary.BigEndian.Uint16(data[16:]))
-	for page := 0; page*size < len(data); page++ {
-		head := page * size
-		if page == 0 {
-			head += 100
+// A comparison holds the answers of damaged stores against those of the whole one.
+type comparison struct {
+	want                   map[string]any
+	damage                 func(error) bool // whether an error must wrap store.ErrDamaged
+	refused, noticed, same int
+}
+
+// newComparison needs a whole store, all of whose answers are no errors.
+func newComparison(t *testing.T, want map[string]any, err error, damage func(error) bool) *comparison {
+	t.Helper()
+	if err != nil || len(want) == 0 {
+		t.Fatalf("%d answers of the whole store, %v", len(want), err)
+	}
+	for name, answer := range want {
+		if err, bad := answer.(error); bad {
+			t.Fatalf("%s of the whole store: %v", name, err)
 		}
-		if kind := data[head]; kind == 2 || kind == 5 {
-			for i := range size - (head - page*size) {
-				at = append(at, head+i)
+	}
+	return &comparison{want: want, damage: damage}
+}
+
+// sees takes the answers of a store that was damaged at a place, or the error with which it was not opened. Every answer must be an error or as that of
+// the whole store. It returns how many errors say that the store is damaged.
+func (j *comparison) sees(t *testing.T, place string, got map[string]any, err error) (damaged int) {
+	t.Helper()
+	if err != nil {
+		j.refused++
+		return 0
+	}
+	errs := 0
+	for name, answer := range got {
+		switch answer := answer.(type) {
+		case error:
+			errs++
+			if errors.Is(answer, store.ErrDamaged) {
+				damaged++
+			} else if j.damage(answer) {
+				t.Errorf("%s, %s: %v, which does not say that the store is damaged", place, name, answer)
+			}
+		default:
+			if answer != j.want[name] {
+				t.Errorf("%s: %s is answered, and not as by the whole store: %.200s", place, name, answer)
 			}
 		}
 	}
-	return at
+	if errs > 0 {
+		j.noticed++
+	} else {
+		j.same++
+	}
+	return damaged
+}
+
+// ends logs what was seen, which must be something.
+func (j *comparison) ends(t *testing.T) {
+	t.Helper()
+	t.Logf("%d flips: %d refused, %d noticed, %d without effect on any answer", j.refused+j.noticed+j.same, j.refused, j.noticed, j.same)
+	if j.noticed == 0 {
+		t.Error("nothing was noticed: this shows nothing")
+	}
 }
 
 // TestFlipsAreNoticedByReaders flips a bit anywhere in the file of a store, two of three times in the inner pages of its trees. Every answer
@@ -192,9 +236,6 @@ func TestFlipsAreNoticedByReaders(t *testing.T) {
 	if testing.Short() {
 		flips = 50
 	}
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	random := rand.New(rand.NewPCG(seed, 0))
 	ctx := access.As(t.Context(), access.Identity{Subject: access.Local, Role: access.Admin})
 	path := filepath.Join(t.TempDir(), "whole.db")
 	s := must(sqlite.Create(ctx, path, sqlite.Options{}))
@@ -220,55 +261,14 @@ func TestFlipsAreNoticedByReaders(t *testing.T) {
 		return answers(ctx, over(t, s, token.NewAuthority(ring(t, "k1"))), ids), nil
 	}
 	want, err := ask(whole)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, answer := range want {
-		if err, bad := answer.(error); bad {
-			t.Fatalf("%s of the whole store: %v", name, err)
-		}
-	}
-	inner := innerBytes(whole)
-	if len(inner) < 1000 {
-		t.Fatalf("%d bytes are in inner pages: this shows nothing", len(inner))
-	}
-	refused, noticed, same := 0, 0, 0
-	for n := range flips {
-		at := random.IntN(len(whole))
-		if n%3 > 0 {
-			at = inner[random.IntN(len(inner))]
-		}
-		data := bytes.Clone(whole)
-		data[at] ^= 1 << random.IntN(8)
+	j := newComparison(t, want, err, func(err error) bool { return !strings.Contains(err.Error(), "damaged") })
+	random := storetest.NewFlips(t, whole)
+	for range flips {
+		data, at := random.Next()
 		got, err := ask(data)
-		if err != nil {
-			refused++
-			continue
-		}
-		errs := 0
-		for name, answer := range got {
-			switch answer := answer.(type) {
-			case error:
-				errs++
-				if !errors.Is(answer, store.ErrDamaged) && !strings.Contains(answer.Error(), "damaged") {
-					t.Errorf("byte %d, %s: %v, which does not say that the store is damaged", at, name, answer)
-				}
-			default:
-				if answer != want[name] {
-					t.Errorf("byte %d: %s is answered, and not as by the whole store: %.200s", at, name, answer)
-				}
-			}
-		}
-		if errs > 0 {
-			noticed++
-		} else {
-			same++
-		}
+		j.sees(t, fmt.Sprint("byte ", at), got, err)
 	}
-	t.Logf("%d flips: %d refused, %d noticed, %d without effect on any answer", flips, refused, noticed, same)
-	if noticed == 0 {
-		t.Error("nothing was noticed: this shows nothing")
-	}
+	j.ends(t)
 }
 
 // TestDamagedTextCostsItself damages one text in the file. A search without kept segments and one with them find the other turns and

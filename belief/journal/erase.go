@@ -15,8 +15,8 @@ import (
 
 // An Erasure is the part of the erasure of a turn that is about beliefs. A revision loses its private half if one of its statements
 // rests on turns that have all lost their text, and everything that it ever made believed goes with it. If it is what is believed of its item, the
-// statements that others support are stated once more, in a new revision without a title and a summary: they are believed from the
-// erasure on.
+// statements that others support are stated once more, in a new revision with their wording and without a title and a summary: they are believed from
+// the erasure on.
 type Erasure struct {
 	Turn     dag.TurnID
 	At       dag.Time
@@ -157,7 +157,7 @@ func (c *Erasure) again(k *history.State, f *folding, r *Revision, kept []Stated
 	if !gone && !unproved {
 		return head, nil
 	}
-	again := &Revision{Item: r.Item, Supersedes: r.Number, Withheld: gone || r.Withheld}
+	again := &Revision{Item: r.Item, Supersedes: r.Number, Withheld: gone || r.Withheld, Wording: c.wordingLeft(k, r)}
 	if !gone {
 		*again = *r
 		again.Supersedes, again.Key = r.Number, dag.Digest{}
@@ -176,6 +176,17 @@ func (c *Erasure) again(k *history.State, f *folding, r *Revision, kept []Stated
 	after.Turns = maps.Clone(k.Turns)
 	delete(after.Turns, c.Turn)
 	return f.assert(&after, s, again.Salt, again.Seq, c.At)
+}
+
+// wordingLeft is the wording of what is kept of a revision. A literal that a lost statement names has none: its spelling may come from the lost turns.
+func (c *Erasure) wordingLeft(k *history.State, r *Revision) Wording {
+	var named []belief.Literal
+	for i := range r.Statements {
+		if s := &r.Statements[i]; c.lost(k, s.Turns) {
+			named = append(append(named, s.Literal), s.Premises...)
+		}
+	}
+	return r.Wording.without(named)
 }
 
 var _ history.Change = (*Erasure)(nil)

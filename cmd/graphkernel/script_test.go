@@ -3,10 +3,12 @@ package main
 import (
 	"bytes"
 	"context"
+	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -25,6 +27,7 @@ import (
 	"github.com/graphkernel/graphkernel/internal/pgtest"
 	"github.com/graphkernel/graphkernel/internal/race"
 	"github.com/graphkernel/graphkernel/render"
+	"github.com/graphkernel/graphkernel/store/sqlite"
 )
 
 func TestMain(m *testing.M) {
@@ -37,6 +40,8 @@ func TestMain(m *testing.M) {
 //	json [PATH=VALUE]...   require values in the JSON that gk printed; PATH alone must be absent
 //	getjson NAME PATH      put such a value into the environment
 //	edit FILE OLD NEW      replace what is in a file exactly once
+//	edit -sealed FILE OLD NEW
+//	                       the same in the file of a SQLite store, whose pages have their checksums afterwards
 //	plain stdout|stderr    require that nothing in it acts on a terminal
 //	database NAME          put the URL of a new PostgreSQL database into the environment
 //
@@ -227,16 +232,65 @@ func getJSON(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 func edit(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 3 {
-		ts.Fatalf("usage: edit FILE OLD NEW")
+	sealed := len(args) > 0 && args[0] == "-sealed"
+	if sealed {
+		args = args[1:]
 	}
-	path := ts.MkAbs(args[0])
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: edit [-sealed] FILE OLD NEW")
+	}
+	path, from, to := ts.MkAbs(args[0]), []byte(args[1]), []byte(args[2])
+	if sealed {
+		ts.Check(editSealed(path, from, to))
+		return
+	}
 	data, err := os.ReadFile(path)
 	ts.Check(err)
-	if n := bytes.Count(data, []byte(args[1])); n != 1 {
-		ts.Fatalf("%q stands %d times in %s, want once", args[1], n, args[0])
+	if n := bytes.Count(data, from); n != 1 {
+		ts.Fatalf("%q is in %s %d times, want once", from, args[0], n)
 	}
-	ts.Check(os.WriteFile(path, bytes.Replace(data, []byte(args[1]), []byte(args[2]), 1), 0o600))
+	ts.Check(os.WriteFile(path, bytes.Replace(data, from, to, 1), 0o600))
+}
+
+// editSealed replaces what is in a store's pages exactly once by as many other bytes. SQLite itself writes the page, through the store's file layer, so
+// it has its checksum. A forger who knows the checksum can do as much.
+func editSealed(path string, from, to []byte) (err error) {
+	if len(from) != len(to) {
+		return fmt.Errorf("%q has %d bytes, and %q has %d: a page keeps its size", from, len(from), to, len(to))
+	}
+	if err := sqlite.RegisterVFS(); err != nil {
+		return err
+	}
+	db, err := sql.Open("sqlite", "file:"+(&url.URL{Path: filepath.ToSlash(path)}).EscapedPath()+"?mode=rw&vfs="+sqlite.VFS)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	db.SetMaxOpenConns(1)
+	type page struct {
+		number int
+		data   []byte
+	}
+	var pages []page
+	rows, err := db.Query(`SELECT pgno, data FROM sqlite_dbpage WHERE instr(data, ?) > 0`, from)
+	if err != nil {
+		return err
+	}
+	for rows.Next() {
+		var p page
+		if err := rows.Scan(&p.number, &p.data); err != nil {
+			return errors.Join(err, rows.Close())
+		}
+		pages = append(pages, p)
+	}
+	if err := rows.Err(); err != nil {
+		return err
+	}
+	if len(pages) != 1 || bytes.Count(pages[0].data, from) != 1 {
+		return fmt.Errorf("%q is in %d pages of %s, want once in one", from, len(pages), path)
+	}
+	_, err = db.Exec(`UPDATE sqlite_dbpage SET data = ? WHERE pgno = ?`, bytes.Replace(pages[0].data, from, to, 1), pages[0].number)
+	return err
 }
 
 func plain(ts *testscript.TestScript, neg bool, args []string) {

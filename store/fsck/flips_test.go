@@ -4,10 +4,8 @@ import (
 	"bytes"
 	"context"
 	"database/sql"
-	"encoding/binary"
 	"encoding/hex"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,6 +14,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/store/fsck"
 	"github.com/graphkernel/graphkernel/store/sqlite"
+	"github.com/graphkernel/graphkernel/store/storetest"
 )
 
 // everything returns all rows of all tables of a file, as text.
@@ -105,26 +104,6 @@ func integrity(t *testing.T, path string) (line string) {
 	return line
 }
 
-// innerBytes returns the places in a file that are within inner pages of its trees (database file format, section 1.6).
-func innerBytes(data []byte) (at []int) {
-	size := int(binary.BigEndian.Uint16(data[16:]))
-	if size == 1 {
-		size = 65536
-	}
-	for page := 0; page*size < len(data); page++ {
-		head := page * size
-		if page == 0 {
-			head += 100
-		}
-		if kind := data[head]; kind == 2 || kind == 5 {
-			for i := range size - (head - page*size) {
-				at = append(at, head+i)
-			}
-		}
-	}
-	return at
-}
-
 // TestFlips flips a bit anywhere in the file of a store, and then in the inner pages of its trees alone: the file is refused, the check finds it, or
 // no stored value has changed. It never ends in a panic.
 func TestFlips(t *testing.T) {
@@ -132,9 +111,6 @@ func TestFlips(t *testing.T) {
 	if testing.Short() {
 		flips = 60
 	}
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	random := rand.New(rand.NewPCG(seed, 0))
 	path := filled(t)
 	whole, err := os.ReadFile(path)
 	if err != nil {
@@ -144,18 +120,10 @@ func TestFlips(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	inner := innerBytes(whole)
-	if len(inner) < 1000 {
-		t.Fatalf("%d bytes are in inner pages: this shows nothing", len(inner))
-	}
+	random := storetest.NewFlips(t, whole)
 	refused, found, same := 0, 0, 0
-	for n := range flips {
-		at := random.IntN(len(whole))
-		if n%3 > 0 {
-			at = inner[random.IntN(len(inner))]
-		}
-		data := bytes.Clone(whole)
-		data[at] ^= 1 << random.IntN(8)
+	for range flips {
+		data, at := random.Next()
 		damaged := filepath.Join(t.TempDir(), "damaged.db")
 		if err := os.WriteFile(damaged, data, 0o600); err != nil {
 			t.Fatal(err)
