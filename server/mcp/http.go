@@ -69,7 +69,12 @@ func (s *Server) Handler(identify func(*http.Request) (access.Identity, bool)) h
 			defer s.sessions.release(place)
 			ctx = context.WithValue(ctx, placeKey{}, place)
 		}
-		inner.ServeHTTP(w, r.WithContext(ctx))
+		r = r.WithContext(ctx)
+		if r.Method == http.MethodPost {
+			r.Header = r.Header.Clone()
+			defer s.tickets.give(s.sessions.queueOf(id), r.Header)()
+		}
+		inner.ServeHTTP(w, r)
 	})
 }
 
@@ -103,6 +108,7 @@ type sessions struct {
 
 	mu     sync.Mutex
 	owner  map[string]access.Identity
+	queues map[string]*queue
 	taken  map[access.Identity]int // open and reserved ones of each
 	all    int                     // the sum of taken
 	closed bool
@@ -134,6 +140,16 @@ func (t *sessions) belongs(id string, who access.Identity) bool {
 	return ok && owner == who
 }
 
+// queueOf returns the queue of a session, an empty one of its own if the session is not open any more.
+func (t *sessions) queueOf(id string) *queue {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if q := t.queues[id]; q != nil {
+		return q
+	}
+	return &queue{}
+}
+
 // reserve takes a place for a session that is to be opened, or says why there is none.
 func (t *sessions) reserve(who access.Identity) (*place, *tooMany) {
 	t.mu.Lock()
@@ -153,7 +169,7 @@ func (t *sessions) reserve(who access.Identity) (*place, *tooMany) {
 		}
 	}
 	if t.owner == nil {
-		t.owner, t.taken = map[string]access.Identity{}, map[access.Identity]int{}
+		t.owner, t.queues, t.taken = map[string]access.Identity{}, map[string]*queue{}, map[access.Identity]int{}
 	}
 	t.all++
 	t.taken[who]++
@@ -178,7 +194,7 @@ func (t *sessions) enter(id string, p *place) bool {
 		return false
 	}
 	p.session = id
-	t.owner[id] = p.who
+	t.owner[id], t.queues[id] = p.who, &queue{}
 	return true
 }
 
@@ -187,6 +203,7 @@ func (t *sessions) leave(id string) {
 	defer t.mu.Unlock()
 	who := t.owner[id]
 	delete(t.owner, id)
+	delete(t.queues, id)
 	t.free(who)
 }
 

@@ -486,10 +486,10 @@ func TestPlaces(t *testing.T) {
 		return store.ErrNotFound
 	}}
 	s := New(kernelOver(t, f), Options{Tools: every(t), MaxCalls: 1, Timeout: 100 * time.Millisecond})
-	c := over(t, s, identity(access.Admin))
+	c, other := over(t, s, identity(access.Admin)), over(t, s, identity(access.Admin))
 	first := make(chan error, 1)
 	go func() {
-		_, err := c.ReadResource(context.Background(), &sdk.ReadResourceParams{URI: "turn://" + turnID(1)})
+		_, err := other.ReadResource(context.Background(), &sdk.ReadResourceParams{URI: "turn://" + turnID(1)})
 		first <- err
 	}()
 	<-entered

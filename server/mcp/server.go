@@ -54,6 +54,7 @@ type Server struct {
 	roles    map[access.Role]*sdk.Server // what each role may use, and nothing else
 	places   chan struct{}               // holds a value for each call at work
 	sessions sessions
+	tickets  tickets
 
 	// Calls that look at the memory and then change it hold a place of their tenant's.
 	remembering [64]chan struct{}
@@ -113,7 +114,7 @@ func (s *Server) forRole(role access.Role, adjust func(*sdk.ServerOptions), add 
 		addResources(s, server)
 	}
 	add(server)
-	server.AddReceivingMiddleware(s.opening, selecting(s, role))
+	server.AddReceivingMiddleware(s.opening, selecting(s, role), s.inOrder)
 	return server
 }
 

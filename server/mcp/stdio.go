@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -26,7 +27,7 @@ func (s *Server) ServeStdio(ctx context.Context, who access.Identity, in io.Read
 	if server == nil {
 		return fmt.Errorf("mcp: the role %q may do nothing", who.Role)
 	}
-	session, err := server.Connect(with(ctx, who), &lines{in, out, s.options.MaxMessage}, nil)
+	session, err := server.Connect(with(ctx, who), &lines{in, out, s.options.MaxMessage, &s.tickets}, nil)
 	if err != nil {
 		return err
 	}
@@ -47,13 +48,15 @@ type lines struct {
 	in   io.ReadCloser
 	out  io.WriteCloser
 	most int // bytes of a line
+
+	tickets *tickets
 }
 
 // Connect begins to read.
 func (l *lines) Connect(context.Context) (sdk.Connection, error) {
 	c := &lineConn{
 		in: l.in, out: l.out, most: l.most, incoming: make(chan line), closed: make(chan struct{}),
-		asked: map[jsonrpc.ID]bool{}, answered: make(chan struct{}, 1),
+		asked: map[jsonrpc.ID]func(){}, answered: make(chan struct{}, 1), tickets: l.tickets,
 	}
 	go c.readLines()
 	return c, nil
@@ -68,9 +71,12 @@ type lineConn struct {
 	closing  sync.Once
 	closed   chan struct{}
 
-	mu       sync.Mutex // guards writing to out, and asked
-	asked    map[jsonrpc.ID]bool
-	answered chan struct{} // gets a value with each answer, if there is room
+	tickets *tickets
+	queue   queue
+
+	mu       sync.Mutex            // guards writing to out, and asked
+	asked    map[jsonrpc.ID]func() // calls that are not answered, and what to do when they are
+	answered chan struct{}         // gets a value with each answer, if there is room
 }
 
 // A line is one line without its end, or what came instead.
@@ -160,20 +166,25 @@ func (c *lineConn) message(ctx context.Context, l line) (jsonrpc.Message, error)
 	if err != nil {
 		return nil, c.refuse(jsonrpc.CodeInvalidRequest, "the line is no JSON-RPC 2.0 message; batches are not taken")
 	}
-	if r, ok := m.(*jsonrpc.Request); ok && r.IsCall() && !c.ask(r.ID) {
+	if r, ok := m.(*jsonrpc.Request); ok && r.IsCall() && !c.ask(r) {
 		return nil, c.refuse(jsonrpc.CodeInvalidRequest, fmt.Sprintf("the id %v is that of a call at work", r.ID.Raw()))
 	}
 	return m, nil
 }
 
-// ask notes a call, and reports whether its id is free.
-func (c *lineConn) ask(id jsonrpc.ID) bool {
+// ask notes a call, with its place in the order, and reports whether its id is free.
+func (c *lineConn) ask(r *jsonrpc.Request) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.asked[id] {
+	if c.asked[r.ID] != nil {
 		return false
 	}
-	c.asked[id] = true
+	c.asked[r.ID] = func() {}
+	if ordered(r.Method) {
+		header := http.Header{}
+		c.asked[r.ID] = c.tickets.give(&c.queue, header)
+		r.Extra = &sdk.RequestExtra{Header: header}
+	}
 	return true
 }
 
@@ -223,7 +234,10 @@ func (c *lineConn) Write(_ context.Context, m jsonrpc.Message) error {
 	defer c.mu.Unlock()
 	_, err = c.out.Write(append(data, '\n'))
 	if r, ok := m.(*jsonrpc.Response); ok {
-		delete(c.asked, r.ID)
+		if drop := c.asked[r.ID]; drop != nil {
+			drop()
+			delete(c.asked, r.ID)
+		}
 		select {
 		case c.answered <- struct{}{}:
 		default:

@@ -210,7 +210,7 @@ func (nopCloser) Close() error { return nil }
 // would leave it without an answer.
 func TestSameID(t *testing.T) {
 	t.Parallel()
-	c := &lineConn{asked: map[jsonrpc.ID]bool{}, answered: make(chan struct{}, 1), closed: make(chan struct{}), most: 1000}
+	c := &lineConn{asked: map[jsonrpc.ID]func(){}, answered: make(chan struct{}, 1), closed: make(chan struct{}), most: 1000}
 	var out lockedBuffer
 	c.out = nopCloser{&out}
 	if m, err := c.message(t.Context(), line{text: []byte(ping)}); m == nil || err != nil {
