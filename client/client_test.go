@@ -130,6 +130,11 @@ func TestEveryOperation(t *testing.T) {
 			t.Errorf("got %v, %+v", err, p)
 		}
 	})
+	t.Run("folders", func(t *testing.T) {
+		if w := must(client.Do(ctx, c, api.ListFolders, api.FolderQuery{Limit: 1})); w.Total != 0 || len(w.Folders) != 0 {
+			t.Errorf("got %+v", w)
+		}
+	})
 	t.Run("conversations", func(t *testing.T) {
 		list := collect(t, c.Turns().Conversations(ctx))
 		if len(list) != 2 || !slices.IsSortedFunc(list, func(a, b api.Conversation) int { return strings.Compare(a.ID, b.ID) }) {

@@ -41,7 +41,7 @@ func TestFolders(t *testing.T) {
 				for _, f := range must(k.Turns().Folders(t.Context(), tenant)) {
 					s += fmt.Sprintf("%s%s %d %d:", f.Path, f.Digest, f.Conversations, (f.LastAt-1_780_000_000_000_000)/1_000_000)
 					for _, c := range f.Newest {
-						s += fmt.Sprint(" ", (c.LastAt-1_780_000_000_000_000)/1_000_000)
+						s += fmt.Sprint(" ", int64(c.LastAt-1_780_000_000_000_000)/1_000_000)
 						if at := must(k.Turns().Get(t.Context(), tenant, c.Last)); at.Turn.Conversation != c.ID {
 							t.Errorf("the last turn of conversation %s is one of %s", c.ID, at.Turn.Conversation)
 						}

@@ -121,6 +121,9 @@ func requestFor(ctx context.Context, s *cli.Session, spool *capture.Spool, e *ca
 	if err != nil || of == nil {
 		return nil, err
 	}
+	if r.AsOf, err = s.Head(ctx); err != nil { // and not the anchor's: what was said elsewhere in the project since, and imported, counts
+		return nil, err
+	}
 	r.Anchor, r.Task = &of.last, strings.Join(of.prompts, "\n")
 	slices.SortFunc(of.from, dag.TurnID.Compare)
 	r.Delivery.TaskOf = issued.PackTurns(slices.Compact(of.from))
