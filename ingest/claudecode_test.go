@@ -213,7 +213,7 @@ func TestClaudeCodeFolder(t *testing.T) {
 	if len(drafts) != len(alone)+1 || added == nil || len(added.Parents) != 1 || at[added.Parents[0].ID] == nil {
 		t.Errorf("%d turns, %d in the session alone, added %+v", len(drafts), len(alone), added)
 	}
-	for reason, want := range map[string]int{"unknown_format": 1 + 2, "not_a_file": 1, "empty_line": 4, "subagent_unjoined": 2 + 2*6} {
+	for reason, want := range map[string]int{"unknown_format": 1 + 2, "not_a_file": 1, "empty_line": 3, "subagent_unjoined": 2 + 2*6} {
 		if got := report.Skipped[reason]; got != want {
 			t.Errorf("skipped %s %d times, want %d", reason, got, want)
 		}
