@@ -23,7 +23,7 @@ type ContextRequest struct {
 
 	Fit       int        `json:"fit,omitempty" is:"1..67108864" doc:"The most bytes that the prompt may have: the budget is lowered until it does." tool:"-"`
 	NonEmpty  bool       `json:"non_empty,omitempty" doc:"A context in which nothing was chosen is an error, not_found, and is not recorded." tool:"-"`
-	Folder    string     `json:"folder,omitempty" max:"4096" doc:"Choose only from conversations that were held in this folder, as their first turn spells it." tool:"-"`
+	Folders   []string   `json:"folders,omitempty" max:"4096" doc:"Choose only from conversations that were held in these folders, up to 200, as their first turns spell them." tool:"-"`
 	Except    []string   `json:"except,omitempty" is:"UUID" doc:"Choose no turns of these conversations, up to 1000." tool:"-"`
 	TaskOf    []string   `json:"task_of,omitempty" is:"UUID" doc:"The turns whose words the task has, up to 100: the erasure of one of them takes the task." tool:"-"`
 	Recipient *Recipient `json:"recipient,omitempty" doc:"The session of an agent that is handed the context. Each such context is recorded by itself." tool:"-"`

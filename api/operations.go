@@ -47,6 +47,7 @@ var (
 	ListTurns         = declare[TurnQuery, StoredTurns](Spec{ID: "listTurns", Method: "GET", Path: "/api/turns", Tag: "turns", May: access.Read})
 	LookUpTurns       = declare[TurnIDs, StoredTurns](Spec{ID: "lookUpTurns", Method: "POST", Path: "/api/turns/lookup", Tag: "turns", May: access.Read})
 	ResolveTurn       = declare[TurnNamed, ResolvedTurn](Spec{ID: "resolveTurn", Method: "GET", Path: "/api/turn", Tag: "turns", May: access.Recall, Fails: []int{404, 409}})
+	ListFolders       = declare[FolderQuery, Folders](Spec{ID: "listFolders", Method: "GET", Path: "/api/folders", Tag: "turns", May: access.Read})
 	ListConversations = declare[ConversationQuery, Conversations](Spec{ID: "listConversations", Method: "GET", Path: "/api/conversations", Tag: "turns", May: access.Read})
 	TurnHolding       = declare[TurnByID, Holding](Spec{ID: "turnHolding", Method: "GET", Path: "/api/turns/{id}/holding", Tag: "turns", May: access.Read, Fails: []int{404}})
 	GetConversation   = declare[ConversationByID, ConversationTurns](Spec{ID: "getConversation", Method: "GET", Path: "/api/conversations/{id}", Tag: "turns", May: access.Read, Fails: []int{404}})

@@ -52,6 +52,33 @@ type Conversations struct {
 	Next          string         `json:"next,omitempty" is:"Next"`
 }
 
+// A Folder is a folder in which agents worked, as the first turns of conversations spell it.
+type Folder struct {
+	Folder        string `json:"folder,omitempty" doc:"Absent where only its digest is known, as of Gemini CLI."`
+	Digest        string `json:"digest,omitempty" doc:"The SHA-256 of the path, where that is all there is."`
+	Conversations int    `json:"conversations" is:"1.."`
+	LastAt        string `json:"last_at" is:"Time" doc:"When something was said there last."`
+	Newest        []Held `json:"newest" doc:"The conversations in which something was said last, up to 5, the newest first."`
+}
+
+// Held says when a conversation was held.
+type Held struct {
+	Conversation string `json:"conversation" is:"UUID"`
+	LastAt       string `json:"last_at" is:"Time" doc:"The latest time of its turns."`
+	Turn         string `json:"turn" is:"UUID" doc:"The turn that was admitted last."`
+}
+
+// Folders are the folders in which agents worked.
+type Folders struct {
+	Folders []Folder `json:"folders"`
+	Total   int      `json:"total" doc:"How many there are."`
+}
+
+// A FolderQuery asks for the first folders of the list.
+type FolderQuery struct {
+	Limit int `json:"limit,omitempty" is:"1..10000" doc:"1000 if left out."`
+}
+
 // ConversationTurns is a page of a conversation's turns.
 type ConversationTurns struct {
 	Conversation string       `json:"conversation" is:"UUID"`
@@ -171,7 +198,7 @@ type Issued struct {
 	IssuedAt          string     `json:"issued_at" is:"Time"`
 	By                string     `json:"by,omitempty" is:"Asker" doc:"Who was handed it first. Absent if that was not recorded."`
 	Recipient         *Recipient `json:"recipient,omitempty" doc:"The session of an agent that a context was made for. Absent where no hook asked."`
-	Folder            string     `json:"folder,omitempty" doc:"Only conversations that were held in this folder were chosen from."`
+	Folders           []string   `json:"folders,omitempty" doc:"Only conversations that were held in these folders were chosen from."`
 	NotGiven          uint64     `json:"not_given,omitempty" is:"Seq" doc:"The number under which it is recorded that the context did not reach its recipient."`
 	Leaf              uint64     `json:"leaf" is:"LogSize" doc:"The index of its leaf in the ledger."`
 	Asked             string     `json:"asked,omitempty" doc:"The task of a context, or the names that a slice of facts starts from, in lists and records of slices. Absent once it was erased."`

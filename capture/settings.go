@@ -7,8 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
+	"github.com/graphkernel/graphkernel/internal/project"
 	"github.com/graphkernel/graphkernel/internal/secretfile"
 )
 
@@ -50,10 +50,13 @@ func (s *Spool) Set(set Settings) error {
 // Captures reports whether sessions in a folder are captured.
 func (set *Settings) Captures(folder string) bool { return !set.Paused && set.LeftOut(folder) == "" }
 
-// LeftOut returns the folder of the list in which a folder is, or below which, and "" if there is none.
+// LeftOut returns the folder of the list in which a folder is, or below which, and "" if there is none. Links and letter case make no difference where the folders exist.
 func (set *Settings) LeftOut(folder string) string {
+	if folder == "" {
+		return ""
+	}
 	for _, out := range set.LeaveOut {
-		if rest, ok := strings.CutPrefix(filepath.Clean(folder), filepath.Clean(out)); ok && (rest == "" || rest[0] == filepath.Separator || strings.HasSuffix(filepath.Clean(out), string(filepath.Separator))) {
+		if project.Below(folder, out) {
 			return out
 		}
 	}

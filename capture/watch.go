@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/graphkernel/graphkernel/internal/walk"
 )
 
 // A Watcher finds the transcripts in folders that changed since it looked last. It knows nothing of what is in them. It looks at
@@ -36,7 +38,7 @@ func (w *Watcher) Look() ([]string, error) {
 	var errs []error
 	now := make(map[string]stamp, len(w.seen))
 	for _, root := range w.roots {
-		err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		err := walk.Dir(root, func(path string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() {
 				if errors.Is(err, fs.ErrNotExist) && path != root {
 					return nil

@@ -59,6 +59,15 @@ func TestWatcher(t *testing.T) {
 	write("p/b.json", "1")
 	look("link.json", "p/b.json")
 
+	elsewhere := t.TempDir() // a folder of a project that is a link, and one that leads back
+	if err := errors.Join(os.Symlink(elsewhere, filepath.Join(root, "linked")), os.Symlink(root, filepath.Join(elsewhere, "back")), os.WriteFile(filepath.Join(elsewhere, "c.jsonl"), nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	look("linked/c.jsonl")
+	if err := os.Remove(filepath.Join(root, "linked")); err != nil {
+		t.Fatal(err)
+	}
+
 	gone := capture.NewWatcher(filepath.Join(root, "absent"), root)
 	if got, err := gone.Look(); !errors.Is(err, fs.ErrNotExist) || len(got) != 4 {
 		t.Errorf("%q, %v; want what the other folder has, and an error", got, err)

@@ -9,6 +9,7 @@ import (
 	"io"
 	"iter"
 	"net/http"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -127,6 +128,11 @@ func TestEveryOperation(t *testing.T) {
 		var p *client.Problem
 		if !errors.As(err, &p) || p.Place != "line 1501" || p.Admitted == nil || *p.Admitted != 0 || *p.Existing != 1000 {
 			t.Errorf("got %v, %+v", err, p)
+		}
+	})
+	t.Run("folders", func(t *testing.T) {
+		if w := must(client.Do(ctx, c, api.ListFolders, api.FolderQuery{Limit: 1})); w.Total != 0 || len(w.Folders) != 0 {
+			t.Errorf("got %+v", w)
 		}
 	})
 	t.Run("conversations", func(t *testing.T) {
@@ -295,7 +301,7 @@ func TestEveryOperation(t *testing.T) {
 		if w := must(client.Do(ctx, c, api.TurnHolding, api.TurnByID{ID: b.Claim.Anchor})); len(w.Slices) == 0 || w.Looked == 0 || !slices.ContainsFunc(w.Slices, func(i api.Issued) bool { return i.SliceID == string(id) }) {
 			t.Errorf("got %+v", w)
 		}
-		if w := must(client.Do(ctx, c, api.GetSlice, api.SliceByID{SliceID: string(id)})); w.SliceID != string(id) || len(w.Issued) == 0 || w.Issued[0] != list[0] {
+		if w := must(client.Do(ctx, c, api.GetSlice, api.SliceByID{SliceID: string(id)})); w.SliceID != string(id) || len(w.Issued) == 0 || !reflect.DeepEqual(w.Issued[0], list[0]) {
 			t.Errorf("got %+v", w)
 		}
 		if _, err := client.Do(ctx, c, api.GetSlice, api.SliceByID{SliceID: "../policies"}); !errors.Is(err, dag.ErrForm) {

@@ -45,7 +45,7 @@ func (c Contexts) Assemble(ctx context.Context, r ContextRequest) (Context, erro
 	if r.Anchor != nil {
 		in.Anchor = r.Anchor.String()
 	}
-	in.Spaces, in.Fit, in.NonEmpty, in.Folder = r.spaces(), r.Fit, r.NonEmpty, r.Delivery.Folder
+	in.Spaces, in.Fit, in.NonEmpty, in.Folders = r.spaces(), r.Fit, r.NonEmpty, r.Delivery.Folders.Unpack()
 	if to := r.Delivery.Recipient; to != (issued.Recipient{}) {
 		in.Recipient = &api.Recipient{Agent: to.Agent, Session: to.Session, Event: to.Event}
 	}

@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"bytes"
+	"errors"
 	"flag"
 	"os"
 	"path/filepath"
@@ -189,6 +190,10 @@ func TestClaudeCodeFolder(t *testing.T) {
 	if err := os.Symlink("LICENSE", filepath.Join(dir, "link")); err != nil {
 		t.Fatal(err)
 	}
+	elsewhere := filepath.Join(t.TempDir(), "linked") // a folder that is a link, and one that leads back
+	if err := errors.Join(os.Mkdir(elsewhere, 0o700), os.Symlink(elsewhere, filepath.Join(dir, "linked")), os.Symlink(dir, filepath.Join(elsewhere, "back")), os.WriteFile(filepath.Join(elsewhere, "table.jsonl"), []byte("\n"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
 	drafts, report := collect(t, dir, Options{})
 	files := map[string]bool{}
 	for _, f := range report.Files {
@@ -199,6 +204,9 @@ func TestClaudeCodeFolder(t *testing.T) {
 	}
 	if sibling := filepath.Join(dir, "agent-sibling.jsonl"); !files[sibling] {
 		t.Errorf("%s is not read", sibling)
+	}
+	if linked := filepath.Join(dir, "linked", "table.jsonl"); !files[linked] {
+		t.Errorf("%s is not read", linked)
 	}
 	at := byID(drafts)
 	added := at[dag.TurnID{0xf0, 0, 0, 1, 0, 0, 0x40, 0, 0x80}]

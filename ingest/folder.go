@@ -4,8 +4,9 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"path/filepath"
 	"strings"
+
+	"github.com/graphkernel/graphkernel/internal/walk"
 )
 
 // A group is what one path that was given stands for.
@@ -226,10 +227,7 @@ func (r *reading) readOne(g *group, f *file, taken map[string]bool) error {
 
 // list returns the regular files below a folder in the order of their paths.
 func (r *reading) list(root string) (paths []string, err error) {
-	if root, err = filepath.EvalSymlinks(root); err != nil {
-		return nil, fmt.Errorf("ingest: %w", err)
-	}
-	err = filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
+	err = walk.Dir(root, func(path string, e fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}

@@ -227,7 +227,7 @@ func (g *geminiSession) turn(t *geminiDraft, v *canon.Value, name, place string,
 		addParent(d, id, dag.Merge, &t.noted)
 	}
 	setAttr(d, attrBlocks, t.content.blocks(), &t.noted)
-	setAttr(d, attrProjectHash, g.project, &t.noted)
+	setAttr(d, AttrFolderDigest, g.project, &t.noted)
 	if g.kind != "main" {
 		setAttr(d, attrKind, g.kind, &t.noted)
 	}

@@ -15,6 +15,9 @@ import (
 // AttrFolder is the attribute that has the folder in which an agent worked when a turn was said, as its transcript spells it.
 const AttrFolder = "cwd"
 
+// AttrFolderDigest is the attribute that has the SHA-256 of that folder's path in hexadecimal digits, where a transcript has no more of it.
+const AttrFolderDigest = "project_hash"
+
 // AttrTitle is the attribute of a conversation's first turn that has its title.
 const AttrTitle = "title"
 
@@ -26,13 +29,21 @@ func isKernelContext(text string) bool {
 	return ok && strings.HasPrefix(text, "<graphkernel-context ") && strings.HasSuffix(text, "\n</graphkernel-context "+id+">")
 }
 
-// WorksIn reports whether the attributes of a turn say that the agent worked in a folder. Gemini CLI writes a digest of its path.
-func WorksIn(attrs map[string]string, folder string) bool {
-	if at, ok := attrs[AttrFolder]; ok {
-		return at == folder
+// HeldIn returns a function that reports whether the attributes of a turn, which value looks up, say that the agent worked in one of some folders. Gemini CLI writes a digest
+// of the folder's path.
+func HeldIn(folders ...string) func(value func(key string) (string, bool)) bool {
+	spelled, digests := map[string]bool{}, map[string]bool{}
+	for _, f := range folders {
+		sum := sha256.Sum256([]byte(f))
+		spelled[f], digests[hex.EncodeToString(sum[:])] = true, true
 	}
-	sum := sha256.Sum256([]byte(folder))
-	return attrs[attrProjectHash] == hex.EncodeToString(sum[:])
+	return func(value func(key string) (string, bool)) bool {
+		if at, ok := value(AttrFolder); ok {
+			return spelled[at]
+		}
+		hash, _ := value(AttrFolderDigest)
+		return digests[hash]
+	}
 }
 
 // Words of the two counts that several formats share. docs/importers.md
@@ -80,7 +91,6 @@ const (
 	attrCompact          = "compact"
 	attrMeta             = "meta"
 	attrOrigin           = "origin"
-	attrProjectHash      = "project_hash"
 	attrKind             = "session_kind"
 	attrGitBranch        = "git_branch"
 	attrAgentVersion     = "agent_version"

@@ -249,7 +249,7 @@ func (c *cache) issueContext(ctx context.Context, tenant dag.Tenant, b *contexts
 func (k Contexts) saltOf(tenant dag.Tenant, to *issued.Delivery) (func(*contexts.Request, policy.ID, dag.Seq) error, error) {
 	var of []byte
 	if *to != (issued.Delivery{}) {
-		of = fmt.Appendf(nil, " %s %x", to.Folder, to.Except)
+		of = fmt.Appendf(nil, " %s %x", to.Folders, to.Except)
 	}
 	if to.Recipient != (issued.Recipient{}) {
 		var drawn [16]byte
@@ -293,7 +293,7 @@ func (r *ContextRequest) assembly(p policy.Registered) assembly {
 	}
 	slices.Sort(asked.Spaces)
 	asked.Spaces = slices.Compact(asked.Spaces)
-	return assembly{asked: asked, policy: p, vantage: vantage{r.AsOf, dag.ReadNow, bounds{r.Delivery.Folder, r.Delivery.Except}}}
+	return assembly{asked: asked, policy: p, vantage: vantage{r.AsOf, dag.ReadNow, bounds{r.Delivery.Folders, r.Delivery.Except}}}
 }
 
 // assemble gathers candidates and chooses, without a seal. It begins again if a text or a fact was erased meanwhile.

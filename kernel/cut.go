@@ -116,13 +116,13 @@ type vantage struct {
 
 // bounds say which conversations a context is chosen from, see [issued.Delivery].
 type bounds struct {
-	folder string
-	except issued.Conversations
+	folders issued.Folders
+	except  issued.Conversations
 }
 
 // vantageOf returns what the bundle of a record was made from.
 func vantageOf(i *issued.Record) vantage {
-	return vantage{i.AsOf, i.Reading, bounds{i.Delivery.Folder, i.Delivery.Except}}
+	return vantage{i.AsOf, i.Reading, bounds{i.Delivery.Folders, i.Delivery.Except}}
 }
 
 // cut selects and fetches the text. It returns the head at the time.

@@ -70,7 +70,7 @@ func TestFolder(t *testing.T) {
 				t.Fatalf("this test shows nothing:\n%s", all)
 			}
 			for _, anchor := range []*dag.TurnID{nil, &shop[1]} {
-				c, prompt := ask(task, anchor, issued.Delivery{Folder: "/home/u/shop"})
+				c, prompt := ask(task, anchor, issued.Delivery{Folders: issued.PackFolders("/home/u/shop")})
 				if strings.Contains(prompt, "bank") || !strings.Contains(prompt, "valid passwords") || !strings.Contains(prompt, "shop bug") || !strings.Contains(prompt, "no source") {
 					t.Errorf("anchor %v:\n%s", anchor, prompt)
 				}
@@ -83,7 +83,7 @@ func TestFolder(t *testing.T) {
 			if _, prompt := ask(task, nil, issued.Delivery{Except: issued.PackConversations(dag.ExternalConversationID("delivery", "shop"))}); strings.Contains(prompt, "valid passwords") || strings.Contains(prompt, "shop bug") || !strings.Contains(prompt, "merger team") {
 				t.Errorf("all but one conversation:\n%s", prompt)
 			}
-			if _, prompt := ask(task, nil, issued.Delivery{Folder: "/home/u"}); strings.Contains(prompt, "passwords.") {
+			if _, prompt := ask(task, nil, issued.Delivery{Folders: issued.PackFolders("/home/u")}); strings.Contains(prompt, "passwords.") {
 				t.Errorf("a folder above:\n%s", prompt)
 			}
 			must(k.Turns().Erase(ctx, tenant, shop[0], "asked for"))

@@ -158,17 +158,6 @@ func (g *gatherer) boundFacts(ctx context.Context, words *tenantWords) error {
 	})
 }
 
-// worksIn reports whether labels say that an agent worked in a folder.
-func worksIn(l retrieval.Labels, folder string) bool {
-	attrs := map[string]string{}
-	for _, key := range retrieval.LabelKeys {
-		if value, ok := l.Value(key); ok {
-			attrs[key] = value
-		}
-	}
-	return ingest.WorksIn(attrs, folder)
-}
-
 // fromTurns takes the candidates that are turns.
 func (g *gatherer) fromTurns(ctx context.Context, words *tenantWords, search *retrieval.Policy) error {
 	var cut *slice.Slice
@@ -183,8 +172,9 @@ func (g *gatherer) fromTurns(ctx context.Context, words *tenantWords, search *re
 	}
 	var wrong error
 	err := words.read(ctx, g.head, func(x *retrieval.Index) {
-		if g.folder != "" {
-			g.within = x.Conversations(func(l retrieval.Labels) bool { return worksIn(l, g.folder) })
+		if g.folders != "" {
+			held := ingest.HeldIn(g.folders.Unpack()...)
+			g.within = x.Conversations(func(l retrieval.Labels) bool { return held(l.Value) })
 		}
 		q := retrieval.Query{Text: g.asked.Task, AsOf: g.asOf, Within: g.within, Except: g.without}
 		if search.Dense.Embedder != retrieval.NoEmbedder {

@@ -132,12 +132,12 @@ func ask(ctx context.Context, k *kernel.Kernel, random *rand.Rand, ids []dag.Tur
 		of := []dag.TurnID{ids[at]}
 		_, err := k.Contexts().Assemble(ctx, tenant, kernel.ContextRequest{
 			Task: "The orders table and " + word(at), Anchor: &ids[len(ids)-1], Fit: 4000, NonEmpty: true,
-			Delivery: issued.Delivery{Recipient: issued.Recipient{Agent: "a", Session: fmt.Sprint(q), Event: "SessionStart"}, Folder: "/shop", TaskOf: issued.PackTurns(of)},
+			Delivery: issued.Delivery{Recipient: issued.Recipient{Agent: "a", Session: fmt.Sprint(q), Event: "SessionStart"}, Folders: "/shop", TaskOf: issued.PackTurns(of)},
 		})
 		return ignore(err, kernel.ErrNothing) // all conversations were concerned
 	case 1: // UserPromptSubmit
 		_, err := k.Contexts().Assemble(ctx, tenant, kernel.ContextRequest{
-			Task: "what about the orders table", Fit: 4000, NonEmpty: true, Delivery: issued.Delivery{Recipient: issued.Recipient{Agent: "a", Session: fmt.Sprint(q), Event: "UserPromptSubmit"}, Folder: "/shop"},
+			Task: "what about the orders table", Fit: 4000, NonEmpty: true, Delivery: issued.Delivery{Recipient: issued.Recipient{Agent: "a", Session: fmt.Sprint(q), Event: "UserPromptSubmit"}, Folders: "/shop"},
 		})
 		return ignore(err, kernel.ErrNothing)
 	case 2:

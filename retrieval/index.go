@@ -208,23 +208,48 @@ func (x *Index) Conversation(id dag.ConversationID, asOf dag.Seq) iter.Seq[*Turn
 	}
 }
 
-// Conversations returns the conversations whose first turn has labels that are wanted. It looks at every turn of the index once.
-func (x *Index) Conversations(wanted func(Labels) bool) map[dag.ConversationID]bool {
-	found := map[dag.ConversationID]bool{}
-	var seen []bool
-	for n := range x.turns.before(dag.MaxSeq) {
-		c := int(x.words.Conversation(int32(n)))
-		if c >= len(seen) {
-			seen = append(seen, make([]bool, c+1-len(seen))...)
+// A Conversation says when a conversation was held, and where.
+type Conversation struct {
+	ID     dag.ConversationID
+	First  Labels     // of its first turn
+	Last   dag.TurnID // the turn that was admitted last
+	LastAt dag.Time   // the latest time of its turns
+}
+
+// EachConversation calls fn with each conversation. It looks at every turn of the index once.
+func (x *Index) EachConversation(fn func(*Conversation)) {
+	type bounds struct {
+		first, last int32 // one more than the numbers of turns; 0: none
+		at          dag.Time
+	}
+	var all []bounds
+	for n := range int32(x.turns.before(dag.MaxSeq)) {
+		c := int(x.words.Conversation(n))
+		if c >= len(all) {
+			all = append(all, make([]bounds, c+1-len(all))...)
 		}
-		if seen[c] {
-			continue
+		at := x.turns.at(n).CreatedAt
+		if all[c].first == 0 {
+			all[c] = bounds{first: n + 1, at: at}
 		}
-		seen[c] = true
-		if t := x.turns.at(int32(n)); wanted(t.Labels) {
-			found[t.Conversation] = true
+		all[c].last, all[c].at = n+1, max(all[c].at, at)
+	}
+	for _, b := range all {
+		if b.first > 0 {
+			first := x.turns.at(b.first - 1)
+			fn(&Conversation{first.Conversation, first.Labels, x.turns.at(b.last - 1).ID, b.at})
 		}
 	}
+}
+
+// Conversations returns the conversations whose first turn has labels that are wanted.
+func (x *Index) Conversations(wanted func(Labels) bool) map[dag.ConversationID]bool {
+	found := map[dag.ConversationID]bool{}
+	x.EachConversation(func(c *Conversation) {
+		if wanted(c.First) {
+			found[c.ID] = true
+		}
+	})
 	return found
 }
 

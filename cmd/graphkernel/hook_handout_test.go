@@ -151,7 +151,7 @@ func TestHooksHandOut(t *testing.T) {
 	not := 0
 	for _, i := range list.Contexts {
 		switch {
-		case i.Recipient == nil || i.Folder == "":
+		case i.Recipient == nil || len(i.Folders) == 0:
 			t.Errorf("context %s names no session", i.SliceID)
 		case i.NotGiven != 0:
 			not++

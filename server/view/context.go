@@ -52,7 +52,7 @@ func Assemble(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.C
 
 // delivery reads for whom a context is made, and what bounds the choice.
 func delivery(in *api.ContextRequest) (d issued.Delivery, err error) {
-	d.Folder = in.Folder
+	d.Folders = issued.PackFolders(in.Folders...)
 	if in.Recipient != nil {
 		d.Recipient = issued.Recipient{Agent: in.Recipient.Agent, Session: in.Recipient.Session, Event: in.Recipient.Event}
 		if d.Recipient == (issued.Recipient{}) {

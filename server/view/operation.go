@@ -68,6 +68,7 @@ var (
 	ListErasures      = answered(api.ListErasures, listErasures)
 	ListHeldBack      = answered(api.ListHeldBack, listHeldBack)
 	ReleaseTurns      = answered(api.ReleaseTurns, releaseTurns)
+	ListFolders       = answered(api.ListFolders, listFolders)
 	ListConversations = answered(api.ListConversations, listConversations)
 	ListSlices        = answered(api.ListSlices, listSlices)
 	TurnHolding       = answered(api.TurnHolding, holding)
@@ -140,7 +141,7 @@ var (
 // names one, unless package mcp has a tool of that name which answers in its own way.
 func Operations() []Answered {
 	return []Answered{
-		GetTurn, ListTurns, LookUpTurns, ResolveTurn, EraseTurn, ListErasures, ListHeldBack, ReleaseTurns, TurnHolding, ListConversations, SearchTurns, EnrichHits, AssembleContext, ExplainContext, ReportNotGiven,
+		GetTurn, ListTurns, LookUpTurns, ResolveTurn, EraseTurn, ListErasures, ListHeldBack, ReleaseTurns, TurnHolding, ListFolders, ListConversations, SearchTurns, EnrichHits, AssembleContext, ExplainContext, ReportNotGiven,
 		PreviewSlice, ExplainCut, ListSlices, GetSlice, EraseTask, ExplainTurn, ListPolicies, GetPolicy,
 		ListFacts, RetractFacts, FactsHistory, TraverseKnowledge, FindPaths, CountKnowledge, KnowledgeSince, ListAliases,
 		ListKeys, CreateKey, RevokeKey,

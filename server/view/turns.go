@@ -181,6 +181,23 @@ func listConversations(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant,
 	return w, nil
 }
 
+func listFolders(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.FolderQuery) (w api.Folders, err error) {
+	list, err := k.Turns().Folders(ctx, tenant)
+	if err != nil {
+		return w, err
+	}
+	w.Total, w.Folders = len(list), []api.Folder{}
+	for _, f := range list[:min(len(list), cmp.Or(in.Limit, 1000))] {
+		folder := api.Folder{Folder: f.Path, Digest: f.Digest, Conversations: f.Conversations, LastAt: f.LastAt.String()}
+		for i := range f.Newest {
+			c := &f.Newest[i]
+			folder.Newest = append(folder.Newest, api.Held{Conversation: c.ID.String(), LastAt: c.LastAt.String(), Turn: c.Last.String()})
+		}
+		w.Folders = append(w.Folders, folder)
+	}
+	return w, nil
+}
+
 func conversationsByID(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.Paging) (list []store.Conversation, next string, err error) {
 	var after dag.ConversationID
 	if in.After != "" {

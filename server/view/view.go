@@ -82,7 +82,7 @@ func Issued(i *issued.Record) api.Issued {
 		Number: i.Number, SliceID: string(p.SliceID), Anchor: p.Anchor.String(), PolicyID: string(p.PolicyID),
 		PolicyParamsHash: p.PolicyParamsHash.String(), GraphSnapshotHash: p.GraphSnapshotHash.String(), SchemaVersion: p.SchemaVersion,
 		AsOf: uint64(i.AsOf), KeyID: i.KeyID, Token: i.Token, BundleSHA256: i.Bundle.String(), IssuedAt: i.At.String(), Leaf: i.Leaf, By: i.By,
-		Folder: i.Delivery.Folder, NotGiven: uint64(i.NotGiven),
+		Folders: i.Delivery.Folders.Unpack(), NotGiven: uint64(i.NotGiven),
 	}
 	if to := i.Delivery.Recipient; to != (issued.Recipient{}) {
 		w.Recipient = &api.Recipient{Agent: to.Agent, Session: to.Session, Event: to.Event}

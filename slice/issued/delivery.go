@@ -14,9 +14,9 @@ import (
 // that the task quotes. The record of the context has it. The zero value is a context that somebody asked for without a hook.
 type Delivery struct {
 	Recipient
-	Folder string        // only conversations that were held in this folder were chosen from; "": all
-	Except Conversations // no turns of these conversations were chosen from
-	TaskOf Turns         // the turns whose words the task has, as far as the caller named them
+	Folders Folders       // only conversations that were held in these folders were chosen from; "": all
+	Except  Conversations // no turns of these conversations were chosen from
+	TaskOf  Turns         // the turns whose words the task has, as far as the caller named them
 }
 
 // A Recipient names a session of an agent, and the agent's event at which a hook handed it a context, in the words of the
@@ -27,6 +27,7 @@ type Recipient struct{ Agent, Session, Event string }
 const (
 	MaxRecipient = 200
 	MaxFolder    = 4096
+	MaxFolders   = 200
 	MaxTaskOf    = 100
 	MaxExcept    = 1000
 )
@@ -40,8 +41,14 @@ func (d *Delivery) Check() error {
 			}
 		}
 	}
-	if !isLine(d.Folder, MaxFolder) {
-		return fmt.Errorf("%w: the folder is %.80q, want at most %d bytes of UTF-8 without control characters", dag.ErrForm, d.Folder, MaxFolder)
+	folders := d.Folders.Unpack()
+	for _, f := range folders {
+		if f == "" || !isLine(f, MaxFolder) {
+			return fmt.Errorf("%w: a folder is %.80q, want 1 to %d bytes of UTF-8 without control characters", dag.ErrForm, f, MaxFolder)
+		}
+	}
+	if len(folders) > MaxFolders || d.Folders != PackFolders(folders...) {
+		return fmt.Errorf("%w: a context is chosen from at most %d folders, each once, ascending", dag.ErrForm, MaxFolders)
 	}
 	if n := len(d.TaskOf.Unpack()); d.TaskOf != "" && n == 0 || n > MaxTaskOf {
 		return fmt.Errorf("%w: a task is made of at most %d turns, by ascending id", dag.ErrForm, MaxTaskOf)
@@ -50,6 +57,22 @@ func (d *Delivery) Check() error {
 		return fmt.Errorf("%w: a context leaves out at most %d conversations, by ascending id", dag.ErrForm, MaxExcept)
 	}
 	return nil
+}
+
+// Folders are folders as transcripts spell them, ascending, each on a line.
+type Folders string
+
+// PackFolders packs folders, each once, in any order.
+func PackFolders(folders ...string) Folders {
+	return Folders(strings.Join(slices.Compact(slices.Sorted(slices.Values(folders))), "\n"))
+}
+
+// Unpack returns the folders; none of the zero value.
+func (f Folders) Unpack() []string {
+	if f == "" {
+		return nil
+	}
+	return strings.Split(string(f), "\n")
 }
 
 // Conversations are the ids of conversations, ascending, 16 bytes each.

@@ -27,7 +27,7 @@ func (r *Record) appendExtension(dst []byte) []byte {
 	text("agent", d.Agent)
 	text("event", d.Event)
 	text("except", hex.EncodeToString([]byte(d.Except)))
-	text("folder", d.Folder)
+	text("folder", string(d.Folders))
 	number := func(key string, n uint64) {
 		if n != 0 {
 			w.Key(key)
@@ -59,7 +59,7 @@ func (r *Record) readExtension(written []byte) error {
 	d.Agent, d.Event = text("agent"), text("event")
 	except, wrong := hex.DecodeString(text("except"))
 	d.Except = Conversations(except)
-	d.Folder = text("folder")
+	d.Folders = Folders(text("folder"))
 	number := func(key string, most uint64) uint64 {
 		if v := c.Optional(key); v != nil {
 			return v.Uint(most)

@@ -584,7 +584,7 @@ ContextRequest = TypedDict(
         "budget": "NotRequired[int]",
         "except": "NotRequired[list[str]]",
         "fit": "NotRequired[int]",
-        "folder": "NotRequired[str]",
+        "folders": "NotRequired[list[str]]",
         "format": "NotRequired[Literal['bundle', 'markdown', 'xml', 'text', 'openai', 'anthropic', 'json']]",
         "non_empty": "NotRequired[bool]",
         "policy": "NotRequired[str]",
@@ -936,6 +936,24 @@ class Feature(TypedDict):
     """In millionths."""
 
 
+class Folder(TypedDict):
+    conversations: int
+    digest: NotRequired[str]
+    """The SHA-256 of the path, where that is all there is."""
+    folder: NotRequired[str]
+    """Absent where only its digest is known, as of Gemini CLI."""
+    last_at: str
+    """When something was said there last."""
+    newest: list[Held]
+    """The conversations in which something was said last, up to 5, the newest first."""
+
+
+class Folders(TypedDict):
+    folders: list[Folder]
+    total: int
+    """How many there are."""
+
+
 class Found(TypedDict):
     approximate: NotRequired[bool]
     """A graph of vectors was walked, since there are many, and turns may have been missed. A search with as_of compares all."""
@@ -964,6 +982,14 @@ class GrowthStep(TypedDict):
 class Health(TypedDict):
     checks: NotRequired[dict[str, str]]
     status: Literal["ok", "starting", "unavailable", "stopping"]
+
+
+class Held(TypedDict):
+    conversation: str
+    last_at: str
+    """The latest time of its turns."""
+    turn: str
+    """The turn that was admitted last."""
 
 
 class HeldBack(TypedDict):
@@ -1131,8 +1157,8 @@ class Issued(TypedDict):
     bundle_sha256: str
     by: NotRequired[str]
     """Who was handed it first. Absent if that was not recorded."""
-    folder: NotRequired[str]
-    """Only conversations that were held in this folder were chosen from."""
+    folders: NotRequired[list[str]]
+    """Only conversations that were held in these folders were chosen from."""
     graph_snapshot_hash: str
     holds: NotRequired[int]
     """How many facts a slice of facts holds, or turns a context shows or a slice of turns holds; of these only if they were counted."""
@@ -2842,6 +2868,15 @@ class Operations:
             last, after = after, page.get("next")
             if not after or after == last:
                 return
+
+    def list_folders(self, *, limit: int | None = None) -> Folders:
+        """List the folders in which agents worked.
+
+        Folders as the first turns of conversations spell them, that in which
+        something was said last first, and the last conversations of each. Bring them
+        to the `folders` of a context to choose from one project alone.
+        """
+        return self._transport.json("GET", "/api/folders", query={"limit": limit})
 
     def list_held_back(self, *, after: str | None = None, limit: int | None = None) -> HeldBackTurns:
         """List turns whose text was held back, since it was erased under another id.

@@ -574,8 +574,8 @@ export interface ContextRequest {
   except?: string[];
   /** The most bytes that the prompt may have: the budget is lowered until it does. */
   fit?: number;
-  /** Choose only from conversations that were held in this folder, as their first turn spells it. */
-  folder?: string;
+  /** Choose only from conversations that were held in these folders, up to 200, as their first turns spell them. */
+  folders?: string[];
   /** bundle is evidence; the others are prompts. markdown if left out. */
   format?: "bundle" | "markdown" | "xml" | "text" | "openai" | "anthropic" | "json";
   /** A context in which nothing was chosen is an error, not_found, and is not recorded. */
@@ -928,6 +928,24 @@ export interface Feature {
   value: number;
 }
 
+export interface Folder {
+  conversations: number;
+  /** The SHA-256 of the path, where that is all there is. */
+  digest?: string;
+  /** Absent where only its digest is known, as of Gemini CLI. */
+  folder?: string;
+  /** When something was said there last. */
+  last_at: string;
+  /** The conversations in which something was said last, up to 5, the newest first. */
+  newest: Held[];
+}
+
+export interface Folders {
+  folders: Folder[];
+  /** How many there are. */
+  total: number;
+}
+
 export interface Found {
   /** A graph of vectors was walked, since there are many, and turns may have been missed. A search with as_of compares all. */
   approximate?: boolean;
@@ -956,6 +974,14 @@ export interface GrowthStep {
 export interface Health {
   checks?: Record<string, string>;
   status: "ok" | "starting" | "unavailable" | "stopping";
+}
+
+export interface Held {
+  conversation: string;
+  /** The latest time of its turns. */
+  last_at: string;
+  /** The turn that was admitted last. */
+  turn: string;
 }
 
 export interface HeldBack {
@@ -1123,8 +1149,8 @@ export interface Issued {
   bundle_sha256: string;
   /** Who was handed it first. Absent if that was not recorded. */
   by?: string;
-  /** Only conversations that were held in this folder were chosen from. */
-  folder?: string;
+  /** Only conversations that were held in these folders were chosen from. */
+  folders?: string[];
   graph_snapshot_hash: string;
   /** How many facts a slice of facts holds, or turns a context shows or a slice of turns holds; of these only if they were counted. */
   holds?: number;
@@ -2934,6 +2960,17 @@ export class Operations {
       if (!page.next || page.next === after) return;
       after = page.next;
     }
+  }
+
+  /**
+   * List the folders in which agents worked.
+   *
+   * Folders as the first turns of conversations spell them, that in which
+   * something was said last first, and the last conversations of each. Bring them
+   * to the `folders` of a context to choose from one project alone.
+   */
+  listFolders(query: { "limit"?: number } = {}): Promise<Folders> {
+    return this.transport.json("GET", `/api/folders`, { query });
   }
 
   /**

@@ -68,7 +68,7 @@ asked as before. If the call cannot be judged, the exit code is 2, which blocks 
 			if e == nil || f.context == "" {
 				return a.IO.Print(struct{}{}, func(io.Writer) {}) // the agent is told nothing
 			}
-			return tell(c.Context(), a, e, policy.ID(f.context))
+			return tell(c.Context(), a, spool, e, policy.ID(f.context))
 		},
 	}
 	c.Flags().StringVar(&f.context, "context", "", "answer with a context that is chosen by this policy")

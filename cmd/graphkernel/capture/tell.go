@@ -23,7 +23,7 @@ import (
 )
 
 // tell answers an event with a context. An agent that gets none goes on without.
-func tell(ctx context.Context, a *cli.App, e *capture.Event, id policy.ID) error {
+func tell(ctx context.Context, a *cli.App, spool *capture.Spool, e *capture.Event, id policy.ID) error {
 	ctx, cancel := context.WithTimeout(ctx, contextDeadline)
 	defer cancel()
 	if e.Name != capture.SessionStart && e.Name != capture.UserPromptSubmit {
@@ -31,7 +31,7 @@ func tell(ctx context.Context, a *cli.App, e *capture.Event, id policy.ID) error
 	}
 	quiet := a.IO.Quiet
 	a.IO.Quiet = true // some agents show what a hook says beside its answer
-	err := giveContext(ctx, a, e, id)
+	err := giveContext(ctx, a, spool, e, id)
 	a.IO.Quiet = quiet
 	if err != nil && !errors.Is(err, cli.ErrNoStore) {
 		a.IO.Note("graphkernel: the session goes on without a context: %v", err)
@@ -49,7 +49,7 @@ const marksRoom = 300
 const reportDeadline = 2 * time.Second
 
 // giveContext has a context assembled and writes it. Nothing is written where there is nothing to choose from.
-func giveContext(ctx context.Context, a *cli.App, e *capture.Event, id policy.ID) error {
+func giveContext(ctx context.Context, a *cli.App, spool *capture.Spool, e *capture.Event, id policy.ID) error {
 	ring, err := a.Signing.RingToSign()
 	if err != nil {
 		return err
@@ -58,7 +58,7 @@ func giveContext(ctx context.Context, a *cli.App, e *capture.Event, id policy.ID
 		return fmt.Errorf("the event has no session_id, which the record of a context names")
 	}
 	return a.Stores.WithKernel(ctx, ring, func(s *cli.Session) error {
-		r, err := requestFor(ctx, s, e)
+		r, err := requestFor(ctx, s, spool, e)
 		if err != nil || r == nil {
 			return err
 		}
@@ -96,25 +96,32 @@ func framed(b *contexts.Bundle) string {
 }
 
 // requestFor returns the request that answers an event, nil if there is nothing to ask for. A context is chosen from sessions that were held in the
-// folder of the event alone. A prompt is told nothing of its own session, which the agent knows; a session that goes on begins with its own last turns.
-func requestFor(ctx context.Context, s *cli.Session, e *capture.Event) (*client.ContextRequest, error) {
+// project of the event's folder alone. A prompt is told nothing of its own session, which the agent knows; a session that goes on begins with its own last turns.
+func requestFor(ctx context.Context, s *cli.Session, spool *capture.Spool, e *capture.Event) (*client.ContextRequest, error) {
+	if e.Name == capture.UserPromptSubmit && strings.TrimSpace(e.Prompt) == "" {
+		return nil, nil
+	}
+	held, err := heldIn(ctx, s, spool, filepath.Clean(e.Folder))
+	if err != nil || held == nil {
+		return nil, err
+	}
 	own := ingest.SessionConversation(string(e.Agent), e.Session)
 	r := &client.ContextRequest{
 		Format: contexts.Markdown, Fit: MaxContext - marksRoom, NonEmpty: true,
-		Delivery: issued.Delivery{Recipient: issued.Recipient{Agent: string(e.Agent), Session: e.Session, Event: e.Name}, Folder: filepath.Clean(e.Folder)},
+		Delivery: issued.Delivery{Recipient: issued.Recipient{Agent: string(e.Agent), Session: e.Session, Event: e.Name}, Folders: held.folders},
 	}
 	if e.Name == capture.UserPromptSubmit {
 		r.Task, r.Delivery.Except = e.Prompt, issued.PackConversations(own)
-		if strings.TrimSpace(r.Task) == "" {
-			return nil, nil
-		}
 		return r, nil
 	}
 	if e.Source != "resume" && e.Source != "compact" {
 		r.Delivery.Except = issued.PackConversations(own)
 	}
-	of, err := lately(ctx, s, r.Delivery)
+	of, err := held.lately(ctx, s, r.Delivery.Except)
 	if err != nil || of == nil {
+		return nil, err
+	}
+	if r.AsOf, err = s.Head(ctx); err != nil { // and not the anchor's: what was said elsewhere in the project since, and imported, counts
 		return nil, err
 	}
 	r.Anchor, r.Task = &of.last, strings.Join(of.prompts, "\n")
@@ -123,46 +130,74 @@ func requestFor(ctx context.Context, s *cli.Session, e *capture.Event) (*client.
 	return r, nil
 }
 
-// recentSessions bounds how many conversations are looked at for one of the same project.
-const recentSessions = 50
-
 // aboutSessions is how many of a project's last sessions say what a new one may be about.
 const aboutSessions = 5
 
-// A recent holds the last turn of a folder and the first prompts of its last sessions.
+// A project has the sessions that were held in the folders of one project.
+type project struct {
+	folders issued.Folders
+	newest  []api.Held // the last sessions, the newest first
+}
+
+// heldIn returns the project of a folder; nil if no session was held there.
+func heldIn(ctx context.Context, s *cli.Session, spool *capture.Spool, folder string) (*project, error) {
+	list, err := cli.Do(ctx, s, view.ListFolders, api.FolderQuery{Limit: mostFolders})
+	if err != nil {
+		return nil, err
+	}
+	of, err := spool.Project(folder)
+	if err != nil {
+		return nil, err
+	}
+	names := of.Spellings(ctx)
+	names = names[:min(len(names), mostSpellings)]
+	digests := ingest.HeldIn(names...)
+	p := &project{}
+	for _, f := range list.Folders {
+		has := f.Folder != "" && len(names) < issued.MaxFolders && of.Has(ctx, f.Folder)
+		if has && !slices.Contains(names, f.Folder) {
+			names = append(names, f.Folder)
+		}
+		if has || f.Folder == "" && digests(func(key string) (string, bool) { return f.Digest, key == ingest.AttrFolderDigest }) {
+			p.newest = append(p.newest, f.Newest...)
+		}
+	}
+	if len(p.newest) == 0 {
+		return nil, nil
+	}
+	slices.SortStableFunc(p.newest, func(a, b api.Held) int { return strings.Compare(b.LastAt, a.LastAt) }) // times have one spelling, which sorts as they do
+	p.folders = issued.PackFolders(names...)
+	return p, nil
+}
+
+// Bounds of the folders that are compared, and of the spellings that the spool knows for one project. A context has room for more folders than these: those in
+// which something was said last.
+const (
+	mostFolders   = 2000
+	mostSpellings = 50
+)
+
+// A recent holds the last turn of a project and the first prompts of its last sessions.
 type recent struct {
 	last    dag.TurnID   // of the newest session there
 	prompts []string     // the first of each of the last sessions there
 	from    []dag.TurnID // the turns that the prompts are the beginnings of
 }
 
-// lately returns the recent turns of the folder of a delivery, without the conversations that it excepts; nil if there are none.
-func lately(ctx context.Context, s *cli.Session, to issued.Delivery) (*recent, error) {
-	list, err := s.Conversations(ctx)
-	if err != nil {
-		return nil, err
-	}
-	cli.ByLast(list)
-	var found *recent
-	for i, c := range list[:min(len(list), recentSessions)] {
-		if slices.ContainsFunc(to.Except.Unpack(), func(id dag.ConversationID) bool { return id.String() == c.ID }) {
-			continue
-		}
-		first, err := s.TurnAfter(ctx, c.ID, 0, "")
-		if err != nil {
-			return nil, err
-		}
-		if first == nil || !ingest.WorksIn(first.Attrs, to.Folder) {
+// lately returns the recent turns of the project, without some conversations; nil if there are none.
+func (p *project) lately(ctx context.Context, s *cli.Session, except issued.Conversations) (found *recent, err error) {
+	for _, h := range p.newest {
+		if slices.ContainsFunc(except.Unpack(), func(id dag.ConversationID) bool { return id.String() == h.Conversation }) {
 			continue
 		}
 		if found == nil {
-			newest, err := s.TurnAfter(ctx, c.ID, dag.Seq(list[i].Last)-1, "")
-			if err != nil || newest == nil {
+			last, err := dag.ParseTurnID(h.Turn)
+			if err != nil {
 				return nil, err
 			}
-			found = &recent{last: newest.ID}
+			found = &recent{last: last}
 		}
-		prompt, err := cli.FirstPrompt(ctx, s, c.ID)
+		prompt, err := cli.FirstPrompt(ctx, s, h.Conversation)
 		if err != nil {
 			return nil, err
 		}

@@ -60,7 +60,7 @@ At its end, as JSON:
 					}
 					opts.LeaveOut = left.Reason
 					report, err := s.Turns.Import(ctx, []string{path}, opts)
-					return report.Admitted, err
+					return report.Admitted, errors.Join(err, left.Learn(ctx))
 				}}
 				err := w.look(c.Context())
 				if !once && err == nil {

@@ -58,7 +58,9 @@ type Taken struct{ Sessions, Turns int }
 // there is waited for, and so is a last message that it does not show, for capture.Patience: a session in which nothing was said never
 // has a transcript.
 func TakeIn(ctx context.Context, spool *capture.Spool, s *Session, screen *secrets.Screen, now time.Time) (done Taken, err error) {
+	var folders []string
 	err = spool.Take(ctx, now, func(session *capture.Session) (bool, error) {
+		folders = append(folders, session.Folder)
 		waited := now.Sub(session.Since) > capture.Patience
 		if _, err := os.Stat(session.Transcript); errors.Is(err, fs.ErrNotExist) {
 			return waited, nil
@@ -76,7 +78,7 @@ func TakeIn(ctx context.Context, spool *capture.Spool, s *Session, screen *secre
 		}
 		return shows(ctx, session)
 	})
-	return done, err
+	return done, errors.Join(err, spool.Learn(ctx, folders...))
 }
 
 // shows reports whether a transcript has the messages that the agent told a hook. It may be written later than the hook is called.

@@ -1,7 +1,10 @@
 package cli
 
 import (
+	"context"
+	"maps"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -22,16 +25,18 @@ const leastPrefix = 4
 // A LeavingOut says which conversations an import leaves out, and counts them.
 type LeavingOut struct {
 	set     capture.Settings
-	named   []string       // values of --skip
-	matched []bool         // parallel to named
-	counted map[string]int // conversations that were left out, by the word for it
-	folders map[string]int // those of a folder, by the folder of the list
+	named   []string        // values of --skip
+	matched []bool          // parallel to named
+	counted map[string]int  // conversations that were left out, by the word for it
+	folders map[string]int  // those of a folder, by the folder of the list
+	spool   *capture.Spool  // nil: there is none
+	seen    map[string]bool // folders of conversations that were not left out
 }
 
 // LeavingOut reads which folders capture leaves out for the store that the settings name, unless all of them are to be taken. Conversations that
 // are named are left out, too.
 func (s *Settings) LeavingOut(named []string, allFolders bool) (*LeavingOut, error) {
-	l := &LeavingOut{named: named, matched: make([]bool, len(named)), counted: map[string]int{}, folders: map[string]int{}}
+	l := &LeavingOut{named: named, matched: make([]bool, len(named)), counted: map[string]int{}, folders: map[string]int{}, seen: map[string]bool{}}
 	for _, value := range named {
 		if _, err := path.Match(value, ""); err != nil {
 			return nil, Usagef("--skip is %q, which is no pattern: a bracket is not closed", value)
@@ -41,7 +46,10 @@ func (s *Settings) LeavingOut(named []string, allFolders bool) (*LeavingOut, err
 		}
 	}
 	spool, err := s.Spool()
-	if err != nil || allFolders { // without a home folder there is no list, and what else is wrong the store will say
+	if err != nil { // without a home folder there is no list, and what else is wrong the store will say
+		return l, nil
+	}
+	if l.spool = spool; allFolders {
 		return l, nil
 	}
 	if l.set, err = spool.Settings(); err != nil {
@@ -70,11 +78,26 @@ func (l *LeavingOut) Reason(session string, first *dag.Draft) string {
 		return l.folder(folder)
 	}
 	for _, folder := range l.set.LeaveOut { // Gemini CLI writes a digest of the folder
-		if ingest.WorksIn(first.Attrs, folder) {
+		spellings := []string{folder}
+		if real, err := filepath.EvalSymlinks(folder); err == nil {
+			spellings = append(spellings, real)
+		}
+		if ingest.HeldIn(spellings...)(func(key string) (string, bool) { v, ok := first.Attrs[key]; return v, ok }) {
 			return l.folder(folder)
 		}
 	}
+	if at := first.Attrs[ingest.AttrFolder]; at != "" {
+		l.seen[at] = true
+	}
 	return ""
+}
+
+// Learn notes in the spool what the folders of the conversations are that were taken, see [capture.Spool.Learn].
+func (l *LeavingOut) Learn(ctx context.Context) error {
+	if l.spool == nil {
+		return nil
+	}
+	return l.spool.Learn(ctx, slices.Collect(maps.Keys(l.seen))...)
 }
 
 func (l *LeavingOut) folder(folder string) string {

@@ -241,6 +241,9 @@ func importPaths(a *cli.App, c *cobra.Command, paths []string, im *importing) er
 		opts.Progress = bar.Update
 		report, err := s.Turns.Import(c.Context(), paths, opts)
 		bar.Stop()
+		if err == nil {
+			err = left.Learn(c.Context())
+		}
 		result := importResult(&report, left)
 		warnUnmatched(a, left)
 		if err == nil {

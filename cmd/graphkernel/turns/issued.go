@@ -260,8 +260,8 @@ func showIssued(a *cli.App, c *cobra.Command, of issuedCommand, name string) err
 			if to := i.Recipient; to != nil {
 				line("made for", "%s session %s, at %s", render.Visible(to.Agent), render.Visible(to.Session), render.Visible(to.Event))
 			}
-			if i.Folder != "" {
-				line("chosen from", "conversations held in %s", render.Visible(i.Folder))
+			if len(i.Folders) > 0 {
+				line("chosen from", "conversations held in %s", render.Visible(strings.Join(i.Folders, ", ")))
 			}
 			if i.NotGiven != 0 {
 				line("not given", "it did not reach the session, as number %d says", i.NotGiven)

@@ -1,0 +1,7 @@
+package project
+
+// What tests of the package look at.
+var (
+	OriginURL    = originURL
+	NormalOrigin = normalOrigin
+)

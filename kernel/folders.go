@@ -1,0 +1,80 @@
+package kernel
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/ingest"
+	"github.com/graphkernel/graphkernel/retrieval"
+)
+
+// MaxNewest bounds the conversations that are listed of a folder.
+const MaxNewest = 5
+
+// A Folder is a folder in which agents worked, as the first turns of conversations spell it.
+type Folder struct {
+	Path          string // "" where only its digest is known, as of Gemini CLI
+	Digest        string // the SHA-256 of the path in hexadecimal digits, where that is all there is
+	Conversations int
+	LastAt        dag.Time                 // when something was said there last
+	Newest        []retrieval.Conversation // those in which something was said last, up to MaxNewest, the newest first
+}
+
+// Folders lists the folders in which agents worked, the one in which something was said last first. Conversations without a folder, or whose first turn was erased, are not among them. It reads the index of
+// search, which it brings up to date.
+func (k Turns) Folders(ctx context.Context, tenant dag.Tenant) (list []Folder, err error) {
+	ctx, observed := k.observe(ctx, "folders")
+	defer func() { observed(err) }()
+	return steady(k.engine, func(c *cache) ([]Folder, error) { return c.folders(ctx, tenant) })
+}
+
+func (c *cache) folders(ctx context.Context, tenant dag.Tenant) ([]Folder, error) {
+	head, err := c.store.Head(ctx, tenant)
+	if err != nil || head == 0 {
+		return nil, err
+	}
+	registered, err := c.policies.get(ctx, tenant, retrieval.PolicyID)
+	if err != nil {
+		return nil, err
+	}
+	p, err := retrieval.PolicyOf(registered)
+	if err != nil {
+		return nil, err
+	}
+	words, err := c.tenants.of(tenant).words.of(&p)
+	if err != nil {
+		return nil, err
+	}
+	of := map[[2]string][]retrieval.Conversation{}
+	err = words.read(ctx, head, func(x *retrieval.Index) {
+		x.EachConversation(func(c *retrieval.Conversation) {
+			path, _ := c.First.Value(ingest.AttrFolder)
+			digest := ""
+			if path == "" {
+				digest, _ = c.First.Value(ingest.AttrFolderDigest)
+			}
+			if path != "" || digest != "" {
+				key := [2]string{path, digest}
+				of[key] = append(of[key], *c)
+			}
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	list := make([]Folder, 0, len(of))
+	for key, all := range of {
+		slices.SortFunc(all, func(a, b retrieval.Conversation) int {
+			return cmp.Or(cmp.Compare(b.LastAt, a.LastAt), bytes.Compare(a.ID[:], b.ID[:]))
+		})
+		f := Folder{Path: key[0], Digest: key[1], Conversations: len(all), LastAt: all[0].LastAt, Newest: all[:min(len(all), MaxNewest)]}
+		list = append(list, f)
+	}
+	slices.SortFunc(list, func(a, b Folder) int {
+		return cmp.Or(cmp.Compare(b.LastAt, a.LastAt), cmp.Compare(a.Path, b.Path), cmp.Compare(a.Digest, b.Digest))
+	})
+	return list, nil
+}
