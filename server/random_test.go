@@ -225,6 +225,11 @@ func TestRandom(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	copied := turn(51) // of the text of an erased turn, so it is held back
+	copied["content"], copied["created_at"], copied["role"] = turn(50)["content"], turn(50)["created_at"], turn(50)["role"]
+	s.expect(200, question{op: "admitTurns", key: s.admin(), body: map[string]any{"turns": []any{turn(50)}}})
+	s.expect(200, question{op: "eraseTurn", key: s.admin(), path: map[string]string{"id": turnID(50)}, body: api.ErasureRequest{Reason: "asked for"}})
+	s.expect(200, question{op: "admitTurns", key: s.admin(), body: map[string]any{"turns": []any{copied}}})
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	g := &generator{Rand: rand.New(rand.NewPCG(seed, 3)), known: map[string][]string{
@@ -248,6 +253,7 @@ func TestRandom(t *testing.T) {
 	whole := map[string]any{ // of which hardly anything can be drawn member by member
 		"importPersona":    api.PersonaImport{Space: "acme/s", Envelope: persona.Envelope, Signers: []string{s.identity.Attestations(tenantA)[0].Key.String()}},
 		"unarchiveBeliefs": api.UnarchiveRequest{Document: `{"form":"gkarchive/1","space":"acme/s","tenant":"` + string(tenantA) + `"}` + "\n"},
+		"releaseTurns":     api.TurnIDs{IDs: []dag.TurnID{mustTurn(t, 51)}},
 		"abstractBeliefs":  api.AbstractionRequest{Space: "acme/undrawn", From: []string{"kref://acme/undrawn/made.fact"}, Statements: []api.BeliefStatement{{Subject: "people", Predicate: "know", Object: "people"}}, Specificity: 400_000},
 	}
 	statuses := map[string]map[int]int{}
