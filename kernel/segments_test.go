@@ -111,8 +111,15 @@ func segmented(t *testing.T, s store.Store, p policy.ID, rounds int, kept ...seg
 		}
 		ask := []*kernel.Kernel{k, other}[r.IntN(2)]
 		must(ask.Turns().Search(ctx, tenant, kernel.SearchRequest{Policy: p, Query: retrieval.Query{Text: "deploy", Limit: 3}}))
-		for range r.IntN(4) {
+		erasures := r.IntN(4)
+		if round == rounds-1 {
+			erasures++
+		}
+		for n := range erasures {
 			id := ids[r.IntN(len(ids))]
+			if round == rounds-1 && n == erasures-1 { // one that is in a segment for sure
+				id = ids[slices.IndexFunc(ids, func(id dag.TurnID) bool { return !erased[id] })]
+			}
 			again := erased[id] // then the segments were derived anew without it
 			before := len(snapshotsOf(t, s))
 			must([]*kernel.Kernel{k, other}[r.IntN(2)].Turns().Erase(ctx, tenant, id, "asked to"))
