@@ -77,13 +77,18 @@ func TestAnswers(t *testing.T) {
 		{capture.Codex, "PreToolUse", "", `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"<a>"}}`},
 		{capture.Gemini, "BeforeTool", "", `{"decision":"deny","reason":"<a>"}`},
 	} {
-		e, err := capture.ReadEvent(c.agent, strings.NewReader(`{"hook_event_name":"`+c.event+`"}`))
+		in := `{"hook_event_name":"` + c.event + `","tool_name":"t"}`
+		e, err := capture.ReadEvent(c.agent, strings.NewReader(in))
 		if err != nil {
 			t.Fatal(err)
 		}
 		want, answer := c.context, e.Context
 		if c.denial != "" {
-			want, answer = c.denial, e.Denial
+			call, err := capture.ReadCall(c.agent, strings.NewReader(in))
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, answer = c.denial, call.Denial
 		}
 		if got, err := answer("<a>"); err != nil || string(got) != want+"\n" {
 			t.Errorf("%s, %s: %s, %v, want %s", c.agent, c.event, got, err, want)
@@ -99,7 +104,7 @@ func TestLastMessage(t *testing.T) {
 		capture.Gemini:     `{"hook_event_name":"AfterAgent","prompt_response":"Done."}`,
 	} {
 		e, err := capture.ReadEvent(agent, strings.NewReader(in))
-		if err != nil || e.Name != capture.Stop || e.LastMessage != "Done." || e.Response != "" {
+		if err != nil || e.Name != capture.Stop || e.LastMessage != "Done." {
 			t.Errorf("%s: %+v, %v", agent, e, err)
 		}
 	}
