@@ -132,3 +132,27 @@ func TestSettingsFile(t *testing.T) {
 		}
 	}
 }
+
+// TestHooksOff finds the switch by which each agent calls no hooks.
+func TestHooksOff(t *testing.T) {
+	for _, c := range []struct {
+		agent          capture.Agent
+		settings, want string
+	}{
+		{capture.ClaudeCode, `{"disableAllHooks":true}`, "disableAllHooks: true"},
+		{capture.ClaudeCode, `{"disableAllHooks":false}`, ""},
+		{capture.ClaudeCode, `{"disableAllHooks":null}`, ""},
+		{capture.ClaudeCode, `{"disableAllHooks":"true"}`, ""},
+		{capture.ClaudeCode, `{`, ""},
+		{capture.ClaudeCode, ``, ""},
+		{capture.Gemini, `{"hooksConfig":{"enabled":false}}`, "hooksConfig.enabled: false"},
+		{capture.Gemini, `{"tools":{"enableHooks":false}}`, "tools.enableHooks: false"},
+		{capture.Gemini, `{"hooksConfig":{"enabled":true},"tools":[]}`, ""},
+		{capture.Gemini, `{"disableAllHooks":true}`, ""},
+		{capture.Codex, `{"hooks":{}}`, ""},
+	} {
+		if got := capture.HooksOff(c.agent, []byte(c.settings)); got != c.want {
+			t.Errorf("%s %s: %q, want %q", c.agent, c.settings, got, c.want)
+		}
+	}
+}

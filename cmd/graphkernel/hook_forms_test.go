@@ -96,3 +96,55 @@ func TestUnreadIsSaid(t *testing.T) {
 		}
 	}
 }
+
+// TestDoctorTries makes sure that doctor says that hooks are switched off, wherever the agent's settings say so, and why a context would be refused now: there is no key or no
+// such policy, or the identity signed the history of another store.
+func TestDoctorTries(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	session := filepath.Join(folder, "a.jsonl")
+	line := `{"parentUuid":null,"isSidechain":false,"cwd":"/s","sessionId":"3f3af1ec-ebbd-4410-ab41-7ec0d27bbfcb","type":"user","message":{"role":"user","content":"hello there"},"uuid":"f64551fc-d6f0-4823-8b87-971cfb914464","timestamp":"2026-03-01T10:00:01Z"}`
+	if err := os.WriteFile(session, []byte(line+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	settings := filepath.Join(folder, "settings")
+	gk := func(args ...string) outcome {
+		t.Helper()
+		c := append([]string{"-c", `CLAUDE_CONFIG_DIR="$0" exec "$@"`, settings, "graphkernel"}, args...)
+		return hooked(t, folder, "", "sh", c...)
+	}
+	says := func(what string, args ...string) {
+		t.Helper()
+		if got := gk(append(args, "doctor")...); !strings.Contains(got.stdout, what) {
+			t.Errorf("%v: %s\nwant %q", args, got.stdout, what)
+		}
+	}
+	if err := os.MkdirAll(settings, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	gk("import", session)
+	gk("setup", "claude-code", "--yes", "--context", "context@1")
+	says("there is no key to sign it with")
+	gk("keys", "init")
+	says("contexts would be given by context@1")
+	gk("identity", "init", "--name", "kernel.example")
+	gk("context", "hello")
+	gk("log", "checkpoint")
+	says("contexts would be given by context@1")
+	other := "sqlite:" + filepath.Join(folder, "other.db")
+	gk("--store", other, "import", session)
+	says("a context would be refused now: the ledger is not the history that this identity has signed", "--store", other)
+	file := filepath.Join(settings, "settings.json")
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(strings.ReplaceAll(string(data), "context@1", "gone@1")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	says("a context would be refused now: ")
+	if err := os.WriteFile(file, []byte(strings.Replace(string(data), "{", `{"disableAllHooks":true,`, 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	says("its hooks are switched off: disableAllHooks: true in " + file)
+}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/graphkernel/graphkernel/kernel"
@@ -51,5 +52,8 @@ func (st *Stores) mayIssue(ctx context.Context) (err error) {
 		return err
 	}
 	defer CloseStore(s, &err)
-	return kernel.Continues(ctx, s, tenant, last)
+	if err = kernel.Continues(ctx, s, tenant, last); errors.Is(err, kernel.ErrForked) {
+		err = fmt.Errorf("%w; give this store an identity of its own, or run graphkernel identity adopt if this history is meant to go on", err)
+	}
+	return err
 }
