@@ -39,6 +39,7 @@ type dialect struct {
 	events    [][2]string // this package's name of an event, and the agent's; in the order in which they are added
 	second    int         // how many of the units of a timeout are a second
 	onFailure bool        // a hook can be marked so that its failure blocks
+	switches  []hookSwitch
 }
 
 // sameNames are events that have the same name here and there.
@@ -57,7 +58,7 @@ var dialects = map[Agent]dialect{
 	ClaudeCode: {
 		program: "claude", variable: "CLAUDE_CONFIG_DIR", home: ".claude", file: "settings.json",
 		events: sameNames(SessionStart, UserPromptSubmit, PreToolUse, PostToolUse, "PostToolUseFailure", Stop, SubagentStop, PreCompact, SessionEnd),
-		second: 1, onFailure: true,
+		second: 1, onFailure: true, switches: []hookSwitch{{[]string{"disableAllHooks"}, true}},
 	},
 	Codex: {
 		program: "codex", variable: "CODEX_HOME", home: ".codex", file: "hooks.json",
@@ -70,7 +71,7 @@ var dialects = map[Agent]dialect{
 			{SessionStart, "SessionStart"}, {UserPromptSubmit, "BeforeAgent"}, {PreToolUse, "BeforeTool"}, {PostToolUse, "AfterTool"},
 			{Stop, "AfterAgent"}, {PreCompact, "PreCompress"}, {SessionEnd, "SessionEnd"},
 		},
-		second: 1000,
+		second: 1000, switches: []hookSwitch{{[]string{"hooksConfig", "enabled"}, false}, {[]string{"tools", "enableHooks"}, false}},
 	},
 }
 

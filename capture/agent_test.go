@@ -77,13 +77,18 @@ func TestAnswers(t *testing.T) {
 		{capture.Codex, "PreToolUse", "", `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"<a>"}}`},
 		{capture.Gemini, "BeforeTool", "", `{"decision":"deny","reason":"<a>"}`},
 	} {
-		e, err := capture.ReadEvent(c.agent, strings.NewReader(`{"hook_event_name":"`+c.event+`"}`))
+		in := `{"hook_event_name":"` + c.event + `","tool_name":"t"}`
+		e, err := capture.ReadEvent(c.agent, strings.NewReader(in))
 		if err != nil {
 			t.Fatal(err)
 		}
 		want, answer := c.context, e.Context
 		if c.denial != "" {
-			want, answer = c.denial, e.Denial
+			call, err := capture.ReadCall(c.agent, strings.NewReader(in))
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, answer = c.denial, call.Denial
 		}
 		if got, err := answer("<a>"); err != nil || string(got) != want+"\n" {
 			t.Errorf("%s, %s: %s, %v, want %s", c.agent, c.event, got, err, want)
@@ -99,7 +104,7 @@ func TestLastMessage(t *testing.T) {
 		capture.Gemini:     `{"hook_event_name":"AfterAgent","prompt_response":"Done."}`,
 	} {
 		e, err := capture.ReadEvent(agent, strings.NewReader(in))
-		if err != nil || e.Name != capture.Stop || e.LastMessage != "Done." || e.Response != "" {
+		if err != nil || e.Name != capture.Stop || e.LastMessage != "Done." {
 			t.Errorf("%s: %+v, %v", agent, e, err)
 		}
 	}
@@ -124,6 +129,30 @@ func TestSettingsFile(t *testing.T) {
 		clear(env)
 		if got := agent.SettingsFile(get); got != "" {
 			t.Errorf("%s without a home: %s", agent, got)
+		}
+	}
+}
+
+// TestHooksOff finds the switch by which each agent calls no hooks.
+func TestHooksOff(t *testing.T) {
+	for _, c := range []struct {
+		agent          capture.Agent
+		settings, want string
+	}{
+		{capture.ClaudeCode, `{"disableAllHooks":true}`, "disableAllHooks: true"},
+		{capture.ClaudeCode, `{"disableAllHooks":false}`, ""},
+		{capture.ClaudeCode, `{"disableAllHooks":null}`, ""},
+		{capture.ClaudeCode, `{"disableAllHooks":"true"}`, ""},
+		{capture.ClaudeCode, `{`, ""},
+		{capture.ClaudeCode, ``, ""},
+		{capture.Gemini, `{"hooksConfig":{"enabled":false}}`, "hooksConfig.enabled: false"},
+		{capture.Gemini, `{"tools":{"enableHooks":false}}`, "tools.enableHooks: false"},
+		{capture.Gemini, `{"hooksConfig":{"enabled":true},"tools":[]}`, ""},
+		{capture.Gemini, `{"disableAllHooks":true}`, ""},
+		{capture.Codex, `{"hooks":{}}`, ""},
+	} {
+		if got := capture.HooksOff(c.agent, []byte(c.settings)); got != c.want {
+			t.Errorf("%s %s: %q, want %q", c.agent, c.settings, got, c.want)
 		}
 	}
 }

@@ -11,19 +11,17 @@ import (
 // Sources: the type SyncHookJSONOutput of Claude's Agent SDK; the output schemas of Codex CLI, which take no other members; Gemini
 // CLI, hooks reference.
 func (e *Event) Context(text string) ([]byte, error) {
-	return marshal(map[string]any{"hookSpecificOutput": map[string]string{"hookEventName": e.called(), "additionalContext": text}})
+	return marshal(map[string]any{"hookSpecificOutput": map[string]string{"hookEventName": e.Agent.called(e.Name), "additionalContext": text}})
 }
 
-// Denial returns what a hook prints so that a tool call does not run. The event is PreToolUse, and the agent reads the reason, which
+// Denial returns what a hook prints so that a tool call does not run. The agent reads the reason, which
 // must not be empty. To let a call pass a hook prints nothing: the agents' word for "allow" would skip their own questions.
-func (e *Event) Denial(reason string) ([]byte, error) {
-	if e.Agent == Gemini {
+func (c *Call) Denial(reason string) ([]byte, error) {
+	if c.Agent == Gemini {
 		return marshal(map[string]string{"decision": "deny", "reason": reason})
 	}
-	return marshal(map[string]any{"hookSpecificOutput": map[string]string{"hookEventName": e.called(), "permissionDecision": "deny", "permissionDecisionReason": reason}})
+	return marshal(map[string]any{"hookSpecificOutput": map[string]string{"hookEventName": c.Agent.called(PreToolUse), "permissionDecision": "deny", "permissionDecisionReason": reason}})
 }
-
-func (e *Event) called() string { return e.Agent.called(e.Name) }
 
 func marshal(v any) ([]byte, error) {
 	var b bytes.Buffer

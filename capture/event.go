@@ -1,34 +1,30 @@
 package capture
 
 import (
-	"cmp"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
+	"strings"
 )
 
-// An Event is what an agent tells a hook on standard input, as far as capture needs it. Members that are not listed are
-// ignored: agents add some with every version.
+// An Event is what an agent tells a hook on standard input, as far as capture needs it. Every other member is ignored, whatever its form:
+// agents add some with every version, and change them. A text that comes in a form without words, or twice with two values, is empty here.
 //
 // Sources: the types of Claude's Agent SDK (BaseHookInput and those that extend it); the input schemas of Codex CLI, which have
 // the same members; Gemini CLI, hooks reference.
 type Event struct {
-	Agent      Agent  `json:"-"`
-	Name       string `json:"hook_event_name"` // as this package calls it, whatever the agent does
-	Session    string `json:"session_id"`
-	Transcript string `json:"transcript_path"` // absolute; empty if the agent writes none
-	Folder     string `json:"cwd"`
+	Agent      Agent
+	Name       string // hook_event_name, as this package calls it, whatever the agent does
+	Session    string // session_id
+	Transcript string // transcript_path: absolute; empty if the agent writes none
+	Folder     string // cwd
 
-	Source      string `json:"source"`                 // of SessionStart: startup, resume, clear, compact, fork
-	Prompt      string `json:"prompt"`                 // of UserPromptSubmit
-	LastMessage string `json:"last_assistant_message"` // of Stop and SubagentStop
-	Response    string `json:"prompt_response"`        // Gemini CLI's name of LastMessage; empty after ReadEvent
-
-	Tool      string          `json:"tool_name"`
-	ToolInput json.RawMessage `json:"tool_input"`
-	ToolUse   string          `json:"tool_use_id"`
+	Source      string // of SessionStart: startup, resume, clear, compact, fork
+	Prompt      string // of UserPromptSubmit
+	LastMessage string // of Stop and SubagentStop: last_assistant_message, or prompt_response of Gemini CLI
 }
 
 // The events that capture knows by name, which are those of Claude Code. Any other one says as much as PostToolUse: that the transcript
@@ -50,8 +46,79 @@ const MaxEvent = 64 << 20
 // ErrEvent is wrapped if a hook was told something that is no event.
 var ErrEvent = errors.New("not an event of an agent")
 
-// ReadEvent reads the one event that a hook of an agent is given.
+// ReadEvent reads the one event that a hook of an agent is given. Capture needs a transcript or the name of an event; it refuses a transcript_path that is
+// no absolute path, and one or a cwd that comes twice with two values.
 func ReadEvent(agent Agent, in io.Reader) (*Event, error) {
+	o, err := readMembers(in)
+	if err != nil {
+		return nil, err
+	}
+	e := &Event{
+		Agent: agent, Name: agent.named(o.text("hook_event_name")), Session: o.text("session_id"), Folder: o.text("cwd"),
+		Source: o.text("source"), Prompt: o.text("prompt"), LastMessage: o.text("last_assistant_message"),
+	}
+	if e.LastMessage == "" {
+		e.LastMessage = o.text("prompt_response")
+	}
+	transcript, err := o.one("transcript_path")
+	if err == nil {
+		_, err = o.one("cwd")
+	}
+	if err == nil && transcript != nil && json.Unmarshal(transcript, &e.Transcript) != nil {
+		err = fmt.Errorf("transcript_path %.200s is no path", transcript)
+	}
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("capture: %w: %w", ErrEvent, err)
+	case e.Transcript != "" && !filepath.IsAbs(e.Transcript):
+		return nil, fmt.Errorf("capture: %w: transcript_path %.200q is not absolute", ErrEvent, e.Transcript)
+	case e.Name == "" && e.Transcript == "":
+		return nil, fmt.Errorf("capture: %w: it has no hook_event_name", ErrEvent)
+	}
+	return e, nil
+}
+
+// A Call is a tool call that an agent asks a hook about before it makes it, at PreToolUse.
+type Call struct {
+	Agent Agent
+	Tool  string
+	Input json.RawMessage // any JSON value; nil if the event has no tool_input
+}
+
+// ReadCall reads the event that a guard is given. It needs hook_event_name, tool_name and tool_input, and looks at no other member. Each of the three
+// has to come once and in its own letter case: of two spellings, programs differ in which one they take, and the guard would judge another call than the agent makes.
+func ReadCall(agent Agent, in io.Reader) (*Call, error) {
+	o, err := readMembers(in)
+	if err != nil {
+		return nil, err
+	}
+	c := &Call{Agent: agent}
+	var event string
+	for _, need := range []struct {
+		name string
+		to   *string
+	}{{"hook_event_name", &event}, {"tool_name", &c.Tool}} {
+		value, err := o.only(need.name)
+		switch {
+		case err != nil:
+			return nil, fmt.Errorf("capture: %w: %w", ErrEvent, err)
+		case json.Unmarshal(value, need.to) != nil || *need.to == "":
+			return nil, fmt.Errorf("capture: %w: it has no %s that is a text", ErrEvent, need.name)
+		case need.to == &event && agent.named(event) != PreToolUse:
+			return nil, fmt.Errorf("capture: the event is %.80q, and a guard judges %s", event, agent.called(PreToolUse))
+		}
+	}
+	if c.Input, err = o.only("tool_input"); err != nil {
+		return nil, fmt.Errorf("capture: %w: %w", ErrEvent, err)
+	}
+	return c, nil
+}
+
+// byteOrderMark is what some programs of Windows begin a text with.
+var byteOrderMark = []byte("\ufeff")
+
+// readMembers reads the object that an event is.
+func readMembers(in io.Reader) (object, error) {
 	data, err := io.ReadAll(io.LimitReader(in, MaxEvent+1))
 	if err != nil {
 		return nil, fmt.Errorf("capture: %w", err)
@@ -59,17 +126,77 @@ func ReadEvent(agent Agent, in io.Reader) (*Event, error) {
 	if len(data) > MaxEvent {
 		return nil, fmt.Errorf("capture: %w: more than %d bytes", ErrEvent, MaxEvent)
 	}
-	var e Event
-	if err := json.Unmarshal(data, &e); err != nil {
+	data = bytes.TrimPrefix(data, byteOrderMark)
+	if len(bytes.TrimSpace(data)) == 0 {
+		return nil, fmt.Errorf("capture: %w: there is nothing on standard input", ErrEvent)
+	}
+	o, err := membersOf(data)
+	if err != nil {
 		return nil, fmt.Errorf("capture: %w: %w", ErrEvent, err)
 	}
-	switch {
-	case e.Name == "":
-		return nil, fmt.Errorf("capture: %w: it has no hook_event_name", ErrEvent)
-	case e.Transcript != "" && !filepath.IsAbs(e.Transcript):
-		return nil, fmt.Errorf("capture: %w: transcript_path %.200q is not absolute", ErrEvent, e.Transcript)
+	return o, nil
+}
+
+// one returns a member's value, nil if there is none. One that comes twice has to have the same value.
+func (o object) one(name string) (value json.RawMessage, err error) {
+	for _, m := range o {
+		if m.name != name {
+			continue
+		}
+		if value != nil && !bytes.Equal(value, m.value) {
+			return nil, fmt.Errorf("%s comes twice, with two values", name)
+		}
+		value = m.value
 	}
-	e.Agent, e.Name = agent, agent.named(e.Name)
-	e.LastMessage, e.Response = cmp.Or(e.LastMessage, e.Response), ""
-	return &e, nil
+	return value, nil
+}
+
+// only returns a member's value, nil if there is none. It refuses one that comes twice, or whose name comes in another letter case.
+func (o object) only(name string) (value json.RawMessage, err error) {
+	for _, m := range o {
+		switch {
+		case !strings.EqualFold(m.name, name):
+		case m.name != name:
+			return nil, fmt.Errorf("%.40q is %s to programs that heed no letter case", m.name, name)
+		case value != nil:
+			return nil, fmt.Errorf("%s comes twice", name)
+		default:
+			value = m.value
+		}
+	}
+	return value, nil
+}
+
+// text returns the words of a member: of a text, of a number, or of a list of texts and of blocks with a text, one after the other.
+func (o object) text(name string) string {
+	value, err := o.one(name)
+	if err != nil {
+		return ""
+	}
+	var s string
+	var n json.Number
+	var blocks []json.RawMessage
+	switch {
+	case json.Unmarshal(value, &s) == nil:
+		return s
+	case json.Unmarshal(value, &n) == nil:
+		return n.String()
+	case json.Unmarshal(value, &blocks) != nil:
+		return ""
+	}
+	var words []string
+	for _, b := range blocks {
+		var word string
+		if json.Unmarshal(b, &word) != nil {
+			var block struct {
+				Text string `json:"text"`
+			}
+			_ = json.Unmarshal(b, &block) // a block in another form has no words
+			word = block.Text
+		}
+		if word != "" {
+			words = append(words, word)
+		}
+	}
+	return strings.Join(words, "\n\n")
 }

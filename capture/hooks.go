@@ -196,7 +196,23 @@ type member struct {
 }
 
 // readObject reads an object. A name that comes twice is refused, since programs differ in which one they take.
-func readObject(data []byte) (o object, err error) {
+func readObject(data []byte) (object, error) {
+	o, err := membersOf(data)
+	if err != nil {
+		return nil, err
+	}
+	seen := map[string]bool{}
+	for _, m := range o {
+		if seen[m.name] {
+			return nil, fmt.Errorf("%q is there twice", m.name)
+		}
+		seen[m.name] = true
+	}
+	return o, nil
+}
+
+// membersOf returns the members of an object, in their order. A name that comes twice is two members.
+func membersOf(data []byte) (o object, err error) {
 	if !json.Valid(data) {
 		var v any
 		return nil, json.Unmarshal(data, &v) // which says where it is wrong
@@ -211,9 +227,6 @@ func readObject(data []byte) (o object, err error) {
 			return nil, err
 		}
 		m := member{name: name.(string)} // valid JSON has nothing else here
-		if slices.ContainsFunc(o, func(other member) bool { return other.name == m.name }) {
-			return nil, fmt.Errorf("%q is there twice", m.name)
-		}
 		if err := d.Decode(&m.value); err != nil {
 			return nil, err
 		}

@@ -77,13 +77,7 @@ func (m *Mark) name() string {
 
 // Add leaves a mark. It is on disk when Add returns.
 func (s *Spool) Add(m Mark) error {
-	if len(m.Said) > MaxSaid {
-		end := MaxSaid
-		for !utf8.RuneStart(m.Said[end]) {
-			end--
-		}
-		m.Said = m.Said[:end]
-	}
+	m.Said = cut(m.Said, MaxSaid)
 	data, err := json.Marshal(m)
 	if err != nil {
 		return fmt.Errorf("capture: %w", err)
@@ -92,6 +86,17 @@ func (s *Spool) Add(m Mark) error {
 		return fmt.Errorf("capture: %w", err)
 	}
 	return nil
+}
+
+// cut returns the beginning of a text, as many bytes as most or a few less, so that it ends where a character does.
+func cut(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	for most > 0 && !utf8.RuneStart(text[most]) {
+		most--
+	}
+	return text[:most]
 }
 
 func (s *Spool) add(name string, data []byte) error {

@@ -19,7 +19,7 @@ import (
 // A Call is a tool call that an agent is about to make.
 type Call struct {
 	Tool      string
-	Arguments json.RawMessage // any JSON value; empty if there are none
+	Arguments json.RawMessage // any JSON value; empty or null if whoever asks does not have them
 }
 
 // ErrCall is wrapped if a call cannot be judged, and so must not be made.
@@ -36,8 +36,11 @@ type Match struct {
 // arguments, for each rule. The error wraps ErrCall.
 //
 // A pattern is matched against each text, number and name of a member in the arguments, as the tool will read it: escapes
-// are decoded. It is also matched against other spellings of a text that a program may read as the same: see spellings. A list of texts is matched as
+// are decoded. A text that is JSON itself, as some agents write the arguments of a call, is also read as such. It is also matched against other spellings of a text that a program may read as the same: see spellings. A list of texts is matched as
 // one line, too, since it may be the words of a command. A name that comes twice counts both times, since programs differ in which one they take.
+//
+// A call without arguments is denied by a rule that every call of its tool matches. It passes if no rule is for its tool, and cannot be judged if a rule for the tool would look
+// at the arguments.
 func (d DenyRules) Decide(call Call) ([]Match, error) {
 	rules, err := d.compile()
 	if err != nil {
@@ -46,11 +49,14 @@ func (d DenyRules) Decide(call Call) ([]Match, error) {
 	if call.Tool == "" {
 		return nil, fmt.Errorf("guard: %w: it names no tool", ErrCall)
 	}
-	texts, err := textsOf(call.Arguments)
+	given := bytes.Trim(call.Arguments, " \t\r\n")
+	none := len(given) == 0 || string(given) == "null"
+	texts, err := textsOf(given)
 	if err != nil {
 		return nil, fmt.Errorf("guard: %w: the arguments of %.80q: %w", ErrCall, call.Tool, err)
 	}
 	var matches []Match
+	unseen := 0 // the first rule that would look at arguments which are not there
 	for i, r := range rules {
 		if !slices.ContainsFunc(namesOf(call.Tool), r.tool.MatchString) {
 			continue
@@ -59,12 +65,18 @@ func (d DenyRules) Decide(call Call) ([]Match, error) {
 			matches = append(matches, Match{Rule: i + 1, Reason: r.Reason})
 			continue
 		}
+		if none && unseen == 0 {
+			unseen = i + 1
+		}
 		for _, t := range texts {
 			if t.matches(r.argument) {
 				matches = append(matches, Match{Rule: i + 1, Reason: r.Reason, Where: t.where})
 				break
 			}
 		}
+	}
+	if unseen > 0 && len(matches) == 0 {
+		return nil, fmt.Errorf("guard: %w: the call of %.80q comes without arguments, and rule %d looks at them", ErrCall, call.Tool, unseen)
 	}
 	return matches, nil
 }
@@ -105,21 +117,47 @@ func spellings(value string) []string {
 
 // textsOf returns the texts, numbers and names in a JSON value, in their order.
 func textsOf(arguments []byte) ([]text, error) {
-	if len(bytes.TrimSpace(arguments)) == 0 {
+	if len(arguments) == 0 {
 		return nil, nil
 	}
 	if !utf8.Valid(arguments) {
 		return nil, errors.New("not UTF-8")
 	}
-	w := walk{decoder: json.NewDecoder(bytes.NewReader(arguments))}
-	w.decoder.UseNumber()
-	if err := w.value(""); err != nil {
+	w := walk{}
+	if err := w.whole(arguments, ""); err != nil {
 		return nil, err
 	}
-	if _, err := w.decoder.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("something follows the value")
-	}
 	return w.texts, nil
+}
+
+// whole goes through one JSON value.
+func (w *walk) whole(data []byte, where string) error {
+	w.decoder = json.NewDecoder(bytes.NewReader(data))
+	w.decoder.UseNumber()
+	if err := w.value(where); err != nil {
+		return err
+	}
+	if _, err := w.decoder.Token(); !errors.Is(err, io.EOF) {
+		return errors.New("something follows the value")
+	}
+	return nil
+}
+
+// within goes through a text that is a JSON object, list or text itself. The escapes of a value double with each level that it is written in, so the levels are
+// few, and reading all of them takes time about linear in the text.
+func (w *walk) within(text, where string) error {
+	text = strings.Trim(text, " \t\r\n")
+	if text == "" || !strings.ContainsRune(`{["`, rune(text[0])) || !json.Valid([]byte(text)) {
+		return nil
+	}
+	if w.depth++; w.depth > maxDepth {
+		return fmt.Errorf("nested deeper than %d", maxDepth)
+	}
+	outer := w.decoder
+	err := w.whole([]byte(text), where)
+	w.decoder = outer
+	w.depth--
+	return err
 }
 
 // maxDepth bounds how deep arguments are nested.
@@ -140,6 +178,7 @@ func (w *walk) value(where string) error {
 	switch v := token.(type) {
 	case string:
 		w.texts = append(w.texts, text{where, v})
+		return w.within(v, where)
 	case json.Number:
 		w.texts = append(w.texts, text{where, v.String()})
 	case json.Delim:
@@ -164,7 +203,7 @@ func (w *walk) value(where string) error {
 			if err := w.value(within); err != nil {
 				return err
 			}
-			if v == '[' && len(w.texts) == before+1 && w.texts[before].where == within {
+			if v == '[' && len(w.texts) > before && w.texts[before].where == within {
 				line = append(line, w.texts[before].value)
 			}
 		}

@@ -97,7 +97,13 @@ func TestDecide(t *testing.T) {
 		{"Read", `{".env":1}`, "3 secret at .env"},
 		{"Read", `".env"`, "3 secret at "},
 		{"Read", `{"path":"/p/.envrc"}`, ""},
-		{"Read", `null`, ""},
+		{"shell", `{"command":["rm","[1]","-r"]}`, ""},
+		{"shell", `{"command":["rm","-r","[1]"]}`, "1 deletes at command"},
+		{"Bash", `"{\"command\":\"rm\\t-r x\"}"`, "1 deletes at command"},
+		{"Bash", `{"arguments":" {\"command\":\"rm\\u0020-r x\"} "}`, "1 deletes at arguments.command"},
+		{"shell", `"{\"command\":[\"rm\",\"-r\",\"x\"]}"`, "1 deletes at command"},
+		{"Bash", `"\"rm\\u0020-r\""`, "1 deletes at "},
+		{"Bash", `{"command":"{ ls; } [0]"}`, ""},
 		{"Pay", `{"amount":999}`, ""},
 		{"Pay", `{"amount":1000}`, "4 much at amount"},
 		{"Pay", `[true,false,null,12345]`, "4 much at [3]"},
@@ -113,10 +119,29 @@ func TestDecide(t *testing.T) {
 	}
 	for _, c := range []struct{ tool, arguments string }{
 		{"", `{}`}, {"Bash", `{`}, {"Bash", `{} {}`}, {"Bash", "\"\xff\""}, {"Bash", strings.Repeat("[", 2000) + strings.Repeat("]", 2000)}, {"Bash", `{"a":1]`}, {"Bash", `]`},
+		{"Bash", ``}, {"Bash", ` null `}, {"Read", `null`},
 	} {
 		if m, err := d.Decide(guard.Call{Tool: c.tool, Arguments: json.RawMessage(c.arguments)}); !errors.Is(err, guard.ErrCall) || len(m) > 0 {
 			t.Errorf("%s %.40q: %v, %v", c.tool, c.arguments, m, err)
 		}
+	}
+}
+
+// TestWithoutArguments makes sure that a call without arguments passes only if no rule could deny it for them.
+func TestWithoutArguments(t *testing.T) {
+	d := guard.NewDenyRules(guard.Rule{Tool: "Bash", Argument: "rm", Reason: "deletes"}, guard.Rule{Tool: "Bash|Web", Reason: "never"}, guard.Rule{Tool: "Pay", Argument: "1", Reason: "much"})
+	for tool, want := range map[string]struct {
+		matches int
+		err     error
+	}{"Bash": {1, nil}, "Web": {1, nil}, "Pay": {0, guard.ErrCall}, "Read": {0, nil}} {
+		for _, arguments := range []string{"", " ", "null"} {
+			if matches, err := d.Decide(guard.Call{Tool: tool, Arguments: json.RawMessage(arguments)}); len(matches) != want.matches || !errors.Is(err, want.err) {
+				t.Errorf("%s %q: %v, %v; want %+v", tool, arguments, matches, err, want)
+			}
+		}
+	}
+	if matches, err := d.Decide(guard.Call{Tool: "Pay", Arguments: json.RawMessage("{}")}); len(matches) > 0 || err != nil {
+		t.Errorf("arguments that are empty: %v, %v", matches, err)
 	}
 }
 
@@ -128,10 +153,10 @@ func FuzzDecide(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		matches, err := d.Decide(guard.Call{Tool: "T", Arguments: data})
 		var v any
-		if valid := json.Unmarshal(data, &v) == nil; err == nil && len(data) > 0 && !valid && strings.TrimSpace(string(data)) != "" {
+		if err == nil && len(data) > 0 && !json.Valid(data) && strings.Trim(string(data), " \t\r\n") != "" {
 			t.Fatalf("%q is judged, and is no JSON", data)
 		}
-		if err != nil || len(matches) > 0 {
+		if err != nil || len(matches) > 0 || json.Unmarshal(data, &v) != nil {
 			return
 		}
 		if again, err := json.Marshal(v); err == nil && strings.Contains(string(again), "forbidden") {

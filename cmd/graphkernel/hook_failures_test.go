@@ -59,7 +59,7 @@ func TestHookNeverBreaks(t *testing.T) {
 		limit        string // a command of the shell before the hook
 		want         string
 	}{
-		"no event":               {"", spool, "", "unexpected end of JSON input"},
+		"no event":               {"", spool, "", "nothing on standard input"},
 		"not JSON":               {"hello", spool, "", "not an event"},
 		"an event without name":  {`{"session_id":"s"}`, spool, "", "no hook_event_name"},
 		"a relative transcript":  {`{"hook_event_name":"Stop","transcript_path":"s.jsonl"}`, spool, "", "is not absolute"},
@@ -107,7 +107,7 @@ func TestGuardBlocks(t *testing.T) {
 		args  []string
 		want  string
 	}{
-		"no event":                       {"", nil, "unexpected end of JSON input"},
+		"no event":                       {"", nil, "nothing on standard input"},
 		"another event":                  {`{"hook_event_name":"Stop"}`, nil, `the event is "Stop"`},
 		"arguments that are no JSON":     {`{"hook_event_name":"PreToolUse","tool_name":"Read","tool_input":{`, nil, "unexpected end"},
 		"no tool":                        {`{"hook_event_name":"PreToolUse","tool_input":{}}`, nil, "tool"},

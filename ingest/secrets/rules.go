@@ -1,13 +1,16 @@
 package secrets
 
 import (
+	"bytes"
 	_ "embed" // the rule file
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"regexp"
 	"strings"
 	"sync"
 	"unicode"
+	"unicode/utf8"
 )
 
 //go:generate sh -c "cd ../../interop && go run ./secretrules > ../ingest/secrets/gitleaks/rules.json"
@@ -34,6 +37,7 @@ type rule struct {
 	general []*allowance             // for all rules of the file
 	begins  []string                 // words with which a match begins, if there is a starter
 	generic bool                     // any other rule says more of the same secret
+	letters bool                     // a secret may begin with any letter, also with that of an escape before it
 
 	regex func() *regexp.Regexp
 	start func() *starter // nil result: the expression has to look at all of a text
@@ -79,15 +83,97 @@ var ownRules = []*rule{{
 	generic: true,
 }, {
 	ID: "password-in-text",
-	Regex: `(?i)(?:` + passwordWords + `)["'\x60]?(?:[ \t]+(?:is|was|ist|lautet)[ \t]*:?[ \t]+|[ \t]*[:=][ \t]*)["'\x60]?` +
-		`([^\s"'\x60<>(){}\[\],;$\\|&]{6,64}?)[.!?]?(?:[\s"'\x60,;)&]|$)`,
+	Regex: `(?i)(?:` + passwordWords + `)(?:\\{0,8}["'\x60])?(?:[ \t]+(?:is|was|ist|lautet)[ \t]*:?[ \t]+|[ \t]*[:=][ \t]*)(?:\\{0,8}["'\x60])?` +
+		`([^\s"'\x60<>(){}\[\],;\\|&]{6,64}?)[.!?]?(?:[\s"'\x60,;)&\\]|$)`,
 	Keywords: strings.Split(passwordWords, "|"),
 	check:    likePassword,
 	generic:  true,
+}, {
+	ID:       "password-quoted", // a string may have signs that end a word
+	Regex:    `(?i)(?:` + passwordWords + `)["'\x60]?[ \t]*[:=][ \t]*(?:"([^\s"\\]{8,64})"|'([^\s'\\]{8,64})')`,
+	Keywords: strings.Split(passwordWords, "|"),
+	check:    likeSigned,
+	generic:  true,
+}, {
+	ID: "password-for", // "the password for the staging box is …"
+	Regex: `(?i)(?:` + passwordWords + `)[ \t]+(?:for|of|to|on|in|at|f\x{fc}r|von|zu|auf)(?:[ \t]+[^\s"'\x60<>(){}\[\],;:.\\|&=]{1,32}){1,6}?[ \t]+(?:is|was|ist|war|lautet)[ \t]*:?[ \t]+["'\x60]?` +
+		`([^\s"'\x60<>(){}\[\],;\\|&]{8,64}?)[.!?]?(?:["'\x60,;)\\]|[ \t]*(?:\n|$)|[ \t]+(?:and|but|now|und|aber)\b)`,
+	Keywords: strings.Split(passwordWords, "|"),
+	check:    likeChosen,
+	generic:  true,
+}, {
+	ID:       "password-option",
+	Regex:    `(?i)--pass(?:word|wd|phrase|wort)[ \t]+["'\x60]?([^\s"'\x60<>(){}\[\],;\\|&]{6,64})`,
+	Keywords: []string{"--pass"},
+	check:    likePassword,
+	generic:  true,
+}, {
+	ID:       "password-element",
+	Regex:    `(?i)(?:` + passwordWords + `)[a-z0-9_.-]{0,20}(?:\s[^<>]{0,100})?>\s{0,40}([^<>\s]{6,64})\s{0,40}</`,
+	Keywords: strings.Split(passwordWords, "|"),
+	check:    likePassword,
+	generic:  true,
+}, {
+	ID:       "basic-authorization",
+	Regex:    `(?i)basic[ \t]+([a-z0-9+/_-]{6,512}={0,2})`,
+	Keywords: []string{"basic"},
+	check:    isBasic,
+	generic:  true,
+}, {
+	// The end of a key was cut off with the output of a command. Lines may be quoted or have numbers.
+	ID:       "private-key-begun",
+	Regex:    `(?i)-----BEGIN[ A-Z0-9_-]{0,100}PRIVATE KEY(?: BLOCK)?-----((?:(?:` + keyLineBegin + `)(?:[a-z-]{4,12}: [^\n\\]{1,100}|[a-z0-9+/=]{16,}))+(?:` + keyLineBegin + `)(?:[a-z0-9+/]{1,15}(?:={1,2}|$))?)`,
+	Keywords: []string{"-----begin"},
+	generic:  true,
+}, {
+	ID:       "private-key-ended", // so was its beginning
+	Regex:    `(?i)((?:[a-z0-9+/=]{16,}(?:` + keyLineBegin + `))+(?:[a-z0-9+/]{1,15}={0,2}(?:` + keyLineBegin + `))?)-----END[ A-Z0-9_-]{0,100}PRIVATE KEY`,
+	Keywords: []string{"private key-----", "private key block-----"},
+	generic:  true,
+	letters:  true,
 }}
+
+// keyLineBegin is what lies between two lines of a key: the end of the one, quoted marks and a number before the other.
+const keyLineBegin = `(?:\s|\\+[nrt]|[0-9]{1,6}(?:\x{2192}|\t|: |\|)|[>|])*`
 
 // passwordWords are what has to precede a password in prose and in settings.
 const passwordWords = `password|passwd|passphrase|passwort|kennwort`
+
+// likeSigned is likePassword for a string, which may have any sign, unless it looks like a part of a program, a pattern or a template.
+func likeSigned(s string) bool { return likePassword(s) && !notSigned().MatchString(s) }
+
+// notSigned is what strings have in the place of a password.
+var notSigned = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)\$[{(]|^\$|\{\{|<[^<>]*>|^[\[{(^]|[a-z]{3,}[(\[]|\{[0-9]|\]\{|\[[a-z]-[a-z]|=>|\(\)|&&|\|\||[()]\.|^[a-z]+[:,;=|][a-z0-9]`)
+})
+
+// likeChosen is likePassword for a word of prose: it has both cases and digits, or a sign, and is no name of a method.
+func likeChosen(s string) bool {
+	lower, upper, sign := strings.ContainsFunc(s, unicode.IsLower), strings.ContainsFunc(s, unicode.IsUpper), strings.ContainsAny(s, "!@#$%^&*?+=~")
+	return likePassword(s) && (lower && upper || sign) && !method().MatchString(s)
+}
+
+var method = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)base(?:32|58|64|85)|argon|sha-?[0-9]|crypt|md5|utf-?[0-9]|oauth|pbkdf|hmac|aes|25519|x509|^v[0-9]`)
+})
+
+// isBasic reports whether a text is the user and the password of a header of basic authorisation (RFC 7617), and the password is none that stands for one.
+func isBasic(s string) bool {
+	encoding := base64.RawStdEncoding
+	if strings.ContainsAny(s, "-_") {
+		encoding = base64.RawURLEncoding
+	}
+	data, err := encoding.DecodeString(strings.TrimRight(s, "="))
+	if err != nil || !utf8.Valid(data) || bytes.ContainsFunc(data, unicode.IsControl) {
+		return false
+	}
+	user, password, ok := strings.Cut(string(data), ":")
+	return ok && user+password != "" && !placeholder().MatchString(password) && !strings.ContainsRune(user, utf8.RuneError)
+}
+
+var placeholder = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)^(?:x*|\.+|\*+|pass(?:word|wd)?[0-9]*|pw|pwd|secret|token|test|example|changeme|user(?:name)?|open ?sesame)$|^[<$]`)
+})
 
 // likePassword reports whether a text has letters and digits, and is neither a path, nor a name of a program, nor a number with a unit. Words alone are not taken for
 // passwords: most texts in which a password is set to a word are programs and documentation.

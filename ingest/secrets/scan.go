@@ -81,14 +81,23 @@ func (s *Scanner) Rules() []string {
 	return names
 }
 
-// Scan returns the secrets in a text, by ascending position; no two overlap. What is in a token already is none.
+// Scan returns the secrets in a text, by ascending position; no two overlap. What is in a token already is none. A text is also looked at without the escapes of
+// strings: a call's input is JSON, and what a rule looks for is in its strings.
 func (s *Scanner) Scan(text string) []Finding {
+	all := s.candidates(nil, text)
+	for _, v := range views(text) {
+		all = append(all, v.came(s.candidates(nil, v.text))...)
+	}
+	return choose(text, all)
+}
+
+// candidates adds what each rule finds in a text.
+func (s *Scanner) candidates(all []candidate, text string) []candidate {
 	h := s.look(text)
 	if h == nil {
-		return nil
+		return all
 	}
 	plain := isPlain(text)
-	var all []candidate
 	for i, r := range s.rules {
 		if !h.keyword[i] {
 			continue
@@ -101,7 +110,7 @@ func (s *Scanner) Scan(text string) []Finding {
 		}
 		all = r.inAll(all, text)
 	}
-	return choose(text, all)
+	return all
 }
 
 // hits are what words of rules are in a text, by rule.
@@ -180,6 +189,9 @@ func (r *rule) take(all []candidate, text string, start, end int) []candidate {
 	}
 	if from < start || from == to {
 		return all
+	}
+	if r.letters && from > 0 && text[from-1] == '\\' {
+		from++
 	}
 	secret := text[from:to]
 	if r.Entropy > 0 && !exceeds(secret, int64(math.Round(r.Entropy*1000))) || r.check != nil && !r.check(secret) {

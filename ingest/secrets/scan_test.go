@@ -15,6 +15,14 @@ import (
 
 // everywhere is Scan without windows and without the automaton: every rule that has a keyword looks at all of the text.
 func (s *Scanner) everywhere(text string) []Finding {
+	all := s.anywhere(text)
+	for _, v := range views(text) {
+		all = append(all, v.came(s.anywhere(v.text))...)
+	}
+	return choose(text, all)
+}
+
+func (s *Scanner) anywhere(text string) (all []candidate) {
 	lowered := strings.Map(func(r rune) rune {
 		if r < utf8.RuneSelf {
 			return rune(lower(byte(r)))
@@ -30,13 +38,12 @@ func (s *Scanner) everywhere(text string) []Finding {
 			}
 		}))
 	}
-	var all []candidate
 	for _, r := range s.rules {
 		if slices.ContainsFunc(r.Keywords, func(word string) bool { return strings.Contains(lowered, strings.ToLower(word)) }) {
 			all = r.inAll(all, text)
 		}
 	}
-	return choose(text, all)
+	return all
 }
 
 // sample returns a text that an expression matches, looking around aside.
@@ -213,6 +220,7 @@ func TestStarters(t *testing.T) {
 		"airtable-personnal-access-token", "atlassian-api-token", "azure-ad-client-secret", "facebook-access-token", "freemius-secret-key", "hashicorp-tf-api-token",
 		"lob-api-key", "lob-pub-api-key", "maxmind-license-key", "microsoft-teams-webhook", "new-relic-browser-api-token", "new-relic-insert-key",
 		"new-relic-user-api-key", "openai-api-key", "sidekiq-sensitive-url", "slack-config-access-token", "slack-webhook-url", "sourcegraph-access-token", "typeform-api-token",
+		"private-key-ended",
 	}
 	if !slices.Equal(without, want) {
 		t.Errorf("got %q\nwant %q", without, want)

@@ -246,9 +246,7 @@ func shownGraph(ctx context.Context, s *Server, who access.Identity, from positi
 	if err != nil {
 		return answer{}, err
 	}
-	a, err := remembered(g)
-	a.view = view
-	return a, err
+	return answer{graph: &g, view: view}, nil
 }
 
 func readGraph(ctx context.Context, s *Server, who access.Identity, _ nothing, from position) (answer, error) {

@@ -38,8 +38,12 @@ func TestPublicMemory(t *testing.T) {
 		wild := &wildCalls{r: rand.New(rand.NewPCG(seed, 8))}
 		for n := range calls {
 			tool, arguments := wild.next()
-			want, refused := call(t, theirs, tool, arguments)
 			got, _, err := whole(t, ours, tool, plus(arguments, "max_bytes", 8<<20))
+			if tool == "create_relations" && err != nil && strings.Contains(err.Error(), "not found") {
+				differ["a relation to an entity that is not there"]++ // versions of the public server before pull request 4477 store it
+				continue
+			}
+			want, refused := call(t, theirs, tool, arguments)
 			why := listed(tool, got, want, err, refused)
 			if why == "" && (got != want || (err == nil) != (refused == nil)) {
 				t.Fatalf("seed %d, call %d, %s %s:\n%.2000s, %v\nthe public server:\n%.2000s, %v", seed, n, tool, show(arguments), got, err, want, refused)

@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -212,7 +213,7 @@ func createEntities(ctx context.Context, s *Server, who access.Identity, in newE
 	if err != nil {
 		return answer{}, err
 	}
-	return remembered(created)
+	return answer{items: reflect.ValueOf(created)}, nil
 }
 
 func createRelations(ctx context.Context, s *Server, who access.Identity, in newRelations, _ position) (answer, error) {
@@ -224,8 +225,11 @@ func createRelations(ctx context.Context, s *Server, who access.Identity, in new
 			shown := r
 			for _, end := range [...]*string{&shown.From, &shown.To} {
 				f, err := c.entity(*end)
-				if err != nil {
+				switch {
+				case err != nil:
 					return err
+				case f == nil: // nothing of the call is recorded
+					return missing(*end)
 				}
 				*end = spelledAs(f, *end)
 			}
@@ -255,7 +259,7 @@ func createRelations(ctx context.Context, s *Server, who access.Identity, in new
 	if err != nil {
 		return answer{}, err
 	}
-	return remembered(created)
+	return answer{items: reflect.ValueOf(created)}, nil
 }
 
 func relationQuery(r *memoryRelation) kernel.FactQuery {
@@ -305,7 +309,7 @@ func addObservations(ctx context.Context, s *Server, who access.Identity, in new
 	if err != nil {
 		return answer{}, err
 	}
-	return remembered(added)
+	return answer{items: reflect.ValueOf(added)}, nil
 }
 
 // deleted returns the answer of the three tools that delete.

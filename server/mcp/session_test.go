@@ -132,7 +132,7 @@ func whole(t testing.TB, c *sdk.ClientSession, name string, arguments any) (text
 		if r.StructuredContent != nil {
 			t.Fatalf("%s says its answer twice", name)
 		}
-		text += piece
+		text = joined(t, name, text, piece)
 		var cut rest
 		for _, beside := range r.Content[1:] {
 			var said map[string]any
@@ -243,4 +243,32 @@ func chain(n int) map[string]any {
 		turns[i] = said(i+1, fmt.Sprintf("turn %d says <b>\"so\"</b> & \u2028 no more \x1b[31m", i+1))
 	}
 	return map[string]any{"turns": turns}
+}
+
+// joined adds a page of an answer to those before it. Each page of a graph is a whole JSON value.
+func joined(t testing.TB, tool, text, piece string) string {
+	t.Helper()
+	if !strings.Contains("read_graph search_nodes open_nodes", tool) {
+		return text + piece
+	}
+	var all, more memoryGraph
+	if err := json.Unmarshal([]byte(piece), &more); err != nil {
+		t.Fatalf("%s: a page is no JSON value: %v in %.300q", tool, err, piece)
+	}
+	if text == "" {
+		return piece
+	}
+	if err := json.Unmarshal([]byte(text), &all); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(all.Entities) - 1; n >= 0 && len(more.Entities) > 0 && all.Entities[n].Name == more.Entities[0].Name {
+		all.Entities[n].Observations = append(all.Entities[n].Observations, more.Entities[0].Observations...)
+		more.Entities = more.Entities[1:]
+	}
+	all.Entities, all.Relations = append(all.Entities, more.Entities...), append(all.Relations, more.Relations...)
+	a, err := remembered(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a.text
 }

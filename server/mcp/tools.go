@@ -78,15 +78,15 @@ var tools = operated(map[string]tool{
 	"knowledge_history":  taking(access.Recall, fewValues, inPages, factHistory),
 	"knowledge_retract":  taking(access.Admit, fewValues, atOnce, retractFacts),
 
-	"create_entities":     taking(access.Admit, memoryValues, atOnce, createEntities),
-	"create_relations":    taking(access.Admit, memoryValues, atOnce, createRelations),
-	"add_observations":    taking(access.Admit, memoryValues, atOnce, addObservations),
-	"delete_entities":     taking(access.Admit, memoryValues, atOnce, deleteEntities),
-	"delete_observations": taking(access.Admit, memoryValues, atOnce, deleteObservations),
-	"delete_relations":    taking(access.Admit, memoryValues, atOnce, deleteRelations),
-	"read_graph":          taking(access.Recall, fewValues, inPages, readGraph),
-	"search_nodes":        taking(access.Recall, fewValues, inPages, searchNodes),
-	"open_nodes":          taking(access.Recall, memoryValues, inPages, openNodes),
+	"create_entities":     loosely(taking(access.Admit, memoryValues, atOnce, createEntities)),
+	"create_relations":    loosely(taking(access.Admit, memoryValues, atOnce, createRelations)),
+	"add_observations":    loosely(taking(access.Admit, memoryValues, atOnce, addObservations)),
+	"delete_entities":     loosely(taking(access.Admit, memoryValues, atOnce, deleteEntities)),
+	"delete_observations": loosely(taking(access.Admit, memoryValues, atOnce, deleteObservations)),
+	"delete_relations":    loosely(taking(access.Admit, memoryValues, atOnce, deleteRelations)),
+	"read_graph":          loosely(taking(access.Recall, fewValues, inPages, readGraph)),
+	"search_nodes":        loosely(taking(access.Recall, fewValues, inPages, searchNodes)),
+	"open_nodes":          loosely(taking(access.Recall, memoryValues, inPages, openNodes)),
 })
 
 // operated adds the tools that answer as the service does.
@@ -153,10 +153,12 @@ func pageOf(out any, from position) answer {
 // An answer is what a tool returns. It is said once, as text; see
 // docs/design/2026-11-22-mcp-window.md for why there is no structured content.
 type answer struct {
-	result any     // becomes the text
-	text   string  // if there is no result
-	about  any     // said beside the text, in a block of its own; nil: nothing
-	view   dag.Seq // what the answer is of; 0 where no view is
+	result any           // becomes the text
+	text   string        // if there is no result
+	graph  *memoryGraph  // of the memory, in place of a text
+	items  reflect.Value // a list of what was made in the memory, in place of a text
+	about  any           // said beside the text, in a block of its own; nil: nothing
+	view   dag.Seq       // what the answer is of; 0 where no view is
 
 	// The text may be a part of a longer list.
 	after uint64 // what the part comes after
@@ -207,6 +209,12 @@ func (s *Server) call(ctx context.Context, t tool, arguments []byte) (*sdk.CallT
 		if a.text, err = inLines(a.result); err != nil {
 			return nil, err
 		}
+	}
+	switch {
+	case a.graph != nil:
+		return graphPage(&a, from, most)
+	case a.items.IsValid():
+		return listPage(&a, most)
 	}
 	return page(t, &a, from, most)
 }

@@ -201,7 +201,7 @@ The statements are as graphkernel belief base has them.`,
   graphkernel belief diff acme/support 120 140`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) < 2 || len(args) > 3 {
-				return cli.Usagef("%s takes SPACE FROM, and TO if wanted, got %d arguments", c.CommandPath(), len(args))
+				return cli.Usagef("%s takes SPACE FROM, and TO if wanted, got %s", c.CommandPath(), cli.Count(len(args), "argument"))
 			}
 			return spaceOf(args[0])
 		},

@@ -181,7 +181,7 @@ graphkernel belief propose:
 		Example: `  graphkernel belief persona import acme/desk persona.json --trust trust.policy --dry-run`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) != 2 {
-				return cli.Usagef("%s takes SPACE FILE, got %d arguments", c.CommandPath(), len(args))
+				return cli.Usagef("%s takes SPACE FILE, got %s", c.CommandPath(), cli.Count(len(args), "argument"))
 			}
 			return spaceOf(args[0])
 		},

@@ -183,7 +183,7 @@ func statementOf(what string, names []string, not bool) (s api.BeliefStatement, 
 // statementsOf reads statements from arguments, three names each.
 func statementsOf(c *cobra.Command, args []string, not bool) (list []api.BeliefStatement, _ error) {
 	if len(args) == 0 || len(args)%3 != 0 {
-		return nil, cli.Usagef("%s takes SPACE and three names for each statement, SUBJECT PREDICATE OBJECT, got %d names; put a name of several words in quotes", c.CommandPath(), len(args))
+		return nil, cli.Usagef("%s takes SPACE and three names for each statement, SUBJECT PREDICATE OBJECT, got %s; put a name of several words in quotes", c.CommandPath(), cli.Count(len(args), "name"))
 	}
 	for names := range slices.Chunk(args, 3) {
 		s, err := statementOf("", names, not)
@@ -213,7 +213,7 @@ func premiseOf(text string) (s api.BeliefStatement, err error) {
 		names = names[1:]
 	}
 	if len(names) != 3 {
-		return s, cli.Usagef("--because is %.200q, which has %d names; want SUBJECT PREDICATE OBJECT or not SUBJECT PREDICATE OBJECT, with names of several words in double quotes", text, len(names))
+		return s, cli.Usagef("--because is %.200q, which has %s; want SUBJECT PREDICATE OBJECT or not SUBJECT PREDICATE OBJECT, with names of several words in double quotes", text, cli.Count(len(names), "name"))
 	}
 	return statementOf("--because: ", names, not)
 }

@@ -26,6 +26,8 @@ type Installation struct {
 	Hooks    int      // of this program
 	Missing  []string // programs that hooks name and that are not there
 	Other    string   // a spool that hooks name in place of that of the settings; "" if there is none
+	Off      string   // what keeps the agent from calling hooks, and the file that says so; "" if nothing does
+	Context  string   // the policy by which a hook answers with contexts; "" if none does
 	Guard    string   // the policy by which a hook judges tool calls; "" if none does
 	Version  string   // of the agent; "" if it was not found
 	Old      bool     // it does not know "onFailure": a guard that cannot be started lets calls through
@@ -67,13 +69,37 @@ func Inspect(ctx context.Context, a *cli.App, agent capture.Agent) (*Installatio
 		if at < len(line) && line[at] != spool.Folder() {
 			in.Other = line[at]
 		}
+		if at := slices.Index(line, "--context"); at >= 0 && at+1 < len(line) {
+			in.Context = line[at+1]
+		}
 	}
+	in.Off = switchedOff(agent, path, data)
 	if in.Guard, err = guardOf(agent, data); err != nil {
 		return nil, err
 	}
 	in.Version = versionOf(ctx, a.Settings.Getenv, agent.Program())
 	in.Old = agent == capture.ClaudeCode && in.Version != "" && olderThan(in.Version, 2, 1, 295)
 	return in, nil
+}
+
+// projectSettings are files of a project whose settings Claude Code takes before those of the user.
+var projectSettings = []string{".claude/settings.local.json", ".claude/settings.json"}
+
+// switchedOff says what keeps an agent from calling hooks in the folder that this program runs in.
+func switchedOff(agent capture.Agent, path string, settings []byte) string {
+	if agent == capture.ClaudeCode {
+		for _, file := range projectSettings {
+			if data, err := os.ReadFile(filepath.FromSlash(file)); err == nil {
+				if off := capture.HooksOff(agent, data); off != "" {
+					return off + " in " + file
+				}
+			}
+		}
+	}
+	if off := capture.HooksOff(agent, settings); off != "" {
+		return off + " in " + path
+	}
+	return ""
 }
 
 var version = regexp.MustCompile(`\b(\d+)\.(\d+)\.(\d+)`)

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -42,9 +43,10 @@ func captureCommand(a *cli.App) *cobra.Command {
 		Use:   "capture",
 		Short: "Say which sessions wait to be taken in, and leave some out",
 		Long: `Lists the sessions that hooks said have more, and that were not taken in yet. Any command that
-opens the store takes them in; so does a service while it runs.
+opens the store takes them in; so does a service while it runs. It also says which events hooks could not read,
+since one was read.
 
-  {"spool","paused","leave_out":[FOLDER],"sessions":[{"session","agent","transcript","folder","since","event"}]}`,
+  {"spool","paused","unread":[{"agent","hook","count","since","last","error"}],"leave_out":[FOLDER],"sessions":[{"session","agent","transcript","folder","since","event"}]}`,
 		Args: cli.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return status(a) },
 	}
@@ -104,11 +106,18 @@ type waitingJSON struct {
 	Event      string `json:"event"`
 }
 
+// UnreadLine says for a person which events hooks of an agent could not read.
+func UnreadLine(u *capture.Unread) string {
+	return fmt.Sprintf("events that could not be read by the %s hook of %s: %d since %s; the last one at %s: %s",
+		u.Hook, u.Agent, u.Count, u.Since.Format(time.RFC3339), u.Last.Format(time.RFC3339), render.OneLine(render.Visible(u.Error), 300))
+}
+
 type statusJSON struct {
-	Spool    string        `json:"spool"`
-	Paused   bool          `json:"paused"`
-	LeaveOut []string      `json:"leave_out"`
-	Sessions []waitingJSON `json:"sessions"`
+	Spool    string           `json:"spool"`
+	Paused   bool             `json:"paused"`
+	Unread   []capture.Unread `json:"unread"`
+	LeaveOut []string         `json:"leave_out"`
+	Sessions []waitingJSON    `json:"sessions"`
 }
 
 // status says what waits, and what is left out.
@@ -125,13 +134,20 @@ func status(a *cli.App) error {
 	if err != nil {
 		a.IO.Warn("graphkernel: %v", err)
 	}
-	s := statusJSON{Spool: spool.Folder(), Paused: settings.Paused, LeaveOut: append([]string{}, settings.LeaveOut...), Sessions: []waitingJSON{}}
+	unread, err := spool.Unread()
+	if err != nil {
+		a.IO.Warn("graphkernel: %v", err)
+	}
+	s := statusJSON{Spool: spool.Folder(), Paused: settings.Paused, Unread: append([]capture.Unread{}, unread...), LeaveOut: append([]string{}, settings.LeaveOut...), Sessions: []waitingJSON{}}
 	for _, p := range pending {
 		s.Sessions = append(s.Sessions, waitingJSON{p.Name, string(p.Agent), p.Transcript, p.Folder, p.Since.Format("2006-01-02T15:04:05Z07:00"), p.Last})
 	}
 	return a.IO.Print(s, func(w io.Writer) {
 		if s.Paused {
 			fmt.Fprintln(w, "capture is off; graphkernel capture on goes on")
+		}
+		for i := range s.Unread {
+			fmt.Fprintln(w, UnreadLine(&s.Unread[i]))
 		}
 		for _, folder := range s.LeaveOut {
 			fmt.Fprintf(w, "left out: %s\n", render.Visible(folder))

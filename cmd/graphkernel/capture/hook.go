@@ -83,15 +83,18 @@ asked as before. If the call cannot be judged, the exit code is 2, which blocks 
 func judge(ctx context.Context, a *cli.App, agent capture.Agent, id policy.ID) error {
 	ctx, cancel := context.WithTimeout(ctx, guardDeadline)
 	defer cancel()
-	var e *capture.Event
+	var call *capture.Call
 	var matches []guard.Match
 	done := make(chan error, 1) // a disk that does not answer heeds no context
 	judge := func() (err error) {
-		if e, err = capture.ReadEvent(agent, a.IO.Stdin); err != nil {
-			return err
+		call, err = capture.ReadCall(agent, a.IO.Stdin)
+		if spool, failed := a.Settings.Spool(); failed == nil { // without a home folder nothing is kept
+			if failed = spool.DidRead(agent, capture.HookGuard, err, a.Clock()); failed != nil {
+				a.IO.Warn("graphkernel: %v", failed)
+			}
 		}
-		if e.Name != capture.PreToolUse {
-			return fmt.Errorf("the event is %.80q, and a guard judges %s", e.Name, capture.PreToolUse)
+		if err != nil {
+			return err
 		}
 		return a.Stores.WithoutTakingIn(ctx, func(s *cli.Session) error {
 			p, err := s.Policies.Get(ctx, id)
@@ -100,7 +103,7 @@ func judge(ctx context.Context, a *cli.App, agent capture.Agent, id policy.ID) e
 			}
 			rules, err := guard.RulesOf(p)
 			if err == nil {
-				matches, err = rules.Decide(guard.Call{Tool: e.Tool, Arguments: e.ToolInput})
+				matches, err = rules.Decide(guard.Call{Tool: call.Tool, Arguments: call.Input})
 			}
 			return err
 		})
@@ -119,7 +122,7 @@ func judge(ctx context.Context, a *cli.App, agent capture.Agent, id policy.ID) e
 	if len(matches) == 0 {
 		return nil
 	}
-	answer, err := e.Denial(denial(id, matches))
+	answer, err := call.Denial(denial(id, matches))
 	if err == nil {
 		err = a.IO.Answer(answer)
 	}

@@ -124,7 +124,7 @@ func (a *App) Run(ctx context.Context, args []string) int {
 	if !out.wrote && (a.IO.Output == "json" || WantsJSON(args)) {
 		_ = a.IO.PrintJSON(map[string]any{"error": err.Error(), "exit_code": code}) // standard output is gone; the code remains
 	}
-	a.IO.Warn("graphkernel: %s", strings.TrimPrefix(strings.TrimPrefix(err.Error(), "graphkernel: "), "client: ")) // as errors of the client begin
+	a.IO.Warn("%s", signed(err))
 	if code == api.ExitUsage {
 		a.IO.Warn("Run '%s --help' for how to use it.", command.CommandPath())
 	}
@@ -245,4 +245,13 @@ func (a *App) helps(root *cobra.Command) {
 			}
 		}
 	}
+}
+
+// signed is an error with the program's name before it, which a sentence about a command begins with already. Errors of the client begin with "client: ".
+func signed(err error) string {
+	text := strings.TrimPrefix(strings.TrimPrefix(err.Error(), "graphkernel: "), "client: ")
+	if strings.HasPrefix(text, "graphkernel ") {
+		return text
+	}
+	return "graphkernel: " + text
 }

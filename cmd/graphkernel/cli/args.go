@@ -22,7 +22,7 @@ func NoArgs(c *cobra.Command, args []string) error {
 func OneArg(name string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) != 1 {
-			return Usagef("%s takes one %s, got %d arguments", c.CommandPath(), name, len(args))
+			return Usagef("%s takes one %s, got %s", c.CommandPath(), name, Count(len(args), "argument"))
 		}
 		return nil
 	}
@@ -32,7 +32,7 @@ func OneArg(name string) cobra.PositionalArgs {
 func AtMostOneArg(name string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) > 1 {
-			return Usagef("%s takes one %s at most, got %d arguments", c.CommandPath(), name, len(args))
+			return Usagef("%s takes one %s at most, got %s", c.CommandPath(), name, Count(len(args), "argument"))
 		}
 		return nil
 	}

@@ -151,7 +151,7 @@ result is asserted, confirmed (it was believed already, the evidence was added) 
 func manyArgs(names string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) != len(strings.Fields(names)) {
-			return cli.Usagef("%s takes %s, got %d arguments", c.CommandPath(), names, len(args))
+			return cli.Usagef("%s takes %s, got %s", c.CommandPath(), names, cli.Count(len(args), "argument"))
 		}
 		return nil
 	}

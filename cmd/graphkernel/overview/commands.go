@@ -12,6 +12,8 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"github.com/graphkernel/graphkernel/capture"
+	hooks "github.com/graphkernel/graphkernel/cmd/graphkernel/capture"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/token"
 )
@@ -25,11 +27,11 @@ func statusCommand(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "status",
 		Short: "Say what there is, and what to do next",
-		Long: `Shows the store or the service, the newest conversations, the key that signs, and what waits to be taken
-in. The program shows the same if it is called without a command.
+		Long: `Shows the store or the service, the newest conversations, the key that signs, what waits to be taken
+in, and which events hooks could not read. The program shows the same if it is called without a command.
 
   {"store","server","head","conversations","turns","newest":[{"id","title","turns","last_at","first_prompt"}],"key_id",
-   "waiting","next":[COMMAND]}`,
+   "waiting","paused","unread":[{"agent","hook","count","since","last","error"}],"next":[COMMAND]}`,
 		Args: cli.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return status(c.Context(), a) },
 	}
@@ -47,19 +49,21 @@ type newestJSON struct {
 }
 
 type statusJSON struct {
-	Store         string       `json:"store"`
-	Server        string       `json:"server,omitempty"`
-	Head          uint64       `json:"head"`
-	Conversations int          `json:"conversations"`
-	Turns         int          `json:"turns"`
-	Newest        []newestJSON `json:"newest"`
-	KeyID         string       `json:"key_id,omitempty"`
-	Waiting       int          `json:"waiting"`
-	Next          []string     `json:"next"`
+	Store         string           `json:"store"`
+	Server        string           `json:"server,omitempty"`
+	Head          uint64           `json:"head"`
+	Conversations int              `json:"conversations"`
+	Turns         int              `json:"turns"`
+	Newest        []newestJSON     `json:"newest"`
+	KeyID         string           `json:"key_id,omitempty"`
+	Waiting       int              `json:"waiting"`
+	Paused        bool             `json:"paused"`
+	Unread        []capture.Unread `json:"unread"`
+	Next          []string         `json:"next"`
 }
 
 func status(ctx context.Context, a *cli.App) error {
-	s := statusJSON{Newest: []newestJSON{}, Next: []string{}}
+	s := statusJSON{Newest: []newestJSON{}, Unread: []capture.Unread{}, Next: []string{}}
 	var err error
 	if s.Server, err = a.Settings.Server(); err != nil {
 		return err
@@ -83,6 +87,10 @@ func status(ctx context.Context, a *cli.App) error {
 	if spool, err := a.Settings.Spool(); err == nil {
 		pending, _ := spool.Pending() // doctor tells what is broken
 		s.Waiting = len(pending)
+		unread, _ := spool.Unread()
+		s.Unread = append(s.Unread, unread...)
+		settings, _ := spool.Settings()
+		s.Paused = settings.Paused
 	}
 	s.next()
 	return a.IO.Print(s, func(w io.Writer) { s.print(w, absent) })
@@ -141,6 +149,12 @@ func (s *statusJSON) print(w io.Writer, absent bool) {
 	}
 	if s.Waiting > 0 {
 		fmt.Fprintf(w, "spool    %s to be taken in; see: graphkernel capture\n", cli.Count(s.Waiting, "session"))
+	}
+	if s.Paused {
+		fmt.Fprintln(w, "spool    capture is off; graphkernel capture on goes on")
+	}
+	for i := range s.Unread {
+		fmt.Fprintf(w, "hooks    %s\n", hooks.UnreadLine(&s.Unread[i]))
 	}
 	if len(s.Newest) > 0 {
 		fmt.Fprintln(w)

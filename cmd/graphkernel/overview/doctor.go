@@ -15,6 +15,7 @@ import (
 	"github.com/graphkernel/graphkernel/capture"
 	hooks "github.com/graphkernel/graphkernel/cmd/graphkernel/capture"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
+	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/render"
 	"github.com/graphkernel/graphkernel/server/view"
 	"github.com/graphkernel/graphkernel/store/fsck"
@@ -25,14 +26,14 @@ func doctorCommand(a *cli.App) *cobra.Command {
 		Use:   "doctor",
 		Short: "Say what is wrong, and how to mend it",
 		Long: `Looks at the store and its file, or the service, spaces with too many constraints, the keys, what waits to be taken
-in, and the hooks in the settings of agents. It changes nothing. A line is ok, "note" for what a person may want to know, or "wrong",
+in, the hooks in the settings of agents, whether those could read their events, and whether a context would be refused now. It changes nothing. A line is ok, "note" for what a person may want to know, or "wrong",
 with what to do about it. The exit code is 1 if anything is wrong. (fsck checks what is in a store.)
 
   {"checks":[{"of","status","found","mend"}]}`,
 		Args: cli.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			d := &diagnosis{a: a}
-			for _, look := range []func(context.Context){d.place, d.keys, d.erasures, d.spool, d.agents} {
+			for _, look := range []func(context.Context){d.place, d.keys, d.erasures, d.spool, d.unread, d.agents} {
 				look(c.Context())
 			}
 			return d.report()
@@ -231,6 +232,22 @@ func (d *diagnosis) spool(context.Context) {
 	}
 }
 
+// unread says which events hooks could not read.
+func (d *diagnosis) unread(context.Context) {
+	spool, err := d.a.Settings.Spool()
+	if err != nil {
+		return // spool has said so
+	}
+	list, err := spool.Unread()
+	if err != nil {
+		d.add("hooks", wrong, "remove the file", "%v", err)
+	}
+	for i := range list {
+		mend := "the agent, or a program between, calls the hook without an event on standard input; look for what wraps its command in the agent's settings. This ends when an event is read"
+		d.add("hooks", wrong, mend, "%s", hooks.UnreadLine(&list[i]))
+	}
+}
+
 // agents looks at each agent that is on this machine.
 func (d *diagnosis) agents(ctx context.Context) {
 	found := false
@@ -241,6 +258,7 @@ func (d *diagnosis) agents(ctx context.Context) {
 		}
 		if in != nil {
 			d.agent(in)
+			d.context(ctx, in)
 		}
 		found = found || err != nil || in != nil
 	}
@@ -257,6 +275,8 @@ func (d *diagnosis) agent(in *hooks.Installation) {
 		d.add(of, note, again, "its sessions do not come by themselves: %s has no hooks of this program", in.Settings)
 	case len(in.Missing) > 0:
 		d.add(of, wrong, again, "hooks in %s run a program that is not there: %s", in.Settings, strings.Join(in.Missing, ", "))
+	case in.Off != "":
+		d.add(of, wrong, "take that out if hooks are to run", "its hooks are switched off: %s", in.Off)
 	case in.Other != "":
 		d.add(of, note, again, "its sessions go to another store or service: hooks in %s name the spool %s", in.Settings, in.Other)
 	default:
@@ -274,6 +294,25 @@ func (d *diagnosis) agent(in *hooks.Installation) {
 		d.add(of, note, "", "version %s; a tool call runs if the guard itself cannot be started", in.Version)
 	default:
 		d.add(of, fine, "", "version %s", in.Version)
+	}
+}
+
+// context tries whether a hook would be given a context now, short of assembling one, which would be on record.
+func (d *diagnosis) context(ctx context.Context, in *hooks.Installation) {
+	if in.Context == "" || in.Off != "" {
+		return
+	}
+	of := string(in.Agent)
+	err := d.a.Stores.MayGiveContext(ctx, policy.ID(in.Context))
+	switch {
+	case errors.Is(err, cli.ErrNoStore):
+		d.add(of, note, "graphkernel import PATH makes the store", "sessions begin without a context: there is nothing to choose from")
+	case errors.Is(err, cli.ErrNoSecret):
+		d.add(of, note, "graphkernel keys init", "sessions begin without a context: there is no key to sign it with")
+	case err != nil:
+		d.add(of, wrong, "mend what the message names; until then sessions begin without a context", "a context would be refused now: %v", err)
+	default:
+		d.add(of, fine, "", "contexts would be given by %s", in.Context)
 	}
 }
 

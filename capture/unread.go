@@ -1,0 +1,136 @@
+package capture
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/graphkernel/graphkernel/internal/secretfile"
+)
+
+// The hooks that read events.
+const (
+	HookCapture = "capture"
+	HookGuard   = "guard"
+)
+
+// Unread says that the hooks of an agent could not read the events that they were called with, since they read one last.
+type Unread struct {
+	Agent Agent     `json:"agent"`
+	Hook  string    `json:"hook"` // HookCapture or HookGuard
+	Count int       `json:"count"`
+	Since time.Time `json:"since"`
+	Last  time.Time `json:"last"`
+	Error string    `json:"error"` // of the last one
+}
+
+// Bounds of what is kept of events that could not be read.
+const (
+	maxUnread      = 64 << 10 // bytes of a file; what is longer is written anew as one line
+	maxUnreadError = 300      // bytes of a message
+)
+
+// unread returns the file beside the spool that has a line for each event of an agent that a hook could not read.
+func (s *Spool) unread(agent Agent, hook string) string {
+	return s.folder + ".unread-" + string(agent) + "-" + hook + ".jsonl"
+}
+
+// DidRead records whether a hook could read its event; err is that of ReadEvent or ReadCall. One that was read ends what Unread reports of the hooks of its kind.
+func (s *Spool) DidRead(agent Agent, hook string, err error, now time.Time) error {
+	path := s.unread(agent, hook)
+	if err == nil {
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("capture: %w", err)
+		}
+		return nil
+	}
+	if err := addUnread(path, Unread{Agent: agent, Hook: hook, Count: 1, Since: now.UTC(), Last: now.UTC(), Error: cut(err.Error(), maxUnreadError)}); err != nil {
+		return fmt.Errorf("capture: %w", err)
+	}
+	return nil
+}
+
+// addUnread appends a line, so that hooks that run at once lose none.
+func addUnread(path string, u Unread) error {
+	if before, err := readUnread(path); err != nil {
+		return err
+	} else if before != nil && before.full {
+		u.Count, u.Since = before.Count+1, before.Since
+	}
+	line, err := json.Marshal(u)
+	if err != nil {
+		return err
+	}
+	line = append(line, '\n')
+	if u.Count > 1 {
+		return secretfile.Save(path, line, false)
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(line)
+	return errors.Join(err, f.Close())
+}
+
+// Unread returns for each agent and kind of hook the events that could not be read since one was.
+func (s *Spool) Unread() (list []Unread, err error) {
+	for _, agent := range Agents {
+		for _, hook := range []string{HookCapture, HookGuard} {
+			u, failed := readUnread(s.unread(agent, hook))
+			if failed != nil {
+				err = errors.Join(err, fmt.Errorf("capture: %w", failed))
+			} else if u != nil {
+				list = append(list, u.Unread)
+			}
+		}
+	}
+	return list, err
+}
+
+// unreadFile is what a file has, added up.
+type unreadFile struct {
+	Unread
+	full bool
+}
+
+// readUnread returns nil if there is no file. A line that was cut off counts as one event.
+func readUnread(path string) (*unreadFile, error) {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // only read
+	data, err := io.ReadAll(io.LimitReader(f, 2*maxUnread))
+	if err != nil {
+		return nil, err
+	}
+	all := &unreadFile{full: len(data) >= maxUnread}
+	for line := range bytes.Lines(data) {
+		var u Unread
+		if json.Unmarshal(line, &u) != nil || u.Count < 1 {
+			all.Count++
+			continue
+		}
+		if all.Since.IsZero() || u.Since.Before(all.Since) {
+			all.Since = u.Since
+		}
+		if !u.Last.Before(all.Last) {
+			all.Agent, all.Hook, all.Last, all.Error = u.Agent, u.Hook, u.Last, u.Error
+		}
+		all.Count += u.Count
+	}
+	return all, nil
+}

@@ -1,0 +1,59 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/slice/contexts"
+)
+
+// MayGiveContext says why a context by a policy would be refused now, whatever it is asked for: there is no such policy or key, or the store may not issue. A
+// service knows its own keys, so of one only the policy is asked for.
+func (st *Stores) MayGiveContext(ctx context.Context, id policy.ID) error {
+	if _, err := st.signing.RingToSign(); err != nil {
+		return err
+	}
+	err := st.WithoutTakingIn(ctx, func(s *Session) error {
+		p, err := s.Policies.Get(ctx, id)
+		if err == nil && p.Params().Type() != contexts.PolicyType {
+			err = fmt.Errorf("policy %s has the type %s, want %s", id, p.Params().Type(), contexts.PolicyType)
+		}
+		return err
+	})
+	if err != nil || st.settings.AsksService() {
+		return err
+	}
+	return st.mayIssue(ctx)
+}
+
+// mayIssue reports kernel.ErrForked unless the store is the history that the identity has signed.
+func (st *Stores) mayIssue(ctx context.Context) (err error) {
+	id, err := st.signing.Identity()
+	if err != nil {
+		return err
+	}
+	history := st.signing.History(id)
+	if history == nil {
+		return nil
+	}
+	tenant, err := st.settings.Tenant()
+	if err != nil {
+		return err
+	}
+	last, ok, err := history.Last(id.Origin(tenant))
+	if err != nil || !ok {
+		return err
+	}
+	s, err := st.OpenStore(ctx, ToRead)
+	if err != nil {
+		return err
+	}
+	defer CloseStore(s, &err)
+	if err = kernel.Continues(ctx, s, tenant, last); errors.Is(err, kernel.ErrForked) {
+		err = fmt.Errorf("%w; give this store an identity of its own, or run graphkernel identity adopt if this history is meant to go on", err)
+	}
+	return err
+}
