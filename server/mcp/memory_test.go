@@ -420,8 +420,8 @@ func TestDroppedMembers(t *testing.T) {
 		}
 	}
 	for arguments, complaint := range map[string]string{
-		`{"entities":[{"name":"C","entityType":"x"}]}`:                              "observations",
-		`{"entities":[{"Name":"C","entityType":"x","observations":[]}]}`:            "name",
+		`{"entities":[{"name":"C","entityType":"x"}]}`:                   "observations",
+		`{"entities":[{"Name":"C","entityType":"x","observations":[]}]}`: "name",
 	} {
 		if text, _, err := whole(t, c, "create_entities", json.RawMessage(arguments)); err == nil || !strings.Contains(err.Error(), complaint) {
 			t.Errorf("%s: %s, %v", arguments, text, err)
