@@ -230,7 +230,7 @@ func (a *claudeAgent) surveyFile(ctx context.Context, files *tree, path string, 
 // firstRecord returns the first record of a transcript that is wanted, looking at
 // no more than its first lines.
 func (t *tree) firstRecord(path string, wanted func(*canon.Value) bool) (*canon.Value, error) {
-	file, err := t.open(path)
+	file, err := t.openText(path)
 	if err != nil {
 		return nil, err
 	}

@@ -28,7 +28,7 @@ type lines struct {
 }
 
 func openLines(ctx context.Context, files *tree, path string) (*lines, error) {
-	file, err := files.open(path)
+	file, err := files.openText(path)
 	if err != nil {
 		return nil, err
 	}
@@ -96,8 +96,6 @@ func trimEOL(line []byte) []byte {
 	line = bytes.TrimSuffix(line, []byte{'\n'})
 	return bytes.TrimSuffix(line, []byte{'\r'})
 }
-
-var byteOrderMark = []byte("\xef\xbb\xbf")
 
 // isBlank reports whether a line holds nothing but JSON's white space.
 func isBlank(line []byte) bool { return len(bytes.Trim(line, " \t\r\n")) == 0 }

@@ -46,9 +46,7 @@ func (r *reading) otel(path string) error {
 				r.skip(skipMalformed)
 				return nil
 			}
-			for range rec.replaced {
-				r.note(noteLoneSurrogate)
-			}
+			r.noteMended(rec.mended)
 			r.skip("otlp_batch")
 			return o.batchOf(rec.value, rec.place)
 		})

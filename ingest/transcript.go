@@ -66,6 +66,7 @@ const (
 	noteAuthorCut        = "author_cut"
 	noteLoneSurrogate    = "lone_surrogate"
 	noteInvalidUTF8      = "invalid_utf8"
+	noteControlCharacter = "control_character"
 	noteTimeInferred     = "time_inferred"
 	noteImageData        = "image_data"
 	noteCallMissing      = "call_missing"
@@ -88,6 +89,7 @@ const (
 	attrForkedFrom       = "forked_from"
 	attrParentSession    = "parent_session"
 	authorHuman          = "human:user"
+	authorUnknown        = "agent:unknown" // of a user's message, where the record that says who asks in the session was lost
 	timeByPosition       = "position"
 	timeByEarlierContext = "earlier"
 )

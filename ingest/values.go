@@ -49,16 +49,11 @@ type part struct {
 }
 
 func openValues(ctx context.Context, files *tree, path string) (*values, error) {
-	file, err := files.open(path)
+	file, err := files.openText(path)
 	if err != nil {
 		return nil, err
 	}
-	v := &values{ctx: ctx, file: file, in: bufio.NewReaderSize(file, 256<<10), line: 1, most: MaxDocument}
-	if head, _ := v.in.Peek(len(byteOrderMark)); bytes.Equal(head, byteOrderMark) {
-		n, _ := v.in.Discard(len(byteOrderMark)) // they are there
-		v.offset = int64(n)
-	}
-	return v, nil
+	return &values{ctx: ctx, file: file, in: bufio.NewReaderSize(file, 256<<10), line: 1, most: MaxDocument}, nil
 }
 
 func (v *values) close() { v.file.Close() }
@@ -88,15 +83,13 @@ func (r *reading) documents(path string, isOne func(*canon.Value) bool, take fun
 		case p.closed:
 			continue
 		}
-		v, replaced, err := parseLenient(p.text)
+		v, mended, err := parseLenient(p.text)
 		if err != nil || v.Kind != canon.Object || !isOne(v) {
 			r.record()
 			r.skip("broken_conversation")
 			continue
 		}
-		for range replaced {
-			r.note(noteLoneSurrogate)
-		}
+		r.noteMended(mended)
 		if err := take(v, path+":"+strconv.Itoa(p.line)); err != nil {
 			return err
 		}
