@@ -128,7 +128,7 @@ var mayImport = map[string][]string{
 		"github.com/jedib0t/go-pretty/v6", "github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term",
 	},
 	"cmd/graphkernel/overview": {"api", "capture", "cmd/graphkernel/capture", "cmd/graphkernel/cli", "render", "server/view", "store/fsck", "token", "github.com/jedib0t/go-pretty/v6", "github.com/spf13/cobra"},
-	"cmd/graphkernel/turns": {"internal/bom", "working", "belief", "belief/kinds", "belief/rules", "guard", "retention", "ingest/secrets", "slice/contexts", "retrieval", "retrieval/analysis",
+	"cmd/graphkernel/turns": {"capture", "internal/bom", "working", "belief", "belief/kinds", "belief/rules", "guard", "retention", "ingest/secrets", "slice/contexts", "retrieval", "retrieval/analysis",
 		"knowledge",
 		"server/view", "client", "api", "slice/facts", "policy/standard", "access", "cmd/graphkernel/cli", "cmd/graphkernel/beliefs", "cmd/graphkernel/facts", "dag", "ingest", "kernel", "policy", "render", "slice", "store", "token",
 		"github.com/jedib0t/go-pretty/v6", "github.com/spf13/cobra",

@@ -58,6 +58,13 @@ func TestWatcher(t *testing.T) {
 	look()
 	write("p/b.json", "1")
 	look("link.json", "p/b.json")
+	write("p/c.jsonl.zst", "1") // Codex CLI packs a session, and removes it
+	write("p/a.jsonl.zst", "1") // and did not come to that
+	write("p/notes.txt.zst", "1")
+	look("p/c.jsonl.zst")
+	if err := os.Remove(filepath.Join(root, "p/c.jsonl.zst")); err != nil {
+		t.Fatal(err)
+	}
 
 	gone := capture.NewWatcher(filepath.Join(root, "absent"), root)
 	if got, err := gone.Look(); !errors.Is(err, fs.ErrNotExist) || len(got) != 4 {

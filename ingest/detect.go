@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -71,7 +72,7 @@ func (t *tree) lookAt(path string) (look, error) {
 	}
 	defer file.Close()
 	head, err := io.ReadAll(io.LimitReader(file, lookBytes))
-	if err != nil {
+	if err != nil && (len(head) == 0 || !errors.Is(err, ErrArchive)) { // damage behind the beginning is left for the reader
 		return look{}, fmt.Errorf("ingest: %s: %w", path, err)
 	}
 	return lookInto(head), nil

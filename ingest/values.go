@@ -37,7 +37,9 @@ type values struct {
 	began   int  // the line on which the part returned last begins
 	most    int
 	bytes   int64
-	offset  int64 // of the next byte, from 0
+
+	tolerant bool  // a file that cannot be unpacked is a broken document
+	offset   int64 // of the next byte, from 0
 }
 
 // A part is one value out of a document.
@@ -99,7 +101,11 @@ func (r *reading) documents(path string, isOne func(*canon.Value) bool, take fun
 // brokenDocument counts the rest of a document that ends, or stops being JSON, where it should go on.
 func (r *reading) brokenDocument(in *values, err error) {
 	r.skip("broken_document")
-	r.report.Broken = append(r.report.Broken, BrokenDocument{Path: r.file().Path, Byte: in.offset, Line: in.line, Ends: errors.Is(err, errCutDocument)})
+	b := BrokenDocument{Path: r.file().Path, Byte: in.offset, Line: in.line, Ends: errors.Is(err, errCutDocument)}
+	if errors.Is(err, ErrArchive) {
+		b.Err = err
+	}
+	r.report.Broken = append(r.report.Broken, b)
 }
 
 // take returns the bytes read since it was called last.
@@ -111,6 +117,9 @@ func (v *values) take() int64 {
 
 func (v *values) read() (byte, error) {
 	c, err := v.in.ReadByte()
+	if v.tolerant && errors.Is(err, ErrArchive) {
+		err = fmt.Errorf("%w: %w", errBrokenDocument, err)
+	}
 	if err != nil {
 		return 0, err
 	}
@@ -135,6 +144,11 @@ func (v *values) next() (part, error) {
 		return part{}, err
 	}
 	if !v.inArray {
+		for c == 0 { // a crash left NUL bytes in the place of what was never written
+			if c, err = v.afterSpace(); err != nil {
+				return part{}, err
+			}
+		}
 		if c == '[' {
 			v.inArray, v.first = true, true
 			return v.next()

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -60,10 +59,11 @@ type Taken struct{ Sessions, Turns int }
 func TakeIn(ctx context.Context, spool *capture.Spool, s *Session, screen *secrets.Screen, now time.Time) (done Taken, err error) {
 	err = spool.Take(ctx, now, func(session *capture.Session) (bool, error) {
 		waited := now.Sub(session.Since) > capture.Patience
-		if _, err := os.Stat(session.Transcript); errors.Is(err, fs.ErrNotExist) {
+		transcript, err := ingest.Locate(session.Transcript)
+		if errors.Is(err, fs.ErrNotExist) {
 			return waited, nil
 		}
-		report, err := s.Turns.Import(ctx, []string{session.Transcript}, ingest.Options{Format: ingest.Format(session.Agent), Secrets: screen})
+		report, err := s.Turns.Import(ctx, []string{transcript}, ingest.Options{Format: ingest.Format(session.Agent), Secrets: screen})
 		done.Turns += report.Admitted
 		if report.Admitted > 0 {
 			done.Sessions++
@@ -74,18 +74,18 @@ func TakeIn(ctx context.Context, spool *capture.Spool, s *Session, screen *secre
 		if len(session.Said) == 0 || waited {
 			return true, nil
 		}
-		return shows(ctx, session)
+		return shows(ctx, session, transcript)
 	})
 	return done, err
 }
 
 // shows reports whether a transcript has the messages that the agent told a hook. It may be written later than the hook is called.
-func shows(ctx context.Context, session *capture.Session) (bool, error) {
+func shows(ctx context.Context, session *capture.Session, transcript string) (bool, error) {
 	waiting := map[string]bool{}
 	for _, said := range session.Said {
 		waiting[said] = true
 	}
-	_, err := ingest.Read(ctx, session.Transcript, ingest.Options{Format: ingest.Format(session.Agent)}, func(b *ingest.Batch) error {
+	_, err := ingest.Read(ctx, transcript, ingest.Options{Format: ingest.Format(session.Agent)}, func(b *ingest.Batch) error {
 		for i := range b.Drafts {
 			if b.Drafts[i].Role != dag.RoleAssistant {
 				continue
@@ -108,7 +108,7 @@ func (st *Stores) takeIn(ctx context.Context) {
 		return // the command itself will say what is wrong with the settings
 	}
 	pending, _ := spool.Pending() // what is broken in there is told where somebody asks
-	if !slices.ContainsFunc(pending, func(session *capture.Session) bool { _, err := os.Stat(session.Transcript); return err == nil }) {
+	if !slices.ContainsFunc(pending, func(session *capture.Session) bool { _, err := ingest.Locate(session.Transcript); return err == nil }) {
 		return // nothing that a store should be made for
 	}
 	var done Taken

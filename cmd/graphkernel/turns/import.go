@@ -273,8 +273,21 @@ func (im *importing) finish(a *cli.App, report *kernel.ImportReport, result impo
 	return cmp.Or(err, printed)
 }
 
-// brokenDocuments is an error if a document ended, or stopped being JSON, before its end. What is whole in it stays.
+// brokenDocuments is an error if a document ended, or stopped being JSON, before its end, or if nothing is known in something that was given. What is whole stays, and what
+// is known was imported.
 func brokenDocuments(report *kernel.ImportReport) error {
+	err := brokenOnly(report)
+	for _, unknown := range report.Read.Unknown {
+		if err == nil {
+			err = fmt.Errorf("%w; what else was given was read", unknown)
+		} else {
+			err = fmt.Errorf("%w; %w", unknown, err)
+		}
+	}
+	return err
+}
+
+func brokenOnly(report *kernel.ImportReport) error {
 	var all []string
 	for i := range report.Read.Broken {
 		all = append(all, report.Read.Broken[i].String())
