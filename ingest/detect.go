@@ -66,16 +66,28 @@ func (l look) decide(path string) (Format, error) {
 
 // lookAt reads the beginning of a file.
 func (t *tree) lookAt(path string) (look, error) {
-	file, err := t.openText(path)
+	head, err := t.beginning(path)
 	if err != nil {
 		return look{}, err
 	}
+	return lookInto(head), nil
+}
+
+// beginning returns as much of a file as is looked at. Damage of a packed file of a folder behind that is left for its reader.
+func (t *tree) beginning(path string) ([]byte, error) {
+	file, err := t.openText(path)
+	if err != nil {
+		return nil, err
+	}
 	defer file.Close()
 	head, err := io.ReadAll(io.LimitReader(file, lookBytes))
-	if err != nil && (len(head) == 0 || !errors.Is(err, ErrArchive)) { // damage behind the beginning is left for the reader
-		return look{}, fmt.Errorf("ingest: %s: %w", path, err)
+	if m := t.members[path]; m != nil && m.inFolder && len(head) > 0 && errors.Is(err, ErrArchive) {
+		err = nil
 	}
-	return lookInto(head), nil
+	if err != nil {
+		return nil, fmt.Errorf("ingest: %s: %w", path, err)
+	}
+	return head, nil
 }
 
 func lookInto(head []byte) look {

@@ -101,7 +101,7 @@ func (r *reading) group(given string) (*group, error) {
 		return nil, err
 	}
 	for _, path := range paths {
-		g.files = append(g.files, &file{path: path, packed: info.IsDir() && r.files.members[path] != nil})
+		g.files = append(g.files, &file{path: path, packed: r.files.members[path] != nil && r.files.members[path].inFolder})
 		size, err := r.files.size(path)
 		if err != nil {
 			return nil, err
@@ -351,12 +351,9 @@ func (r *reading) skipLines(path string, format Format, reason string) error {
 	return nil
 }
 
-// readFull reads as much as there is, up to the length of dst. Damage of a packed file behind its beginning is left for its reader.
+// readFull reads as much as there is, up to the length of dst.
 func readFull(in io.Reader, dst []byte) (int, error) {
 	n, err := io.ReadFull(in, dst)
-	if n > 0 && errors.Is(err, ErrArchive) {
-		err = nil
-	}
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
 		err = nil
 	}

@@ -64,17 +64,11 @@ func (r *reading) openai(path string) error {
 // isLinewise reports whether a file has a JSON value on each line: its first line
 // is a whole object, or a whole array with another value below it, or is damaged as no document is.
 func (t *tree) isLinewise(path string) (bool, error) {
-	file, err := t.openText(path)
+	head, err := t.beginning(path)
 	if err != nil {
 		return false, err
 	}
-	defer file.Close()
-	head := make([]byte, lookBytes)
-	n, err := readFull(file, head)
-	if err != nil {
-		return false, err
-	}
-	head = trimNothing(head[:n])
+	head = trimNothing(head)
 	first, rest, _ := bytes.Cut(head, []byte{'\n'})
 	if _, _, err := parseLenient(first); err != nil {
 		return isDamaged(head) && hasWholeLine(head), nil

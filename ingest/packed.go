@@ -139,6 +139,7 @@ func (r *reading) unpackInFolder(paths []string) (read []string, err error) {
 			if err := r.files.unpack(path, p); err != nil {
 				return nil, err
 			}
+			r.files.members[path].inFolder = true
 		}
 		read = append(read, path)
 	}

@@ -55,6 +55,8 @@ type member struct {
 	base string // its name without a folder, as ids are derived from it
 	size int64  // in bytes; -1: not known
 	open func() (io.ReadCloser, error)
+
+	inFolder bool // a packed file of a folder
 }
 
 func (t *tree) add(path string, m *member) {

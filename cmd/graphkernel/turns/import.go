@@ -42,7 +42,7 @@ func importCommand(a *cli.App) *cobra.Command {
 		Short: "Admit conversations from files, folders, archives and git repositories",
 		Long: "Reads, and finds out by looking which it is:\n\n" + formatsHelp() + `
 A PATH is a file, a folder with all files below it, a git repository, a .zip archive with
-all files in it, a .gz file, or - for standard input. --format names the format where looking
+all files in it, a .gz or .zst file, or - for standard input. --format names the format where looking
 is not enough.
 
 Turns are admitted in batches, each whole or not at all. Importing again admits
