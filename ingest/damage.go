@@ -100,6 +100,11 @@ type follower struct {
 
 	key                  [2]int // of the member of the outermost object that is open, without its quotes
 	innerBegin, innerEnd int    // of the last object that is the value of one
+
+	member  [2]int // the key before the last value of a member, at any depth
+	good    int    // behind the last value that is whole, or the last bracket that was opened
+	inValue int    // behind the quote of the last string that is a value
+	safe    int    // in a string: behind its last character that is whole
 }
 
 // ownMember returns where an object begins that ends where the grammar fails, if it cannot be the value of the member that it follows. Else it is 0.
@@ -141,6 +146,7 @@ func (f *follower) run() bool {
 		switch {
 		case (c == '}' || c == ']') && f.mayEnd(c, want):
 			f.at++
+			f.good = f.at
 			if f.nest = f.nest[:len(f.nest)-1]; len(f.nest) == 0 {
 				return true
 			}
@@ -162,6 +168,7 @@ func (f *follower) run() bool {
 			if !f.str() {
 				return false
 			}
+			f.member = [2]int{begin, f.quote}
 			if len(f.nest) == 1 {
 				f.key, f.innerBegin, f.innerEnd = [2]int{begin, f.quote}, 0, 0
 			}
@@ -174,6 +181,7 @@ func (f *follower) run() bool {
 				}
 				f.at++
 				f.nest = append(f.nest, c)
+				f.good = f.at
 				want = wantValueOrEnd
 				if c == '{' {
 					want = wantKeyOrEnd
@@ -182,11 +190,14 @@ func (f *follower) run() bool {
 			case len(f.nest) == 0:
 				return false
 			case c == '"':
-				if !f.str() {
+				if f.inValue = f.at + 1; !f.str() {
 					return false
 				}
+				f.good = f.at
 			case !f.scalar():
 				return false
+			case f.at < len(f.text): // else more of a number may have been cut off
+				f.good = f.at
 			}
 			want = wantCommaOrEnd
 		default:
@@ -213,6 +224,7 @@ func (f *follower) mayEnd(c byte, want int) bool {
 // str follows a string.
 func (f *follower) str() bool {
 	for f.at++; f.at < len(f.text); f.at++ {
+		f.safe = f.at
 		switch f.text[f.at] {
 		case '"':
 			f.quote = f.at
