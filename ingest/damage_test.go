@@ -147,6 +147,13 @@ func TestCutRecords(t *testing.T) {
 						t.Errorf("cut at %d at the end: got %v", n, got)
 					}
 				}
+				// The beginning is missing, as where a crash lost a block: nothing in the rest is a turn.
+				for n := 1; n < len(l.lines[1]); n++ {
+					got, _ := saidIn(t, dir, l.file, l.format, []byte(l.lines[0]+"\n"+nul+l.lines[1][n:]+"\n"+l.lines[3]+"\n"))
+					if fmt.Sprint(got) != fmt.Sprint(alone) {
+						t.Errorf("the rest from %d on: got %v", n, got)
+					}
+				}
 			}
 		})
 	}
