@@ -149,6 +149,9 @@ func TestCutRecords(t *testing.T) {
 				}
 				// The beginning is missing, as where a crash lost a block: nothing in the rest is a turn.
 				for n := 1; n < len(l.lines[1]); n++ {
+					if c := l.lines[1][n]; c != '{' && c != '[' && n%5 > 0 {
+						continue
+					}
 					got, _ := saidIn(t, dir, l.file, l.format, []byte(l.lines[0]+"\n"+nul+l.lines[1][n:]+"\n"+l.lines[3]+"\n"))
 					if fmt.Sprint(got) != fmt.Sprint(alone) {
 						t.Errorf("the rest from %d on: got %v", n, got)
