@@ -30,7 +30,7 @@ func NewWatcher(roots ...string) *Watcher {
 	return &Watcher{roots: roots, seen: map[string]stamp{}}
 }
 
-// Look returns the transcripts, files that end in .jsonl or .json, that are new or were written to since the last look, by ascending path.
+// Look returns the transcripts, see [IsTranscript], that are new or were written to since the last look, by ascending path.
 // The file of a sub-agent of Claude Code stands for the session that it belongs to. What goes away while Look looks is left
 // out. A folder that cannot be read is reported beside the others.
 func (w *Watcher) Look() ([]string, error) {
@@ -45,7 +45,7 @@ func (w *Watcher) Look() ([]string, error) {
 				}
 				return err
 			}
-			if ext := filepath.Ext(path); ext != ".jsonl" && ext != ".json" {
+			if !IsTranscript(path) {
 				return nil
 			}
 			info, err := os.Stat(path) // behind links
@@ -65,6 +65,22 @@ func (w *Watcher) Look() ([]string, error) {
 	w.seen = now
 	slices.Sort(changed)
 	return slices.Compact(changed), errors.Join(errs...)
+}
+
+// packedExt ends the name of a session that Codex CLI packed.
+const packedExt = ".zst"
+
+// IsTranscript reports whether a file may be a transcript, by its name: it ends in .jsonl or .json, or in .zst behind one of them if the agent
+// packed it and no longer has it as it was.
+func IsTranscript(path string) bool {
+	if plain, packed := strings.CutSuffix(path, packedExt); packed {
+		if _, err := os.Lstat(plain); err == nil {
+			return false
+		}
+		path = plain
+	}
+	ext := filepath.Ext(path)
+	return ext == ".jsonl" || ext == ".json"
 }
 
 // Forget has the next look take a transcript as changed.

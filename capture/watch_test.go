@@ -58,6 +58,13 @@ func TestWatcher(t *testing.T) {
 	look()
 	write("p/b.json", "1")
 	look("link.json", "p/b.json")
+	write("p/c.jsonl.zst", "1") // Codex CLI packs a session, and removes it
+	write("p/a.jsonl.zst", "1") // and did not come to that
+	write("p/notes.txt.zst", "1")
+	look("p/c.jsonl.zst")
+	if err := os.Remove(filepath.Join(root, "p/c.jsonl.zst")); err != nil {
+		t.Fatal(err)
+	}
 
 	elsewhere := t.TempDir() // a folder of a project that is a link, and one that leads back
 	if err := errors.Join(os.Symlink(elsewhere, filepath.Join(root, "linked")), os.Symlink(root, filepath.Join(elsewhere, "back")), os.WriteFile(filepath.Join(elsewhere, "c.jsonl"), nil, 0o600)); err != nil {

@@ -3,7 +3,6 @@ package ingest
 import (
 	"archive/zip"
 	"bytes"
-	"compress/gzip"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -31,9 +30,8 @@ const (
 	freeExpansion = 64 << 20 // … beyond this many bytes, which are never too many
 )
 
-// Marks at the beginning of an archive.
+// Marks at the beginning of a zip archive.
 var (
-	gzipMark     = []byte{0x1f, 0x8b, 8}
 	zipMark      = []byte("PK\x03\x04")
 	emptyZipMark = []byte("PK\x05\x06")
 )
@@ -42,7 +40,7 @@ func isZip(head []byte) bool {
 	return bytes.HasPrefix(head, zipMark) || bytes.HasPrefix(head, emptyZipMark)
 }
 
-func isArchive(head []byte) bool { return isZip(head) || bytes.HasPrefix(head, gzipMark) }
+func isArchive(head []byte) bool { return isZip(head) || packingOf(head) != nil }
 
 // headOf returns the first bytes of a file, enough for the marks of archives.
 func (t *tree) headOf(path string) ([]byte, error) {
@@ -64,37 +62,6 @@ func tooLarge(what string) error {
 // isBomb reports whether so many bytes are too many for an archive of a size.
 func isBomb(unpacked, packed uint64) bool {
 	return unpacked > MaxUnpacked || unpacked > freeExpansion && unpacked/maxExpansion > packed
-}
-
-// gzipped makes a gzip file one that is read unpacked.
-func (r *reading) gzipped(path string) error {
-	packed, err := r.files.size(path)
-	if err != nil {
-		return err
-	}
-	plain := r.files.members[path] // standard input, or nil
-	r.files.add(path, &member{
-		base: strings.TrimSuffix(r.files.base(path), ".gz"),
-		size: -1,
-		open: func() (io.ReadCloser, error) {
-			var file io.ReadCloser
-			if plain != nil {
-				file, err = plain.open()
-			} else {
-				file, err = os.Open(path)
-			}
-			if err != nil {
-				return nil, err
-			}
-			in, err := gzip.NewReader(file)
-			if err != nil {
-				file.Close()
-				return nil, fmt.Errorf("%w: %w", ErrArchive, err)
-			}
-			return &unpacking{Reader: in, below: file, packed: uint64(packed)}, nil
-		},
-	})
-	return nil
 }
 
 // An unpacking is a file that is unpacked while it is read.

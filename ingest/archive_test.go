@@ -5,7 +5,10 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"encoding/hex"
 	"errors"
+	"fmt"
+	"math/rand"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,6 +16,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/klauspost/compress/zstd"
 
 	"github.com/graphkernel/graphkernel/dag"
 )
@@ -125,6 +129,10 @@ func TestGzipAndStdin(t *testing.T) {
 		if diff := cmp.Diff(want, packed); len(want) == 0 || diff != "" {
 			t.Errorf("%s.gz, %d turns: %s", name, len(want), diff)
 		}
+		packed, _ = collect(t, write(t, name+".zst", string(zstdOf(t, text))), Options{})
+		if diff := cmp.Diff(want, packed); diff != "" {
+			t.Errorf("%s.zst: %s", name, diff)
+		}
 		for _, in := range []string{text, string(gzipOf(t, text)), string(zipOf(t, name, text))} {
 			got, _ := collect(t, Stdin, Options{Stdin: strings.NewReader(in)})
 			if len(got) != len(want) || got[0].Content != want[0].Content {
@@ -175,19 +183,105 @@ func TestNothingIsReadBeforeAllIsKnown(t *testing.T) {
 	good := write(t, "good.jsonl", lineTurn)
 	folder := t.TempDir()
 	for name, bad := range map[string]string{
-		"of no known format": write(t, "notes.md", "no format"), "is empty": write(t, "void", "\n \t"), "no such file": filepath.Join(folder, "absent"),
-		"there is no file in": folder, "cannot be read": write(t, "broken.zip", "PK\x03\x04 and no more"),
+		"no such file": filepath.Join(folder, "absent"), "cannot be read": write(t, "broken.zip", "PK\x03\x04 and no more"),
 	} {
 		for _, format := range []Format{"", JSONL} {
-			if format != "" && (name == "of no known format" || name == "is empty") {
-				continue // then it is what --format says
-			}
 			_, err := ReadAll(context.Background(), []string{good, bad}, Options{Format: format}, func(*Batch) error {
 				t.Errorf("%s: something is handed over", name)
 				return nil
 			})
 			if err == nil || !strings.Contains(err.Error(), name) {
 				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+}
+
+// TestUnknownAmongOthers gives what is of no known format between files that are: these are read, and it is named and counted. Without them it is an error, and nothing is handed over.
+func TestUnknownAmongOthers(t *testing.T) {
+	own := func(n string) string { return strings.ReplaceAll(lineTurn, "0b5e", n) }
+	first, last := write(t, "first.jsonl", own("0b5e")), write(t, "last.jsonl", `{"role":"user","content":"x"}`)
+	ambiguous := `{"id":"c","conversation":"c","role":"user","created_at":"x","messages":[]}` + "\n" + `{"role":"user","content":"x"}` + "\n"
+	folder, mixed := t.TempDir(), t.TempDir()
+	for name, text := range map[string]string{"a.jsonl": ambiguous, "b.jsonl": own("0b5e")} {
+		if err := os.WriteFile(filepath.Join(mixed, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, unknown := range map[string]string{
+		"of no known format": write(t, "notes.md", "no format"), "is empty": write(t, "void", "\n \t"), "there is no file in": folder, "could be": mixed,
+	} {
+		var drafts []dag.Draft
+		report, err := ReadAll(context.Background(), []string{first, unknown, last}, Options{}, func(b *Batch) error {
+			drafts = append(drafts, b.Drafts...)
+			return nil
+		})
+		checkAccounts(t, report)
+		if err != nil || len(drafts) < 2 || len(report.Unknown) != 1 || !errors.Is(report.Unknown[0], ErrFormat) || !strings.Contains(report.Unknown[0].Error(), name) {
+			t.Errorf("%s: %d turns, unknown %v, %v", name, len(drafts), report.Unknown, err)
+		}
+		if name == "could be" {
+			continue
+		}
+		if _, err := ReadAll(context.Background(), []string{unknown}, Options{}, func(*Batch) error { t.Error("something is handed over"); return nil }); !errors.Is(err, ErrFormat) {
+			t.Errorf("%s alone: %v", name, err)
+		}
+	}
+}
+
+func zstdOf(t testing.TB, text string) []byte {
+	t.Helper()
+	w, err := zstd.NewWriter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w.EncodeAll([]byte(text), nil)
+}
+
+// TestPackedInFolders has packed files in a folder: each is read as what it holds, once. One that is damaged is named, what is whole in it is kept, and the other files are read.
+func TestPackedInFolders(t *testing.T) {
+	codex := func(n int) (name, text string) {
+		id := fmt.Sprintf("019c2e5f-0039-7ad1-b1e3-7e394b46000%d", n)
+		return "rollout-2026-03-01T10-00-00-" + id + ".jsonl", `{"timestamp":"2026-03-01T10:00:00Z","type":"session_meta","payload":{"id":"` + id + `","cwd":"/srv"}}` + "\n" +
+			`{"timestamp":"2026-03-01T10:00:01Z","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"q` + fmt.Sprint(n) + `"}]}}` + "\n"
+	}
+	for ext, pack := range map[string]func(testing.TB, string) []byte{".gz": gzipOf, ".zst": zstdOf} {
+		plain, packed := t.TempDir(), t.TempDir()
+		for n := range 3 {
+			name, text := codex(n)
+			files := map[string][]byte{filepath.Join(plain, name): []byte(text), filepath.Join(packed, name+ext): pack(t, text)}
+			if n == 1 {
+				files[filepath.Join(packed, name)] = []byte(text)
+			}
+			for path, data := range files {
+				if err := os.WriteFile(path, data, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			alone, _ := collect(t, filepath.Join(packed, name+ext), Options{})
+			if len(alone) != 1 {
+				t.Errorf("%s alone: %d turns", ext, len(alone))
+			}
+		}
+		want, _ := collect(t, plain, Options{})
+		got, report := collect(t, packed, Options{})
+		if dump(got) != dump(want) || len(want) != 3 || report.Skipped["packed_copy"] != 1 {
+			t.Errorf("%s: %d turns, want %d; skipped %v", ext, len(got), len(want), report.Skipped)
+		}
+		name, text := codex(4)
+		noise := make([]byte, 300_000)
+		rand.New(rand.NewSource(1)).Read(noise) // so that it has more than one block
+		damaged := pack(t, text+text[strings.Index(text, "\n")+1:]+`{"timestamp":"x","type":"event_msg","payload":{"noise":"`+hex.EncodeToString(noise)+`"}}`+"\n")
+		for cut, turns := range map[int]int{8: 3, len(damaged) - 9: 4} {
+			if err := os.WriteFile(filepath.Join(packed, name+ext), damaged[:cut], 0o600); err != nil {
+				t.Fatal(err)
+			}
+			got, report := collect(t, packed, Options{})
+			if len(got) < turns || report.Skipped["broken_packed"] != 1 || len(report.Broken) != 1 || !strings.Contains(report.Broken[0].String(), name) {
+				t.Errorf("%s cut at %d: %d turns, want %d; skipped %v, broken %v", ext, cut, len(got), turns, report.Skipped, report.Broken)
+			}
+			if _, err := Read(context.Background(), filepath.Join(packed, name+ext), Options{Format: Codex}, func(*Batch) error { return nil }); !errors.Is(err, ErrArchive) {
+				t.Errorf("%s alone: %v", ext, err)
 			}
 		}
 	}
@@ -202,6 +296,7 @@ func TestBombs(t *testing.T) {
 	}
 	for name, archive := range map[string][]byte{
 		"bomb.gz":  gzipOf(t, "["+long),
+		"bomb.zst": zstdOf(t, "["+long),
 		"bomb.zip": zipOf(t, "a.json", "["+long),
 		"many.zip": zipOf(t, many...),
 	} {
@@ -227,7 +322,7 @@ func TestBombs(t *testing.T) {
 func TestMangledArchives(t *testing.T) {
 	path := write(t, "a", "")
 	refused := 0
-	for _, archive := range [][]byte{zipOf(t, "a.jsonl", lineTurn, "b.json", `[{"role":"user","content":"x"}]`), gzipOf(t, lineTurn)} {
+	for _, archive := range [][]byte{zipOf(t, "a.jsonl", lineTurn, "b.json", `[{"role":"user","content":"x"}]`), gzipOf(t, lineTurn), zstdOf(t, lineTurn)} {
 		for i := range archive {
 			mangled := bytes.Clone(archive)
 			mangled[i] ^= 0x55

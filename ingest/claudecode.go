@@ -159,9 +159,7 @@ func (s *claudeSession) read(path string, agent *claudeAgent) error {
 				continue
 			}
 			rec := &claudeRecord{v: v.value, place: place, fileAgent: agent, now: &now}
-			for range v.replaced {
-				rec.noted.add(noteLoneSurrogate)
-			}
+			v.mended.note(&rec.noted)
 			if err := s.record(rec); err != nil {
 				return err
 			}

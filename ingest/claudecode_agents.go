@@ -230,17 +230,11 @@ func (a *claudeAgent) surveyFile(ctx context.Context, files *tree, path string, 
 // firstRecord returns the first record of a transcript that is wanted, looking at
 // no more than its first lines.
 func (t *tree) firstRecord(path string, wanted func(*canon.Value) bool) (*canon.Value, error) {
-	file, err := t.open(path)
+	head, err := t.beginning(path)
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close()
-	head := make([]byte, lookBytes)
-	n, err := readFull(file, head)
-	if err != nil {
-		return nil, err
-	}
-	for i, line := range strings.Split(string(head[:n]), "\n") {
+	for i, line := range strings.Split(string(head), "\n") {
 		if i == lookLines {
 			break
 		}

@@ -178,7 +178,7 @@ func TestRecordsOnOneLine(t *testing.T) {
 		{two + s.lines[2], 3, map[string]int{}},
 		{two + `{"cut`, 2, map[string]int{"broken_line": 1}},
 		{two + ` 7 "x" ` + s.lines[2], 2, map[string]int{"broken_line": 1}},
-		{`{"cut` + two, 0, map[string]int{"broken_line": 1}},
+		{`{"cut` + two, 2, map[string]int{"broken_line": 1}},
 	} {
 		drafts, report := collect(t, write(t, "s.jsonl", tc.text), Options{Format: ClaudeCode})
 		if diff := cmp.Diff(tc.skipped, report.Skipped); diff != "" || len(drafts) != tc.turns {

@@ -113,7 +113,7 @@ func (s *codexSession) record(rec jsonRecord) error {
 
 // meta reads what the first line says of a session. In a fork, those of the sessions that it goes on from follow.
 func (s *codexSession) meta(rec jsonRecord, v *canon.Value) {
-	if s.named {
+	if other := rec.behindDamage && text(v, "id") != s.session; s.named || other { // the session's own was lost, and this is of the one that it goes on from
 		asker := codexAskerOf(v)
 		s.origin = &asker
 		return
@@ -213,9 +213,7 @@ const globalID = 32
 // turn makes a turn of a record or of a part of one.
 func (s *codexSession) turn(rec jsonRecord, t *codexTurn, name string) error {
 	d := &t.draft
-	for range rec.replaced {
-		t.noted.add(noteLoneSurrogate)
-	}
+	rec.mended.note(&t.noted)
 	turnID(d, sourceCodex, name, &t.noted)
 	d.Conversation = conversationID(sourceCodex, s.session)
 	d.Content = t.content.text.String()

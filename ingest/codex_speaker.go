@@ -42,6 +42,9 @@ func (s *codexSession) askerOf(rec jsonRecord) codexAsker {
 	if s.origin != nil && err == nil && at < s.began {
 		return *s.origin
 	}
+	if !s.named && rec.behindDamage {
+		return codexAsker{author: authorUnknown}
+	}
 	return s.asker
 }
 

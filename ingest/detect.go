@@ -2,11 +2,13 @@ package ingest
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
 
+	"github.com/graphkernel/graphkernel/internal/bom"
 	"github.com/graphkernel/graphkernel/internal/canon"
 )
 
@@ -64,25 +66,45 @@ func (l look) decide(path string) (Format, error) {
 
 // lookAt reads the beginning of a file.
 func (t *tree) lookAt(path string) (look, error) {
-	file, err := t.open(path)
+	head, err := t.beginning(path)
 	if err != nil {
 		return look{}, err
-	}
-	defer file.Close()
-	head, err := io.ReadAll(io.LimitReader(file, lookBytes))
-	if err != nil {
-		return look{}, fmt.Errorf("ingest: %s: %w", path, err)
 	}
 	return lookInto(head), nil
 }
 
+// beginning returns as much of a file as is looked at. Damage of a packed file of a folder behind that is left for its reader.
+func (t *tree) beginning(path string) ([]byte, error) {
+	file, err := t.openText(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	head, err := io.ReadAll(io.LimitReader(file, lookBytes))
+	if m := t.members[path]; m != nil && m.inFolder && len(head) > 0 && errors.Is(err, ErrArchive) {
+		err = nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("ingest: %s: %w", path, err)
+	}
+	return head, nil
+}
+
 func lookInto(head []byte) look {
 	l := look{seen: map[Format]int{}}
-	// A byte order mark is looked through, so that the reader can complain of it.
-	head = bytes.TrimPrefix(head, byteOrderMark)
-	head = bytes.TrimLeft(head, " \t\r\n")
-	l.empty, l.archive = len(head) == 0, isArchive(head)
-	if len(head) == 0 || head[0] != '{' && head[0] != '[' {
+	l.archive = isArchive(head)
+	head = trimNothing(head)
+	l.empty = len(head) == 0
+	if len(head) == 0 || l.archive {
+		return l
+	}
+	if head[0] != '{' && head[0] != '[' {
+		// A file that begins in the middle of a record has nothing but records below its first line. A text that quotes some has more.
+		_, rest, _ := bytes.Cut(head, []byte{'\n'})
+		below := look{seen: map[Format]int{}}
+		if len(rest) > 0 && below.lines(rest) && below.other == 0 {
+			l.json, l.seen, l.other = true, below.seen, 1
+		}
 		return l
 	}
 	l.json = true
@@ -95,26 +117,24 @@ func lookInto(head []byte) look {
 	return l
 }
 
-// lines looks at each line as a value. It reports whether any was one.
+// lines looks at each line as a value. It reports whether any was one. If the first line is none, it is damaged, or the text is one document.
 func (l *look) lines(head []byte) bool {
+	text, bounded := head, len(head) >= lookBytes-len(bom.Mark)
 	parsed := false
 	looked := 0
 	for len(head) > 0 && looked < lookLines {
 		line, rest, ended := bytes.Cut(head, []byte{'\n'})
-		if !ended && len(head) >= lookBytes-len(byteOrderMark) && looked > 0 {
+		if !ended && bounded && looked > 0 {
 			break // cut off by the bound
 		}
 		head = rest
-		if isBlank(line) {
+		if len(trimNothing(line)) == 0 {
 			continue
 		}
 		looked++
-		v, err := canon.Parse(line)
-		if err != nil {
-			v, _, err = parseLenient(line)
-		}
-		if err != nil || v.Kind != canon.Object && v.Kind != canon.Array {
-			if !parsed {
+		v := firstOf(line)
+		if v == nil {
+			if looked == 1 && !isDamaged(text) {
 				return false
 			}
 			l.other++
@@ -127,6 +147,16 @@ func (l *look) lines(head []byte) bool {
 		l.count(marksOf(stringMembers(v)))
 	}
 	return parsed
+}
+
+// firstOf returns the first object or array of a line, or nil.
+func firstOf(line []byte) *canon.Value {
+	for _, rec := range recordsOf(line) {
+		if v := rec.value; v != nil && (v.Kind == canon.Object || v.Kind == canon.Array) {
+			return v
+		}
+	}
+	return nil
 }
 
 func (l *look) count(marks []Format) {

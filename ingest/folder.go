@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -24,6 +25,8 @@ type file struct {
 	look     look
 	subagent bool     // of Claude Code, and its session is elsewhere
 	agents   []string // the files of a session's sub-agents
+	packed   bool     // in a folder, and read unpacked
+	damage   error    // why it cannot be unpacked
 }
 
 // paths reads what was given: every file of folders and archives, by ascending path. The formats
@@ -38,10 +41,19 @@ func (r *reading) paths(given []string) error {
 		groups = append(groups, g)
 	}
 	taken := map[string]bool{} // files of sub-agents that are read with their session
+	unknown := 0               // groups
 	for _, g := range groups {
-		if err := r.lookAtGroup(g, taken); err != nil {
+		err := r.lookAtGroup(g, taken)
+		switch {
+		case errors.Is(err, ErrFormat):
+			r.report.Unknown = append(r.report.Unknown, err)
+			unknown++
+		case err != nil:
 			return err
 		}
+	}
+	if len(groups) > 0 && unknown == len(groups) {
+		return r.report.Unknown[0]
 	}
 	r.skipIrregular()
 	for _, g := range groups {
@@ -83,11 +95,14 @@ func (r *reading) group(given string) (*group, error) {
 		if paths, err = r.list(given); err != nil {
 			return nil, err
 		}
+		if paths, err = r.unpackInFolder(paths); err != nil {
+			return nil, err
+		}
 	} else if paths, g.named, err = r.single(given); err != nil {
 		return nil, err
 	}
 	for _, path := range paths {
-		g.files = append(g.files, &file{path: path})
+		g.files = append(g.files, &file{path: path, packed: r.files.members[path] != nil && r.files.members[path].inFolder})
 		size, err := r.files.size(path)
 		if err != nil {
 			return nil, err
@@ -106,8 +121,9 @@ func (r *reading) single(path string) (paths []string, named bool, err error) {
 	case isZip(head):
 		paths, err = r.archive(path)
 		return paths, false, err
-	case isArchive(head):
-		err = r.gzipped(path)
+	}
+	if p := packingOf(head); p != nil {
+		err = r.files.unpack(path, p)
 	}
 	return []string{path}, true, err
 }
@@ -125,7 +141,16 @@ func (r *reading) expect(size int64) {
 func (r *reading) lookAtGroup(g *group, taken map[string]bool) error {
 	known := g.repository
 	for _, f := range g.files {
-		if err := r.lookAtFile(g, f); err != nil {
+		switch err := r.lookAtFile(g, f); {
+		case err == nil || g.named:
+			if err != nil {
+				return err
+			}
+		case errors.Is(err, ErrFormat):
+			r.report.Unknown = append(r.report.Unknown, err)
+		case f.packed && errors.Is(err, ErrArchive):
+			f.damage = err
+		default:
 			return err
 		}
 		known = known || f.format != ""
@@ -204,8 +229,13 @@ func (r *reading) nothingKnown(g *group) error {
 
 // readOne reads a file, or counts it as left out.
 func (r *reading) readOne(g *group, f *file, taken map[string]bool) error {
+	r.tolerant = f.packed
 	switch {
 	case taken[f.path]: // read with its session
+		return nil
+	case f.damage != nil:
+		r.beginFile(f.path, "")
+		r.brokenPacked(f.damage)
 		return nil
 	case f.format == "" && f.look.empty:
 		return r.skipWhole(f.path, skipEmptyFile)
@@ -223,6 +253,13 @@ func (r *reading) readOne(g *group, f *file, taken map[string]bool) error {
 		return r.claudeSession(f.path, f.agents)
 	}
 	return r.readFile(f.path, f.format)
+}
+
+// brokenPacked counts the rest of a packed file of a folder that cannot be unpacked.
+func (r *reading) brokenPacked(err error) {
+	r.record()
+	r.skip("broken_packed")
+	r.report.Broken = append(r.report.Broken, BrokenDocument{Path: r.file().Path, Err: err})
 }
 
 // list returns the regular files below a folder in the order of their paths.
@@ -253,12 +290,17 @@ func (r *reading) list(root string) (paths []string, err error) {
 	return paths, nil
 }
 
-// skipIrregular counts what is no file: links, which could lead anywhere, sockets, pipes.
+// skipIrregular counts what is no file: links, which could lead anywhere, sockets, pipes; and packed files that are there unpacked, too.
 func (r *reading) skipIrregular() {
 	for _, path := range r.irregular {
 		r.beginFile(path, "")
 		r.record()
 		r.skip("not_a_file")
+	}
+	for _, path := range r.copies {
+		r.beginFile(path, "")
+		r.record()
+		r.skip("packed_copy")
 	}
 }
 

@@ -350,12 +350,12 @@ func TestLoneSurrogates(t *testing.T) {
 		`"\\ud83d\ud83d"`:       "\\ud83d\uFFFD 1",
 		`"\ud83d\n\u0041"`:      "\uFFFD\nA 1",
 	} {
-		v, n, err := parseLenient([]byte(text))
+		v, m, err := parseLenient([]byte(text))
 		if err != nil {
 			t.Errorf("%s: %v", text, err)
 			continue
 		}
-		if got := v.Text + " " + string(rune('0'+n)); got != want {
+		if got := v.Text + " " + string(rune('0'+m.surrogates)); got != want {
 			t.Errorf("%s: got %q, want %q", text, got, want)
 		}
 	}

@@ -36,6 +36,7 @@ type geminiSession struct {
 	session string
 	project string
 	kind    string
+	lost    bool // what the session says of itself may have been damaged
 	now     dag.Time
 	at      geminiPoint            // where the next message attaches
 	starts  map[string]geminiPoint // where each message attaches
@@ -73,9 +74,8 @@ func (r *reading) gemini(path string) error {
 // line takes a line of the newer form. It is counted already.
 func (g *geminiSession) line(rec jsonRecord) error {
 	v := rec.value
-	for range rec.replaced {
-		g.r.note(noteLoneSurrogate)
-	}
+	g.r.noteMended(rec.mended)
+	g.lost = rec.behindDamage && g.project == ""
 	switch set, back := object(v, "$set"), text(v, "$rewindTo"); {
 	case set != nil:
 		g.r.skip("session_meta")
@@ -148,6 +148,8 @@ func (g *geminiSession) message(v *canon.Value, place string) {
 	t := geminiTurn(v)
 	if g.kind == "subagent" && t.draft.Author == authorHuman { // its agent asks
 		t.draft.Author = authorGemini
+	} else if g.lost && t.draft.Author == authorHuman {
+		t.draft.Author = authorUnknown
 	}
 	if t.skip == "" {
 		name := id

@@ -52,9 +52,7 @@ func (r *reading) commitLines(path string) error {
 				r.skip(skipMalformed)
 				continue
 			}
-			for range rec.replaced {
-				cm.noted.add(noteLoneSurrogate)
-			}
+			rec.mended.note(&cm.noted)
 			cm.place = path + ":" + strconv.Itoa(in.number)
 			if err := c.add(cm); err != nil {
 				return err

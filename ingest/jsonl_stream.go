@@ -1,7 +1,6 @@
 package ingest
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -129,7 +128,7 @@ func parseBatch(in *lines, path string) (p parsed) {
 		}
 		var d dag.Draft
 		if err == nil {
-			d, err = readNumbered(line, in.number)
+			d, err = ReadLine(line)
 		}
 		if err != nil {
 			p.err = &LineError{Path: path, Line: in.number, Err: err}
@@ -141,13 +140,4 @@ func parseBatch(in *lines, path string) (p parsed) {
 	}
 	p.bytes = in.take()
 	return p
-}
-
-var errByteOrderMark = errors.New("the file begins with a byte order mark (EF BB BF); save it as UTF-8 without one")
-
-func readNumbered(line []byte, number int) (dag.Draft, error) {
-	if number == 1 && bytes.HasPrefix(line, byteOrderMark) {
-		return dag.Draft{}, errByteOrderMark
-	}
-	return ReadLine(line)
 }

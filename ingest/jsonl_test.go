@@ -343,16 +343,6 @@ func TestOwnLinesStopAtTheFirstError(t *testing.T) {
 	}
 }
 
-func TestOwnLinesByteOrderMark(t *testing.T) {
-	path := ownFile(t, 1, 40, func(_ int, line []byte) []byte { return append([]byte("\xef\xbb\xbf"), line...) })
-	for _, format := range []Format{"", JSONL} {
-		_, _, err := tryCollect(t, path, Options{Format: format})
-		if !errors.Is(err, errByteOrderMark) {
-			t.Errorf("got %v", err)
-		}
-	}
-}
-
 func TestOwnLinesEmptyFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "empty.jsonl")
 	if err := os.WriteFile(path, nil, 0o600); err != nil {

@@ -1,56 +1,115 @@
 package ingest
 
 import (
-	"bytes"
+	"unicode/utf8"
 
 	"github.com/graphkernel/graphkernel/internal/canon"
 )
 
-// parseLenient parses a record of another program. Programs written in
-// JavaScript cut strings in the middle of a surrogate pair and write the half as
-// an escape, which is no Unicode: each such half is read as U+FFFD, and how many
-// there were is returned. Everything else that is not strict JSON is an error.
-func parseLenient(text []byte) (v *canon.Value, replaced int, err error) {
-	v, err = canon.Parse(text)
-	if err == nil || !bytes.Contains(text, []byte(`\u`)) {
-		return v, 0, err
-	}
-	repaired, replaced := replaceLoneSurrogates(text)
-	if replaced == 0 {
-		return nil, 0, err
-	}
-	if v, err = canon.Parse(repaired); err != nil {
-		return nil, 0, err
-	}
-	return v, replaced, nil
+// mended counts what was replaced in a text, so that it could be read.
+type mended struct {
+	surrogates int // halves of surrogate pairs, for which U+FFFD stands
+	bytes      int // runs of bytes that are no UTF-8, for which U+FFFD stands
+	controls   int // control characters that a string has as they are, where JSON wants an escape
 }
 
-// replaceLoneSurrogates writes \ufffd over each \uD800 to \uDFFF that is not
-// half of a pair. Offsets stay what they were.
-func replaceLoneSurrogates(text []byte) (repaired []byte, replaced int) {
-	repaired = bytes.Clone(text)
-	for i := 0; i+1 < len(repaired); i++ {
-		if repaired[i] != '\\' {
-			continue
-		}
-		unit, ok := escapedUnit(repaired[i:])
-		switch {
-		case !ok:
-			i++ // the escaped character
-		case unit < 0xd800 || unit > 0xdfff:
-			i += 5
-		default:
-			low, ok := escapedUnit(repaired[i+6:])
-			if unit < 0xdc00 && ok && low >= 0xdc00 && low <= 0xdfff {
-				i += 11
-				continue
-			}
-			copy(repaired[i+2:], "fffd")
-			replaced++
-			i += 5
-		}
+// note counts what was replaced.
+func (m mended) note(noted *counts) {
+	for range m.surrogates {
+		noted.add(noteLoneSurrogate)
 	}
-	return repaired, replaced
+	for range m.bytes {
+		noted.add(noteInvalidUTF8)
+	}
+	for range m.controls {
+		noted.add(noteControlCharacter)
+	}
+}
+
+// noteMended counts what was replaced in a text that gives several turns.
+func (r *reading) noteMended(m mended) {
+	var noted counts
+	m.note(&noted)
+	r.noteAll(noted)
+}
+
+// parseLenient parses a record of another program. Programs cut strings in the middle of a surrogate pair or of a character, and write
+// what they were given without escaping it. Such damage inside a string is replaced, and counted. Everything else that is not strict JSON is an error, and so is NUL:
+// a run of them is what a crash leaves in the place of what was written, and may hide where a string ended.
+func parseLenient(text []byte) (v *canon.Value, m mended, err error) {
+	if v, err = canon.Parse(text); err == nil {
+		return v, m, nil
+	}
+	repaired, m := mend(text)
+	if m == (mended{}) {
+		return nil, m, err
+	}
+	if v, err = canon.Parse(repaired); err != nil {
+		return nil, mended{}, err
+	}
+	return v, m, nil
+}
+
+// mend replaces, inside strings, what JSON has no room for.
+func mend(text []byte) (out []byte, m mended) {
+	const hexDigits = "0123456789abcdef"
+	out = make([]byte, 0, len(text)+len(text)/64)
+	inString, invalid := false, false
+	for i := 0; i < len(text); {
+		c := text[i]
+		r, size := rune(c), 1
+		if c >= utf8.RuneSelf {
+			r, size = utf8.DecodeRune(text[i:])
+		}
+		broken := r == utf8.RuneError && size == 1
+		switch {
+		case !inString:
+			inString = c == '"'
+			out = append(out, c)
+			size = 1
+		case broken:
+			if !invalid {
+				out = utf8.AppendRune(out, utf8.RuneError)
+				m.bytes++
+			}
+		case c == '"':
+			inString = false
+			out = append(out, c)
+		case c == '\\':
+			n, replaced := mendEscape(text[i:])
+			if replaced {
+				out = append(out, `\ufffd`...)
+				m.surrogates++
+			} else {
+				out = append(out, text[i:i+n]...)
+			}
+			size = n
+		case c < 0x20 && c != 0:
+			out = append(out, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
+			m.controls++
+		default:
+			out = append(out, text[i:i+size]...)
+		}
+		invalid = inString && broken
+		i += size
+	}
+	return out, m
+}
+
+// mendEscape returns the length of the escape that a text begins with, that of both halves of a surrogate pair, and whether
+// it is half of one.
+func mendEscape(text []byte) (n int, half bool) {
+	unit, ok := escapedUnit(text)
+	if !ok {
+		return min(2, len(text)), false
+	}
+	if unit < 0xd800 || unit > 0xdfff {
+		return 6, false
+	}
+	if low, ok := escapedUnit(text[6:]); ok && unit < 0xdc00 && low >= 0xdc00 && low <= 0xdfff {
+		return 12, false
+	}
+	return 6, true
 }
 
 // escapedUnit reads a backslash, u and four hexadecimal digits at the beginning of text.

@@ -25,10 +25,13 @@ type lines struct {
 	number int    // of the line returned last, from 1
 	most   int    // MaxLine, or less in tests
 	bytes  int64  // read since take was called last
+
+	broken func(error) // is told that the file cannot be unpacked from here on, which then is its end; nil: that is an error
+	ended  bool        // so
 }
 
 func openLines(ctx context.Context, files *tree, path string) (*lines, error) {
-	file, err := files.open(path)
+	file, err := files.openText(path)
 	if err != nil {
 		return nil, err
 	}
@@ -53,11 +56,18 @@ func (l *lines) next() ([]byte, error) {
 	if err := l.ctx.Err(); err != nil {
 		return nil, err
 	}
+	if l.ended {
+		return nil, io.EOF
+	}
 	l.long = l.long[:0]
 	tooLong := false
 	for {
 		part, err := l.in.ReadSlice('\n')
 		l.bytes += int64(len(part))
+		if l.broken != nil && errors.Is(err, ErrArchive) {
+			l.broken(err)
+			l.ended, err = true, io.EOF
+		}
 		if err == nil && len(l.long) == 0 && !tooLong {
 			l.number++
 			if line := trimEOL(part); len(line) <= l.most {
@@ -96,8 +106,6 @@ func trimEOL(line []byte) []byte {
 	line = bytes.TrimSuffix(line, []byte{'\n'})
 	return bytes.TrimSuffix(line, []byte{'\r'})
 }
-
-var byteOrderMark = []byte("\xef\xbb\xbf")
 
 // isBlank reports whether a line holds nothing but JSON's white space.
 func isBlank(line []byte) bool { return len(bytes.Trim(line, " \t\r\n")) == 0 }

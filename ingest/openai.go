@@ -62,25 +62,18 @@ func (r *reading) openai(path string) error {
 }
 
 // isLinewise reports whether a file has a JSON value on each line: its first line
-// is a whole object, or a whole array with another value below it.
+// is a whole object, or a whole array with another value below it, or is damaged as no document is.
 func (t *tree) isLinewise(path string) (bool, error) {
-	file, err := t.open(path)
+	head, err := t.beginning(path)
 	if err != nil {
 		return false, err
 	}
-	defer file.Close()
-	head := make([]byte, lookBytes)
-	n, err := readFull(file, head)
-	if err != nil {
-		return false, err
-	}
-	head = bytes.TrimPrefix(head[:n], byteOrderMark)
-	first, rest, _ := bytes.Cut(bytes.TrimLeft(head, " \t\r\n"), []byte{'\n'})
+	head = trimNothing(head)
+	first, rest, _ := bytes.Cut(head, []byte{'\n'})
 	if _, _, err := parseLenient(first); err != nil {
-		return false, nil
+		return isDamaged(head) && hasWholeLine(head), nil
 	}
-	rest = bytes.TrimLeft(rest, " \t\r\n")
-	return first[0] == '{' || len(rest) > 0, nil
+	return first[0] == '{' || len(trimNothing(rest)) > 0, nil
 }
 
 func (o *openaiReader) lines() error {
@@ -98,9 +91,6 @@ func (o *openaiReader) lines() error {
 		if err != nil && err != errLongLine {
 			return err
 		}
-		if in.number == 1 {
-			line = bytes.TrimPrefix(line, byteOrderMark)
-		}
 		switch {
 		case err != nil:
 			o.skipOne(skipLongLine)
@@ -110,7 +100,7 @@ func (o *openaiReader) lines() error {
 			for _, rec := range recordsOf(line) {
 				if rec.value == nil {
 					o.skipOne(skipBrokenLine)
-				} else if err := o.value(rec.value, in.number, rec.replaced); err != nil {
+				} else if err := o.value(rec.value, in.number, rec.mended); err != nil {
 					return err
 				}
 			}
@@ -140,12 +130,12 @@ func (o *openaiReader) document() error {
 			o.open = nil
 			continue
 		}
-		v, replaced, err := parseLenient(p.text)
+		v, mended, err := parseLenient(p.text)
 		if err != nil {
 			o.skipOne("broken_conversation")
 			continue
 		}
-		if err := o.value(v, p.line, replaced); err != nil {
+		if err := o.value(v, p.line, mended); err != nil {
 			return err
 		}
 	}
@@ -157,12 +147,8 @@ func (o *openaiReader) skipOne(reason string) {
 }
 
 // value takes a message, a conversation, or a list of either.
-func (o *openaiReader) value(v *canon.Value, line, replaced int) error {
-	var noted counts
-	for range replaced {
-		noted.add(noteLoneSurrogate)
-	}
-	o.r.noteAll(noted)
+func (o *openaiReader) value(v *canon.Value, line int, m mended) error {
+	o.r.noteMended(m)
 	place := o.path + ":" + strconv.Itoa(line)
 	switch {
 	case v.Kind == canon.Array:

@@ -22,7 +22,7 @@ const sourceOTel = "otel"
 //
 // and what the attributes mean is in the semantic conventions of generative AI (github.com/open-telemetry/semantic-conventions,
 // docs/gen-ai): gen_ai.system_instructions, gen_ai.input.messages and gen_ai.output.messages, on a span, on an event of it, or
-// on the event gen_ai.client.inference.operation.details, which is a log record.
+// on the event gen_ai.client.inference.operation.details, which is a log record. [otelSaidIn] lists older forms, and those of OpenLLMetry and OpenInference.
 //
 // Each call of a model repeats what was said before, and messages have no ids. So the id of a message is derived from it and
 // all messages before it: what two calls have in common is said once, and where they part there is a branch.
@@ -46,9 +46,7 @@ func (r *reading) otel(path string) error {
 				r.skip(skipMalformed)
 				return nil
 			}
-			for range rec.replaced {
-				r.note(noteLoneSurrogate)
-			}
+			r.noteMended(rec.mended)
 			r.skip("otlp_batch")
 			return o.batchOf(rec.value, rec.place)
 		})
@@ -121,16 +119,18 @@ func (o *otelReader) record(v *canon.Value, place string) {
 	}
 	ofAI := false
 	for key := range attrs {
-		ofAI = ofAI || strings.HasPrefix(key, "gen_ai.")
+		ofAI = ofAI || strings.HasPrefix(key, "gen_ai.") || strings.HasPrefix(key, "llm.")
 	}
-	instructions, input, output := attrs["gen_ai.system_instructions"], attrs["gen_ai.input.messages"], attrs["gen_ai.output.messages"]
+	said := otelSaidIn(v, attrs)
+	instructions, input, output := said.instructions, said.input, said.output
+	kind := otelText(attrs, "openinference.span.kind")
 	reason := ""
 	switch {
 	case v.Kind != canon.Object:
 		reason = skipMalformed
 	case !ofAI:
 		reason = "other_span"
-	case !slices.Contains(otelInference, otelText(attrs, "gen_ai.operation.name")):
+	case !slices.Contains(otelInference, otelText(attrs, "gen_ai.operation.name")) || kind != "" && kind != "LLM":
 		reason = "agent_span"
 	case instructions == nil && input == nil && output == nil:
 		reason = "no_content"
@@ -182,12 +182,18 @@ type otelChain struct {
 func (o *otelReader) newCall(v *canon.Value, attrs map[string]*canon.Value, place string) *otelCall {
 	c := &otelCall{o: o, place: place, name: otelText(attrs, "gen_ai.conversation.id"), tools: map[string]openaiCall{}}
 	if c.name == "" {
+		c.name = otelText(attrs, "session.id") // of OpenInference
+	}
+	if c.name == "" {
 		c.name = "trace/" + text(v, "traceId")
 	}
 	c.id = conversationID(sourceOTel, c.name)
 	c.model = otelText(attrs, "gen_ai.response.model")
 	if c.model == "" {
 		c.model = otelText(attrs, "gen_ai.request.model")
+	}
+	if c.model == "" {
+		c.model = otelText(attrs, "llm.model_name")
 	}
 	c.agent = otelText(attrs, "gen_ai.agent.name")
 	for _, key := range [...]string{"startTimeUnixNano", "timeUnixNano", "observedTimeUnixNano"} {
@@ -205,6 +211,7 @@ func (o *otelReader) newCall(v *canon.Value, attrs map[string]*canon.Value, plac
 func (c *otelCall) message(v *canon.Value, at dag.Time, output bool) {
 	r := c.o.r
 	r.record()
+	v = withParts(v)
 	b := readOTelMessage(v)
 	if b.skip != "" {
 		r.skip(b.skip)

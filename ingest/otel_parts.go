@@ -44,6 +44,10 @@ func readOTelMessage(v *canon.Value) *otelBody {
 	for _, p := range items(v, "parts") {
 		b.part(p)
 	}
+	if v.Get(cutMember) != nil {
+		setAttr(d, attrCut, "true", &b.noted)
+		b.noted.add(noteAttributeCut)
+	}
 	if b.content.text.Len() == 0 {
 		b.skip = skipEmptyMessage
 	}
@@ -60,7 +64,7 @@ func (b *otelBody) divide(v *canon.Value) *otelBody {
 	*b = otelBody{draft: dag.Draft{Role: dag.RoleTool}}
 	typed := &otelBody{draft: dag.Draft{Role: dag.RoleUser, Author: author}}
 	for _, p := range items(v, "parts") {
-		if text(p, "type") == "text" {
+		if kind := text(p, "type"); kind == "text" || kind == "input_text" {
 			typed.part(p)
 		} else {
 			b.part(p)
@@ -76,11 +80,15 @@ func (b *otelBody) divide(v *canon.Value) *otelBody {
 func (b *otelBody) part(v *canon.Value) {
 	c := &b.content
 	switch kind := text(v, "type"); kind {
-	case "text":
-		addPlain(c, otelContent(v.Get("content")))
-	case "reasoning":
-		addTitled(c, "thinking", "thinking", otelContent(v.Get("content")))
-	case "tool_call":
+	case "text", "input_text", "output_text":
+		addPlain(c, otelPlain(v))
+	case "reasoning", "thinking":
+		said := v.Get("content")
+		if said == nil {
+			said = v.Get("thinking")
+		}
+		addTitled(c, "thinking", "thinking", otelContent(said))
+	case "tool_call", "tool_use":
 		name, id := text(v, "name"), text(v, "id")
 		if name == "" {
 			name = "unknown"
@@ -90,17 +98,29 @@ func (b *otelBody) part(v *canon.Value) {
 			b.ids = append(b.ids, id)
 		}
 		input := "{}"
-		if args := v.Get("arguments"); args != nil && args.Kind != canon.Null {
+		args := v.Get("arguments")
+		if kind == "tool_use" { // as Anthropic's API has it, and its results
+			args = v.Get("input")
+		}
+		if args != nil && args.Kind != canon.Null {
 			input = otelContent(args)
 		}
 		c.call(name, input)
-	case "tool_call_response":
-		if id := text(v, "id"); id != "" {
+	case "tool_call_response", "tool_result":
+		id := text(v, "id")
+		if kind == "tool_result" {
+			id = text(v, "tool_use_id")
+		}
+		if id != "" {
 			b.ids, b.answers = append(b.ids, id), append(b.answers, id)
 		}
 		response := v.Get("response")
 		if response == nil {
 			response = v.Get("result") // as earlier versions named it
+		}
+		if kind == "tool_result" && v.Get("content") != nil {
+			plain := plainOf(v.Get("content"))
+			response = &plain
 		}
 		c.result(otelContent(response), false)
 	case "blob":
@@ -141,9 +161,11 @@ func otelAttributes(v *canon.Value) map[string]*canon.Value {
 		if value == nil || attrs[key] != nil {
 			continue
 		}
-		if value.Kind == canon.String && (strings.HasSuffix(key, ".messages") || strings.HasSuffix(key, ".system_instructions")) {
+		if value.Kind == canon.String && (strings.HasSuffix(key, ".messages") || strings.HasSuffix(key, ".system_instructions") || key == "gen_ai.prompt" || key == "gen_ai.completion") {
 			if parsed, _, err := parseLenient([]byte(value.Text)); err == nil {
 				value = parsed
+			} else if begun := completed(value.Text); begun != nil {
+				value = begun
 			}
 		}
 		attrs[key] = value

@@ -152,6 +152,10 @@ type Report struct {
 	Secrets map[string]int // kinds of secrets that were found → how many; nil if there are none
 
 	Broken []BrokenDocument // files of which the rest could not be read
+
+	// Unknown has an error, which wraps ErrFormat and names the path, for each path in which nothing is known and each file of which
+	// the format cannot be told. What else was given was read.
+	Unknown []error
 }
 
 // A BrokenDocument is a JSON document that was read up to a byte. What was whole before it was handed over, and the rest is one record, counted as
@@ -161,10 +165,14 @@ type BrokenDocument struct {
 	Byte int64 // how many were read
 	Line int   // of the last of them, from 1
 	Ends bool  // the file ends there; else it goes on and is no JSON
+	Err  error // why it could not be unpacked; nil: it was
 }
 
 func (b *BrokenDocument) String() string {
-	if b.Ends {
+	switch {
+	case b.Err != nil:
+		return fmt.Sprintf("%s: %v", b.Path, b.Err)
+	case b.Ends:
 		return fmt.Sprintf("%s ends after %d bytes, in line %d, in the middle of a JSON document", b.Path, b.Byte, b.Line)
 	}
 	return fmt.Sprintf("%s is no JSON from byte %d on, in line %d", b.Path, b.Byte, b.Line)
@@ -190,7 +198,7 @@ func Read(ctx context.Context, path string, opts Options, emit func(*Batch) erro
 // with a dot. A zip archive is read as a folder is, a gzip file as what it holds, and
 // [Stdin] stands for standard input. Claude Code's sub-agents are read with the session that called
 // them. A path that cannot be read, or in which nothing is known ([ErrFormat]), is an error before anything is
-// handed over. The first error, of emit too, ends the import: the batches before it
+// handed over, unless something is known in another path ([Report].Unknown). The first error, of emit too, ends the import: the batches before it
 // have been handed over, and the report says what was read up to there.
 func ReadAll(ctx context.Context, paths []string, opts Options, emit func(*Batch) error) (Report, error) {
 	if opts.Format != "" {
@@ -232,6 +240,8 @@ type reading struct {
 
 	files     *tree
 	irregular []string // paths in a folder that are no files
+	tolerant  bool     // the file that is read may be a damaged packed one
+	copies    []string // packed files in a folder that are there unpacked, too
 	spooled   string   // the temporary file that holds standard input
 	closers   []io.Closer
 
@@ -331,6 +341,9 @@ func (r *reading) openLines(path string) (*lines, error) {
 	in, err := openLines(r.ctx, r.files, path)
 	if err == nil {
 		r.positions[r.current] = in
+		if r.tolerant {
+			in.broken = r.brokenPacked
+		}
 	}
 	return in, err
 }
@@ -339,7 +352,7 @@ func (r *reading) openLines(path string) (*lines, error) {
 func (r *reading) openValues(path string) (*values, error) {
 	in, err := openValues(r.ctx, r.files, path)
 	if err == nil {
-		r.positions[r.current] = in
+		r.positions[r.current], in.tolerant = in, r.tolerant
 	}
 	return in, err
 }

@@ -1,64 +1,69 @@
 package ingest
 
 import (
+	"bytes"
 	"io"
 	"strconv"
 
 	"github.com/graphkernel/graphkernel/internal/canon"
 )
 
-// A lineRecord is one JSON value of a line.
+// A lineRecord is one JSON value of a line, or a damaged piece of it.
 type lineRecord struct {
-	value    *canon.Value // nil: what is here is no JSON
-	replaced int          // halves of surrogate pairs that U+FFFD stands for
+	value  *canon.Value // nil: what is here is no JSON
+	mended mended
 }
 
-// recordsOf reads a line of another program. It holds one value, or several with
-// nothing between them: a program that is stopped before it wrote the line feed goes on after
-// its last record. What is no JSON ends the line, as one record.
-func recordsOf(line []byte) []lineRecord {
-	v, replaced, err := parseLenient(line)
-	if err == nil {
-		return []lineRecord{{v, replaced}}
+// recordsOf reads a line of another program. It holds one value, or several with nothing between them: a program that is stopped before it wrote
+// the line feed goes on after its last record. What is damaged is a record of its own for each piece between values, and is found as [follow] says.
+func recordsOf(line []byte) (records []lineRecord) {
+	if v, m, err := parseLenient(line); err == nil {
+		return []lineRecord{{v, m}}
 	}
-	var records []lineRecord
-	for !isBlank(line) {
-		end := valueEnd(line)
-		if v, replaced, err = parseLenient(line[:end]); err != nil {
-			return append(records, lineRecord{})
+	damaged := false // a piece, which is not among the records yet
+	for {
+		rest := trimNothing(line)
+		damaged = damaged || bytes.IndexByte(line[:len(line)-len(rest)], 0) >= 0
+		if line = rest; len(line) == 0 {
+			break
 		}
-		records = append(records, lineRecord{v, replaced})
-		line = line[end:]
+		length, next := follow(line)
+		if length > 0 && isPartOfMore(line[length:]) {
+			length = 0
+		}
+		if length == 0 {
+			damaged = true
+			if next < 0 {
+				break
+			}
+			line = line[next:]
+			continue
+		}
+		if damaged {
+			records, damaged = append(records, lineRecord{}), false
+		}
+		v, m, err := parseLenient(line[:length])
+		if err != nil {
+			v = nil // it has a member twice, or nests too deep
+		}
+		records = append(records, lineRecord{v, m})
+		line = line[length:]
+	}
+	if damaged {
+		records = append(records, lineRecord{})
 	}
 	return records
 }
 
-// valueEnd returns the length of the object or array that a text begins with, or
-// that of the text if there is none.
-func valueEnd(text []byte) int {
-	depth := 0
-	for i := 0; i < len(text); i++ {
-		switch text[i] {
-		case '"':
-			i = stringEnd(text, i)
-		case '{', '[':
-			depth++
-		case '}', ']':
-			if depth--; depth <= 0 {
-				return i + 1
-			}
-		}
-	}
-	return len(text)
-}
-
 // A jsonRecord is an object on a line of a file.
 type jsonRecord struct {
-	value    *canon.Value
-	place    string // FILE:LINE
-	line     int    // from 1
-	part     int    // which value of the line, from 0
-	replaced int    // halves of surrogate pairs that U+FFFD stands for
+	value  *canon.Value
+	place  string // FILE:LINE
+	line   int    // from 1
+	part   int    // which value of the line, from 0
+	mended mended
+
+	behindDamage bool // something before it in the file could not be read
 }
 
 // jsonRecords reads a file of JSON objects, one a line, and counts each. What is not an object is skipped.
@@ -68,6 +73,7 @@ func (r *reading) jsonRecords(path string, take func(jsonRecord) error) error {
 		return err
 	}
 	defer in.close()
+	damaged := false
 	for {
 		line, err := in.next()
 		r.advance(in.take())
@@ -79,6 +85,7 @@ func (r *reading) jsonRecords(path string, take func(jsonRecord) error) error {
 		}
 		r.record()
 		if err != nil {
+			damaged = true
 			r.skip(skipLongLine)
 			continue
 		}
@@ -91,10 +98,11 @@ func (r *reading) jsonRecords(path string, take func(jsonRecord) error) error {
 				r.record()
 			}
 			if rec.value == nil || rec.value.Kind != canon.Object {
+				damaged = true
 				r.skip(skipBrokenLine)
 				continue
 			}
-			if err := take(jsonRecord{rec.value, path + ":" + strconv.Itoa(in.number), in.number, i, rec.replaced}); err != nil {
+			if err := take(jsonRecord{rec.value, path + ":" + strconv.Itoa(in.number), in.number, i, rec.mended, damaged}); err != nil {
 				return err
 			}
 		}

@@ -77,6 +77,8 @@ const (
 	noteAuthorCut        = "author_cut"
 	noteLoneSurrogate    = "lone_surrogate"
 	noteInvalidUTF8      = "invalid_utf8"
+	noteAttributeCut     = "attribute_cut"
+	noteControlCharacter = "control_character"
 	noteTimeInferred     = "time_inferred"
 	noteImageData        = "image_data"
 	noteCallMissing      = "call_missing"
@@ -90,6 +92,7 @@ const (
 	attrMessageID        = "message_id"
 	attrCompact          = "compact"
 	attrMeta             = "meta"
+	attrCut              = "cut"
 	attrOrigin           = "origin"
 	attrKind             = "session_kind"
 	attrGitBranch        = "git_branch"
@@ -98,6 +101,7 @@ const (
 	attrForkedFrom       = "forked_from"
 	attrParentSession    = "parent_session"
 	authorHuman          = "human:user"
+	authorUnknown        = "agent:unknown" // of a user's message, where the record that says who asks in the session was lost
 	timeByPosition       = "position"
 	timeByEarlierContext = "earlier"
 )

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/graphkernel/graphkernel/internal/bom"
 )
 
 // ErrNotFile is wrapped by the errors of [Check] and [Read] for a path that is a named pipe, a
@@ -53,6 +55,8 @@ type member struct {
 	base string // its name without a folder, as ids are derived from it
 	size int64  // in bytes; -1: not known
 	open func() (io.ReadCloser, error)
+
+	inFolder bool // a packed file of a folder
 }
 
 func (t *tree) add(path string, m *member) {
@@ -76,6 +80,20 @@ func (t *tree) open(path string) (io.ReadCloser, error) {
 		return nil, fmt.Errorf("ingest: %w", err)
 	}
 	return file, nil
+}
+
+// openText opens a file as a text, without its byte order mark. Every reader of a format reads so.
+func (t *tree) openText(path string) (io.ReadCloser, error) {
+	in, err := t.open(path)
+	if err != nil {
+		return nil, err
+	}
+	return textFile{bom.Reader(in), in}, nil
+}
+
+type textFile struct {
+	io.Reader
+	io.Closer
 }
 
 // size returns the length of a file in bytes, or -1 if that is not known before it is read.

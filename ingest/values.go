@@ -37,7 +37,9 @@ type values struct {
 	began   int  // the line on which the part returned last begins
 	most    int
 	bytes   int64
-	offset  int64 // of the next byte, from 0
+
+	tolerant bool  // a file that cannot be unpacked is a broken document
+	offset   int64 // of the next byte, from 0
 }
 
 // A part is one value out of a document.
@@ -49,16 +51,11 @@ type part struct {
 }
 
 func openValues(ctx context.Context, files *tree, path string) (*values, error) {
-	file, err := files.open(path)
+	file, err := files.openText(path)
 	if err != nil {
 		return nil, err
 	}
-	v := &values{ctx: ctx, file: file, in: bufio.NewReaderSize(file, 256<<10), line: 1, most: MaxDocument}
-	if head, _ := v.in.Peek(len(byteOrderMark)); bytes.Equal(head, byteOrderMark) {
-		n, _ := v.in.Discard(len(byteOrderMark)) // they are there
-		v.offset = int64(n)
-	}
-	return v, nil
+	return &values{ctx: ctx, file: file, in: bufio.NewReaderSize(file, 256<<10), line: 1, most: MaxDocument}, nil
 }
 
 func (v *values) close() { v.file.Close() }
@@ -88,15 +85,13 @@ func (r *reading) documents(path string, isOne func(*canon.Value) bool, take fun
 		case p.closed:
 			continue
 		}
-		v, replaced, err := parseLenient(p.text)
+		v, mended, err := parseLenient(p.text)
 		if err != nil || v.Kind != canon.Object || !isOne(v) {
 			r.record()
 			r.skip("broken_conversation")
 			continue
 		}
-		for range replaced {
-			r.note(noteLoneSurrogate)
-		}
+		r.noteMended(mended)
 		if err := take(v, path+":"+strconv.Itoa(p.line)); err != nil {
 			return err
 		}
@@ -106,7 +101,11 @@ func (r *reading) documents(path string, isOne func(*canon.Value) bool, take fun
 // brokenDocument counts the rest of a document that ends, or stops being JSON, where it should go on.
 func (r *reading) brokenDocument(in *values, err error) {
 	r.skip("broken_document")
-	r.report.Broken = append(r.report.Broken, BrokenDocument{Path: r.file().Path, Byte: in.offset, Line: in.line, Ends: errors.Is(err, errCutDocument)})
+	b := BrokenDocument{Path: r.file().Path, Byte: in.offset, Line: in.line, Ends: errors.Is(err, errCutDocument)}
+	if errors.Is(err, ErrArchive) {
+		b.Err = err
+	}
+	r.report.Broken = append(r.report.Broken, b)
 }
 
 // take returns the bytes read since it was called last.
@@ -118,6 +117,9 @@ func (v *values) take() int64 {
 
 func (v *values) read() (byte, error) {
 	c, err := v.in.ReadByte()
+	if v.tolerant && errors.Is(err, ErrArchive) {
+		err = fmt.Errorf("%w: %w", errBrokenDocument, err)
+	}
 	if err != nil {
 		return 0, err
 	}
@@ -142,6 +144,11 @@ func (v *values) next() (part, error) {
 		return part{}, err
 	}
 	if !v.inArray {
+		for c == 0 { // a crash left NUL bytes in the place of what was never written
+			if c, err = v.afterSpace(); err != nil {
+				return part{}, err
+			}
+		}
 		if c == '[' {
 			v.inArray, v.first = true, true
 			return v.next()

@@ -8,13 +8,14 @@ import (
 	"io"
 	"strings"
 
+	"github.com/graphkernel/graphkernel/internal/bom"
 	"github.com/graphkernel/graphkernel/internal/canon"
 )
 
 // A Format is how a list of aliases is written.
 type Format string
 
-// The formats. All are UTF-8; a byte order mark is passed over.
+// The formats. All are UTF-8, or UTF-16 behind its byte order mark; a mark is passed over.
 const (
 	// CSV has records of two fields, alias and canonical name (RFC 4180). A first
 	// record "alias,canonical" is a header, and no entry.
@@ -40,13 +41,11 @@ func ParseFormat(s string) (Format, error) {
 	return "", fmt.Errorf("%w: format %.40q, want csv, json or wikidata", ErrForm, s)
 }
 
-var mark8 = []byte("\ufeff")
-
 // Detect tells the format by the beginning: an array and an object are JSON, an object
 // whose first value is an object is Wikidata, and all else is CSV. It does not check
 // the rest. Data without any text is an error, which wraps ErrForm.
 func Detect(data []byte) (Format, error) {
-	data = bytes.TrimLeft(bytes.TrimPrefix(data, mark8), " \t\r\n")
+	data = bytes.TrimLeft(bom.Trim(data), " \t\r\n")
 	if len(data) == 0 {
 		return "", fmt.Errorf("%w: an empty list of aliases has no format", ErrForm)
 	}
@@ -90,7 +89,7 @@ func firstValue(data []byte) byte {
 // not used is in the list. It takes memory of a few hundred bytes an entry.
 func ReadAliases(data []byte, format Format) (*List, error) {
 	l := &lister{list: &List{Format: format}}
-	data = bytes.TrimPrefix(data, mark8)
+	data = bom.Trim(data)
 	var err error
 	switch format {
 	case CSV:

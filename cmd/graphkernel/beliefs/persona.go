@@ -12,6 +12,7 @@ import (
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/belief/persona"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
+	"github.com/graphkernel/graphkernel/internal/bom"
 	"github.com/graphkernel/graphkernel/internal/canon"
 	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/ledger/attest"
@@ -108,7 +109,7 @@ func aliasesOf(a *cli.App, c *cobra.Command, pairs []string, file string) (list 
 	if err != nil {
 		return nil, err
 	}
-	doc, err := canon.Parse(data)
+	doc, err := canon.Parse(bom.Trim(data))
 	if err != nil {
 		return nil, cli.Usagef("%s: %w", file, err)
 	}

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -62,10 +61,11 @@ func TakeIn(ctx context.Context, spool *capture.Spool, s *Session, screen *secre
 	err = spool.Take(ctx, now, func(session *capture.Session) (bool, error) {
 		folders = append(folders, session.Folder)
 		waited := now.Sub(session.Since) > capture.Patience
-		if _, err := os.Stat(session.Transcript); errors.Is(err, fs.ErrNotExist) {
+		transcript, err := ingest.Locate(session.Transcript)
+		if errors.Is(err, fs.ErrNotExist) {
 			return waited, nil
 		}
-		report, err := s.Turns.Import(ctx, []string{session.Transcript}, ingest.Options{Format: ingest.Format(session.Agent), Secrets: screen})
+		report, err := s.Turns.Import(ctx, []string{transcript}, ingest.Options{Format: ingest.Format(session.Agent), Secrets: screen})
 		done.Turns += report.Admitted
 		if report.Admitted > 0 {
 			done.Sessions++
@@ -76,18 +76,18 @@ func TakeIn(ctx context.Context, spool *capture.Spool, s *Session, screen *secre
 		if len(session.Said) == 0 || waited {
 			return true, nil
 		}
-		return shows(ctx, session)
+		return shows(ctx, session, transcript)
 	})
 	return done, errors.Join(err, spool.Learn(ctx, folders...))
 }
 
 // shows reports whether a transcript has the messages that the agent told a hook. It may be written later than the hook is called.
-func shows(ctx context.Context, session *capture.Session) (bool, error) {
+func shows(ctx context.Context, session *capture.Session, transcript string) (bool, error) {
 	waiting := map[string]bool{}
 	for _, said := range session.Said {
 		waiting[said] = true
 	}
-	_, err := ingest.Read(ctx, session.Transcript, ingest.Options{Format: ingest.Format(session.Agent)}, func(b *ingest.Batch) error {
+	_, err := ingest.Read(ctx, transcript, ingest.Options{Format: ingest.Format(session.Agent)}, func(b *ingest.Batch) error {
 		for i := range b.Drafts {
 			if b.Drafts[i].Role != dag.RoleAssistant {
 				continue
@@ -110,7 +110,7 @@ func (st *Stores) takeIn(ctx context.Context) {
 		return // the command itself will say what is wrong with the settings
 	}
 	pending, _ := spool.Pending() // what is broken in there is told where somebody asks
-	if !slices.ContainsFunc(pending, func(session *capture.Session) bool { _, err := os.Stat(session.Transcript); return err == nil }) {
+	if !slices.ContainsFunc(pending, func(session *capture.Session) bool { _, err := ingest.Locate(session.Transcript); return err == nil }) {
 		return // nothing that a store should be made for
 	}
 	var done Taken

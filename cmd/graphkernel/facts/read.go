@@ -14,6 +14,7 @@ import (
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/ingest"
+	"github.com/graphkernel/graphkernel/internal/bom"
 	"github.com/graphkernel/graphkernel/internal/canon"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/server/mcp"
@@ -108,7 +109,7 @@ func (l *factList) lines(ctx context.Context, fn func(line int, text []byte) err
 		defer func() { _ = file.Close() }() // only read
 		in = file
 	}
-	scan := bufio.NewScanner(in)
+	scan := bufio.NewScanner(bom.Reader(in))
 	scan.Buffer(make([]byte, 0, 64<<10), MostLine)
 	number := 0
 	for scan.Scan() {
@@ -117,9 +118,6 @@ func (l *factList) lines(ctx context.Context, fn func(line int, text []byte) err
 			return err
 		}
 		text := scan.Bytes()
-		if number == 1 {
-			text = bytes.TrimPrefix(text, []byte("\ufeff"))
-		}
 		if len(bytes.TrimSpace(text)) == 0 {
 			continue
 		}

@@ -2,16 +2,17 @@ package turns
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/graphkernel/graphkernel/api"
+	"github.com/graphkernel/graphkernel/capture"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/ingest"
@@ -95,10 +96,10 @@ func (l *leftover) transcripts(a *cli.App, turns []cli.Turn) {
 	found := map[dag.ConversationID]bool{}
 	for _, root := range transcriptRoots(a) {
 		_ = filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error { // what cannot be read is not there
-			if ext := filepath.Ext(path); err != nil || e.IsDir() || ext != ".jsonl" && ext != ".json" {
+			if err != nil || e.IsDir() || !capture.IsTranscript(path) {
 				return nil
 			}
-			data, err := os.ReadFile(path)
+			data, err := readTranscript(path)
 			if err != nil {
 				return nil
 			}
@@ -123,6 +124,16 @@ func (l *leftover) transcripts(a *cli.App, turns []cli.Turn) {
 			l.folders = append(l.folders, folder)
 		}
 	}
+}
+
+// readTranscript reads a transcript, also one that its agent packed.
+func readTranscript(path string) ([]byte, error) {
+	in, err := ingest.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	data, err := io.ReadAll(io.LimitReader(in, ingest.MaxDocument))
+	return data, cmp.Or(err, in.Close())
 }
 
 // recordNames returns the values of the members "uuid", "id" and "sessionId" in a text of JSON, at whatever depth. A reference to another record, such

@@ -42,7 +42,7 @@ func importCommand(a *cli.App) *cobra.Command {
 		Short: "Admit conversations from files, folders, archives and git repositories",
 		Long: "Reads, and finds out by looking which it is:\n\n" + formatsHelp() + `
 A PATH is a file, a folder with all files below it, a git repository, a .zip archive with
-all files in it, a .gz file, or - for standard input. --format names the format where looking
+all files in it, a .gz or .zst file, or - for standard input. --format names the format where looking
 is not enough.
 
 Turns are admitted in batches, each whole or not at all. Importing again admits
@@ -276,8 +276,21 @@ func (im *importing) finish(a *cli.App, report *kernel.ImportReport, result impo
 	return cmp.Or(err, printed)
 }
 
-// brokenDocuments is an error if a document ended, or stopped being JSON, before its end. What is whole in it stays.
+// brokenDocuments is an error if a document ended, or stopped being JSON, before its end, or if nothing is known in something that was given. What is whole stays, and what
+// is known was imported.
 func brokenDocuments(report *kernel.ImportReport) error {
+	err := brokenOnly(report)
+	for _, unknown := range report.Read.Unknown {
+		if err == nil {
+			err = fmt.Errorf("%w; what else was given was read", unknown)
+		} else {
+			err = fmt.Errorf("%w; %w", unknown, err)
+		}
+	}
+	return err
+}
+
+func brokenOnly(report *kernel.ImportReport) error {
 	var all []string
 	for i := range report.Read.Broken {
 		all = append(all, report.Read.Broken[i].String())

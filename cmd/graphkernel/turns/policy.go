@@ -11,6 +11,7 @@ import (
 	"github.com/graphkernel/graphkernel/belief/rules"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/guard"
+	"github.com/graphkernel/graphkernel/internal/bom"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/policy/standard"
 	"github.com/graphkernel/graphkernel/retention"
@@ -77,7 +78,7 @@ func addPolicy(a *cli.App, c *cobra.Command, path string) error {
 	if err != nil {
 		return err
 	}
-	p, err := standard.Forms().ParseRegistration(data)
+	p, err := standard.Forms().ParseRegistration(bom.Trim(data))
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}

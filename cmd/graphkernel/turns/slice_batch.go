@@ -14,6 +14,7 @@ import (
 	"github.com/graphkernel/graphkernel/client"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/internal/bom"
 	"github.com/graphkernel/graphkernel/policy"
 )
 
@@ -53,7 +54,7 @@ func (b *batchFlags) lines(ctx context.Context, a *cli.App) (list []anchorLine, 
 	if err != nil {
 		return nil, err
 	}
-	for i, line := range strings.Split(string(text), "\n") {
+	for i, line := range strings.Split(string(bom.Trim(text)), "\n") {
 		if name := strings.TrimSpace(line); name != "" {
 			list = append(list, anchorLine{i + 1, name})
 		}

@@ -1,0 +1,147 @@
+package ingest
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// A packing is a form in which one file is packed.
+type packing struct {
+	ext  string
+	mark []byte // at its beginning
+	open func(io.Reader) (io.Reader, error)
+}
+
+// maxWindow bounds the memory that unpacking a zstd file takes: its strongest level has a window of 128 MiB.
+const maxWindow = 128 << 20
+
+// packings has each. Codex CLI packs sessions with zstd when they are a week old.
+var packings = []packing{
+	{".gz", []byte{0x1f, 0x8b, 8}, func(in io.Reader) (io.Reader, error) { return gzip.NewReader(in) }},
+	{".zst", []byte{0x28, 0xb5, 0x2f, 0xfd}, func(in io.Reader) (io.Reader, error) {
+		d, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
+		if err != nil {
+			return nil, err
+		}
+		return d.IOReadCloser(), nil
+	}},
+}
+
+// packingOf returns the packing of a file that begins so, or nil.
+func packingOf(head []byte) *packing {
+	for i := range packings {
+		if bytes.HasPrefix(head, packings[i].mark) {
+			return &packings[i]
+		}
+	}
+	return nil
+}
+
+// unpackedName returns the name of what a packed file holds, or "" if the name is not that of one.
+func unpackedName(path string) string {
+	for i := range packings {
+		if name, ok := strings.CutSuffix(path, packings[i].ext); ok {
+			return name
+		}
+	}
+	return ""
+}
+
+// Locate returns where a transcript is: at the path that its agent told, or beside it, where the agent packed it since. A transcript
+// that is at neither is [fs.ErrNotExist].
+func Locate(path string) (string, error) {
+	_, err := os.Stat(path)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return path, err
+	}
+	for i := range packings {
+		if _, packed := os.Stat(path + packings[i].ext); packed == nil {
+			return path + packings[i].ext, nil
+		}
+	}
+	return path, err
+}
+
+// Open opens a file as what it holds, unpacked if it is packed, within the bounds of an import.
+func Open(path string) (io.ReadCloser, error) {
+	t := &tree{}
+	head, err := t.headOf(path)
+	if err != nil {
+		return nil, err
+	}
+	if p := packingOf(head); p != nil {
+		if err := t.unpack(path, p); err != nil {
+			return nil, err
+		}
+	}
+	return t.open(path)
+}
+
+// unpack makes a packed file one that is read unpacked.
+func (t *tree) unpack(path string, p *packing) error {
+	packed, err := t.size(path)
+	if err != nil {
+		return err
+	}
+	plain := t.members[path] // standard input, or nil
+	t.add(path, &member{
+		base: strings.TrimSuffix(t.base(path), p.ext),
+		size: -1,
+		open: func() (io.ReadCloser, error) {
+			var file io.ReadCloser
+			if plain != nil {
+				file, err = plain.open()
+			} else {
+				file, err = os.Open(path)
+			}
+			if err != nil {
+				return nil, err
+			}
+			in, err := p.open(file)
+			if err != nil {
+				file.Close()
+				return nil, fmt.Errorf("%w: %w", ErrArchive, err)
+			}
+			return &unpacking{Reader: in, below: file, packed: uint64(packed)}, nil
+		},
+	})
+	return nil
+}
+
+// unpackInFolder makes the packed files of a folder such that are read unpacked. One that is there unpacked, too, is left out. It returns the
+// paths that are read.
+func (r *reading) unpackInFolder(paths []string) (read []string, err error) {
+	for _, path := range paths {
+		name := unpackedName(path)
+		if name == "" {
+			read = append(read, path)
+			continue
+		}
+		head, err := r.files.headOf(path)
+		if err != nil {
+			return nil, err
+		}
+		p := packingOf(head)
+		switch _, there := slices.BinarySearch(paths, name); {
+		case p != nil && there:
+			r.copies = append(r.copies, path)
+			continue
+		case p != nil:
+			if err := r.files.unpack(path, p); err != nil {
+				return nil, err
+			}
+			r.files.members[path].inFolder = true
+		}
+		read = append(read, path)
+	}
+	return read, nil
+}

@@ -1,0 +1,74 @@
+// Package bom reads texts that begin with a byte order mark as without it: editors and shells of Windows write one. A mark of UTF-8 is
+// passed over, and a text behind a mark of UTF-16 is read as UTF-8. A text without a mark stays what it is, byte for byte. It is for what people
+// and other programs write, never for what is hashed or signed.
+package bom
+
+import (
+	"bytes"
+	"io"
+
+	"golang.org/x/text/encoding/unicode"
+)
+
+// Mark is the byte order mark in UTF-8.
+var Mark = []byte("\xef\xbb\xbf")
+
+// utf16 are the marks of UTF-16, and the order that each stands for.
+var utf16 = []struct {
+	mark  string
+	order unicode.Endianness
+}{{"\xff\xfe", unicode.LittleEndian}, {"\xfe\xff", unicode.BigEndian}}
+
+// Trim returns a text without its mark. What cannot be read in UTF-16 is U+FFFD.
+func Trim(text []byte) []byte {
+	for _, u := range utf16 {
+		if bytes.HasPrefix(text, []byte(u.mark)) {
+			text, _ = unicode.UTF16(u.order, unicode.IgnoreBOM).NewDecoder().Bytes(text[len(u.mark):]) // it replaces, and returns no error
+			return text
+		}
+	}
+	return bytes.TrimPrefix(text, Mark)
+}
+
+// Reader returns a reader of the same text as Trim. Nothing is read before its first Read.
+func Reader(in io.Reader) io.Reader { return &reader{in: in} }
+
+type reader struct {
+	in    io.Reader
+	begun bool
+	head  []byte // read to find the mark, and not handed over yet
+	err   error  // that ended the head
+}
+
+func (r *reader) Read(p []byte) (int, error) {
+	if !r.begun {
+		r.begin()
+	}
+	if len(r.head) > 0 {
+		n := copy(p, r.head)
+		r.head = r.head[n:]
+		return n, nil
+	}
+	if r.err != nil {
+		return 0, r.err
+	}
+	return r.in.Read(p)
+}
+
+func (r *reader) begin() {
+	r.begun = true
+	head := make([]byte, len(Mark))
+	n, err := io.ReadFull(r.in, head)
+	if err == io.ErrUnexpectedEOF {
+		err = io.EOF
+	}
+	r.head, r.err = head[:n], err
+	for _, u := range utf16 {
+		if rest, ok := bytes.CutPrefix(r.head, []byte(u.mark)); ok && err == nil || ok && err == io.EOF {
+			r.in = unicode.UTF16(u.order, unicode.IgnoreBOM).NewDecoder().Reader(io.MultiReader(bytes.NewReader(rest), r.in))
+			r.head, r.err = nil, nil
+			return
+		}
+	}
+	r.head = bytes.TrimPrefix(r.head, Mark)
+}
