@@ -64,6 +64,7 @@ func TestHooksOfProjects(t *testing.T) {
 
 	run("", "init")
 	run("", "keys", "init")
+	run("", "belief", "revise", "acme/desk", "agent", "keeps", "everything green", "--kind", "hard_rule", "--new-space")
 	said := []string{"shop", "shop/sub", "tree", "gone", "clone", "fork", "plain", "elsewhere"}
 	n := 0
 	session := func(folder, words string) {
@@ -107,6 +108,9 @@ func TestHooksOfProjects(t *testing.T) {
 				if has != wanted && f != "elsewhere" {
 					t.Errorf("%.40s in %s is told of %s: %v\n%s", event, from, f, has, told)
 				}
+			}
+			if strings.Contains(event, "UserPromptSubmit") && !strings.Contains(told, "green") { // also where nothing was said yet
+				t.Errorf("%s is not told of the rule: %s", from, told)
 			}
 			if from != "elsewhere" && strings.Contains(told, "something else") {
 				t.Errorf("%s is told of another project: %s", from, told)

@@ -102,7 +102,7 @@ func requestFor(ctx context.Context, s *cli.Session, spool *capture.Spool, e *ca
 		return nil, nil
 	}
 	held, err := heldIn(ctx, s, spool, filepath.Clean(e.Folder))
-	if err != nil || held == nil {
+	if err != nil {
 		return nil, err
 	}
 	own := ingest.SessionConversation(string(e.Agent), e.Session)
@@ -139,7 +139,7 @@ type project struct {
 	newest  []api.Held // the last sessions, the newest first
 }
 
-// heldIn returns the project of a folder; nil if no session was held there.
+// heldIn returns the project of a folder. No session need have been held there.
 func heldIn(ctx context.Context, s *cli.Session, spool *capture.Spool, folder string) (*project, error) {
 	list, err := cli.Do(ctx, s, view.ListFolders, api.FolderQuery{Limit: mostFolders})
 	if err != nil {
@@ -161,9 +161,6 @@ func heldIn(ctx context.Context, s *cli.Session, spool *capture.Spool, folder st
 		if has || f.Folder == "" && digests(func(key string) (string, bool) { return f.Digest, key == ingest.AttrFolderDigest }) {
 			p.newest = append(p.newest, f.Newest...)
 		}
-	}
-	if len(p.newest) == 0 {
-		return nil, nil
 	}
 	slices.SortStableFunc(p.newest, func(a, b api.Held) int { return strings.Compare(b.LastAt, a.LastAt) }) // times have one spelling, which sorts as they do
 	p.folders = issued.PackFolders(names...)
