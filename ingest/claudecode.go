@@ -30,7 +30,7 @@ type claudeSession struct {
 	newest *claudeNode // the turn of the session's own chain that was read last
 	queue  claudeQueue // what was typed while the agent worked
 
-	calls   map[string]*claudeCall   // by tool_use id, the first of each
+	calls   map[string][]*claudeCall // by tool_use id, in their order: providers that number the calls of a message use an id again
 	prompts []*claudeCall            // calls that start a sub-agent
 	results map[string][]*claudeNode // tool results by the message that called
 	agents  map[string]*claudeAgent  // by agent id
@@ -97,7 +97,7 @@ func (r *reading) claudeSession(path string, agentPaths []string) error {
 		batch:   &Batch{Source: path, Repeats: true},
 		name:    strings.TrimSuffix(r.files.base(path), ".jsonl"),
 		places:  map[string]claudePlace{},
-		calls:   map[string]*claudeCall{},
+		calls:   map[string][]*claudeCall{},
 		results: map[string][]*claudeNode{},
 		agents:  map[string]*claudeAgent{},
 		callers: map[string]string{},
@@ -296,10 +296,10 @@ func (s *claudeSession) turn(rec *claudeRecord, t *claudeTurn, uuid string, at c
 		d.Conversation = dag.ExternalConversationID(sourceClaude, session+"/"+agent.id)
 		setAttr(d, attrAgentID, agent.id, &rec.noted)
 	}
-	s.setAuthor(rec, t, agent)
+	s.setAuthor(rec, t, agent, at.node)
 
 	s.addChain(rec, d, node, at)
-	if err := s.addResults(rec, t, node); err != nil {
+	if err := s.addResults(rec, t, node, at.node); err != nil {
 		return err
 	}
 	s.addJoin(rec, d, node)
@@ -358,17 +358,14 @@ func (s *claudeSession) remember(node *claudeNode, t *claudeTurn, uuid string) {
 		s.queue.passed(node, t)
 	}
 	for _, c := range t.calls {
-		if s.calls[c.id] != nil {
-			continue
-		}
 		c.node, c.message = node, node.message
-		s.calls[c.id] = c
+		s.calls[c.id] = append(s.calls[c.id], c)
 		if c.prompt != [32]byte{} {
 			s.prompts = append(s.prompts, c)
 		}
 	}
 	for _, id := range t.results {
-		if c := s.calls[id]; c != nil && c.message != "" {
+		if c := s.callBefore(id, node.chain); c != nil && c.message != "" {
 			s.results[c.message] = append(s.results[c.message], node)
 		}
 	}
@@ -386,8 +383,32 @@ func (s *claudeSession) setTime(rec *claudeRecord, d *dag.Draft) {
 	d.CreatedAt, *rec.now = t, t
 }
 
-// setAuthor fills in who spoke where that depends on whose conversation it is.
-func (s *claudeSession) setAuthor(rec *claudeRecord, t *claudeTurn, agent *claudeAgent) {
+// callBefore returns the call that a result answers: of several with its id the nearest one on the chain that the result hangs on, else the last in the file. It
+// returns nil if there is none.
+func (s *claudeSession) callBefore(id string, above *claudeNode) *claudeCall {
+	list := s.calls[id]
+	if len(list) <= 1 {
+		return lastCall(list)
+	}
+	for at := above; at != nil; at = at.chain {
+		for i := len(list) - 1; i >= 0; i-- {
+			if list[i].node == at {
+				return list[i]
+			}
+		}
+	}
+	return lastCall(list)
+}
+
+func lastCall(list []*claudeCall) *claudeCall {
+	if len(list) == 0 {
+		return nil
+	}
+	return list[len(list)-1]
+}
+
+// setAuthor fills in who spoke where that depends on whose conversation it is. The turn hangs on another, or on none.
+func (s *claudeSession) setAuthor(rec *claudeRecord, t *claudeTurn, agent *claudeAgent, above *claudeNode) {
 	d := &t.draft
 	switch t.voice {
 	case voiceModel:
@@ -395,7 +416,7 @@ func (s *claudeSession) setAuthor(rec *claudeRecord, t *claudeTurn, agent *claud
 	case voiceTool:
 		name := "unknown"
 		for _, id := range t.results {
-			if c := s.calls[id]; c != nil {
+			if c := s.callBefore(id, above); c != nil {
 				name = c.tool
 				setAttr(d, attrTool, name, &rec.noted)
 				break

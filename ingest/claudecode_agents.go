@@ -53,7 +53,14 @@ func (s *claudeSession) agentOf(rec *claudeRecord, uuid string, parent *claudeNo
 // joinCaller finds the call that started a sub-agent: the one that was named
 // with its id, else the first call with that prompt that started no other.
 func (s *claudeSession) joinCaller(agent *claudeAgent, prompt [32]byte) {
-	call := s.calls[s.callers[agent.id]]
+	named := s.calls[s.callers[agent.id]]
+	call := lastCall(named)
+	for _, c := range named {
+		if c.agent == nil {
+			call = c
+			break
+		}
+	}
 	if call == nil && prompt != [32]byte{} {
 		for _, c := range s.prompts {
 			if c.agent == nil && c.prompt == prompt {
@@ -135,7 +142,7 @@ func (s *claudeSession) remaining(agents []*claudeAgent) error {
 // its first record names a parent, and whatever its records hang on is there;
 // or exactly one call made before it has its prompt and started no other.
 func (s *claudeSession) joinable(a *claudeAgent) (bool, error) {
-	if s.calls[s.callers[a.id]] != nil {
+	if len(s.calls[s.callers[a.id]]) > 0 {
 		return true, nil
 	}
 	if a.first == nil {

@@ -70,11 +70,11 @@ func (s *claudeSession) addChain(rec *claudeRecord, d *dag.Draft, node *claudeNo
 
 // addResults adds the edges of a tool's result: from the call that it answers,
 // and from the last turn of the sub-agent whose work it brings back.
-func (s *claudeSession) addResults(rec *claudeRecord, t *claudeTurn, node *claudeNode) error {
+func (s *claudeSession) addResults(rec *claudeRecord, t *claudeTurn, node, above *claudeNode) error {
 	d := &t.draft
 	var call *claudeCall
 	for _, id := range t.results {
-		c := s.calls[id]
+		c := s.callBefore(id, above)
 		if c == nil {
 			rec.noted.add(noteCallMissing)
 			continue

@@ -233,7 +233,7 @@ func (s *codexSession) turn(rec jsonRecord, t *codexTurn, name string) error {
 		s.prompts, s.prompt = append(s.prompts, before), &d.ID
 	}
 	s.newest, s.role = &d.ID, d.Role
-	if _, known := s.calls[t.call]; t.call != "" && !known {
+	if t.call != "" { // a result answers the nearest call before it
 		s.calls[strings.Clone(t.call)] = codexCall{turn: d.ID, tool: strings.Clone(t.tool)}
 	}
 	s.size += len(d.Content)

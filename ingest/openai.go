@@ -322,10 +322,8 @@ func (o *openaiReader) turn(c *openaiConversation, m *openaiMessage) {
 	}
 	o.size += len(d.Content)
 	c.last = &d.ID
-	for _, call := range calls {
-		if _, known := c.calls[call.id]; !known {
-			c.calls[call.id] = openaiCall{turn: d.ID, name: call.name}
-		}
+	for _, call := range calls { // a result answers the nearest call before it
+		c.calls[call.id] = openaiCall{turn: d.ID, name: call.name}
 	}
 }
 
