@@ -49,7 +49,7 @@ func TestServeCapture(t *testing.T) {
 		status, _ := s.get("/api/turns/5e550000-0000-4000-8000-000000000001")
 		return status == http.StatusOK
 	})
-	s.until("the end of the mark", func() bool { return marks("") == 0 })
+	s.until("the end of the mark", func() bool { return marks(".json")+marks(".taking") == 0 })
 	if strings.Contains(s.logged(), "could not be taken in") {
 		t.Errorf("a transcript that came late was called a fault:\n%s", s.logged())
 	}
