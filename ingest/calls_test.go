@@ -1,0 +1,89 @@
+package ingest
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/graphkernel/graphkernel/dag"
+)
+
+// claudeLine is a record of Claude Code that hangs on another one.
+func claudeLine(n, parent int, kind, message string) string {
+	uuid := func(n int) string {
+		if n == 0 {
+			return "null"
+		}
+		return fmt.Sprintf(`"5e560000-0000-4000-8000-%012d"`, n)
+	}
+	return fmt.Sprintf(`{"uuid":%s,"parentUuid":%s,"isSidechain":false,"sessionId":"5e56","type":%q,"timestamp":"2026-03-01T10:00:%02dZ","message":%s}`, uuid(n), uuid(parent), kind, n, message)
+}
+
+// TestCallsUsedAgain has providers that number the calls of each message anew: two calls of two tools have one id. Each result is by the tool of the call before it, and hangs on it.
+func TestCallsUsedAgain(t *testing.T) {
+	call := func(name string) string {
+		return fmt.Sprintf(`{"id":"m-%s","content":[{"type":"tool_use","id":"call_0","name":%q,"input":{}}]}`, name, name)
+	}
+	result := func(text string) string {
+		return fmt.Sprintf(`{"role":"user","content":[{"type":"tool_result","tool_use_id":"call_0","content":%q}]}`, text)
+	}
+	codex := func(payload string) string {
+		return `{"timestamp":"2026-03-01T10:00:00Z","type":"response_item","payload":` + payload + `}`
+	}
+	prompt := claudeLine(1, 0, "user", `{"role":"user","content":"go"}`)
+	for name, c := range map[string]struct {
+		file  string
+		lines []string
+	}{
+		"claude code": {"s.jsonl", []string{
+			prompt, claudeLine(2, 1, "assistant", call("alpha")), claudeLine(3, 2, "user", result("result of alpha")), claudeLine(4, 3, "assistant", call("beta")), claudeLine(5, 4, "user", result("result of beta")),
+		}},
+		"claude code, branches": {"s.jsonl", []string{ // the results come behind both calls
+			prompt, claudeLine(2, 1, "assistant", call("alpha")), claudeLine(3, 1, "assistant", call("beta")), claudeLine(4, 2, "user", result("result of alpha")), claudeLine(5, 3, "user", result("result of beta")),
+		}},
+		"codex": {"rollout-2026-03-01T10-00-00-5e560000-0000-4000-8000-000000000001.jsonl", []string{
+			`{"timestamp":"2026-03-01T10:00:00Z","type":"session_meta","payload":{"id":"5e560000-0000-4000-8000-000000000001","timestamp":"2026-03-01T10:00:00Z","cwd":"/srv","originator":"codex_cli_rs","cli_version":"0.1"}}`,
+			codex(`{"type":"function_call","name":"alpha","arguments":"{}","call_id":"call_0"}`), codex(`{"type":"function_call_output","call_id":"call_0","output":"result of alpha"}`),
+			codex(`{"type":"function_call","name":"beta","arguments":"{}","call_id":"call_0"}`), codex(`{"type":"function_call_output","call_id":"call_0","output":"result of beta"}`),
+		}},
+		"openai": {"chat.json", []string{
+			`[{"role":"user","content":"go"},{"role":"assistant","content":null,"tool_calls":[{"id":"call_0","type":"function","function":{"name":"alpha","arguments":"{}"}}]},{"role":"tool","tool_call_id":"call_0","content":"result of alpha"},`,
+			`{"role":"assistant","content":null,"tool_calls":[{"id":"call_0","type":"function","function":{"name":"beta","arguments":"{}"}}]},{"role":"tool","tool_call_id":"call_0","content":"result of beta"}]`,
+		}},
+		"openai, anthropic's form": {"chat.json", []string{
+			`[{"role":"user","content":"go"},{"role":"assistant","content":[{"type":"tool_use","id":"call_0","name":"alpha","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"call_0","content":"result of alpha"}]},`,
+			`{"role":"assistant","content":[{"type":"tool_use","id":"call_0","name":"beta","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"call_0","content":"result of beta"}]}]`,
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), c.file)
+			if err := os.WriteFile(path, []byte(strings.Join(c.lines, "\n")+"\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			drafts, _ := collect(t, path, Options{})
+			at := map[dag.TurnID]*dag.Draft{}
+			for i := range drafts {
+				at[drafts[i].ID] = &drafts[i]
+			}
+			found := 0
+			for _, d := range drafts {
+				_, tool, ok := strings.Cut(d.Content, "result of ")
+				if !ok {
+					continue
+				}
+				found++
+				if d.Author != "tool:"+tool || d.Attrs["tool"] != tool {
+					t.Errorf("%q is by %s, of the tool %q", d.Content, d.Author, d.Attrs["tool"])
+				}
+				if len(d.Parents) != 1 || !strings.Contains(at[d.Parents[0].ID].Content, tool) {
+					t.Errorf("%q hangs on %+v", d.Content, d.Parents)
+				}
+			}
+			if found != 2 {
+				t.Errorf("%d results", found)
+			}
+		})
+	}
+}
