@@ -80,7 +80,7 @@ func TestOrderOfLines(t *testing.T) {
 	t.Parallel()
 	sessions := 1000
 	if testing.Short() {
-		sessions = 40
+		sessions = 15
 	}
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
@@ -161,7 +161,7 @@ func TestOrderOfRequests(t *testing.T) {
 	t.Parallel()
 	sessions := 300
 	if testing.Short() {
-		sessions = 20
+		sessions = 8
 	}
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
