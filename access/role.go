@@ -50,7 +50,7 @@ const (
 	Register                           // bind a policy's id
 	Erase                              // delete a turn's text for good
 	ManageKeys                         // make, list and revoke API keys of the tenant
-	Believe                            // change what is believed by one's own authority: revise, contract, expand, move the tags current and published, and say which name stands for which
+	Believe                            // revise, contract and expand beliefs, move the tags current and published, add and remove aliases
 )
 
 var permissions = map[Permission]string{

@@ -54,15 +54,15 @@ type Conversations struct {
 
 // A Folder is a folder in which agents worked, as the first turns of conversations spell it.
 type Folder struct {
-	Folder        string `json:"folder,omitempty" doc:"Absent where only its digest is known, as of Gemini CLI."`
-	Digest        string `json:"digest,omitempty" doc:"The SHA-256 of the path, where that is all there is."`
-	Conversations int    `json:"conversations" is:"1.."`
-	LastAt        string `json:"last_at" is:"Time" doc:"When something was said there last."`
-	Newest        []Held `json:"newest" doc:"The conversations in which something was said last, up to 5, the newest first."`
+	Folder        string               `json:"folder,omitempty" doc:"Absent where only its digest is known, as of Gemini CLI."`
+	Digest        string               `json:"digest,omitempty" doc:"The SHA-256 of the path, where that is all there is."`
+	Conversations int                  `json:"conversations" is:"1.."`
+	LastAt        string               `json:"last_at" is:"Time" doc:"When something was said there last."`
+	Newest        []RecentConversation `json:"newest" doc:"The conversations in which something was said last, up to 5, the newest first."`
 }
 
-// Held says when a conversation was held.
-type Held struct {
+// A RecentConversation is a conversation of a folder, and when it was held.
+type RecentConversation struct {
 	Conversation string `json:"conversation" is:"UUID"`
 	LastAt       string `json:"last_at" is:"Time" doc:"The latest time of its turns."`
 	Turn         string `json:"turn" is:"UUID" doc:"The turn that was admitted last."`

@@ -14,7 +14,7 @@ import (
 // forms are JSON values in which a member of an event may come some day.
 var forms = []string{`null`, `true`, `7`, `-1.5e3`, `"x"`, `""`, `"C:\\Users\\me\\s.jsonl"`, `"~/s.jsonl"`, `[]`, `[{"type":"text","text":"x"}]`, `["a",[1]]`, `{}`, `{"a":{"tool_name":"Other"}}`, `{"session_id":1}`, "\"\xff\xfe\"", `"\ud800"`}
 
-// members are what events of some agent have beside the three that a guard needs.
+// members are names of members that events of agents have in addition to the three that a guard needs.
 var members = []string{
 	"session_id", "transcript_path", "cwd", "source", "prompt", "last_assistant_message", "prompt_response", "tool_use_id", "tool_response", "permission_mode",
 	"model", "turn_id", "agent_id", "timestamp", "reason", "trigger", "mcp_context", "", "hook_event_names", "tool-name", "toolName", "input", "\u00e9",
@@ -119,8 +119,8 @@ func TestCall(t *testing.T) {
 	}
 }
 
-// FuzzCall mixes members in random forms around those that a guard needs. What it reads is what every reader of JSON takes, whichever of two members it prefers
-// and whether it heeds letter case or not; a call that is written once is read.
+// FuzzCall mixes members in random forms with the three that a guard needs. A call that is read is the call that every reader of JSON takes, whichever of two members the reader prefers
+// and whether the reader heeds letter case; a call whose members come once is read.
 func FuzzCall(f *testing.F) {
 	for i := range uint64(64) {
 		f.Add(i)

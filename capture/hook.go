@@ -20,8 +20,8 @@ func (s *Spool) Note(e *Event, now time.Time) (bool, error) {
 }
 
 // Receive is what a hook that captures does: it reads an event, leaves a mark of it, and returns it. It always ends well for the agent, whose work
-// must not depend on it: what went wrong is a line on stderr, which the agent shows to a person who asks for it, and an event that cannot be read is
-// counted beside the spool (Unread). It returns nil if there is no event, or if its session is left out.
+// must not depend on it: an error is a line on stderr, which the agent shows to a person who asks for it, and an event that cannot be read is
+// counted (see [Spool.Unread]). Receive returns nil if there is no event, or if its session is left out.
 func Receive(s *Spool, agent Agent, stdin io.Reader, stderr io.Writer, now time.Time) *Event {
 	e, err := ReadEvent(agent, stdin)
 	kept := s.DidRead(agent, HookCapture, err, now)

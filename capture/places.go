@@ -2,6 +2,8 @@ package capture
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -21,10 +23,15 @@ const placesFile = "places"
 const (
 	maxPlaces     = 10_000
 	maxPlaceBytes = 16 << 20
-	rootDeadline  = 5 * time.Second // to find the root commit of one repository
 )
 
-// Places returns the folders that the spool learned of, and what each was then: a worktree that was removed since belongs to its project still.
+// How long the search for the root commit of one repository takes at most: when a folder is learned, and when an agent waits for an answer.
+const (
+	learnRoot = 5 * time.Second
+	askRoot   = time.Second
+)
+
+// Places returns the place that each learned folder was. So a worktree that was removed since still belongs to its project.
 func (s *Spool) Places() (map[string]project.Place, error) {
 	data, err := secretfile.Load(filepath.Join(s.folder, placesFile), maxPlaceBytes)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -43,7 +50,8 @@ func parsePlaces(data []byte, folder string) (places map[string]project.Place, e
 	return places, nil
 }
 
-// Learn notes what folders are, as far as they exist and are not known as they are. Beyond 10 000 folders it notes no more.
+// Learn records the places of folders that exist, unless they are recorded as they are. It looks for the root commit of a repository with an origin once, so that one in which this takes too
+// long costs no more later. Beyond 10 000 folders it notes no more.
 func (s *Spool) Learn(ctx context.Context, folders ...string) error {
 	known, err := s.Places()
 	if err != nil {
@@ -56,16 +64,13 @@ func (s *Spool) Learn(ctx context.Context, folders ...string) error {
 			continue // such as a folder that only others may read
 		}
 		was, ok := known[folder]
-		p.Root = was.Root
-		if ok && p == was && (p.Origin == "" || p.Root != "") {
+		if p.Root = was.Root; ok && p == was {
 			continue
 		}
 		if p.Root = ""; p.Origin != "" {
-			_ = findRoot(ctx, &p) // without it, clones are not joined
+			_ = findRoot(ctx, &p, learnRoot) // without it, clones are not joined
 		}
-		if !ok || p != was {
-			learned[folder] = p
-		}
+		learned[folder] = p
 	}
 	if len(learned) == 0 || len(known)+len(learned) > maxPlaces {
 		return nil
@@ -88,8 +93,8 @@ func (s *Spool) Learn(ctx context.Context, folders ...string) error {
 	return nil
 }
 
-func findRoot(ctx context.Context, p *project.Place) error {
-	ctx, cancel := context.WithTimeout(ctx, rootDeadline)
+func findRoot(ctx context.Context, p *project.Place, most time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
 	return p.FindRoot(ctx)
 }
@@ -102,7 +107,7 @@ type Project struct {
 	rooted bool // the root commit of here was looked for
 }
 
-// Project returns the project of a folder. What the spool knows of folders that are gone counts.
+// Project returns the project of a folder. Folders that are gone count as the spool recorded them.
 func (s *Spool) Project(folder string) (*Project, error) {
 	places, err := s.Places()
 	if err != nil {
@@ -120,36 +125,42 @@ func (p *Project) Has(ctx context.Context, folder string) bool {
 	if project.SameSpelling(folder, p.folder) {
 		return true
 	}
-	kept, known := p.places[folder]
 	there, err := project.At(folder)
 	if err != nil || !there.Known() {
-		there = kept
+		there = p.places[folder]
 	}
 	same, ask := p.here.Alike(&there)
 	if !ask {
 		return same
 	}
-	if !p.rooted && p.here.Root == "" {
+	if !p.rooted {
 		p.rooted = true
-		_ = findRoot(ctx, &p.here) // as below
+		p.root(ctx, p.folder, &p.here)
 	}
-	if there.Root == "" && known && kept.Common == there.Common {
-		there.Root = kept.Root
-	}
-	if there.Root == "" {
-		_ = findRoot(ctx, &there) // two repositories of which nobody can say it are two projects
-	}
+	p.root(ctx, folder, &there)
 	return p.here.SameRepository(&there)
 }
 
-// Spellings returns the spellings under which the spool knows folders of the project, and those of the folder itself.
-func (p *Project) Spellings(ctx context.Context) []string {
+// root sets the root commit of a folder's place, from the spool or from the repository. If it is not found in time, the place has none; two repositories without a root commit
+// are two projects.
+func (p *Project) root(ctx context.Context, folder string, at *project.Place) {
+	if kept := p.places[folder]; at.Root == "" && kept.Common == at.Common && kept.Origin == at.Origin {
+		at.Root = kept.Root
+	}
+	if at.Root == "" {
+		_ = findRoot(ctx, at, askRoot)
+	}
+}
+
+// Spellings returns the spellings of the project's own folder, and of the others that the spool knows and whose digest is one of those given.
+func (p *Project) Spellings(ctx context.Context, digests map[string]bool) []string {
 	list := []string{p.folder}
 	if p.here.Folder != "" {
 		list = append(list, p.here.Folder)
 	}
 	for folder := range p.places {
-		if p.Has(ctx, folder) {
+		sum := sha256.Sum256([]byte(folder))
+		if digests[hex.EncodeToString(sum[:])] && p.Has(ctx, folder) {
 			list = append(list, folder)
 		}
 	}

@@ -1,6 +1,8 @@
 package capture_test
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"os"
 	"os/exec"
@@ -76,8 +78,13 @@ func TestProject(t *testing.T) {
 		}
 	}
 	compare("after folders are gone")
-	if p, err := spool.Project(at("shop")); err != nil || strings.Join(p.Spellings(t.Context()), " ") != strings.Join([]string{at("clone"), at("shop"), at("shop/sub"), at("tree")}, " ") {
-		t.Errorf("%q, %v", p.Spellings(t.Context()), err)
+	digests := map[string]bool{}
+	for _, f := range []string{"tree", "fork", "shop/sub"} {
+		sum := sha256.Sum256([]byte(at(f)))
+		digests[hex.EncodeToString(sum[:])] = true
+	}
+	if p, err := spool.Project(at("shop")); err != nil || strings.Join(p.Spellings(t.Context(), digests), " ") != strings.Join([]string{at("shop"), at("shop/sub"), at("tree")}, " ") {
+		t.Errorf("%q, %v", p.Spellings(t.Context(), digests), err)
 	}
 	if p, err := spool.Project(`c:\work\Shop`); err != nil || !p.Has(t.Context(), `C:/Work/shop/`) || p.Has(t.Context(), `D:\work\shop`) || p.Has(t.Context(), `C:\work`) {
 		t.Errorf("folders of another system: %v", err)

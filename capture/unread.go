@@ -30,13 +30,13 @@ type Unread struct {
 	Error string    `json:"error"` // of the last one
 }
 
-// Bounds of what is kept of events that could not be read.
+// Bounds of the record of unread events.
 const (
-	maxUnread      = 64 << 10 // bytes of a file; what is longer is written anew as one line
+	maxUnread      = 64 << 10 // bytes of a file; a longer file is replaced by one line with its sum
 	maxUnreadError = 300      // bytes of a message
 )
 
-// unread returns the file beside the spool that has a line for each event of an agent that a hook could not read.
+// unread returns the path of the file that has a line for each unread event of an agent's hook. It lies next to the spool's folder.
 func (s *Spool) unread(agent Agent, hook string) string {
 	return s.folder + ".unread-" + string(agent) + "-" + hook + ".jsonl"
 }
@@ -97,7 +97,7 @@ func (s *Spool) Unread() (list []Unread, err error) {
 	return list, err
 }
 
-// unreadFile is what a file has, added up.
+// An unreadFile is the sum of a file's lines.
 type unreadFile struct {
 	Unread
 	full bool

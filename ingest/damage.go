@@ -16,7 +16,7 @@ import (
 // No text is searched for what looks like a record. A brace inside a string, and an object inside an object, which a tool may have written, are never taken for the beginning of one.
 // The cost: where a record is cut just before a value, the next one could be that value, and is lost with it, except behind a member of ownMembers. docs/importers.md has the rule.
 
-// ownMembers are members of records of which the value is no object that somebody else wrote. An object behind one that has this member itself is the next record.
+// ownMembers are members whose value is never an object that somebody else wrote. An object that follows such a member, and has it itself, is the next record.
 var ownMembers = []string{"parentUuid", "uuid", "sessionId", "type", "timestamp", "message", "payload", "cwd", "version", "gitBranch", "isSidechain", "userType", "requestId", "id", "time", "role", "projectHash"}
 
 // follow follows one object or array from the beginning of a text. It returns its length. If the grammar does not allow the text, or it ends
@@ -85,7 +85,7 @@ func trimNothing(text []byte) []byte {
 	}
 }
 
-// isPartOfMore reports whether what follows a value says that it is an item of something of which the beginning is missing.
+// isPartOfMore reports whether the bytes after a value make it an item of a larger value whose beginning is missing.
 func isPartOfMore(rest []byte) bool {
 	rest = bytes.TrimLeft(rest, " \t\r\n")
 	return len(rest) > 0 && bytes.IndexByte([]byte(",]}:"), rest[0]) >= 0

@@ -290,7 +290,7 @@ func (r *reading) list(root string) (paths []string, err error) {
 	return paths, nil
 }
 
-// skipIrregular counts what is no file: links, which could lead anywhere, sockets, pipes; and packed files that are there unpacked, too.
+// skipIrregular counts links to files, sockets and pipes, and packed files that are there unpacked, too.
 func (r *reading) skipIrregular() {
 	for _, path := range r.irregular {
 		r.beginFile(path, "")

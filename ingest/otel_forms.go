@@ -10,7 +10,7 @@ import (
 	"github.com/graphkernel/graphkernel/internal/canon"
 )
 
-// otelSaid is what the attributes and events of a record have of the messages of one call.
+// otelSaid holds the messages of one call that a record's attributes and events have.
 type otelSaid struct {
 	instructions, input, output *canon.Value // lists, or what should be one; nil: there is none
 }
@@ -76,7 +76,7 @@ func otelEvents(v *canon.Value) (said otelSaid) {
 	return said
 }
 
-// structured returns what a text has of JSON, if that is an object or an array, else the text.
+// structured returns the object or array that a text is in JSON, else the text.
 func structured(v *canon.Value) *canon.Value {
 	if v.Kind != canon.String || !strings.HasPrefix(v.Text, "{") && !strings.HasPrefix(v.Text, "[") {
 		return v
@@ -87,7 +87,7 @@ func structured(v *canon.Value) *canon.Value {
 	return v
 }
 
-// flatMessages gathers messages of which each member is an attribute of its own: PREFIX N "." INNER "role". It returns nil if there are none.
+// flatMessages gathers messages whose members are attributes of their own: PREFIX N "." INNER "role". It returns nil if there are none.
 func flatMessages(attrs map[string]*canon.Value, prefix, inner string) *canon.Value {
 	fields := map[int]map[string]*canon.Value{}
 	for key, value := range attrs {
@@ -141,7 +141,7 @@ func flatMessage(fields map[string]*canon.Value) canon.Value {
 	return out
 }
 
-// flatItems gathers the items PREFIX N "." INNER of a message, of which names may have a function before them.
+// flatItems gathers the items PREFIX N "." INNER of a message. Their names may begin with a function.
 func flatItems(fields map[string]*canon.Value, prefix, inner string) (list []canon.Value) {
 	at := map[int]*canon.Value{}
 	for _, key := range slices.Sorted(maps.Keys(fields)) {
@@ -256,7 +256,7 @@ func objectValue(keysAndValues ...any) canon.Value {
 // cutMember marks the last message of an attribute that an exporter cut at its limit. No JSON has it: keys of messages are not read beyond those that are known.
 const cutMember = "\x00cut"
 
-// wholeMembers are those of which a beginning is worth nothing: they say what something is.
+// wholeMembers are members that say what something is, so their beginning alone says nothing.
 var wholeMembers = []string{"role", "type", "name", "id", "tool_call_id", "tool_use_id"}
 
 func untyped(v *canon.Value) bool { return v.Kind == canon.Object && v.Get("type") == nil }

@@ -46,7 +46,7 @@ func packingOf(head []byte) *packing {
 	return nil
 }
 
-// unpackedName returns the name of what a packed file holds, or "" if the name is not that of one.
+// unpackedName returns the name of a packed file without its extension, or "" if the file is not packed by its name.
 func unpackedName(path string) string {
 	for i := range packings {
 		if name, ok := strings.CutSuffix(path, packings[i].ext); ok {
@@ -71,7 +71,7 @@ func Locate(path string) (string, error) {
 	return path, err
 }
 
-// Open opens a file as what it holds, unpacked if it is packed, within the bounds of an import.
+// Open opens a file, unpacked if it is packed, within the bounds of an import.
 func Open(path string) (io.ReadCloser, error) {
 	t := &tree{}
 	head, err := t.headOf(path)

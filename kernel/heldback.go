@@ -141,7 +141,7 @@ func (h *holding) admission(r store.Receipt) Admission {
 // hold takes the text of those arrivals that are new and have the text of a turn that was erased, and records that they were held back. A person who says
 // the words again, in another place, is not held back. A turn that was held back, released, and comes again becomes a turn of its own, see [ReleasedID].
 //
-// It changes the arrivals, and a second call leaves what the first one held. Those that keep their text are refused at the commit if a text was erased
+// It changes the arrivals, and a second call leaves what the first one held. Arrivals that keep their text are refused at the commit if a text was erased
 // after hold read the digests; see [engine.decided]. Where no text was erased it costs one look-up.
 func (k *engine) hold(ctx context.Context, tenant dag.Tenant, batches []store.Batch) (done holding, err error) {
 	if k.config.ErasureSecret == nil {

@@ -32,7 +32,7 @@ type Act struct {
 type Acted struct {
 	Result   string
 	Seq      dag.Seq          // the number of the act's last entry; 0: the act added no entry
-	Conflict []belief.Element // the elements because of which the act was refused
+	Conflict []belief.Element // the elements that the act conflicts with
 	Wording  Wording          // how the literals of Conflict were written
 }
 

@@ -178,7 +178,7 @@ func (c *Erasure) again(k *history.State, f *folding, r *Revision, kept []Stated
 	return f.assert(&after, s, again.Salt, again.Seq, c.At)
 }
 
-// wordingLeft is the wording of what is kept of a revision. A literal that a lost statement names has none: its spelling may come from the lost turns.
+// wordingLeft returns the wording of a revision after an erasure. A literal that a lost statement names is left out: its spelling may come from the lost turns.
 func (c *Erasure) wordingLeft(k *history.State, r *Revision) Wording {
 	var named []belief.Literal
 	for i := range r.Statements {

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// TestGuardForms calls the guard of every agent with members in random forms around those that it needs: a harmless call passes, a denied one is
+// TestGuardForms calls the guard of every agent with the members that it needs and others in random forms: a harmless call passes, a denied one is
 // denied, and one whose members are ambiguous is blocked.
 func TestGuardForms(t *testing.T) {
 	t.Parallel()

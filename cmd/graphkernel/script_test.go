@@ -252,7 +252,7 @@ func edit(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(path, bytes.Replace(data, from, to, 1), 0o600))
 }
 
-// editSealed replaces what is in a store's pages exactly once by as many other bytes. SQLite itself writes the page, through the store's file layer, so
+// editSealed replaces bytes that occur once in a store's pages by as many others. SQLite itself writes the page, through the store's file layer, so
 // it has its checksum. A forger who knows the checksum can do as much.
 func editSealed(path string, from, to []byte) (err error) {
 	if len(from) != len(to) {

@@ -108,7 +108,7 @@ func unquoted(value string) string {
 	return b.String()[:kept]
 }
 
-// ports are those that a scheme has by itself.
+// ports are the default ports of schemes.
 var ports = map[string]string{"https": "443", "http": "80", "ssh": "22", "git": "9418"}
 
 // normalOrigin returns the host and the path of a remote's URL, without the user, the scheme, its usual port and the ending .git, so that all ways to reach

@@ -203,7 +203,7 @@ func listPage(a *answer, most int) (*sdk.CallToolResult, error) {
 // memoryText64 is more than the bytes of any text of the memory.
 const memoryText64 = 64<<10 + 1
 
-// A graphLeft is a rest that counts what is left in entities, observations and relations.
+// A graphLeft counts the entities, observations and relations that are left.
 type graphLeft struct {
 	Cut  string `json:"cut"`
 	Next string `json:"next,omitempty"`

@@ -13,7 +13,7 @@ import (
 
 // Clients send the calls of one answer of a model without waiting in between, and the SDK runs the calls of a session at once. A queue makes them take effect
 // in their order: the transport gives each call a ticket as it comes in, and the handler waits until the calls before it are answered. A ping, a
-// cancellation and whatever else is neither a tool's nor a resource's waits for nothing.
+// cancellation and every other method do not wait.
 
 // MaxQueued bounds the calls of a session that are at work or wait.
 const MaxQueued = 1000
@@ -38,7 +38,7 @@ type ticket struct {
 	before <-chan struct{} // closed when it is the ticket's turn
 	after  chan struct{}
 	place  int         // the tickets before it that were not done when it was given
-	taken  atomic.Bool // a handler has it and says when it is done
+	taken  atomic.Bool // somebody has the duty to call done
 	over   sync.Once
 }
 
@@ -52,7 +52,7 @@ func (q *queue) enter() *ticket {
 	return t
 }
 
-// take makes the caller the one who says when the ticket is done. It reports false if somebody else is.
+// take gives the caller the duty to call done. It reports false if another caller has it.
 func (t *ticket) take() bool { return t.taken.CompareAndSwap(false, true) }
 
 // wait returns when all tickets before are done, or with the context's error.
@@ -108,7 +108,7 @@ func (s *tickets) give(q *queue, header http.Header) (drop func()) {
 	}
 }
 
-// of returns the ticket of a request, which is the caller's from now on. A request whose transport gave up its ticket, or gave none, has the place behind all others of its queue.
+// of returns the ticket of a request; the caller calls done. A request without a ticket, or whose transport dropped it, gets the last place of its queue.
 func (s *tickets) of(r sdk.Request, otherwise func() *queue) *ticket {
 	if extra := r.GetExtra(); extra != nil {
 		if t, ok := s.all.LoadAndDelete(extra.Header.Get(ticketHeader)); ok {

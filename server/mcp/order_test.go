@@ -75,27 +75,35 @@ func waitedFor(t *testing.T, calls []string) []string {
 	return list
 }
 
-// TestOrderOfLines sends random calls over stdio without waiting for an answer. Every answer is that of the same calls one by one.
-func TestOrderOfLines(t *testing.T) {
-	t.Parallel()
-	sessions := 1000
+// asOneByOne sends random calls of many sessions at once. Every answer is that of the same calls one by one.
+func asOneByOne(t *testing.T, sessions, short, calls int, atOnce func(*testing.T, *Server, []string) []string) {
+	t.Helper()
 	if testing.Short() {
-		sessions = 15
+		sessions = short
 	}
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	for n := range sessions {
-		calls := randomCalls(rand.New(rand.NewPCG(seed, uint64(n))), 12)
-		in, out, end := raw(t, New(testKernel(t), Options{Tools: every(t)}))
+		calls := randomCalls(rand.New(rand.NewPCG(seed, uint64(n))), calls)
+		got := atOnce(t, New(testKernel(t), Options{Tools: every(t)}), calls)
+		if want := waitedFor(t, calls); !slices.Equal(got, want) {
+			t.Fatalf("session %d: the answers to\n%s\nare\n%s\nand one by one\n%s", n, strings.Join(calls, "\n"), strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+	}
+}
+
+// TestOrderOfLines sends calls over stdio without waiting for an answer.
+func TestOrderOfLines(t *testing.T) {
+	t.Parallel()
+	asOneByOne(t, 1000, 15, 12, func(t *testing.T, s *Server, calls []string) []string {
+		in, out, end := raw(t, s)
 		go fmt.Fprintln(in, strings.Join(calls, "\n"))
 		got := answersOf(t, len(calls), func() rpc { return next(t, out) })
 		if err := end(); err != nil {
 			t.Fatal(err)
 		}
-		if want := waitedFor(t, calls); !slices.Equal(got, want) {
-			t.Fatalf("session %d: the answers to\n%s\nare\n%s\nand one by one\n%s", n, strings.Join(calls, "\n"), strings.Join(got, "\n"), strings.Join(want, "\n"))
-		}
-	}
+		return got
+	})
 }
 
 // An httpSession sends messages to a handler as requests of one session, and knows when each has arrived.
@@ -156,28 +164,18 @@ func (h *httpSession) arrive(ctx context.Context, body string, answers chan<- rp
 	}
 }
 
-// TestOrderOfRequests is the same over HTTP, where the order is that in which requests arrive within a session.
+// TestOrderOfRequests sends calls over HTTP, where the order is that in which requests arrive within a session.
 func TestOrderOfRequests(t *testing.T) {
 	t.Parallel()
-	sessions := 300
-	if testing.Short() {
-		sessions = 8
-	}
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	for n := range sessions {
-		calls := randomCalls(rand.New(rand.NewPCG(seed, uint64(n))), 8)
-		h := openHTTP(t, New(testKernel(t), Options{Tools: every(t)}))
+	asOneByOne(t, 1000, 8, 8, func(t *testing.T, s *Server, calls []string) []string {
+		h := openHTTP(t, s)
+		defer s.Close()
 		answers := make(chan rpc, len(calls))
 		for _, c := range calls {
 			h.arrive(t.Context(), c, answers)
 		}
-		got := answersOf(t, len(calls), func() rpc { return <-answers })
-		h.s.Close()
-		if want := waitedFor(t, calls); !slices.Equal(got, want) {
-			t.Fatalf("session %d: the answers to\n%s\nare\n%s\nand one by one\n%s", n, strings.Join(calls, "\n"), strings.Join(got, "\n"), strings.Join(want, "\n"))
-		}
-	}
+		return answersOf(t, len(calls), func() rpc { return <-answers })
+	})
 }
 
 // TestBesideASlowCall answers a ping while a call is at work, takes a call back that waits for it, and makes the next one wait for both.

@@ -191,7 +191,7 @@ func listFolders(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in ap
 		folder := api.Folder{Folder: f.Path, Digest: f.Digest, Conversations: f.Conversations, LastAt: f.LastAt.String()}
 		for i := range f.Newest {
 			c := &f.Newest[i]
-			folder.Newest = append(folder.Newest, api.Held{Conversation: c.ID.String(), LastAt: c.LastAt.String(), Turn: c.Last.String()})
+			folder.Newest = append(folder.Newest, api.RecentConversation{Conversation: c.ID.String(), LastAt: c.LastAt.String(), Turn: c.Last.String()})
 		}
 		w.Folders = append(w.Folders, folder)
 	}

@@ -944,7 +944,7 @@ class Folder(TypedDict):
     """Absent where only its digest is known, as of Gemini CLI."""
     last_at: str
     """When something was said there last."""
-    newest: list[Held]
+    newest: list[RecentConversation]
     """The conversations in which something was said last, up to 5, the newest first."""
 
 
@@ -982,14 +982,6 @@ class GrowthStep(TypedDict):
 class Health(TypedDict):
     checks: NotRequired[dict[str, str]]
     status: Literal["ok", "starting", "unavailable", "stopping"]
-
-
-class Held(TypedDict):
-    conversation: str
-    last_at: str
-    """The latest time of its turns."""
-    turn: str
-    """The turn that was admitted last."""
 
 
 class HeldBack(TypedDict):
@@ -1682,6 +1674,14 @@ class Receipt(TypedDict):
     head: int
     held_back: NotRequired[int]
     """Of the new turns those that were admitted without their text, since it was erased under another id."""
+
+
+class RecentConversation(TypedDict):
+    conversation: str
+    last_at: str
+    """The latest time of its turns."""
+    turn: str
+    """The turn that was admitted last."""
 
 
 class Recipient(TypedDict):

@@ -937,7 +937,7 @@ export interface Folder {
   /** When something was said there last. */
   last_at: string;
   /** The conversations in which something was said last, up to 5, the newest first. */
-  newest: Held[];
+  newest: RecentConversation[];
 }
 
 export interface Folders {
@@ -974,14 +974,6 @@ export interface GrowthStep {
 export interface Health {
   checks?: Record<string, string>;
   status: "ok" | "starting" | "unavailable" | "stopping";
-}
-
-export interface Held {
-  conversation: string;
-  /** The latest time of its turns. */
-  last_at: string;
-  /** The turn that was admitted last. */
-  turn: string;
 }
 
 export interface HeldBack {
@@ -1661,6 +1653,14 @@ export interface Receipt {
   head: number;
   /** Of the new turns those that were admitted without their text, since it was erased under another id. */
   held_back?: number;
+}
+
+export interface RecentConversation {
+  conversation: string;
+  /** The latest time of its turns. */
+  last_at: string;
+  /** The turn that was admitted last. */
+  turn: string;
 }
 
 export interface Recipient {

@@ -121,7 +121,7 @@ func requestFor(ctx context.Context, s *cli.Session, spool *capture.Spool, e *ca
 	if err != nil || of == nil {
 		return nil, err
 	}
-	if r.AsOf, err = s.Head(ctx); err != nil { // and not the anchor's: what was said elsewhere in the project since, and imported, counts
+	if r.AsOf, err = s.Head(ctx); err != nil { // the default is the anchor's number, which leaves out turns that were imported later
 		return nil, err
 	}
 	r.Anchor, r.Task = &of.last, strings.Join(of.prompts, "\n")
@@ -136,7 +136,7 @@ const aboutSessions = 5
 // A project has the sessions that were held in the folders of one project.
 type project struct {
 	folders issued.Folders
-	newest  []api.Held // the last sessions, the newest first
+	newest  []api.RecentConversation // the last sessions, the newest first
 }
 
 // heldIn returns the project of a folder. No session need have been held there.
@@ -149,25 +149,29 @@ func heldIn(ctx context.Context, s *cli.Session, spool *capture.Spool, folder st
 	if err != nil {
 		return nil, err
 	}
-	names := of.Spellings(ctx)
+	digests := map[string]bool{}
+	for _, f := range list.Folders {
+		digests[f.Digest] = true
+	}
+	names := of.Spellings(ctx, digests)
 	names = names[:min(len(names), mostSpellings)]
-	digests := ingest.HeldIn(names...)
+	held := ingest.HeldIn(names...)
 	p := &project{}
 	for _, f := range list.Folders {
 		has := f.Folder != "" && len(names) < issued.MaxFolders && of.Has(ctx, f.Folder)
 		if has && !slices.Contains(names, f.Folder) {
 			names = append(names, f.Folder)
 		}
-		if has || f.Folder == "" && digests(func(key string) (string, bool) { return f.Digest, key == ingest.AttrFolderDigest }) {
+		if has || f.Folder == "" && held(func(key string) (string, bool) { return f.Digest, key == ingest.AttrFolderDigest }) {
 			p.newest = append(p.newest, f.Newest...)
 		}
 	}
-	slices.SortStableFunc(p.newest, func(a, b api.Held) int { return strings.Compare(b.LastAt, a.LastAt) }) // times have one spelling, which sorts as they do
+	slices.SortStableFunc(p.newest, func(a, b api.RecentConversation) int { return strings.Compare(b.LastAt, a.LastAt) }) // times have one spelling, which sorts as they do
 	p.folders = issued.PackFolders(names...)
 	return p, nil
 }
 
-// Bounds of the folders that are compared, and of the spellings that the spool knows for one project. A context has room for more folders than these: those in
+// Bounds of the folders that are compared, and of those of which transcripts have a digest alone. A context has room for more folders than these: those in
 // which something was said last.
 const (
 	mostFolders   = 2000

@@ -92,7 +92,7 @@ func (l *LeavingOut) Reason(session string, first *dag.Draft) string {
 	return ""
 }
 
-// Learn notes in the spool what the folders of the conversations are that were taken, see [capture.Spool.Learn].
+// Learn has the spool learn the folders of the imported conversations, see [capture.Spool.Learn].
 func (l *LeavingOut) Learn(ctx context.Context) error {
 	if l.spool == nil {
 		return nil
