@@ -243,7 +243,7 @@ func (s *Spool) claim(now time.Time) error {
 		name, isMark := strings.CutSuffix(e.Name(), markSuffix)
 		var err error
 		switch {
-		case e.Name() == settingsFile:
+		case e.Name() == settingsFile || e.Name() == placesFile || strings.HasSuffix(e.Name(), givenSuffix):
 		case isMark:
 			err = os.Rename(path, filepath.Join(s.folder, name+"."+rand.Text()+takenSuffix))
 		case strings.HasSuffix(name, takenSuffix): // of another process, or of one that was killed

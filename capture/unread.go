@@ -18,12 +18,13 @@ import (
 const (
 	HookCapture = "capture"
 	HookGuard   = "guard"
+	HookContext = "context"
 )
 
-// Unread says that the hooks of an agent could not read the events that they were called with, since they read one last.
+// Unread says that the hooks of an agent could not do their work since they did it last: they could not read the events that they were called with, or give a context in time.
 type Unread struct {
 	Agent Agent     `json:"agent"`
-	Hook  string    `json:"hook"` // HookCapture or HookGuard
+	Hook  string    `json:"hook"` // HookCapture, HookGuard or HookContext
 	Count int       `json:"count"`
 	Since time.Time `json:"since"`
 	Last  time.Time `json:"last"`
@@ -41,7 +42,7 @@ func (s *Spool) unread(agent Agent, hook string) string {
 	return s.folder + ".unread-" + string(agent) + "-" + hook + ".jsonl"
 }
 
-// DidRead records whether a hook could read its event; err is that of ReadEvent or ReadCall. One that was read ends what Unread reports of the hooks of its kind.
+// DidRead records whether a hook could do its work; err is that of ReadEvent or ReadCall, or why no context could be given. One that could ends what Unread reports of the hooks of its kind.
 func (s *Spool) DidRead(agent Agent, hook string, err error, now time.Time) error {
 	path := s.unread(agent, hook)
 	if err == nil {
@@ -85,7 +86,7 @@ func addUnread(path string, u Unread) error {
 // Unread returns for each agent and kind of hook the events that could not be read since one was.
 func (s *Spool) Unread() (list []Unread, err error) {
 	for _, agent := range Agents {
-		for _, hook := range []string{HookCapture, HookGuard} {
+		for _, hook := range []string{HookCapture, HookGuard, HookContext} {
 			u, failed := readUnread(s.unread(agent, hook))
 			if failed != nil {
 				err = errors.Join(err, fmt.Errorf("capture: %w", failed))

@@ -18,7 +18,7 @@ func (k Contexts) AssembleAs(ctx context.Context, tenant dag.Tenant, r ContextRe
 		}
 		a := r.assembly(p)
 		a.reading = reading
-		if a.salted, err = k.saltOf(tenant, &r.Delivery); err != nil {
+		if a.salted, err = k.saltOf(tenant, &r.Delivery, false); err != nil {
 			return nil, err
 		}
 		b, err := c.assemble(ctx, tenant, &a)

@@ -117,23 +117,33 @@ func (c *cache) hand(ctx context.Context, tenant dag.Tenant, p policy.Registered
 
 func (c *cache) handOnce(ctx context.Context, tenant dag.Tenant, p policy.Registered, r *ContextRequest) (*IssuedContext, error) {
 	a := r.assembly(p)
-	var err error
-	if a.salted, err = c.k.contexts().saltOf(tenant, &r.Delivery); err != nil {
+	b, err := c.choose(ctx, tenant, &a, r, r.Delivery.Recipient != (issued.Recipient{}))
+	if err != nil {
 		return nil, err
 	}
-	b, err := c.fit(ctx, tenant, &a, r.Fit)
+	i, err := c.sealContext(ctx, tenant, b)
 	if err != nil {
+		return nil, err
+	}
+	i.Overfull = a.overfull
+	if err := c.recordContext(ctx, tenant, i, p, r.Delivery, a.head); err != nil {
+		return nil, err
+	}
+	return i, nil
+}
+
+// choose makes the context that a request asks for, without a seal. One that is for a single recipient has a salt of its own.
+func (c *cache) choose(ctx context.Context, tenant dag.Tenant, a *assembly, r *ContextRequest, single bool) (b *contexts.Bundle, err error) {
+	if a.salted, err = c.k.contexts().saltOf(tenant, &r.Delivery, single); err != nil {
+		return nil, err
+	}
+	if b, err = c.fit(ctx, tenant, a, r.Fit); err != nil {
 		return nil, err
 	}
 	if r.NonEmpty && len(b.Turns)+len(b.Facts)+len(b.Beliefs) == 0 && b.Policy.Rules == "" {
 		return nil, fmt.Errorf("tenant %s: %w", tenant, ErrNothing)
 	}
-	i, err := c.issueContext(ctx, tenant, b, p, r.Delivery, a.head)
-	if err != nil {
-		return nil, err
-	}
-	i.Overfull = a.overfull
-	return i, nil
+	return b, nil
 }
 
 // fit assembles a context whose prompt has at most so many bytes, 0 for any number, by lower and lower budgets. Nothing is recorded.
@@ -208,8 +218,8 @@ func (k Contexts) Preview(ctx context.Context, tenant dag.Tenant, r ContextReque
 	})
 }
 
-// issueContext seals and records a context.
-func (c *cache) issueContext(ctx context.Context, tenant dag.Tenant, b *contexts.Bundle, p policy.Registered, to issued.Delivery, head dag.Seq) (*IssuedContext, error) {
+// sealContext signs a context.
+func (c *cache) sealContext(ctx context.Context, tenant dag.Tenant, b *contexts.Bundle) (*IssuedContext, error) {
 	i := &IssuedContext{Context: b, Prompt: b.Render()}
 	err := c.k.turnstile.pass(ctx, func() (err error) {
 		if b.Seal, err = c.k.authority.SealProvenance(tenant, &b.Provenance); err == nil {
@@ -223,6 +233,12 @@ func (c *cache) issueContext(ctx context.Context, tenant dag.Tenant, b *contexts
 	if len(i.Bundle) > slice.MaxBundle {
 		return nil, fmt.Errorf("%w: the bundle would have %d bytes, at most %d; lower the budget", ErrTooLarge, len(i.Bundle), slice.MaxBundle)
 	}
+	return i, nil
+}
+
+// recordContext records a context, which was chosen when the history had a head.
+func (c *cache) recordContext(ctx context.Context, tenant dag.Tenant, i *IssuedContext, p policy.Registered, to issued.Delivery, head dag.Seq) (err error) {
+	b := i.Context
 	record := ctx
 	if to.Recipient != (issued.Recipient{}) { // a commit that nobody waits for would be of a context that nobody received
 		record = context.WithoutCancel(ctx)
@@ -235,23 +251,23 @@ func (c *cache) issueContext(ctx context.Context, tenant dag.Tenant, b *contexts
 		}
 	})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if late := ctx.Err(); late != nil && record != ctx {
 		_, err := c.k.contexts().NotGiven(record, tenant, b.Provenance.SliceID, i.Record.Bundle, "nobody waited for it any more: "+late.Error())
-		return nil, errors.Join(late, err)
+		return errors.Join(late, err)
 	}
-	return i, nil
+	return nil
 }
 
 // saltOf returns what salts a tenant's requests: it follows from what is asked, as of when, and from the signing key. Each context that is made for
-// a session of an agent has a salt of its own, which is drawn, so that each is on record.
-func (k Contexts) saltOf(tenant dag.Tenant, to *issued.Delivery) (func(*contexts.Request, policy.ID, dag.Seq) error, error) {
+// a single session of an agent has a salt of its own, which is drawn, so that each is on record.
+func (k Contexts) saltOf(tenant dag.Tenant, to *issued.Delivery, single bool) (func(*contexts.Request, policy.ID, dag.Seq) error, error) {
 	var of []byte
 	if *to != (issued.Delivery{}) {
 		of = fmt.Appendf(nil, " %s %x", to.Folders, to.Except)
 	}
-	if to.Recipient != (issued.Recipient{}) {
+	if single {
 		var drawn [16]byte
 		if err := k.draw(drawn[:]); err != nil {
 			return nil, err

@@ -94,7 +94,7 @@ func before(t *testing.T, k *Kernel, anchor dag.TurnID) (bundles [][]byte) {
 	}
 	a := (&ContextRequest{Task: "what was said about tables", Anchor: &anchor}).assembly(p)
 	a.reading = dag.ReadAsMarked
-	if a.salted, err = k.Contexts().saltOf(dag.DefaultTenant, &issued.Delivery{}); err != nil {
+	if a.salted, err = k.Contexts().saltOf(dag.DefaultTenant, &issued.Delivery{}, false); err != nil {
 		t.Fatal(err)
 	}
 	b, err := c.assemble(ctx, dag.DefaultTenant, &a)

@@ -2,29 +2,26 @@
 // spool:
 //
 //	graphkernel-hook claude-code SPOOL
+//	graphkernel-hook claude-code SPOOL --context default
+//	graphkernel-hook claude-code SPOOL --guard deny@1
 //
-// "graphkernel setup" writes that line into the agent's settings. The program holds nothing of the kernel, so it starts
-// within milliseconds; "graphkernel hook" does the same, and more, with the kernel at hand. Its exit code is 0 whatever
-// happens, since an agent's work must not depend on what is captured of it.
+// "graphkernel setup" writes these lines into the agent's settings. The program opens no store, so it ends
+// within milliseconds; see package capture/hook. Its exit code is 0 whatever happens, since an agent's work must not depend on what is captured of it; but
+// a tool call that a guard cannot judge is blocked, with 2.
 package main
 
 import (
-	"fmt"
 	"os"
 	"time"
 
-	"github.com/graphkernel/graphkernel/capture"
+	"github.com/graphkernel/graphkernel/capture/hook"
 )
 
 func main() {
-	if len(os.Args) != 3 {
-		fmt.Fprintln(os.Stderr, "usage: graphkernel-hook AGENT SPOOL, as graphkernel setup writes it")
-		return
-	}
-	agent, err := capture.ParseAgent(os.Args[1])
+	self, err := os.Executable()
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "graphkernel-hook:", err)
-		return
+		self = os.Args[0]
 	}
-	capture.Receive(capture.At(os.Args[2]), agent, os.Stdin, os.Stderr, time.Now())
+	p := hook.Program{Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, Now: time.Now, Self: self}
+	os.Exit(p.Run())
 }

@@ -87,7 +87,7 @@ func Save(path string, data []byte, exclusive bool) (err error) {
 	if err != nil {
 		return err
 	}
-	return syncFolder(filepath.Dir(path))
+	return SyncFolder(filepath.Dir(path))
 }
 
 // Change reads a file, changes what it holds, and saves it. The change is told whether
@@ -149,7 +149,8 @@ func Lock(path string) (unlock func() error, err error) {
 }
 
 // syncFolder makes a renamed file last.
-func syncFolder(path string) error {
+// SyncFolder makes the names in a folder durable.
+func SyncFolder(path string) error {
 	if runtime.GOOS == "windows" {
 		return nil // a folder cannot be opened for it there
 	}

@@ -36,7 +36,7 @@ func (s *Store) Adopt(ctx context.Context, tenant dag.Tenant, stretch store.Stre
 		return nil
 	})
 	if erases && err == nil || errors.Is(err, store.ErrGap) && len(stretch.Entries) > 0 {
-		err = errors.Join(err, s.emptyLog(ctx))
+		err = errors.Join(err, s.emptyLog(ctx), s.ready(tenant).Drop())
 	}
 	if err != nil {
 		return failed("adopt", err)
@@ -74,5 +74,8 @@ func (t *tx) adopt(p *store.PreparedStretch) (erases bool, _ error) {
 		return false, err
 	}
 	erases = plan.Erases && len(stored)+len(plan.End)+len(plan.Forget)+len(plan.ForgetRecords) > 0
-	return erases, t.exec("head", t.writer.head, int64(p.Last()), t.tenant)
+	if err := t.exec("head", t.writer.head, int64(p.Last()), t.tenant); err != nil || len(plan.Entries) == 0 {
+		return erases, err
+	}
+	return erases, t.moveReady(plan.Entries[len(plan.Entries)-1].Seq)
 }

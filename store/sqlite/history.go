@@ -83,10 +83,13 @@ func (s *Store) Write(ctx context.Context, tenant dag.Tenant, c history.Change) 
 		if err := t.carryOut(p, tree); err != nil || len(p.Entries) == 0 {
 			return err // what is added to the record alone does not move the head
 		}
-		return t.exec("head", t.writer.head, int64(p.Head(t.head)), t.tenant)
+		if err := t.exec("head", t.writer.head, int64(p.Head(t.head)), t.tenant); err != nil {
+			return err
+		}
+		return t.moveReady(p.Entries[len(p.Entries)-1].Seq)
 	})
 	if err == nil && erases {
-		err = s.emptyLog(ctx)
+		err = errors.Join(s.emptyLog(ctx), s.ready(tenant).Drop())
 	}
 	if err != nil {
 		return failed("write", err)

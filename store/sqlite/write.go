@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/internal/ready"
 	"github.com/graphkernel/graphkernel/store"
 )
 
@@ -187,6 +188,7 @@ type tx struct {
 
 	step   func(string) error
 	name   dag.Tenant
+	ready  ready.Folder
 	tenant int64 // 0: has no row yet
 	head   dag.Seq
 	wrote  bool
@@ -242,7 +244,7 @@ func (s *Store) write(ctx context.Context, tenant dag.Tenant, fn func(*tx) error
 	if err := s.usable(); err != nil { // broken by the write before this one
 		return err
 	}
-	t := &tx{writer: s.writer, ctx: context.WithoutCancel(ctx), ended: ctx.Err, step: s.step, name: tenant}
+	t := &tx{writer: s.writer, ctx: context.WithoutCancel(ctx), ended: ctx.Err, step: s.step, name: tenant, ready: s.ready(tenant)}
 	if _, err := t.conn.ExecContext(t.ctx, `BEGIN IMMEDIATE`); err != nil {
 		return s.refused(busy(unwritable(err)))
 	}

@@ -96,7 +96,7 @@ seq is the number since which the space has this policy.`,
 func setSpace(a *cli.App, c *cobra.Command, space, policy string) error {
 	return a.Stores.WithNewKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
 		if policy != "" {
-			if err := cli.PolicyFor[kinds.Policy](c.Context(), s, policy, kinds.Type); err != nil {
+			if _, err := cli.PolicyFor[kinds.Policy](c.Context(), s, policy, kinds.Type); err != nil {
 				return err
 			}
 		}

@@ -2,15 +2,13 @@ package capture
 
 import (
 	"context"
-	"fmt"
 	"io"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/capture"
+	"github.com/graphkernel/graphkernel/capture/hook"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/guard"
 	"github.com/graphkernel/graphkernel/policy"
@@ -21,8 +19,16 @@ import (
 // shorter than capture.HookTimeout.
 const (
 	guardDeadline   = 3 * time.Second
-	contextDeadline = 6 * time.Second
+	contextDeadline = 2 * time.Second
 )
+
+// contextPolicy reads the value of --context.
+func contextPolicy(value string) policy.ID {
+	if value == hook.DefaultPolicy {
+		return ""
+	}
+	return policy.ID(value)
+}
 
 // A hookFlags says what a hook does beside leaving a mark.
 type hookFlags struct {
@@ -55,95 +61,76 @@ asked as before. If the call cannot be judged, the exit code is 2, which blocks 
 			if err != nil {
 				return err
 			}
-			if f.guard != "" {
-				return judge(c.Context(), a, agent, policy.ID(f.guard))
-			}
 			var spool *capture.Spool
 			if len(args) == 2 {
 				spool = capture.At(args[1])
-			} else if spool, err = a.Settings.Spool(); err != nil {
+			} else if spool, err = a.Settings.Spool(); err != nil && f.guard == "" {
 				return err
+			}
+			if f.guard != "" {
+				return judge(c.Context(), a, spool, agent, policy.ID(f.guard)) // without a home folder nothing is kept
 			}
 			e := capture.Receive(spool, agent, a.IO.Stdin, a.IO.Stderr, a.Clock())
 			if e == nil || f.context == "" {
 				return a.IO.Print(struct{}{}, func(io.Writer) {}) // the agent is told nothing
 			}
-			return tell(c.Context(), a, spool, e, policy.ID(f.context))
+			return tell(c.Context(), a, spool, e, contextPolicy(f.context))
 		},
 	}
-	c.Flags().StringVar(&f.context, "context", "", "answer with a context that is chosen by this policy")
+	c.Flags().StringVar(&f.context, "context", "", "answer with a context that is chosen by this policy; default is the kernel's")
 	c.Flags().StringVar(&f.guard, "guard", "", "refuse the calls that this policy denies")
 	c.MarkFlagsMutuallyExclusive("context", "guard")
+	c.AddCommand(residentCommand(a))
 	_ = c.RegisterFlagCompletionFunc("context", a.Stores.CompletePolicies(contexts.PolicyType)) // the flag exists
 	_ = c.RegisterFlagCompletionFunc("guard", a.Stores.CompletePolicies(guard.RulesType))       // the flag exists
 	return c
 }
 
 // judge answers PreToolUse. An error, whatever it is, blocks the call.
-func judge(ctx context.Context, a *cli.App, agent capture.Agent, id policy.ID) error {
+func judge(ctx context.Context, a *cli.App, spool *capture.Spool, agent capture.Agent, id policy.ID) error {
 	ctx, cancel := context.WithTimeout(ctx, guardDeadline)
 	defer cancel()
-	var call *capture.Call
-	var matches []guard.Match
-	done := make(chan error, 1) // a disk that does not answer heeds no context
-	judge := func() (err error) {
-		call, err = capture.ReadCall(agent, a.IO.Stdin)
-		if spool, failed := a.Settings.Spool(); failed == nil { // without a home folder nothing is kept
-			if failed = spool.DidRead(agent, capture.HookGuard, err, a.Clock()); failed != nil {
-				a.IO.Warn("graphkernel: %v", failed)
-			}
-		}
-		if err != nil {
-			return err
-		}
-		return a.Stores.WithoutTakingIn(ctx, func(s *cli.Session) error {
-			p, err := s.Policies.Get(ctx, id)
+	done := make(chan int, 1) // a disk that does not answer heeds no context
+	v := hook.Verdict{Spool: spool, Policy: string(id), Stdout: answers{a.IO}, Stderr: a.IO.Stderr, Now: a.Clock}
+	go func() {
+		event, err := io.ReadAll(io.LimitReader(a.IO.Stdin, capture.MaxEvent+1))
+		done <- v.Give(agent, event, func() (rules guard.DenyRules, _ error) {
 			if err != nil {
+				return rules, err
+			}
+			err := a.Stores.WithoutTakingIn(ctx, func(s *cli.Session) error {
+				p, err := s.Policies.Get(ctx, id)
+				if err == nil {
+					rules, err = guard.RulesOf(p)
+				}
 				return err
+			})
+			if err == nil && spool != nil {
+				if failed := hook.KeepRules(spool, string(id), rules); failed != nil {
+					a.IO.Warn("graphkernel: %v", failed)
+				}
 			}
-			rules, err := guard.RulesOf(p)
-			if err == nil {
-				matches, err = rules.Decide(guard.Call{Tool: call.Tool, Arguments: call.Input})
-			}
-			return err
+			return rules, err
 		})
-	}
-	go func() { done <- judge() }()
-	var err error
+	}()
 	select {
-	case err = <-done:
-	case <-ctx.Done():
-		err = fmt.Errorf("no decision within %s", guardDeadline)
-	}
-	if err != nil {
-		a.IO.Warn("graphkernel: this call is blocked, since it could not be judged by %s: %v", id, err)
-		return cli.Finish(api.ExitUsage) // 2, which blocks; any other code does not
-	}
-	if len(matches) == 0 {
+	case code := <-done:
+		if code != 0 {
+			return cli.Finish(code)
+		}
 		return nil
+	case <-ctx.Done():
+		a.IO.Warn("graphkernel: this call is blocked, since it could not be judged by %s: no decision within %s", id, guardDeadline)
+		return cli.Finish(hook.Blocked)
 	}
-	answer, err := call.Denial(denial(id, matches))
-	if err == nil {
-		err = a.IO.Answer(answer)
-	}
-	if err != nil { // a refusal that the agent cannot read would let the call go on
-		a.IO.Warn("graphkernel: this call is blocked: %s; and the agent could not be told so: %v", denial(id, matches), err)
-		return cli.Finish(api.ExitUsage)
-	}
-	return nil
 }
 
-func denial(id policy.ID, matches []guard.Match) string {
-	var b strings.Builder
-	for i, m := range matches {
-		if i > 0 {
-			b.WriteString("; ")
-		}
-		fmt.Fprintf(&b, "%s (rule %d of %s", m.Reason, m.Rule, id)
-		if m.Where != "" {
-			fmt.Fprintf(&b, ", at %.200s", m.Where)
-		}
-		b.WriteString(")")
+// answers writes answers to an agent.
+type answers struct{ io *cli.Streams }
+
+func (w answers) Write(answer []byte) (int, error) {
+	if err := w.io.Answer(answer); err != nil {
+		return 0, err
 	}
-	return b.String()
+	return len(answer), nil
 }

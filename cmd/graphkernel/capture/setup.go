@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/graphkernel/graphkernel/capture"
+	"github.com/graphkernel/graphkernel/capture/hook"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/guard"
 	"github.com/graphkernel/graphkernel/slice/contexts"
@@ -68,7 +69,7 @@ environment. As JSON:
 	c.Flags().BoolVar(&f.undo, "undo", false, "take out the hooks that setup added")
 	c.Flags().BoolVar(&f.yes, "yes", false, "change the settings without a question")
 	c.Flags().StringVar(&f.settings, "settings", "", "the agent's settings (default: those of the user)")
-	c.Flags().StringVar(&f.context, "context", string(contexts.DefaultID), "at the start of a session, tell the agent what was said last in the project, chosen by this policy; none leaves it out")
+	c.Flags().StringVar(&f.context, "context", hook.DefaultPolicy, "at the start of a session, tell the agent what was said last in the project, chosen by this policy; default is the kernel's, and none leaves it out")
 	c.Flags().BoolVar(&f.eachPrompt, "each-prompt", false, "tell it what fits each prompt, too")
 	c.Flags().StringVar(&f.guard, "guard", "", "refuse the tool calls that this policy (deny_rules_v1) denies, and any while they cannot be judged; none takes the guard out")
 	_ = c.RegisterFlagCompletionFunc("context", a.Stores.CompletePolicies(contexts.PolicyType)) // the flag exists
@@ -213,7 +214,7 @@ func writeSettings(path string, data []byte) error {
 	return os.Chmod(path, mode)
 }
 
-// hooksFor returns the hooks that an agent is to run. Those that capture run the small program, which is beside this one; where it is not, this one does.
+// hooksFor returns the hooks that an agent is to run. They run the small program, which is next to this one; where it is not, they run this one.
 func hooksFor(a *cli.App, agent capture.Agent, f *setupFlags) ([]capture.Hook, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -227,45 +228,70 @@ func hooksFor(a *cli.App, agent capture.Agent, f *setupFlags) ([]capture.Hook, e
 	if err != nil {
 		return nil, err
 	}
-	command := func(more ...string) string {
-		return capture.CommandLine(slices.Concat([]string{self, "hook", string(agent), spool.Folder()}, flags, more)...)
-	}
-	captures := command()
+	program := []string{self, "hook"}
 	small := filepath.Join(filepath.Dir(self), "graphkernel-hook")
 	if runtime.GOOS == "windows" {
 		small += ".exe"
 	}
 	if _, err := os.Stat(small); err == nil {
-		captures = capture.CommandLine(small, string(agent), spool.Folder())
+		program = []string{small}
 	}
+	command := func(more ...string) string {
+		return capture.CommandLine(slices.Concat(program, []string{string(agent), spool.Folder()}, more)...)
+	}
+	captures := command()
 	var hooks []capture.Hook
 	if f.guard != "" {
-		hooks = append(hooks, capture.Hook{Event: capture.PreToolUse, Command: command("--guard", f.guard), Blocks: true})
+		hooks = append(hooks, capture.Hook{Event: capture.PreToolUse, Command: command(append([]string{"--guard", f.guard}, flags...)...), Blocks: true})
 	}
 	for _, event := range agent.Events() {
 		h := capture.Hook{Event: event, Command: captures}
 		if f.context != noContext && (event == capture.SessionStart || event == capture.UserPromptSubmit && f.eachPrompt) {
-			h.Command = command("--context", f.context)
+			h.Command = command(append([]string{"--context", f.context}, flags...)...)
 		}
 		hooks = append(hooks, h)
 	}
 	return hooks, nil
 }
 
+// prepareBy has contexts prepared for hooks by a policy from now on.
+func prepareBy(spool *capture.Spool, id string) error {
+	in, err := spool.ReadyIn()
+	if err != nil || slices.Contains(in.Policies, id) {
+		return err
+	}
+	in.Policies = append(in.Policies, id)
+	return spool.SetReadyIn(in)
+}
+
 // checkPolicies makes sure that the policies are registered: an agent whose guard has none could call no tool.
 func checkPolicies(ctx context.Context, a *cli.App, f *setupFlags) error {
-	if f.guard == "" && (f.context == noContext || f.context == string(contexts.DefaultID)) {
+	spool, err := a.Settings.Spool()
+	if err != nil {
+		return err
+	}
+	if f.context != noContext {
+		if err := prepareBy(spool, string(contextPolicy(f.context))); err != nil {
+			return err
+		}
+	}
+	if f.guard == "" && (f.context == noContext || f.context == hook.DefaultPolicy) {
 		return nil
 	}
 	return a.Stores.WithoutTakingIn(ctx, func(s *cli.Session) error {
 		if f.guard != "" {
-			if err := cli.PolicyFor[guard.DenyRules](ctx, s, f.guard, guard.RulesType); err != nil {
+			rules, err := cli.PolicyFor[guard.DenyRules](ctx, s, f.guard, guard.RulesType)
+			if err == nil {
+				err = hook.KeepRules(spool, f.guard, rules)
+			}
+			if err != nil {
 				return err
 			}
 		}
-		if f.context == noContext {
+		if f.context == noContext || f.context == hook.DefaultPolicy {
 			return nil
 		}
-		return cli.PolicyFor[contexts.Policy](ctx, s, f.context, contexts.PolicyType)
+		_, err := cli.PolicyFor[contexts.Policy](ctx, s, f.context, contexts.PolicyType)
+		return err
 	})
 }

@@ -16,25 +16,46 @@ import (
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/ingest"
+	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/server/view"
 	"github.com/graphkernel/graphkernel/slice/contexts"
 	"github.com/graphkernel/graphkernel/slice/issued"
+	"github.com/graphkernel/graphkernel/store"
 )
 
-// tell answers an event with a context. An agent that gets none goes on without.
+// tell answers an event with a context. An agent that gets none goes on without. Nothing that waits in the spool is taken in: that could take any time.
 func tell(ctx context.Context, a *cli.App, spool *capture.Spool, e *capture.Event, id policy.ID) error {
-	ctx, cancel := context.WithTimeout(ctx, contextDeadline)
-	defer cancel()
-	if e.Name != capture.SessionStart && e.Name != capture.UserPromptSubmit {
+	if e.Name != capture.SessionStart && e.Name != capture.UserPromptSubmit || e.Name == capture.UserPromptSubmit && capture.IsSmallTalk(e.Prompt) {
 		return nil
 	}
+	ctx, cancel := context.WithTimeout(ctx, contextDeadline)
+	defer cancel()
 	quiet := a.IO.Quiet
 	a.IO.Quiet = true // some agents show what a hook says beside its answer
-	err := giveContext(ctx, a, spool, e, id)
+	ring, err := a.Signing.RingToSign()
+	if err == nil {
+		err = a.Stores.Waiting(a.HookWait).WithReadyKernel(ctx, ring, func(s *cli.Session) error {
+			t := teller{session: s, spool: spool, wait: a.HookWait}
+			given, err := t.give(ctx, e, id)
+			if err != nil || given == nil {
+				return err
+			}
+			if err := a.IO.Answer(given.text); err != nil {
+				return errors.Join(err, given.failed(ctx, err))
+			}
+			return nil
+		})
+	}
 	a.IO.Quiet = quiet
-	if err != nil && !errors.Is(err, cli.ErrNoStore) {
+	if errors.Is(err, cli.ErrNoStore) {
+		err = nil
+	}
+	if err != nil {
 		a.IO.Note("graphkernel: the session goes on without a context: %v", err)
+	}
+	if kept := spool.DidRead(e.Agent, capture.HookContext, err, a.Clock()); kept != nil {
+		a.IO.Note("graphkernel: %v", kept)
 	}
 	return nil
 }
@@ -48,42 +69,109 @@ const marksRoom = 300
 // reportDeadline is how long a hook takes at most to report that it could not write.
 const reportDeadline = 2 * time.Second
 
-// giveContext has a context assembled and writes it. Nothing is written where there is nothing to choose from.
-func giveContext(ctx context.Context, a *cli.App, spool *capture.Spool, e *capture.Event, id policy.ID) error {
-	ring, err := a.Signing.RingToSign()
-	if err != nil {
-		return err
-	}
+// A teller makes what hooks tell agents.
+type teller struct {
+	session *cli.Session
+	spool   *capture.Spool
+	wait    time.Duration // for the lock of the store
+}
+
+// A given is a context that is on record, for one event.
+type given struct {
+	text   []byte                                       // what the agent reads
+	failed func(ctx context.Context, cause error) error // records that the agent does not have it
+}
+
+// errLate is wrapped if a context cannot be given in time.
+var errLate = errors.New("in time")
+
+// give makes a context for an event and records it. It returns nil where there is nothing to choose from.
+func (t *teller) give(ctx context.Context, e *capture.Event, id policy.ID) (*given, error) {
 	if e.Session == "" {
-		return fmt.Errorf("the event has no session_id, which the record of a context names")
+		return nil, fmt.Errorf("the event has no session_id, which the record of a context names")
 	}
-	return a.Stores.WithKernel(ctx, ring, func(s *cli.Session) error {
-		r, err := requestFor(ctx, s, spool, e)
-		if err != nil || r == nil {
-			return err
-		}
-		r.Policy = id
-		given, err := s.Contexts.Assemble(ctx, *r)
-		if cli.Is(err, api.CodeNotFound) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		answer, err := e.Context(framed(given.Claim))
-		if err == nil {
-			err = a.IO.Answer(answer)
-		}
-		if err == nil {
-			return nil
-		}
+	r, err := t.requestFor(ctx, e)
+	if err != nil || r == nil {
+		return nil, err
+	}
+	r.Policy = id
+	to := issued.Recipient{Agent: string(e.Agent), Session: e.Session, Event: e.Name}
+	claim, digest, err := t.handOut(ctx, r, to)
+	if cli.Is(err, api.CodeNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	text, err := e.Context(framed(claim))
+	if err != nil {
+		return nil, err
+	}
+	return &given{text, func(ctx context.Context, cause error) error {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), reportDeadline)
 		defer cancel()
-		_, report := cli.Do(ctx, s, view.ReportNotGiven, api.NotGivenReport{
-			ContextID: string(given.Claim.Provenance.SliceID), Bundle: given.SHA256.String(), Reason: clipped(fmt.Sprintf("the hook could not write it: %v", err)),
+		_, err := cli.Do(ctx, t.session, view.ReportNotGiven, api.NotGivenReport{
+			ContextID: string(claim.Provenance.SliceID), Bundle: digest.String(), Reason: clipped(fmt.Sprintf("the hook could not write it: %v", cause)),
 		})
-		return errors.Join(err, report)
-	})
+		return err
+	}}, nil
+}
+
+// handOut makes a context and records it for a recipient. A kernel of this process makes it without a lock, and then waits a short time for the one that its record needs.
+func (t *teller) handOut(ctx context.Context, r *client.ContextRequest, to issued.Recipient) (*contexts.Bundle, dag.Digest, error) {
+	k := t.session.Kernel
+	if k == nil {
+		r.Delivery.Recipient = to
+		c, err := t.session.Contexts.Assemble(ctx, *r)
+		return c.Claim, c.SHA256, err
+	}
+	for tries := 1; ; tries++ {
+		prepared, err := k.Contexts().Prepare(ctx, t.session.Tenant, kernel.ContextRequest(*r))
+		if err != nil {
+			return nil, dag.Digest{}, err
+		}
+		claim, err := contexts.Parse(prepared.Bundle)
+		if err != nil {
+			return nil, dag.Digest{}, err
+		}
+		record, err := t.record(ctx, prepared, to)
+		if errors.Is(err, kernel.ErrErasedSince) && tries < triesErased {
+			continue
+		}
+		return claim, record.Bundle, err
+	}
+}
+
+// triesErased is how often a context is made whose turns are erased meanwhile.
+const triesErased = 3
+
+// record records a context for a recipient, within the time that a hook may wait. A record that comes later says by itself that nobody received the context.
+func (t *teller) record(ctx context.Context, prepared *kernel.PreparedContext, to issued.Recipient) (issued.Record, error) {
+	type outcome struct {
+		record issued.Record
+		err    error
+	}
+	ctx, cancel := context.WithTimeout(ctx, t.wait)
+	done := make(chan outcome, 1)
+	go func() {
+		defer cancel()
+		record, err := t.session.Kernel.Contexts().HandOut(ctx, t.session.Tenant, prepared, to)
+		done <- outcome{record, err}
+	}()
+	select {
+	case o := <-done:
+		if errors.Is(o.err, store.ErrBusy) {
+			o.err = fmt.Errorf("%w: %w", errLate, o.err)
+		}
+		return o.record, o.err
+	case <-ctx.Done():
+		select {
+		case o := <-done: // it ended by itself
+			return o.record, o.err
+		default:
+			return issued.Record{}, fmt.Errorf("the store was busy for %s: %w", t.wait, errLate)
+		}
+	}
 }
 
 // clipped returns a text that is short enough for a reason.
@@ -97,19 +185,18 @@ func framed(b *contexts.Bundle) string {
 
 // requestFor returns the request that answers an event, nil if there is nothing to ask for. A context is chosen from sessions that were held in the
 // project of the event's folder alone. A prompt is told nothing of its own session, which the agent knows; a session that goes on begins with its own last turns.
-func requestFor(ctx context.Context, s *cli.Session, spool *capture.Spool, e *capture.Event) (*client.ContextRequest, error) {
-	if e.Name == capture.UserPromptSubmit && strings.TrimSpace(e.Prompt) == "" {
-		return nil, nil
+func (t *teller) requestFor(ctx context.Context, e *capture.Event) (*client.ContextRequest, error) {
+	s := t.session
+	list, err := cli.Do(ctx, s, view.ListFolders, api.FolderQuery{Limit: mostFolders})
+	if err != nil {
+		return nil, err
 	}
-	held, err := heldIn(ctx, s, spool, filepath.Clean(e.Folder))
+	held, err := projectIn(ctx, &list, t.spool, filepath.Clean(e.Folder))
 	if err != nil {
 		return nil, err
 	}
 	own := ingest.SessionConversation(string(e.Agent), e.Session)
-	r := &client.ContextRequest{
-		Format: contexts.Markdown, Fit: MaxContext - marksRoom, NonEmpty: true,
-		Delivery: issued.Delivery{Recipient: issued.Recipient{Agent: string(e.Agent), Session: e.Session, Event: e.Name}, Folders: held.folders},
-	}
+	r := startRequest(held)
 	if e.Name == capture.UserPromptSubmit {
 		r.Task, r.Delivery.Except = e.Prompt, issued.PackConversations(own)
 		return r, nil
@@ -117,17 +204,30 @@ func requestFor(ctx context.Context, s *cli.Session, spool *capture.Spool, e *ca
 	if e.Source != "resume" && e.Source != "compact" {
 		r.Delivery.Except = issued.PackConversations(own)
 	}
-	of, err := held.lately(ctx, s, r.Delivery.Except)
-	if err != nil || of == nil {
+	if there, err := held.about(ctx, s, r); err != nil || !there {
 		return nil, err
 	}
+	return r, nil
+}
+
+// startRequest returns a request for a context of a project, without a task.
+func startRequest(held *project) *client.ContextRequest {
+	return &client.ContextRequest{Format: contexts.Markdown, Fit: MaxContext - marksRoom, NonEmpty: true, Delivery: issued.Delivery{Folders: held.folders}}
+}
+
+// about has a request ask for what the last sessions of the project were about. It reports false if there are none.
+func (p *project) about(ctx context.Context, s *cli.Session, r *client.ContextRequest) (there bool, err error) {
+	of, err := p.lately(ctx, s, r.Delivery.Except)
+	if err != nil || of == nil {
+		return false, err
+	}
 	if r.AsOf, err = s.Head(ctx); err != nil { // the default is the anchor's number, which leaves out turns that were imported later
-		return nil, err
+		return false, err
 	}
 	r.Anchor, r.Task = &of.last, strings.Join(of.prompts, "\n")
 	slices.SortFunc(of.from, dag.TurnID.Compare)
 	r.Delivery.TaskOf = issued.PackTurns(slices.Compact(of.from))
-	return r, nil
+	return true, nil
 }
 
 // aboutSessions is how many of a project's last sessions say what a new one may be about.
@@ -139,12 +239,8 @@ type project struct {
 	newest  []api.RecentConversation // the last sessions, the newest first
 }
 
-// heldIn returns the project of a folder. No session need have been held there.
-func heldIn(ctx context.Context, s *cli.Session, spool *capture.Spool, folder string) (*project, error) {
-	list, err := cli.Do(ctx, s, view.ListFolders, api.FolderQuery{Limit: mostFolders})
-	if err != nil {
-		return nil, err
-	}
+// projectIn returns the project of a folder, of all folders of a tenant. No session need have been held there.
+func projectIn(ctx context.Context, list *api.Folders, spool *capture.Spool, folder string) (*project, error) {
 	of, err := spool.Project(folder)
 	if err != nil {
 		return nil, err

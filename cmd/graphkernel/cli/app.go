@@ -4,6 +4,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,10 +30,14 @@ type Config struct {
 	Rand           io.Reader                   // draws salts and API keys; nil is the system's randomness
 	Commands       func(*App) []*cobra.Command // all commands of the program
 	Hangup         <-chan os.Signal            // a terminal that is gone: ends the program, except for serve
+	HookWait       time.Duration               // how long a hook waits for a lock or another process; 0 is HookWait
 
 	Screen func(stream any) (Screen, bool)                                          // nil is ScreenOf
 	Page   func(command string, text []byte, stdout, stderr io.Writer) (shown bool) // nil is RunPager
 }
+
+// HookWait is how long a hook waits for a lock or another process, by default.
+const HookWait = 50 * time.Millisecond
 
 // An App is one run of the program.
 type App struct {
@@ -41,6 +46,7 @@ type App struct {
 	Signing  *Signing
 	Stores   *Stores
 	Clock    func() time.Time
+	HookWait time.Duration          // how long a hook waits for a lock or another process
 	OnHangup atomic.Pointer[func()] // what to do instead of ending when the terminal is gone
 
 	commands func(*App) []*cobra.Command
@@ -53,7 +59,7 @@ func New(c Config) *App {
 	a := &App{
 		IO:       &Streams{Stdin: c.Stdin, Stdout: c.Stdout, Stderr: c.Stderr, Color: ColourAuto, Getenv: c.Getenv, Environ: c.Environ, Screen: c.Screen, Page: c.Page},
 		Settings: &Settings{Getenv: c.Getenv, Environ: c.Environ},
-		Clock:    c.Clock, commands: c.Commands, hangup: c.Hangup,
+		Clock:    c.Clock, HookWait: cmp.Or(c.HookWait, HookWait), commands: c.Commands, hangup: c.Hangup,
 	}
 	if a.IO.Screen == nil {
 		a.IO.Screen = ScreenOf

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -16,7 +17,10 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/ingest"
 	"github.com/graphkernel/graphkernel/ingest/secrets"
+	"github.com/graphkernel/graphkernel/internal/ready"
 	"github.com/graphkernel/graphkernel/internal/userdir"
+	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/slice/issued"
 	"github.com/graphkernel/graphkernel/token"
 )
 
@@ -58,6 +62,7 @@ type Taken struct{ Sessions, Turns int }
 // has a transcript.
 func TakeIn(ctx context.Context, spool *capture.Spool, s *Session, screen *secrets.Screen, now time.Time) (done Taken, err error) {
 	var folders []string
+	given := takeGiven(ctx, spool, s)
 	err = spool.Take(ctx, now, func(session *capture.Session) (bool, error) {
 		folders = append(folders, session.Folder)
 		waited := now.Sub(session.Since) > capture.Patience
@@ -78,7 +83,65 @@ func TakeIn(ctx context.Context, spool *capture.Spool, s *Session, screen *secre
 		}
 		return shows(ctx, session, transcript)
 	})
-	return done, errors.Join(err, spool.Learn(ctx, folders...))
+	return done, errors.Join(given, err, spool.Learn(ctx, folders...))
+}
+
+// takeGiven records the prepared contexts that hooks gave to agents.
+func takeGiven(ctx context.Context, spool *capture.Spool, s *Session) error {
+	list, err := spool.Givens()
+	if s.Kernel == nil {
+		return err
+	}
+	for _, g := range list {
+		failed := recordGiven(ctx, s, g)
+		if gone := errors.Is(failed, fs.ErrNotExist) || errors.Is(failed, kernel.ErrErasedSince); failed == nil || gone {
+			failed = errors.Join(failed, g.Done())
+			if gone {
+				failed = fmt.Errorf("session %s of %s was given a context at %s that is on no record, since something it rested on was erased: %w", g.Session, g.Agent, g.At.Format(time.RFC3339), failed)
+			}
+		}
+		err = errors.Join(err, failed)
+	}
+	return err
+}
+
+// A preparedWire is a prepared context in a file. Packed ids are no UTF-8.
+type preparedWire struct {
+	Bundle         []byte  `json:"bundle"`
+	Head           dag.Seq `json:"head"`
+	Folders        string  `json:"folders,omitempty"`
+	Except, TaskOf []byte
+}
+
+// PreparedFile returns a prepared context as a file for hooks has it; text is what the agent reads.
+func PreparedFile(p *kernel.PreparedContext, text string) ([]byte, error) {
+	data, err := json.Marshal(preparedWire{p.Bundle, p.Head, string(p.Delivery.Folders), []byte(p.Delivery.Except), []byte(p.Delivery.TaskOf)})
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(capture.Prepared{Text: text, Context: data})
+}
+
+func recordGiven(ctx context.Context, s *Session, g *capture.Given) error {
+	data, err := ready.Open(g.File)
+	var text capture.Prepared
+	var w preparedWire
+	if err == nil {
+		err = json.Unmarshal(data, &text)
+	}
+	if err == nil {
+		err = json.Unmarshal(text.Context, &w)
+	}
+	if err != nil {
+		return err
+	}
+	p := &kernel.PreparedContext{Bundle: w.Bundle, Head: w.Head, Delivery: issued.Delivery{Folders: issued.Folders(w.Folders), Except: issued.Conversations(w.Except), TaskOf: issued.Turns(w.TaskOf)}}
+	record, err := s.Kernel.Contexts().HandOut(ctx, s.Tenant, p, issued.Recipient{Agent: string(g.Agent), Session: g.Session, Event: g.Event})
+	if err != nil || g.Failed == "" {
+		return err
+	}
+	_, err = s.Kernel.Contexts().NotGiven(ctx, s.Tenant, record.Provenance.SliceID, record.Bundle, strings.ToValidUTF8(g.Failed[:min(len(g.Failed), 500)], ""))
+	return err
 }
 
 // shows reports whether a transcript has the messages that the agent told a hook. It may be written later than the hook is called.

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/graphkernel/graphkernel/client"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/ingest"
+	"github.com/graphkernel/graphkernel/internal/ready"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/ledger"
@@ -33,6 +35,7 @@ type Session struct {
 	Ledger   Ledger
 
 	Kernel  *kernel.Kernel // nil of a service
+	ready   func(context.Context, dag.Tenant) (ready.Folder, dag.Seq, error) // nil of a service, and of a store without a file
 	service *client.Client // nil of a kernel
 	head    func(context.Context) (dag.Seq, error)
 }
@@ -44,6 +47,25 @@ func Do[In, Out any](ctx context.Context, s *Session, op view.Operation[In, Out]
 		return out, answered(err)
 	}
 	return told(client.Do(ctx, s.service, op.Operation, in))
+}
+
+// Ready returns the folder of what is prepared for hooks, and the number of the tenant's last entry. It wraps errors.ErrUnsupported where nothing can be: of a service, and of
+// a store that has no file on this machine.
+func (s *Session) Ready(ctx context.Context) (ready.Folder, dag.Seq, error) {
+	if s.ready == nil {
+		return ready.Folder{}, 0, fmt.Errorf("preparing contexts: %w", errors.ErrUnsupported)
+	}
+	return s.ready(ctx, s.Tenant)
+}
+
+// ReadyOver lets a session prepare texts next to a store, if the store can.
+func (s *Session) ReadyOver(backing store.Store) *Session {
+	if over, ok := backing.(interface {
+		Ready(ctx context.Context, tenant dag.Tenant) (ready.Folder, dag.Seq, error)
+	}); ok {
+		s.ready = over.Ready
+	}
+	return s
 }
 
 // Head returns the tenant's newest sequence number.

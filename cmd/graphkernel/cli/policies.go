@@ -36,15 +36,15 @@ func UnknownPolicy(err error) error {
 }
 
 // PolicyFor finds a policy by its id, which must be one for P.
-func PolicyFor[P policy.Parameters](ctx context.Context, s *Session, id, want string) error {
+func PolicyFor[P policy.Parameters](ctx context.Context, s *Session, id, want string) (parameters P, err error) {
 	if _, err := policy.ParseID(id); err != nil {
-		return Usage(err)
+		return parameters, Usage(err)
 	}
 	p, err := s.Policies.Get(ctx, policy.ID(id))
 	if err == nil {
-		_, err = policy.ParametersOf[P](p, want)
+		parameters, err = policy.ParametersOf[P](p, want)
 	}
-	return UnknownPolicy(err)
+	return parameters, UnknownPolicy(err)
 }
 
 // CompletePolicies completes the ids of the policies of some types, of all if none is given.

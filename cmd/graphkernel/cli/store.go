@@ -27,6 +27,14 @@ type Stores struct {
 	signing  *Signing
 	clock    func() time.Time
 	rand     io.Reader
+	busy     time.Duration // how long a write waits for another process; 0: as long as the store does by itself
+}
+
+// Waiting returns the same stores for a caller who waits for the writes of other processes for this time at most.
+func (st *Stores) Waiting(busy time.Duration) *Stores {
+	other := *st
+	other.busy = busy
+	return &other
 }
 
 // For returns the stores that other settings name, with keys and an identity by the same settings.
@@ -70,6 +78,11 @@ func (st *Stores) WouldMake() bool {
 	}
 	_, err = os.Stat(path)
 	return errors.Is(err, fs.ErrNotExist)
+}
+
+// WithReadyKernel is WithKernel for what must be quick: sessions that wait in the spool go on waiting.
+func (st *Stores) WithReadyKernel(ctx context.Context, ring token.Keyring, fn func(*Session) error) error {
+	return st.open(ctx, ring, ToWrite, fn)
 }
 
 // WithoutTakingIn is WithReadKernel for what must be quick: sessions that wait in the spool go on waiting.
@@ -127,7 +140,7 @@ func (st *Stores) WithStore(ctx context.Context, ring token.Keyring, why purpose
 	if err != nil {
 		return err
 	}
-	return fn(SessionOf(k, tenant))
+	return fn(SessionOf(k, tenant).ReadyOver(s))
 }
 
 // ErrNoStore is wrapped when nothing was ever stored.
@@ -174,7 +187,7 @@ func (st *Stores) OpenNamed(ctx context.Context, name string, why purpose) (stor
 	if err != nil {
 		return nil, err
 	}
-	s, err := sqlite.Open(ctx, path, sqlite.Options{ReadOnly: why == ToRead})
+	s, err := sqlite.Open(ctx, path, sqlite.Options{ReadOnly: why == ToRead, Busy: st.busy})
 	switch {
 	case err == nil:
 		return s, nil

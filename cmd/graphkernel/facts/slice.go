@@ -97,7 +97,7 @@ func sliceFacts(a *cli.App, c *cobra.Command, r client.FactRequest, out string) 
 		if err := s.HoldsTurns(c.Context()); err != nil {
 			return nil, err
 		}
-		if err := cli.PolicyFor[facts.Policy](c.Context(), s, string(r.Policy), facts.PolicyType); err != nil {
+		if _, err := cli.PolicyFor[facts.Policy](c.Context(), s, string(r.Policy), facts.PolicyType); err != nil {
 			return nil, err
 		}
 		if issued, err = s.Facts.Slice(c.Context(), r); err != nil {

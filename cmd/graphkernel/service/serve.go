@@ -277,7 +277,7 @@ func serve(a *cli.App, ctx context.Context, r *reading) (err error) {
 	watchFiles(a, ctx, k, authority, log)
 	go sweepWorking(ctx, k, log)
 	if spool, err := a.Settings.Spool(); err == nil { // without a home folder nothing is captured
-		go takeCaptured(ctx, spool, cli.SessionOf(k, tenant), a.Stores.Screen(settings.secrets, tenant, false), a.Clock, log)
+		attend(a, ctx, cli.SessionOf(k, tenant).ReadyOver(backing), spool, a.Stores.Screen(settings.secrets, tenant, false), log)
 	}
 	alive := config.Writable
 	if alive == nil {

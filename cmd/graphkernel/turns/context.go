@@ -141,7 +141,7 @@ func assemble(a *cli.App, c *cobra.Command, task string, f *contextFlags) error 
 			}
 			r.Anchor = &id
 		}
-		if err := cli.PolicyFor[contexts.Policy](c.Context(), s, f.policy, contexts.PolicyType); err != nil {
+		if _, err := cli.PolicyFor[contexts.Policy](c.Context(), s, f.policy, contexts.PolicyType); err != nil {
 			return nil, err
 		}
 		if issued, err = s.Contexts.Assemble(c.Context(), r); err != nil {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	hooks "github.com/graphkernel/graphkernel/cmd/graphkernel/capture"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/facts"
 	"github.com/graphkernel/graphkernel/dag"
@@ -70,7 +71,15 @@ facts are learned from the turns that were admitted, as knowledge extract does i
 			}
 			return nil
 		},
-		RunE: func(c *cobra.Command, args []string) error { return importPaths(a, c, args, &im) },
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := importPaths(a, c, args, &im); err != nil || im.dry {
+				return err
+			}
+			if err := hooks.Keep(c.Context(), a); err != nil { // the next sessions are told less; the import is whole
+				a.IO.Note("graphkernel: nothing could be prepared for the sessions that begin next: %v", err)
+			}
+			return nil
+		},
 	}
 	names := make([]string, 0, len(ingest.Formats))
 	for _, f := range ingest.Formats {

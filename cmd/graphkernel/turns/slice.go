@@ -35,7 +35,7 @@ func (f *cutFlags) request(a *cli.App, c *cobra.Command, s *cli.Session, anchor 
 	if err != nil {
 		return client.Request{}, err
 	}
-	if err := cli.PolicyFor[policy.SlicePolicy](c.Context(), s, f.policy, policy.SliceTypes); err != nil {
+	if _, err := cli.PolicyFor[policy.SlicePolicy](c.Context(), s, f.policy, policy.SliceTypes); err != nil {
 		return client.Request{}, err
 	}
 	return client.Request{Anchor: id, Policy: policy.ID(f.policy), AsOf: dag.Seq(f.asOf)}, nil

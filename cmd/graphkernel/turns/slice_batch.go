@@ -115,7 +115,7 @@ func (b *batchFlags) cut(a *cli.App, c *cobra.Command, flags cutFlags, out strin
 
 // settle checks the policy, and takes the present as the number of all, except where each slice is as of its anchor's own.
 func (f *cutFlags) settle(ctx context.Context, s *cli.Session) error {
-	if err := cli.PolicyFor[policy.SlicePolicy](ctx, s, f.policy, policy.SliceTypes); err != nil {
+	if _, err := cli.PolicyFor[policy.SlicePolicy](ctx, s, f.policy, policy.SliceTypes); err != nil {
 		return err
 	}
 	if f.asOf > 0 {

@@ -1,0 +1,139 @@
+package capture
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/graphkernel/graphkernel/internal/project"
+	"github.com/graphkernel/graphkernel/internal/secretfile"
+)
+
+// A Prepared text is what a hook tells an agent when it cannot wait for the store: a context that was signed before, for one session that nobody knew yet.
+type Prepared struct {
+	Text    string          `json:"text"`    // for the agent, with the marks around it
+	Context json.RawMessage `json:"context"` // for the kernel, which records it
+}
+
+// ReadyKey names the texts that are prepared for sessions in a folder, by a policy. All folders of one clone of a repository, and its worktrees, have one key.
+func ReadyKey(policy, folder string) string {
+	at := filepath.Clean(folder)
+	if p, err := project.At(at); err == nil && p.Common != "" {
+		return policy + "\x00repository\x00" + p.Common
+	} else if err == nil && p.Known() {
+		at = p.Folder
+	}
+	return policy + "\x00folder\x00" + at
+}
+
+// ReadyIn says where texts are prepared for the hooks of a spool.
+type ReadyIn struct {
+	Folder   string   `json:"folder"`   // as internal/ready has it
+	Policies []string `json:"policies"` // by which hooks ask for contexts; "" is the kernel's default
+}
+
+func (s *Spool) readyIn() string { return s.folder + ".ready.json" }
+
+// ReadyIn returns where texts are prepared. Without any it is the zero value.
+func (s *Spool) ReadyIn() (in ReadyIn, err error) {
+	data, err := os.ReadFile(s.readyIn())
+	if errors.Is(err, fs.ErrNotExist) {
+		return in, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(data, &in)
+	}
+	if err != nil {
+		return in, fmt.Errorf("capture: %s: %w", s.readyIn(), err)
+	}
+	return in, nil
+}
+
+// SetReadyIn records where texts are prepared.
+func (s *Spool) SetReadyIn(in ReadyIn) error {
+	data, err := json.Marshal(in)
+	if err == nil {
+		err = secretfile.Save(s.readyIn(), data, false)
+	}
+	if err != nil {
+		return fmt.Errorf("capture: %w", err)
+	}
+	return nil
+}
+
+// A Given is the mark of a hook that gave an agent a prepared text. The context is on record once the mark is taken in.
+type Given struct {
+	Agent   Agent     `json:"agent"`
+	Session string    `json:"session"`
+	Event   string    `json:"event"`
+	At      time.Time `json:"at"`
+	File    string    `json:"file"`             // has the text; an erasure may have removed it
+	Failed  string    `json:"failed,omitempty"` // why the agent does not have it, or not all of it
+
+	path string
+}
+
+const givenSuffix = ".given"
+
+// Give leaves a mark, or replaces the one that this Given left before.
+func (s *Spool) Give(g *Given) error {
+	data, err := json.Marshal(g)
+	if err != nil {
+		return fmt.Errorf("capture: %w", err)
+	}
+	if g.path == "" {
+		sum := sha256.Sum256([]byte(g.File))
+		g.path = filepath.Join(s.folder, hex.EncodeToString(sum[:8])+rand.Text()[:8]+givenSuffix)
+	}
+	if err := secretfile.Save(g.path, data, false); err != nil {
+		return fmt.Errorf("capture: %w", err)
+	}
+	return nil
+}
+
+// Givens returns the marks of texts that were given.
+func (s *Spool) Givens() (list []*Given, err error) {
+	entries, err := os.ReadDir(s.folder)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("capture: %w", err)
+	}
+	for _, e := range entries {
+		if !strings.HasSuffix(e.Name(), givenSuffix) {
+			continue
+		}
+		g := &Given{path: filepath.Join(s.folder, e.Name())}
+		data, failed := os.ReadFile(g.path)
+		if failed == nil {
+			failed = json.Unmarshal(data, g)
+		}
+		switch {
+		case errors.Is(failed, fs.ErrNotExist): // taken in meanwhile
+		case failed != nil:
+			err = errors.Join(err, fmt.Errorf("capture: %s: %w", g.path, failed))
+		default:
+			list = append(list, g)
+		}
+	}
+	return list, err
+}
+
+// Done removes the mark and the text.
+func (g *Given) Done() error {
+	for _, path := range []string{g.File, g.path} {
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("capture: %w", err)
+		}
+	}
+	return nil
+}

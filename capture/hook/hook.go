@@ -1,0 +1,230 @@
+// Package hook is what the small program does that an agent runs at each step of its work: it leaves a mark in a spool, judges a tool call, and answers a prompt or the start of a
+// session with a context.
+//
+// It never opens a store, and so waits for none. A context comes from a process that has the store open (package resident), else from texts that were prepared (internal/ready). A guard's rules are kept
+// next to the spool: a registered policy never changes. What the small program cannot do it hands to the kernel's program.
+package hook
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/graphkernel/graphkernel/capture"
+	"github.com/graphkernel/graphkernel/capture/resident"
+	"github.com/graphkernel/graphkernel/internal/ready"
+)
+
+// A Program is one run.
+type Program struct {
+	Args   []string // AGENT SPOOL [--context POLICY | --guard POLICY] [FLAG VALUE]...
+	Stdin  io.Reader
+	Stdout io.Writer
+	Stderr io.Writer
+	Getenv func(string) string
+	Now    func() time.Time
+	Self   string // the path of the small program; the kernel's program lies next to it
+}
+
+// DefaultPolicy in place of a policy's id asks for the kernel's default.
+const DefaultPolicy = "default"
+
+// ResidentVariable turns off that hooks start a process which answers the next ones.
+const ResidentVariable = "GRAPHKERNEL_RESIDENT"
+
+// How long a hook waits at most for a process that answers hooks, and how long a guard may take. An agent goes on without a hook that takes longer than capture.HookTimeout.
+const (
+	askDeadline   = time.Second
+	guardDeadline = 3 * time.Second
+)
+
+type arguments struct {
+	agent          capture.Agent
+	spool          *capture.Spool
+	context, guard *string
+	flags          []string // for the kernel's program
+}
+
+const usage = "usage: graphkernel-hook AGENT SPOOL [--context POLICY | --guard POLICY] [FLAG VALUE]..., as graphkernel setup writes it"
+
+func parse(args []string) (a arguments, err error) {
+	if len(args) < 2 || len(args)%2 != 0 {
+		return a, errors.New(usage)
+	}
+	if a.agent, err = capture.ParseAgent(args[0]); err != nil {
+		return a, err
+	}
+	a.spool = capture.At(args[1])
+	for rest := args[2:]; len(rest) > 0; rest = rest[2:] {
+		switch name, value := rest[0], rest[1]; {
+		case !strings.HasPrefix(name, "--"):
+			return a, errors.New(usage)
+		case name == "--context":
+			a.context = &value
+		case name == "--guard":
+			a.guard = &value
+		default:
+			a.flags = append(a.flags, name, value)
+		}
+	}
+	if a.context != nil && a.guard != nil {
+		return a, errors.New(usage)
+	}
+	return a, nil
+}
+
+// Run returns the exit code: 0, so that the agent goes on, and 2 for a tool call that must not run since it could not be judged.
+func (p *Program) Run() int {
+	a, err := parse(p.Args)
+	if err != nil {
+		p.say("%v", err)
+		if strings.Contains(" "+strings.Join(p.Args, " "), " --guard") {
+			return Blocked
+		}
+		return 0
+	}
+	if a.guard != nil {
+		return p.judge(&a)
+	}
+	if a.context == nil {
+		capture.Receive(a.spool, a.agent, p.Stdin, p.Stderr, p.Now())
+		return 0
+	}
+	event, err := io.ReadAll(io.LimitReader(p.Stdin, capture.MaxEvent+1))
+	if err != nil {
+		p.say("this event was not captured: %v", err)
+		return 0
+	}
+	e := capture.Receive(a.spool, a.agent, bytes.NewReader(event), p.Stderr, p.Now())
+	if e == nil || e.Name != capture.SessionStart && e.Name != capture.UserPromptSubmit || e.Name == capture.UserPromptSubmit && capture.IsSmallTalk(e.Prompt) {
+		return 0
+	}
+	if err := p.tell(&a, e, event); err != nil {
+		p.say("the session goes on without a context: %v", err)
+	}
+	return 0
+}
+
+func (p *Program) say(format string, args ...any) {
+	fmt.Fprintf(p.Stderr, "graphkernel: "+format+"\n", args...)
+}
+
+// tell answers an event with a context. An error says why the agent gets none.
+func (p *Program) tell(a *arguments, e *capture.Event, event []byte) error {
+	if e.Session == "" {
+		return errors.New("the event has no session_id, which the record of a context names")
+	}
+	if p.Getenv(ResidentVariable) == "off" && len(p.readyFolder(a)) == 0 {
+		return p.kernel(append([]string{"hook", string(a.agent), a.spool.Folder(), "--context", *a.context}, a.flags...), event)
+	}
+	policy := *a.context
+	if policy == DefaultPolicy {
+		policy = ""
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), askDeadline)
+	defer cancel()
+	answer, err := resident.Ask(ctx, a.spool.Folder(), &resident.Request{Build: resident.Build(), Flags: a.flags, Agent: string(a.agent), Policy: policy, Event: event}, p.give)
+	none := errors.Is(err, resident.ErrNone)
+	if none {
+		defer p.start(a)
+	} else if err != nil {
+		return fmt.Errorf("it could not be written: %w", err)
+	}
+	if !none && answer.Late == "" {
+		return a.spool.DidRead(a.agent, capture.HookContext, nil, p.Now())
+	}
+	why := ""
+	if !none {
+		why = answer.Late
+	}
+	err = p.giveReady(a, e, policy)
+	if errors.Is(err, errNotReady) {
+		err = fmt.Errorf("%s%w", cmp.Or(why, "no process answers hooks yet"), err)
+	}
+	return errors.Join(err, a.spool.DidRead(a.agent, capture.HookContext, err, p.Now()))
+}
+
+func (p *Program) give(text []byte) error {
+	_, err := p.Stdout.Write(text)
+	return err
+}
+
+func (p *Program) readyFolder(a *arguments) string {
+	in, err := a.spool.ReadyIn()
+	if err != nil {
+		return ""
+	}
+	return in.Folder
+}
+
+// errNotReady is returned if no text is prepared that may be given.
+var errNotReady = errors.New("")
+
+// giveReady gives a text that was prepared for the project. A prompt has none, and neither has a session that goes on: it knows its own turns.
+func (p *Program) giveReady(a *arguments, e *capture.Event, policy string) error {
+	folder := p.readyFolder(a)
+	if folder == "" || e.Name != capture.SessionStart || e.Source == "resume" {
+		return errNotReady
+	}
+	data, file, err := ready.At(folder).Take(capture.ReadyKey(policy, e.Folder))
+	switch {
+	case errors.Is(err, ready.ErrMoved):
+		return fmt.Errorf("; %w%w", err, errNotReady)
+	case err != nil:
+		return errNotReady
+	}
+	var text capture.Prepared
+	if err := json.Unmarshal(data, &text); err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	answer, err := e.Context(text.Text)
+	if err != nil {
+		return err
+	}
+	g := &capture.Given{Agent: a.agent, Session: e.Session, Event: e.Name, At: p.Now().UTC(), File: file}
+	if err := a.spool.Give(g); err != nil { // a text without a mark would be on no record
+		return errors.Join(err, os.Remove(file))
+	}
+	if err := p.give(answer); err != nil {
+		g.Failed = fmt.Sprintf("the hook could not write it: %v", err)
+		return errors.Join(err, a.spool.Give(g))
+	}
+	return nil
+}
+
+// start has a process started that answers the next hooks, and takes in what waits. Nobody waits for it.
+func (p *Program) start(a *arguments) {
+	if p.Getenv(ResidentVariable) == "off" {
+		return
+	}
+	err := Start(p.program(), append([]string{"hook", "resident", a.spool.Folder(), "--context", *a.context}, a.flags...))
+	if err != nil && !errors.Is(err, errors.ErrUnsupported) {
+		p.say("no process could be started that answers hooks: %v", err)
+	}
+}
+
+// program returns the path of the kernel's program.
+func (p *Program) program() string {
+	name := "graphkernel"
+	if runtime.GOOS == "windows" {
+		name += ".exe"
+	}
+	return filepath.Join(filepath.Dir(p.Self), name)
+}
+
+// kernel runs the kernel's program in place of this one.
+func (p *Program) kernel(args []string, stdin []byte) error {
+	c := exec.Command(p.program(), args...)
+	c.Stdin, c.Stdout, c.Stderr = bytes.NewReader(stdin), p.Stdout, p.Stderr
+	return c.Run()
+}

@@ -1,0 +1,179 @@
+package capture
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/graphkernel/graphkernel/api"
+	"github.com/graphkernel/graphkernel/capture"
+	"github.com/graphkernel/graphkernel/client"
+	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/server/view"
+	"github.com/graphkernel/graphkernel/slice/contexts"
+	"github.com/graphkernel/graphkernel/store"
+)
+
+// Bounds of what is prepared.
+const (
+	keepProjects = 12              // those in which something was said last
+	keepEach     = 2               // contexts for each, since each is given to one session
+	keepPause    = 5 * time.Second // from the end of one round to the next, if the history changes all the time
+)
+
+// A keeping prepares contexts for the sessions that begin next, one step behind the history.
+type keeping struct {
+	*teller
+
+	mu       sync.Mutex
+	policies []string // guarded by mu
+	head     dag.Seq  // of the history, when the last round began
+	done     bool     // a round ended, and nobody asked by another policy since
+	next     time.Time
+}
+
+// ask has contexts prepared by a policy, too.
+func (k *keeping) ask(id policy.ID) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if !slices.Contains(k.policies, string(id)) {
+		k.policies, k.done = append(k.policies, string(id)), false
+	}
+}
+
+// look prepares contexts if something has changed since the last look.
+func (k *keeping) look(ctx context.Context) error {
+	if k.session.Kernel == nil {
+		return nil
+	}
+	k.mu.Lock()
+	for _, id := range policies(k.spool) {
+		if !slices.Contains(k.policies, id) {
+			k.policies, k.done = append(k.policies, id), false
+		}
+	}
+	asked := slices.Clone(k.policies)
+	done := k.done
+	k.mu.Unlock()
+	givens, err := k.spool.Givens()
+	if err != nil {
+		return err
+	}
+	head, err := k.session.Head(ctx)
+	if err != nil || len(asked) == 0 || done && head == k.head && len(givens) == 0 || time.Now().Before(k.next) {
+		return err
+	}
+	err = k.keep(ctx, asked)
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.next = time.Now().Add(keepPause)
+	if err == nil {
+		k.head, k.done = head, len(asked) == len(k.policies)
+	}
+	if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, store.ErrBusy) { // nothing can be prepared here, or not now
+		return nil
+	}
+	return err
+}
+
+// keep prepares contexts by policies for the projects in which something was said last.
+func (t *teller) keep(ctx context.Context, asked []string) error {
+	folder, last, err := t.session.Ready(ctx)
+	if err != nil {
+		return err
+	}
+	if err := t.spool.SetReadyIn(capture.ReadyIn{Folder: folder.Path(), Policies: asked}); err != nil {
+		return err
+	}
+	list, err := cli.Do(ctx, t.session, view.ListFolders, api.FolderQuery{Limit: mostFolders})
+	if err != nil {
+		return err
+	}
+	for _, id := range asked {
+		seen := map[string]bool{}
+		for _, f := range list.Folders {
+			key := capture.ReadyKey(id, f.Folder)
+			if f.Folder == "" || seen[key] {
+				continue
+			}
+			if seen[key] = true; len(seen) > keepProjects {
+				break
+			}
+			held, err := projectIn(ctx, &list, t.spool, f.Folder)
+			if err != nil {
+				return err
+			}
+			r := startRequest(held)
+			there, err := held.about(ctx, t.session, r)
+			if err != nil {
+				return err
+			}
+			about := fmt.Sprintf("%s %s", r.Anchor, t.session.Kernel.Contexts().SigningKey())
+			if !there || folder.Count(key, about) >= keepEach {
+				continue
+			}
+			r.Policy = policy.ID(id)
+			texts, err := t.prepare(ctx, r)
+			if err == nil {
+				err = folder.Keep(key, uint64(last), about, texts...)
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// prepare makes contexts that a hook gives without the store. It makes none where there is nothing to choose from.
+func (t *teller) prepare(ctx context.Context, r *client.ContextRequest) (texts [][]byte, err error) {
+	for range keepEach {
+		p, err := t.session.Kernel.Contexts().Prepare(ctx, t.session.Tenant, kernel.ContextRequest(*r))
+		if errors.Is(err, store.ErrNotFound) {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		claim, err := contexts.Parse(p.Bundle)
+		if err != nil {
+			return nil, err
+		}
+		text, err := cli.PreparedFile(p, framed(claim))
+		if err != nil {
+			return nil, err
+		}
+		texts = append(texts, text)
+	}
+	return texts, nil
+}
+
+// Keep prepares contexts for the sessions that begin next, if hooks ask for any. The store is at hand, and its keys are not.
+func Keep(ctx context.Context, a *cli.App) error {
+	spool, err := a.Settings.Spool()
+	if err != nil {
+		return nil //nolint:nilerr // without a home folder there are no hooks
+	}
+	asked := policies(spool)
+	if len(asked) == 0 || a.Settings.AsksService() {
+		return nil
+	}
+	ring, err := a.Signing.RingToSign()
+	if err != nil {
+		return nil //nolint:nilerr // doctor says that nothing can be signed
+	}
+	err = a.Stores.WithReadyKernel(ctx, ring, func(s *cli.Session) error {
+		t := teller{session: s, spool: spool, wait: a.HookWait}
+		return t.keep(ctx, asked)
+	})
+	if errors.Is(err, errors.ErrUnsupported) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,223 @@
+package capture
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"os"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/graphkernel/graphkernel/capture"
+	"github.com/graphkernel/graphkernel/capture/resident"
+	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
+	"github.com/graphkernel/graphkernel/ingest/secrets"
+	"github.com/graphkernel/graphkernel/policy"
+)
+
+// idle is how long a process that answers hooks stays without one.
+const idle = 10 * time.Minute
+
+func residentCommand(a *cli.App) *cobra.Command {
+	var asked string
+	stay := idle
+	c := &cobra.Command{
+		Use:   "resident [SPOOL]",
+		Short: "Answer hooks for a while",
+		Long: `Keeps the store open and answers the hooks of one spool over a socket that only its user may use, so
+that they need not wait for the store. It takes in what hooks captured, prepares what the next sessions are told, and ends after
+--idle without a hook. Hooks start it; a running graphkernel serve does the same work, and then it ends at once.
+GRAPHKERNEL_RESIDENT=off keeps hooks from starting it.`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			spool, err := a.Settings.Spool()
+			if err != nil {
+				return err
+			}
+			if len(args) == 1 {
+				spool = capture.At(args[0])
+			}
+			ring, err := a.Signing.RingToSign()
+			if err != nil {
+				return err
+			}
+			secretsPolicy, err := a.Settings.Secrets()
+			if err != nil {
+				return err
+			}
+			log := slog.New(slog.NewTextHandler(a.IO.Stderr, nil))
+			err = a.Stores.WithReadyKernel(c.Context(), ring, func(s *cli.Session) error {
+				at, err := Attend(a, s, spool, a.Stores.Screen(secretsPolicy, s.Tenant, false), log, false)
+				if err != nil {
+					return err
+				}
+				at.idle = stay
+				if asked != "" {
+					at.asked(contextPolicy(asked))
+				}
+				return at.Run(c.Context())
+			})
+			if errors.Is(err, resident.ErrThere) || errors.Is(err, context.Canceled) {
+				err = nil
+			}
+			return err
+		},
+	}
+	c.Flags().StringVar(&asked, "context", "", "prepare contexts that are chosen by this policy; default is the kernel's")
+	c.Flags().DurationVar(&stay, "idle", idle, "end after this time without a hook")
+	a.Settings.RegisterSecrets(c)
+	return c
+}
+
+// An Attendant does the work of hooks in a process that has the store open.
+type Attendant struct {
+	a      *cli.App
+	tell   teller
+	screen *secrets.Screen
+	log    *slog.Logger
+	listen *resident.Listener // nil: nobody can ask here
+	flags  []string
+	idle   time.Duration // 0: it stays
+	since  []fs.FileInfo // the files of keys, when it began
+	last   atomic.Int64  // when a hook was there last, in nanoseconds
+
+	keeping keeping
+}
+
+// Attend prepares to answer the hooks of a spool. If another process does, the error wraps resident.ErrThere, or with over the other process stops.
+func Attend(a *cli.App, s *cli.Session, spool *capture.Spool, screen *secrets.Screen, log *slog.Logger, over bool) (*Attendant, error) {
+	flags, err := a.Settings.Flags()
+	if err != nil {
+		return nil, err
+	}
+	at := &Attendant{a: a, since: snapshot(a), tell: teller{session: s, spool: spool, wait: a.HookWait}, screen: screen, log: log, flags: flags}
+	at.keeping.teller = &at.tell
+	if at.listen, err = resident.Listen(context.Background(), spool.Folder(), over); errors.Is(err, errors.ErrUnsupported) {
+		err = nil
+	}
+	return at, err
+}
+
+// looks is how often an attendant looks whether hooks said that a session has more.
+const looks = time.Second
+
+// Run answers hooks and takes in what they captured, until ctx ends, no hook has come for the idle time, or another process took over.
+func (at *Attendant) Run(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	if at.listen != nil {
+		served := make(chan struct{})
+		defer func() { cancel(); <-served }()
+		go func() {
+			defer close(served)
+			if err := at.listen.Serve(ctx, at.flags, at.answer); err != nil {
+				at.log.Warn("hooks are answered no more", "error", err)
+			}
+		}()
+	}
+	at.touch()
+	tick := time.NewTicker(looks)
+	defer tick.Stop()
+	said := ""
+	for {
+		done, err := cli.TakeIn(ctx, at.tell.spool, at.tell.session, at.screen, at.a.Clock())
+		if done.Turns > 0 {
+			at.touch()
+			at.log.Info("captured sessions were taken in", "sessions", done.Sessions, "turns", done.Turns)
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		err = errors.Join(err, at.keeping.look(ctx))
+		if err == nil {
+			said = ""
+		} else if err.Error() != said { // it is tried again with every look
+			said = err.Error()
+			at.log.Warn("some of what was captured could not be taken in, and waits", "error", err)
+		}
+		if at.idle > 0 && at.listen == nil { // nobody could tell it that a hook was there
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-tick.C:
+		}
+		if at.idle > 0 && (at.a.Clock().UnixNano()-at.last.Load() > int64(at.idle) || at.listen.Replaced() || at.outdated()) {
+			return nil
+		}
+	}
+}
+
+func (at *Attendant) touch() { at.last.Store(at.a.Clock().UnixNano()) }
+
+// outdated reports whether the store or a file of keys is not the one any more that was opened.
+func (at *Attendant) outdated() bool {
+	return at.tell.session.Kernel != nil && !slices.EqualFunc(at.since, snapshot(at.a), func(a, b fs.FileInfo) bool {
+		return a == nil && b == nil || a != nil && b != nil && os.SameFile(a, b)
+	})
+}
+
+// snapshot looks at the files of the store and of the keys. Files of keys are replaced when they change.
+func snapshot(a *cli.App) (files []fs.FileInfo) {
+	look := func(path string, err error) {
+		var info fs.FileInfo
+		if err == nil {
+			info, _ = os.Stat(path) // nil if it is not there
+		}
+		files = append(files, info)
+	}
+	look(cli.SqlitePath(a.Settings.StoreName()))
+	look(a.Settings.KeysPath())
+	look(a.Settings.IdentityPath())
+	return files
+}
+
+// asked notes that hooks ask for contexts by a policy, so that some are prepared.
+func (at *Attendant) asked(id policy.ID) { at.keeping.ask(id) }
+
+// answer answers one hook.
+func (at *Attendant) answer(ctx context.Context, r *resident.Request) (*resident.Answer, func(error)) {
+	at.touch()
+	agent, err := capture.ParseAgent(r.Agent)
+	if err != nil {
+		return &resident.Answer{Other: err.Error()}, nil
+	}
+	e, err := capture.ReadEvent(agent, bytes.NewReader(r.Event))
+	if err != nil {
+		return &resident.Answer{Late: err.Error()}, nil
+	}
+	id := policy.ID(r.Policy)
+	at.asked(id)
+	ctx, cancel := context.WithTimeout(ctx, contextDeadline)
+	defer cancel()
+	given, err := at.tell.give(ctx, e, id)
+	switch {
+	case err != nil:
+		return &resident.Answer{Late: err.Error()}, nil
+	case given == nil:
+		return &resident.Answer{}, nil
+	}
+	return &resident.Answer{Text: given.text}, func(err error) {
+		if err == nil {
+			return
+		}
+		if err := given.failed(context.Background(), err); err != nil {
+			at.log.Warn("a context that an agent did not get is on record as given", "error", err)
+		}
+	}
+}
+
+// policies returns the policies by which hooks ask for contexts.
+func policies(spool *capture.Spool) []string {
+	in, err := spool.ReadyIn()
+	if err != nil {
+		return nil
+	}
+	return slices.Clone(in.Policies)
+}

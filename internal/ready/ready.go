@@ -1,0 +1,209 @@
+// Package ready keeps texts that were prepared from a SQLite store for a reader that cannot wait for the store: a hook, which has milliseconds. They are in a
+// folder next to the store's file.
+//
+// A text is given as long as the history has no entry that was not there when the text was prepared. An entry is anything but a turn: an erasure, a belief, a fact, an alias.
+// The store itself records the number of the last entry in the folder before it commits, in every process, so a reader learns of an entry without opening the store. An
+// erasure also removes all texts before it answers.
+package ready
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/graphkernel/graphkernel/internal/secretfile"
+)
+
+// A Folder has the texts of one tenant.
+type Folder struct{ path string }
+
+// Beside returns the folder of a tenant next to a store's file, whose path has no links. It need not exist: without it, a store records nothing.
+func Beside(store, tenant string) Folder {
+	sum := sha256.Sum256([]byte(tenant))
+	return Folder{filepath.Join(store+"-ready", hex.EncodeToString(sum[:8]))}
+}
+
+// At returns the folder with a path that [Folder.Path] returned.
+func At(path string) Folder { return Folder{path} }
+
+// Path returns the folder's path.
+func (f Folder) Path() string { return f.path }
+
+const (
+	lastFile   = "last"  // the number of the last entry, as eight bytes
+	textSuffix = ".text" // a text that waits
+	maxText    = 4 << 20 // bytes
+)
+
+// Make makes the folder. Only its owner may read it.
+func (f Folder) Make() error { return os.MkdirAll(f.path, 0o700) }
+
+// There reports whether there is the folder.
+func (f Folder) There() bool {
+	_, err := os.Lstat(f.path)
+	return err == nil
+}
+
+// Move records the number of the last entry. The caller holds the store's lock for writing. It is on disk when Move returns.
+func (f Folder) Move(last uint64) error {
+	if now, err := f.Last(); err == nil && now == last {
+		return nil
+	}
+	return secretfile.Save(filepath.Join(f.path, lastFile), binary.BigEndian.AppendUint64(nil, last), false)
+}
+
+// Last returns the number of the last entry.
+func (f Folder) Last() (uint64, error) {
+	data, err := os.ReadFile(filepath.Join(f.path, lastFile))
+	if err != nil {
+		return 0, err
+	}
+	if len(data) != 8 {
+		return 0, fmt.Errorf("%s has %d bytes, want 8", filepath.Join(f.path, lastFile), len(data))
+	}
+	return binary.BigEndian.Uint64(data), nil
+}
+
+// Drop removes all texts. They are gone from the folder's names when Drop returns.
+func (f Folder) Drop() error {
+	entries, err := os.ReadDir(f.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	var errs []error
+	removed := false
+	for _, e := range entries {
+		if e.Name() == lastFile || e.IsDir() {
+			continue
+		}
+		if err := os.Remove(filepath.Join(f.path, e.Name())); err == nil {
+			removed = true
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			errs = append(errs, err)
+		}
+	}
+	if removed {
+		errs = append(errs, secretfile.SyncFolder(f.path))
+	}
+	return errors.Join(errs...)
+}
+
+// A kept text.
+type kept struct {
+	Last  uint64 `json:"last"`  // the number of the last entry, before the text was prepared
+	About string `json:"about"` // what the text follows from, in the words of whoever keeps it
+	Text  []byte `json:"text"`
+}
+
+func name(key string, n int) string {
+	sum := sha256.Sum256([]byte(key))
+	return hex.EncodeToString(sum[:16]) + "-" + strconv.Itoa(n) + textSuffix
+}
+
+// Keep replaces the texts of a key. Each of them is given once. last is the number of the last entry, read before the texts were prepared.
+func (f Folder) Keep(key string, last uint64, about string, texts ...[]byte) error {
+	for n, text := range texts {
+		data, err := json.Marshal(kept{last, about, text})
+		if err == nil {
+			err = secretfile.Save(filepath.Join(f.path, name(key, n)), data, false)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Count returns how many texts of a key wait that may be given and that follow from the same.
+func (f Folder) Count(key, about string) (n int) {
+	last, err := f.Last()
+	if err != nil {
+		return 0
+	}
+	for _, path := range f.texts(key) {
+		if k, err := read(path); err == nil && k.Last == last && k.About == about {
+			n++
+		}
+	}
+	return n
+}
+
+// ErrNone is returned if no text waits, and ErrMoved if those that wait were prepared before the last entry.
+var (
+	ErrNone  = errors.New("nothing is prepared")
+	ErrMoved = errors.New("what was prepared is older than a rule or an erasure")
+)
+
+// Take claims a text of a key, so that nobody else gets it. The text stays in a file, which is the caller's to remove; an erasure removes it, too.
+func (f Folder) Take(key string) (text []byte, file string, err error) {
+	moved := false
+	for _, path := range f.texts(key) {
+		k, err := read(path)
+		if err != nil {
+			continue // taken meanwhile, or no text
+		}
+		last, err := f.Last()
+		if err != nil {
+			return nil, "", err
+		}
+		if k.Last != last {
+			moved = true
+			continue
+		}
+		taken := path + "." + rand.Text()
+		if err := os.Rename(path, taken); err == nil {
+			return k.Text, taken, nil
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			return nil, "", err
+		}
+	}
+	if moved {
+		return nil, "", ErrMoved
+	}
+	return nil, "", ErrNone
+}
+
+// texts returns the files of a key's texts that wait.
+func (f Folder) texts(key string) (paths []string) {
+	prefix := name(key, 0)[:32]
+	entries, _ := os.ReadDir(f.path) // without the folder there are none
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), prefix) && strings.HasSuffix(e.Name(), textSuffix) {
+			paths = append(paths, filepath.Join(f.path, e.Name()))
+		}
+	}
+	return paths
+}
+
+func read(path string) (*kept, error) {
+	data, err := secretfile.Load(path, maxText)
+	if err != nil {
+		return nil, err
+	}
+	var k kept
+	if err := json.Unmarshal(data, &k); err != nil {
+		return nil, err
+	}
+	return &k, nil
+}
+
+// Open returns the text in a file that Take moved.
+func Open(path string) ([]byte, error) {
+	k, err := read(path)
+	if err != nil {
+		return nil, err
+	}
+	return k.Text, nil
+}

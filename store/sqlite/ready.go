@@ -1,0 +1,44 @@
+package sqlite
+
+import (
+	"context"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/internal/ready"
+)
+
+const queryLastEntry = `SELECT coalesce(max(seq), 0) FROM entries WHERE tenant = ?`
+
+// Ready makes the folder of texts that were prepared for hooks, and returns it with the number of the tenant's last entry. From then on each write that appends an
+// entry, of any process, records it there before it commits. It waits for the writer.
+func (s *Store) Ready(ctx context.Context, tenant dag.Tenant) (folder ready.Folder, last dag.Seq, err error) {
+	if err := s.enter(ctx); err != nil {
+		return folder, 0, failed("making ready", err)
+	}
+	defer s.gate.RUnlock()
+	err = s.write(ctx, tenant, func(t *tx) error { // with the writer's lock, so that no write is between its record and its commit
+		if t.tenant != 0 {
+			if err := t.conn.QueryRowContext(t.ctx, queryLastEntry, t.tenant).Scan(&last); err != nil {
+				return err
+			}
+		}
+		if err := t.ready.Make(); err != nil {
+			return err
+		}
+		return t.ready.Move(uint64(last))
+	})
+	if err != nil {
+		return folder, 0, failed("making ready", err)
+	}
+	return s.ready(tenant), last, nil
+}
+
+func (s *Store) ready(tenant dag.Tenant) ready.Folder { return ready.Beside(s.path, string(tenant)) }
+
+// moveReady records the number of the last entry for readers of texts that were prepared, if there may be any.
+func (t *tx) moveReady(last dag.Seq) error {
+	if !t.ready.There() {
+		return nil
+	}
+	return t.ready.Move(uint64(last))
+}
