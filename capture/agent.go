@@ -31,6 +31,7 @@ func ParseAgent(s string) (Agent, error) {
 // A dialect is how an agent is told which hooks to call, and how it calls them.
 type dialect struct {
 	program  string // the agent's own program
+	sessions string // the folder of the transcripts, below that of the settings
 	variable string // names the folder of the settings, or of folder
 	folder   string // below the folder that variable names, if it has a value
 	home     string // the folder of the settings without that variable, below the home folder
@@ -56,22 +57,22 @@ func sameNames(names ...string) (events [][2]string) {
 // CLI, hooks reference.
 var dialects = map[Agent]dialect{
 	ClaudeCode: {
-		program: "claude", variable: "CLAUDE_CONFIG_DIR", home: ".claude", file: "settings.json",
+		program: "claude", sessions: "projects", variable: "CLAUDE_CONFIG_DIR", home: ".claude", file: "settings.json",
 		events: sameNames(SessionStart, UserPromptSubmit, PreToolUse, PostToolUse, "PostToolUseFailure", Stop, SubagentStop, PreCompact, SessionEnd),
-		second: 1, onFailure: true, switches: []hookSwitch{{[]string{"disableAllHooks"}, true}},
+		second: 1, onFailure: true, switches: []hookSwitch{{[]string{"disableAllHooks"}, true, false}, {[]string{"allowManagedHooksOnly"}, true, true}},
 	},
 	Codex: {
-		program: "codex", variable: "CODEX_HOME", home: ".codex", file: "hooks.json",
+		program: "codex", sessions: "sessions", variable: "CODEX_HOME", home: ".codex", file: "hooks.json",
 		events: sameNames(SessionStart, UserPromptSubmit, PreToolUse, PostToolUse, Stop, SubagentStop, PreCompact, SessionEnd),
 		second: 1,
 	},
 	Gemini: {
-		program: "gemini", variable: "GEMINI_CLI_HOME", folder: ".gemini", home: ".gemini", file: "settings.json",
+		program: "gemini", sessions: "tmp", variable: "GEMINI_CLI_HOME", folder: ".gemini", home: ".gemini", file: "settings.json",
 		events: [][2]string{
 			{SessionStart, "SessionStart"}, {UserPromptSubmit, "BeforeAgent"}, {PreToolUse, "BeforeTool"}, {PostToolUse, "AfterTool"},
 			{Stop, "AfterAgent"}, {PreCompact, "PreCompress"}, {SessionEnd, "SessionEnd"},
 		},
-		second: 1000, switches: []hookSwitch{{[]string{"hooksConfig", "enabled"}, false}, {[]string{"tools", "enableHooks"}, false}},
+		second: 1000, switches: []hookSwitch{{[]string{"hooksConfig", "enabled"}, false, false}, {[]string{"tools", "enableHooks"}, false, false}},
 	},
 }
 

@@ -149,10 +149,34 @@ func TestHooksOff(t *testing.T) {
 		{capture.Gemini, `{"tools":{"enableHooks":false}}`, "tools.enableHooks: false"},
 		{capture.Gemini, `{"hooksConfig":{"enabled":true},"tools":[]}`, ""},
 		{capture.Gemini, `{"disableAllHooks":true}`, ""},
-		{capture.Codex, `{"hooks":{}}`, ""},
+		{capture.Codex, "[features]\nhooks = false\n", "features.hooks = false"},
+		{capture.Codex, "model = \"x\"\n[ features ]\n  codex_hooks=false # for now\n", "features.codex_hooks = false"},
+		{capture.Codex, "features.hooks = false\n[tui]\n", "features.hooks = false"},
+		{capture.Codex, "[features]\nhooks = true\n", ""},
+		{capture.Codex, "hooks = false\n", ""},
+		{capture.Codex, "[tui]\nhooks = false\nfeatures.hooks = false\n", ""},
+		{capture.Codex, "# hooks = false\n[features]\nhooks_ui = false\n", ""},
+		{capture.ClaudeCode, `{"allowManagedHooksOnly":true}`, ""},
 	} {
-		if got := capture.HooksOff(c.agent, []byte(c.settings)); got != c.want {
+		if got := capture.HooksOff(c.agent, []byte(c.settings), false); got != c.want {
 			t.Errorf("%s %s: %q, want %q", c.agent, c.settings, got, c.want)
+		}
+	}
+	if got := capture.HooksOff(capture.ClaudeCode, []byte(`{"allowManagedHooksOnly":true}`), true); got != "allowManagedHooksOnly: true" {
+		t.Errorf("of an administrator: %q", got)
+	}
+}
+
+// TestIsSmallTalk tells prompts that a history could answer from those that ask for nothing.
+func TestIsSmallTalk(t *testing.T) {
+	for _, prompt := range []string{"", "  \n", "hi", "Hello!", "thanks", "Thank you very much.", "ok", "yes, please", "Yes, go on", "lgtm", "Danke schön!", "👍", "/exit", "...", "Good morning", "do it again"} {
+		if !capture.IsSmallTalk(prompt) {
+			t.Errorf("%q asks for nothing", prompt)
+		}
+	}
+	for _, prompt := range []string{"fix it", "why", "what did we decide", "no, use tabs", "yes, but deploy on Tuesday", "ok now the tests", "thanks, and the invoice?", "hi, where were we", "继续", "1", "go on with the migration", "yes yes yes yes yes yes yes"} {
+		if capture.IsSmallTalk(prompt) {
+			t.Errorf("%q may be about something", prompt)
 		}
 	}
 }

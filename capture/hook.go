@@ -24,6 +24,7 @@ func (s *Spool) Note(e *Event, now time.Time) (bool, error) {
 // counted (see [Spool.Unread]). Receive returns nil if there is no event, or if its session is left out.
 func Receive(s *Spool, agent Agent, stdin io.Reader, stderr io.Writer, now time.Time) *Event {
 	e, err := ReadEvent(agent, stdin)
+	_ = s.Arrive(agent, now) // what goes wrong shows itself below
 	kept := s.DidRead(agent, HookCapture, err, now)
 	noted := false
 	if err == nil {

@@ -3,12 +3,16 @@ package capture
 import (
 	"encoding/json"
 	"fmt"
+	"path/filepath"
+	"regexp"
+	"strings"
 )
 
 // A hookSwitch is a member of an agent's settings by which a person keeps the agent from calling any hook.
 type hookSwitch struct {
-	path []string
-	off  bool // the value that does
+	path    []string
+	off     bool // the value that does
+	managed bool // only a file of an administrator has it
 }
 
 func (s *hookSwitch) String() string {
@@ -19,9 +23,31 @@ func (s *hookSwitch) String() string {
 	return fmt.Sprintf("%s: %v", text[:len(text)-1], s.off)
 }
 
-// HooksOff returns what in an agent's settings keeps it from calling hooks, such as "disableAllHooks: true"; "" if nothing does.
-func HooksOff(agent Agent, settings []byte) string {
+// SwitchFiles returns files that may have the switch, apart from the settings at a path: those by which an administrator manages the agent, and Codex's config.toml.
+//
+// Sources: Claude Code, settings; Codex CLI, hooks.
+func (a Agent) SwitchFiles(settings string) []string {
+	switch a {
+	case ClaudeCode:
+		return []string{
+			"/etc/claude-code/managed-settings.json", "/Library/Application Support/ClaudeCode/managed-settings.json",
+			`C:\Program Files\ClaudeCode\managed-settings.json`, `C:\ProgramData\ClaudeCode\managed-settings.json`,
+		}
+	case Codex:
+		return []string{filepath.Join(filepath.Dir(settings), "config.toml"), "/etc/codex/requirements.toml", "/etc/codex/managed_config.toml"}
+	}
+	return nil
+}
+
+// HooksOff returns what in an agent's settings keeps it from calling hooks, such as "disableAllHooks: true"; "" if nothing does. managed says that an administrator wrote them.
+func HooksOff(agent Agent, settings []byte, managed bool) string {
+	if agent == Codex {
+		return codexOff(settings)
+	}
 	for _, s := range dialects[agent].switches {
+		if s.managed && !managed {
+			continue
+		}
 		value := json.RawMessage(settings)
 		for _, name := range s.path {
 			o, err := membersOf(value)
@@ -34,6 +60,25 @@ func HooksOff(agent Agent, settings []byte) string {
 		var is *bool
 		if json.Unmarshal(value, &is) == nil && is != nil && *is == s.off {
 			return s.String()
+		}
+	}
+	return ""
+}
+
+// codexSwitch is a line of TOML by which hooks are off: in the table features, or with its name before the key.
+var codexSwitch = regexp.MustCompile(`^(features\.)?"?(hooks|codex_hooks)"?\s*=\s*false\s*(#.*)?$`)
+
+// codexOff looks for features.hooks in a file of TOML. It reads tables and keys by lines, which finds the forms that Codex itself writes.
+func codexOff(settings []byte) string {
+	table := ""
+	for line := range strings.Lines(string(settings)) {
+		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, "[") {
+			table = strings.Trim(strings.SplitN(line, "]", 2)[0], "[ ")
+			continue
+		}
+		if m := codexSwitch.FindStringSubmatch(line); m != nil && (m[1] != "") == (table == "") && (table == "" || table == "features") {
+			return "features." + m[2] + " = false"
 		}
 	}
 	return ""

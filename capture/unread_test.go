@@ -48,7 +48,7 @@ func TestUnread(t *testing.T) {
 	if list, err := spool.Unread(); err != nil || len(list) != 3 || len(list[1].Error) > 1000 {
 		t.Errorf("%+v, %v", list, err)
 	}
-	files, err := filepath.Glob(filepath.Join(state, "spool", "*"))
+	files, err := filepath.Glob(filepath.Join(state, "spool", "*.unread-*"))
 	if err != nil || len(files) != 3 {
 		t.Errorf("%q, %v; want a file for each kind", files, err)
 	}

@@ -89,6 +89,16 @@ func Ask(ctx context.Context, spool string, r *Request, give func(text []byte) e
 	return &a, nil
 }
 
+// There reports whether a process answers the hooks of a spool.
+func There(ctx context.Context, spool string) bool {
+	conn, err := dial(ctx, spool)
+	if err != nil {
+		return false
+	}
+	_ = conn.Close() // nothing was asked
+	return true
+}
+
 // given is what the hook writes when the agent has the answer.
 const given = '+'
 

@@ -22,15 +22,16 @@ import (
 // An Installation is what an agent's settings say of this program.
 type Installation struct {
 	Agent    capture.Agent
-	Settings string   // the file
-	Hooks    int      // of this program
-	Missing  []string // programs that hooks name and that are not there
-	Other    string   // a spool that hooks name in place of that of the settings; "" if there is none
-	Off      string   // what keeps the agent from calling hooks, and the file that says so; "" if nothing does
-	Context  string   // the policy by which a hook answers with contexts; "" if none does
-	Guard    string   // the policy by which a hook judges tool calls; "" if none does
-	Version  string   // of the agent; "" if it was not found
-	Old      bool     // it does not know "onFailure": a guard that cannot be started lets calls through
+	Settings string    // the file
+	Since    time.Time // when the file was written last
+	Hooks    int       // of this program
+	Missing  []string  // programs that hooks name and that are not there
+	Other    string    // a spool that hooks name in place of that of the settings; "" if there is none
+	Off      string    // what keeps the agent from calling hooks, and the file that says so; "" if nothing does
+	Context  string    // the policy by which a hook answers with contexts; "" if none does
+	Guard    string    // the policy by which a hook judges tool calls; "" if none does
+	Version  string    // of the agent; "" if it was not found
+	Old      bool      // it does not know "onFailure": a guard that cannot be started lets calls through
 }
 
 // Inspect says what is installed for an agent. Without a folder for the agent's settings it returns nil.
@@ -58,6 +59,9 @@ func Inspect(ctx context.Context, a *cli.App, agent capture.Agent) (*Installatio
 		return nil, err
 	}
 	in := &Installation{Agent: agent, Settings: path, Hooks: len(hooks)}
+	if info, err := os.Stat(path); err == nil {
+		in.Since = info.ModTime()
+	}
 	for _, line := range lines {
 		if _, err := os.Stat(line[0]); err != nil && !slices.Contains(in.Missing, line[0]) {
 			in.Missing = append(in.Missing, line[0])
@@ -87,16 +91,29 @@ var projectSettings = []string{".claude/settings.local.json", ".claude/settings.
 
 // switchedOff says what keeps an agent from calling hooks in the folder that this program runs in.
 func switchedOff(agent capture.Agent, path string, settings []byte) string {
+	look := func(file string, managed bool) string {
+		data, err := os.ReadFile(filepath.FromSlash(file))
+		if err != nil {
+			return ""
+		}
+		if off := capture.HooksOff(agent, data, managed); off != "" {
+			return off + " in " + file
+		}
+		return ""
+	}
+	for _, file := range agent.SwitchFiles(path) {
+		if off := look(file, true); off != "" {
+			return off
+		}
+	}
 	if agent == capture.ClaudeCode {
 		for _, file := range projectSettings {
-			if data, err := os.ReadFile(filepath.FromSlash(file)); err == nil {
-				if off := capture.HooksOff(agent, data); off != "" {
-					return off + " in " + file
-				}
+			if off := look(file, false); off != "" {
+				return off
 			}
 		}
 	}
-	if off := capture.HooksOff(agent, settings); off != "" {
+	if off := capture.HooksOff(agent, settings, false); agent != capture.Codex && off != "" { // its file of hooks has no switch
 		return off + " in " + path
 	}
 	return ""

@@ -108,8 +108,12 @@ type waitingJSON struct {
 
 // UnreadLine says for a person which events hooks of an agent could not read.
 func UnreadLine(u *capture.Unread) string {
-	return fmt.Sprintf("events that could not be read by the %s hook of %s: %d since %s; the last one at %s: %s",
-		u.Hook, u.Agent, u.Count, u.Since.Format(time.RFC3339), u.Last.Format(time.RFC3339), render.OneLine(render.Visible(u.Error), 300))
+	what := "events that could not be read by"
+	if u.Hook == capture.HookContext {
+		what = "sessions and prompts that went on without a context, by"
+	}
+	return fmt.Sprintf("%s the %s hook of %s: %d since %s; the last one at %s: %s",
+		what, u.Hook, u.Agent, u.Count, u.Since.Format(time.RFC3339), u.Last.Format(time.RFC3339), render.OneLine(render.Visible(u.Error), 300))
 }
 
 type statusJSON struct {

@@ -22,8 +22,8 @@ const (
 	contextDeadline = 2 * time.Second
 )
 
-// contextPolicy reads the value of --context.
-func contextPolicy(value string) policy.ID {
+// ContextPolicy reads the value of --context.
+func ContextPolicy(value string) policy.ID {
 	if value == hook.DefaultPolicy {
 		return ""
 	}
@@ -74,7 +74,7 @@ asked as before. If the call cannot be judged, the exit code is 2, which blocks 
 			if e == nil || f.context == "" {
 				return a.IO.Print(struct{}{}, func(io.Writer) {}) // the agent is told nothing
 			}
-			return tell(c.Context(), a, spool, e, contextPolicy(f.context))
+			return tell(c.Context(), a, spool, e, ContextPolicy(f.context))
 		},
 	}
 	c.Flags().StringVar(&f.context, "context", "", "answer with a context that is chosen by this policy; default is the kernel's")

@@ -169,7 +169,7 @@ func Keep(ctx context.Context, a *cli.App) error {
 		return nil //nolint:nilerr // doctor says that nothing can be signed
 	}
 	err = a.Stores.WithReadyKernel(ctx, ring, func(s *cli.Session) error {
-		t := teller{session: s, spool: spool, wait: a.HookWait}
+		t := teller{session: s, spool: spool}
 		return t.keep(ctx, asked)
 	})
 	if errors.Is(err, errors.ErrUnsupported) {

@@ -58,7 +58,7 @@ GRAPHKERNEL_RESIDENT=off keeps hooks from starting it.`,
 				}
 				at.idle = stay
 				if asked != "" {
-					at.asked(contextPolicy(asked))
+					at.asked(ContextPolicy(asked))
 				}
 				return at.Run(c.Context())
 			})
@@ -112,7 +112,7 @@ func (at *Attendant) Run(ctx context.Context) error {
 	defer cancel()
 	if at.listen != nil {
 		served := make(chan struct{})
-		defer func() { cancel(); <-served }()
+		defer func() { cancel(); <-served; at.tell.late.Wait() }()
 		go func() {
 			defer close(served)
 			if err := at.listen.Serve(ctx, at.flags, at.answer); err != nil {

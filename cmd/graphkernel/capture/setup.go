@@ -271,7 +271,7 @@ func checkPolicies(ctx context.Context, a *cli.App, f *setupFlags) error {
 		return err
 	}
 	if f.context != noContext {
-		if err := prepareBy(spool, string(contextPolicy(f.context))); err != nil {
+		if err := prepareBy(spool, string(ContextPolicy(f.context))); err != nil {
 			return err
 		}
 	}

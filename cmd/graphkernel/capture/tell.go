@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/graphkernel/graphkernel/api"
@@ -36,7 +37,7 @@ func tell(ctx context.Context, a *cli.App, spool *capture.Spool, e *capture.Even
 	ring, err := a.Signing.RingToSign()
 	if err == nil {
 		err = a.Stores.Waiting(a.HookWait).WithReadyKernel(ctx, ring, func(s *cli.Session) error {
-			t := teller{session: s, spool: spool, wait: a.HookWait}
+			t := teller{session: s, spool: spool} // the store waits for others no longer than a hook may
 			given, err := t.give(ctx, e, id)
 			if err != nil || given == nil {
 				return err
@@ -73,7 +74,8 @@ const reportDeadline = 2 * time.Second
 type teller struct {
 	session *cli.Session
 	spool   *capture.Spool
-	wait    time.Duration // for the lock of the store
+	wait    time.Duration  // for the lock of the store; 0: as long as it takes
+	late    sync.WaitGroup // records that come too late
 }
 
 // A given is a context that is on record, for one event.
@@ -83,7 +85,7 @@ type given struct {
 }
 
 // errLate is wrapped if a context cannot be given in time.
-var errLate = errors.New("in time")
+var errLate = errors.New("no context could be recorded in time")
 
 // give makes a context for an event and records it. It returns nil where there is nothing to choose from.
 func (t *teller) give(ctx context.Context, e *capture.Event, id policy.ID) (*given, error) {
@@ -151,27 +153,35 @@ func (t *teller) record(ctx context.Context, prepared *kernel.PreparedContext, t
 		record issued.Record
 		err    error
 	}
+	if t.wait == 0 {
+		record, err := t.session.Kernel.Contexts().HandOut(ctx, t.session.Tenant, prepared, to)
+		return record, busyIsLate(err)
+	}
 	ctx, cancel := context.WithTimeout(ctx, t.wait)
 	done := make(chan outcome, 1)
-	go func() {
+	t.late.Go(func() {
 		defer cancel()
 		record, err := t.session.Kernel.Contexts().HandOut(ctx, t.session.Tenant, prepared, to)
 		done <- outcome{record, err}
-	}()
+	})
+	var o outcome
 	select {
-	case o := <-done:
-		if errors.Is(o.err, store.ErrBusy) {
-			o.err = fmt.Errorf("%w: %w", errLate, o.err)
-		}
-		return o.record, o.err
+	case o = <-done:
 	case <-ctx.Done():
 		select {
-		case o := <-done: // it ended by itself
-			return o.record, o.err
+		case o = <-done: // it ended by itself
 		default:
-			return issued.Record{}, fmt.Errorf("the store was busy for %s: %w", t.wait, errLate)
+			return issued.Record{}, fmt.Errorf("%w: the store was busy for %s", errLate, t.wait)
 		}
 	}
+	return o.record, busyIsLate(o.err)
+}
+
+func busyIsLate(err error) error {
+	if errors.Is(err, store.ErrBusy) {
+		return fmt.Errorf("%w: %w", errLate, err)
+	}
+	return err
 }
 
 // clipped returns a text that is short enough for a reason.

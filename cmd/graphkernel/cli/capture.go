@@ -172,12 +172,19 @@ func (st *Stores) takeIn(ctx context.Context) {
 	if err != nil {
 		return // the command itself will say what is wrong with the settings
 	}
-	pending, _ := spool.Pending() // what is broken in there is told where somebody asks
-	if !slices.ContainsFunc(pending, func(session *capture.Session) bool { _, err := ingest.Locate(session.Transcript); return err == nil }) {
+	ring := token.Keyring{}
+	given, _ := spool.Givens() // what is broken in there is told where somebody asks
+	if len(given) > 0 {
+		if ring, err = st.signing.RingToSign(); err != nil {
+			given = nil // what was given is put on record by a process that can sign
+		}
+	}
+	pending, _ := spool.Pending()
+	if len(given) == 0 && !slices.ContainsFunc(pending, func(session *capture.Session) bool { _, err := ingest.Locate(session.Transcript); return err == nil }) {
 		return // nothing that a store should be made for
 	}
 	var done Taken
-	err = st.open(ctx, token.Keyring{}, ToMake, func(s *Session) error {
+	err = st.open(ctx, ring, ToMake, func(s *Session) error {
 		policy, err := st.settings.Secrets()
 		if err == nil {
 			done, err = TakeIn(ctx, spool, s, st.Screen(policy, s.Tenant, false), st.clock())

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,7 +18,7 @@ func (st *Stores) MayGiveContext(ctx context.Context, id policy.ID) error {
 		return err
 	}
 	err := st.WithoutTakingIn(ctx, func(s *Session) error {
-		p, err := s.Policies.Get(ctx, id)
+		p, err := s.Policies.Get(ctx, cmp.Or(id, contexts.DefaultID))
 		if err == nil && p.Params().Type() != contexts.PolicyType {
 			err = fmt.Errorf("policy %s has the type %s, want %s", id, p.Params().Type(), contexts.PolicyType)
 		}

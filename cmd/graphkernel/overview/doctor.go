@@ -13,9 +13,9 @@ import (
 
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/capture"
+	"github.com/graphkernel/graphkernel/capture/resident"
 	hooks "github.com/graphkernel/graphkernel/cmd/graphkernel/capture"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
-	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/render"
 	"github.com/graphkernel/graphkernel/server/view"
 	"github.com/graphkernel/graphkernel/store/fsck"
@@ -26,7 +26,7 @@ func doctorCommand(a *cli.App) *cobra.Command {
 		Use:   "doctor",
 		Short: "Say what is wrong, and how to mend it",
 		Long: `Looks at the store and its file, or the service, spaces with too many constraints, the keys, what waits to be taken
-in, the hooks in the settings of agents, whether those could read their events, and whether a context would be refused now. It changes nothing. A line is ok, "note" for what a person may want to know, or "wrong",
+in, the hooks in the settings of agents, whether those are called, could read their events and give contexts in time, and whether a context would be refused now. It changes nothing. A line is ok, "note" for what a person may want to know, or "wrong",
 with what to do about it. The exit code is 1 if anything is wrong. (fsck checks what is in a store.)
 
   {"checks":[{"of","status","found","mend"}]}`,
@@ -233,7 +233,7 @@ func (d *diagnosis) spool(context.Context) {
 }
 
 // unread says which events hooks could not read.
-func (d *diagnosis) unread(context.Context) {
+func (d *diagnosis) unread(ctx context.Context) {
 	spool, err := d.a.Settings.Spool()
 	if err != nil {
 		return // spool has said so
@@ -243,8 +243,18 @@ func (d *diagnosis) unread(context.Context) {
 		d.add("hooks", wrong, "remove the file", "%v", err)
 	}
 	for i := range list {
-		mend := "the agent, or a program between, calls the hook without an event on standard input; look for what wraps its command in the agent's settings. This ends when an event is read"
-		d.add("hooks", wrong, mend, "%s", hooks.UnreadLine(&list[i]))
+		status, mend := wrong, "the agent, or a program between, calls the hook without an event on standard input; look for what wraps its command in the agent's settings. This ends when an event is read"
+		if list[i].Hook == capture.HookContext {
+			status, mend = note, "it ends with the next context that is given in time"
+		}
+		d.add("hooks", status, mend, "%s", hooks.UnreadLine(&list[i]))
+	}
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	if resident.There(ctx, spool.Folder()) {
+		d.add("hooks", fine, "", "a process has the store open for them")
+	} else if in, err := spool.ReadyIn(); err == nil && len(in.Policies) > 0 {
+		d.add("hooks", fine, "", "no process has the store open for them; the next session starts one")
 	}
 }
 
@@ -258,6 +268,7 @@ func (d *diagnosis) agents(ctx context.Context) {
 		}
 		if in != nil {
 			d.agent(in)
+			d.arrivals(in)
 			d.context(ctx, in)
 		}
 		found = found || err != nil || in != nil
@@ -297,13 +308,42 @@ func (d *diagnosis) agent(in *hooks.Installation) {
 	}
 }
 
+// arrivals compares when an agent wrote a transcript last with when a hook of its was called last.
+func (d *diagnosis) arrivals(in *hooks.Installation) {
+	spool, err := d.a.Settings.Spool()
+	if err != nil || in.Hooks == 0 || in.Off != "" || in.Other != "" || len(in.Missing) > 0 {
+		return // another check has said so
+	}
+	arrived := spool.Arrived(in.Agent)
+	written := in.Agent.NewestTranscript(d.a.Settings.Getenv)
+	switch {
+	case written.IsZero() || written.Before(in.Since.Add(hookSlack)) || written.Before(arrived.Add(hookSlack)):
+		if !arrived.IsZero() {
+			d.add(string(in.Agent), fine, "", "a hook was called last at %s", arrived.Format(time.RFC3339))
+		}
+	default:
+		mend := "a session calls the hooks that were there when it began: begin another one"
+		if in.Agent == capture.Codex {
+			mend = "codex runs hooks once you have trusted them: type /hooks in a session"
+		}
+		last := "no hook was ever called"
+		if !arrived.IsZero() {
+			last = "a hook was called last at " + arrived.Format(time.RFC3339)
+		}
+		d.add(string(in.Agent), wrong, mend, "it wrote a transcript at %s, and %s", written.Format(time.RFC3339), last)
+	}
+}
+
+// hookSlack is how much later than the last hook an agent may write.
+const hookSlack = 5 * time.Minute
+
 // context tries whether a hook would be given a context now, short of assembling one, which would be on record.
 func (d *diagnosis) context(ctx context.Context, in *hooks.Installation) {
 	if in.Context == "" || in.Off != "" {
 		return
 	}
 	of := string(in.Agent)
-	err := d.a.Stores.MayGiveContext(ctx, policy.ID(in.Context))
+	err := d.a.Stores.MayGiveContext(ctx, hooks.ContextPolicy(in.Context))
 	switch {
 	case errors.Is(err, cli.ErrNoStore):
 		d.add(of, note, "graphkernel import PATH makes the store", "sessions begin without a context: there is nothing to choose from")
@@ -312,7 +352,10 @@ func (d *diagnosis) context(ctx context.Context, in *hooks.Installation) {
 	case err != nil:
 		d.add(of, wrong, "mend what the message names; until then sessions begin without a context", "a context would be refused now: %v", err)
 	default:
-		d.add(of, fine, "", "contexts would be given by %s", in.Context)
+		d.add(of, fine, "", "contexts would be given by %s", cmp.Or(string(hooks.ContextPolicy(in.Context)), "the kernel's default policy"))
+	}
+	if id := hooks.ContextPolicy(in.Context); id != "" {
+		d.add(of, note, "graphkernel setup "+of+", unless you chose it", "its hooks name the policy %s, so a better default does not reach them", id)
 	}
 }
 

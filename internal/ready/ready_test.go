@@ -1,0 +1,171 @@
+package ready_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/graphkernel/graphkernel/internal/ready"
+)
+
+func folder(t *testing.T) ready.Folder {
+	t.Helper()
+	f := ready.Beside(filepath.Join(t.TempDir(), "store [1]*.db"), "tenant")
+	if f.There() {
+		t.Fatal("there is a folder")
+	}
+	if err := f.Make(); err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// TestTexts keeps texts and takes them: each once, only of its key, and none once the last entry is another one.
+func TestTexts(t *testing.T) {
+	f := folder(t)
+	if _, _, err := f.Take("a"); !errors.Is(err, ready.ErrNone) {
+		t.Errorf("of nothing: %v", err)
+	}
+	for _, key := range []string{"a", "b"} {
+		if err := f.Keep(key, 7, "of 1", []byte(key+"0"), []byte(key+"1")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, _, err := f.Take("a"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("without the number of the last entry: %v", err)
+	}
+	if err := f.Move(7); err != nil {
+		t.Fatal(err)
+	}
+	if n := f.Count("a", "of 1"); n != 2 || f.Count("a", "of 2") != 0 || f.Count("c", "of 1") != 0 {
+		t.Errorf("%d texts wait", n)
+	}
+	var got []string
+	var files []string
+	for range 2 {
+		text, file, err := f.Take("a")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if again, err := ready.Open(file); err != nil || !bytes.Equal(again, text) {
+			t.Errorf("%s has %q, %v, want %q", file, again, err, text)
+		}
+		got, files = append(got, string(text)), append(files, file)
+	}
+	if slices.Sort(got); !slices.Equal(got, []string{"a0", "a1"}) {
+		t.Errorf("%q", got)
+	}
+	if _, _, err := f.Take("a"); !errors.Is(err, ready.ErrNone) {
+		t.Errorf("a third time: %v", err)
+	}
+	if err := f.Move(8); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := f.Take("b"); !errors.Is(err, ready.ErrMoved) || f.Count("b", "of 1") != 0 {
+		t.Errorf("after an entry: %v", err)
+	}
+	if err := f.Keep("b", 8, "of 2", []byte("new")); err != nil {
+		t.Fatal(err)
+	}
+	if text, _, err := f.Take("b"); err != nil || string(text) != "new" {
+		t.Errorf("%q, %v", text, err)
+	}
+	if err := f.Drop(); err != nil {
+		t.Fatal(err)
+	}
+	left, err := os.ReadDir(f.Path())
+	if err != nil || len(left) != 1 || left[0].Name() != "last" {
+		t.Errorf("%v are left, %v", left, err)
+	}
+	if _, err := ready.Open(files[0]); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a text that was taken: %v", err)
+	}
+	if last, err := f.Last(); err != nil || last != 8 {
+		t.Errorf("%d, %v", last, err)
+	}
+}
+
+// TestDamagedTexts takes nothing from files that are cut off, of others, or no texts.
+func TestDamagedTexts(t *testing.T) {
+	f := folder(t)
+	if err := errors.Join(f.Move(1), f.Keep("a", 1, "", []byte("words"))); err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob(filepath.Join(filepath.Dir(filepath.Dir(f.Path())), "*", "*", "*.text"))
+	if err != nil || len(files) != 1 {
+		t.Fatal(files, err)
+	}
+	whole, err := os.ReadFile(files[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range whole {
+		if err := os.WriteFile(files[0], whole[:n], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if text, _, err := f.Take("a"); !errors.Is(err, ready.ErrNone) {
+			t.Fatalf("%d bytes of it: %q, %v", n, text, err)
+		}
+	}
+	if err := errors.Join(os.WriteFile(files[0], whole, 0o600), os.Chmod(files[0], 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	if text, _, err := f.Take("a"); !errors.Is(err, ready.ErrNone) {
+		t.Errorf("one that others may read: %q, %v", text, err)
+	}
+	for _, last := range [][]byte{nil, []byte("7"), make([]byte, 9)} {
+		if err := os.WriteFile(filepath.Join(f.Path(), "last"), last, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if n, err := f.Last(); err == nil {
+			t.Errorf("%q is taken for %d", last, n)
+		}
+	}
+}
+
+// TestTakers take at once, while others move the number and drop: no text goes to two.
+func TestTakers(t *testing.T) {
+	f := folder(t)
+	const texts = 40
+	var all [][]byte
+	for n := range texts {
+		all = append(all, fmt.Append(nil, n))
+	}
+	if err := errors.Join(f.Move(1), f.Keep("a", 1, "", all...)); err != nil {
+		t.Fatal(err)
+	}
+	var mu sync.Mutex
+	got := map[string]int{}
+	var takers sync.WaitGroup
+	for range 8 {
+		takers.Go(func() {
+			for {
+				text, _, err := f.Take("a")
+				if err != nil {
+					if !errors.Is(err, ready.ErrNone) {
+						t.Error(err)
+					}
+					return
+				}
+				mu.Lock()
+				got[string(text)]++
+				mu.Unlock()
+			}
+		})
+	}
+	takers.Wait()
+	if len(got) != texts {
+		t.Errorf("%d texts of %d were taken", len(got), texts)
+	}
+	for text, n := range got {
+		if n != 1 {
+			t.Errorf("text %s was taken %d times", text, n)
+		}
+	}
+}
