@@ -26,7 +26,7 @@ type Mark struct {
 	Session    string    `json:"session"`
 	Transcript string    `json:"transcript"`
 	Folder     string    `json:"cwd"`
-	Event      string    `json:"event"` // the last one that left this mark
+	Event      string    `json:"event"` // one that left this mark
 	At         time.Time `json:"at"`
 
 	// Said is the last message of the agent. The transcript may be written later than the hook is called, so a mark with
@@ -62,9 +62,11 @@ const (
 	takenSuffix = ".taking" // being taken in
 )
 
+const kindMore = "more" // the kind of a mark that says nothing but that a transcript has more
+
 // name is the same for all marks that say the same.
 func (m *Mark) name() string {
-	kind := "more"
+	kind := kindMore
 	switch m.Event {
 	case Stop, SubagentStop:
 		kind = "said"
@@ -104,7 +106,11 @@ func (s *Spool) add(name string, data []byte) error {
 		return err
 	}
 	path := filepath.Join(s.folder, name)
-	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+	_, err := os.Lstat(path)
+	if err == nil && strings.HasSuffix(name, kindMore+markSuffix) {
+		return nil // it says so already
+	}
+	if errors.Is(err, fs.ErrNotExist) {
 		entries, err := os.ReadDir(s.folder)
 		if err != nil {
 			return err
