@@ -8,14 +8,12 @@ import (
 	"sync"
 	"time"
 
-	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/capture"
 	"github.com/graphkernel/graphkernel/client"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/policy"
-	"github.com/graphkernel/graphkernel/server/view"
 	"github.com/graphkernel/graphkernel/slice/contexts"
 	"github.com/graphkernel/graphkernel/store"
 )
@@ -91,7 +89,7 @@ func (t *teller) keep(ctx context.Context, asked []string) error {
 	if err := t.spool.SetReadyIn(capture.ReadyIn{Folder: folder.Path(), Policies: asked}); err != nil {
 		return err
 	}
-	list, err := cli.Do(ctx, t.session, view.ListFolders, api.FolderQuery{Limit: mostFolders})
+	list, err := t.listFolders(ctx)
 	if err != nil {
 		return err
 	}
@@ -105,7 +103,7 @@ func (t *teller) keep(ctx context.Context, asked []string) error {
 			if seen[key] = true; len(seen) > keepProjects {
 				break
 			}
-			held, err := projectIn(ctx, &list, t.spool, f.Folder)
+			held, err := projectIn(ctx, list, t.spool, f.Folder)
 			if err != nil {
 				return err
 			}

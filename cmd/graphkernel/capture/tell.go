@@ -75,7 +75,34 @@ type teller struct {
 	session *cli.Session
 	spool   *capture.Spool
 	wait    time.Duration  // for the lock of the store; 0: as long as it takes
+	folders listed         // the last list
 	late    sync.WaitGroup // records that come too late
+}
+
+// listed keeps the folders of a tenant as of a number.
+type listed struct {
+	mu   sync.Mutex
+	at   dag.Seq
+	list *api.Folders
+}
+
+// listFolders returns the folders in which something was said. The list is made again when the history has grown.
+func (t *teller) listFolders(ctx context.Context) (*api.Folders, error) {
+	head, err := t.session.Head(ctx)
+	if err != nil {
+		return nil, err
+	}
+	t.folders.mu.Lock()
+	defer t.folders.mu.Unlock()
+	if t.folders.list != nil && t.folders.at == head {
+		return t.folders.list, nil
+	}
+	list, err := cli.Do(ctx, t.session, view.ListFolders, api.FolderQuery{Limit: mostFolders})
+	if err != nil {
+		return nil, err
+	}
+	t.folders.at, t.folders.list = head, &list
+	return &list, nil
 }
 
 // A given is a context that is on record, for one event.
@@ -197,11 +224,11 @@ func framed(b *contexts.Bundle) string {
 // project of the event's folder alone. A prompt is told nothing of its own session, which the agent knows; a session that goes on begins with its own last turns.
 func (t *teller) requestFor(ctx context.Context, e *capture.Event) (*client.ContextRequest, error) {
 	s := t.session
-	list, err := cli.Do(ctx, s, view.ListFolders, api.FolderQuery{Limit: mostFolders})
+	list, err := t.listFolders(ctx)
 	if err != nil {
 		return nil, err
 	}
-	held, err := projectIn(ctx, &list, t.spool, filepath.Clean(e.Folder))
+	held, err := projectIn(ctx, list, t.spool, filepath.Clean(e.Folder))
 	if err != nil {
 		return nil, err
 	}
