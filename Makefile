@@ -79,6 +79,7 @@ generate: ## what is made from the declarations: the description, the clients, t
 	go test ./server/mcp -run '^(TestSizes|TestManual)$$' -update
 	go test ./api/clients -run '^TestClients$$' -update
 	go test ./cmd/graphkernel -run '^TestHelp$$' -update
+	go test ./golden -run '^TestArchive$$' -update
 
 differential: peers ## the three verifiers side by side on mutants, for DIFFERENTIAL_TIME
 	.ci/differential $(DIFFERENTIAL_TIME)

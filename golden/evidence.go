@@ -1,7 +1,6 @@
 package golden
 
 import (
-	"embed"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,9 +8,6 @@ import (
 	"path"
 	"strings"
 )
-
-//go:embed verify verify-facts verify-contexts verify-beliefs
-var verify embed.FS
 
 // An EvidenceCase is a folder of evidence, with what a verifier must make of it
 // (docs/evidence.md, section 8, docs/knowledge.md for those of facts, docs/contexts.md for those of contexts, docs/belief.md for those of beliefs).
@@ -41,7 +37,7 @@ const (
 
 // EvidenceCases returns the cases of a part that ship with the project, by name.
 func EvidenceCases(part Part) ([]EvidenceCase, error) {
-	folders, err := verify.ReadDir(string(part))
+	folders, err := readDir(string(part))
 	if err != nil {
 		return nil, fmt.Errorf("golden: %w", err)
 	}
@@ -59,7 +55,7 @@ func EvidenceCases(part Part) ([]EvidenceCase, error) {
 func readEvidenceCase(part Part, name string) (EvidenceCase, error) {
 	c := EvidenceCase{Name: name, Evidence: map[string][]byte{}}
 	folder := path.Join(string(part), name)
-	why, err := verify.ReadFile(path.Join(folder, "README.md"))
+	why, err := readFile(path.Join(folder, "README.md"))
 	if err != nil {
 		return c, err
 	}
@@ -72,7 +68,7 @@ func readEvidenceCase(part Part, name string) (EvidenceCase, error) {
 		return c, err
 	}
 	c.KeyID, c.Secret, _ = strings.Cut(strings.TrimSpace(string(secret)), " ")
-	text, err := verify.ReadFile(path.Join(folder, "expect.json"))
+	text, err := readFile(path.Join(folder, "expect.json"))
 	if err != nil {
 		return c, err
 	}
@@ -85,7 +81,7 @@ func readEvidenceCase(part Part, name string) (EvidenceCase, error) {
 		return c, fmt.Errorf("expect.json: no exit_code, or %w", err)
 	}
 	c.ExitCode, c.Verdict, c.Args = *expect.ExitCode, expect.Verdict, expect.Args
-	beside, err := verify.ReadDir(folder)
+	beside, err := readDir(folder)
 	if err != nil {
 		return c, err
 	}
@@ -94,16 +90,16 @@ func readEvidenceCase(part Part, name string) (EvidenceCase, error) {
 		if f.IsDir() {
 			continue
 		}
-		if c.Beside[f.Name()], err = verify.ReadFile(path.Join(folder, f.Name())); err != nil {
+		if c.Beside[f.Name()], err = readFile(path.Join(folder, f.Name())); err != nil {
 			return c, err
 		}
 	}
-	files, err := verify.ReadDir(path.Join(folder, "evidence"))
+	files, err := readDir(path.Join(folder, "evidence"))
 	if err != nil {
 		return c, err
 	}
 	for _, f := range files {
-		if c.Evidence[f.Name()], err = verify.ReadFile(path.Join(folder, "evidence", f.Name())); err != nil {
+		if c.Evidence[f.Name()], err = readFile(path.Join(folder, "evidence", f.Name())); err != nil {
 			return c, err
 		}
 	}
@@ -111,7 +107,7 @@ func readEvidenceCase(part Part, name string) (EvidenceCase, error) {
 }
 
 func optional(name string) ([]byte, error) {
-	data, err := verify.ReadFile(name)
+	data, err := readFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -13,7 +13,6 @@ import (
 	"bufio"
 	"bytes"
 	"crypto/sha256"
-	_ "embed"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -82,11 +81,16 @@ type Selected struct {
 	From     string `json:"from,omitempty"`
 }
 
-//go:embed testdata/gkp-1.jsonl
-var shipped []byte
-
 // Cases returns the vectors of GKP/1 that ship with the project.
-func Cases() ([]Case, error) { return Read(bytes.NewReader(shipped)) }
+func Cases() ([]Case, error) { return readCases("testdata/gkp-1.jsonl") }
+
+func readCases(name string) ([]Case, error) {
+	data, err := readFile(name)
+	if err != nil {
+		return nil, err
+	}
+	return Read(bytes.NewReader(data))
+}
 
 // Read reads vectors, one JSON object a line.
 func Read(r io.Reader) ([]Case, error) {

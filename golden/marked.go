@@ -1,8 +1,6 @@
 package golden
 
 import (
-	"bytes"
-	_ "embed"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -19,11 +17,8 @@ type Marks struct {
 	Things []string `json:"things"` // hex, ascending
 }
 
-//go:embed testdata/gkp-2.jsonl
-var shippedMarked []byte
-
 // MarkedCases returns the vectors of GKP/2 that ship with the project.
-func MarkedCases() ([]Case, error) { return Read(bytes.NewReader(shippedMarked)) }
+func MarkedCases() ([]Case, error) { return readCases("testdata/gkp-2.jsonl") }
 
 // RandomMarked makes the input of a case of GKP/2: the graph of Random with marks, and a policy that
 // selects by them. The same seed makes the same case. Expect is empty.

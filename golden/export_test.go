@@ -1,0 +1,8 @@
+package golden
+
+// What tests look into.
+var (
+	Archive = archive
+	Files   = files
+	Unpack  = unpack
+)
