@@ -5,7 +5,7 @@ FUZZTIME ?= 10m
 DIFFERENTIAL_TIME ?= 1m
 SOAKTIME ?= 3m
 
-.PHONY: demo serve build test check peers postgres unit race processors conformance verifiers clients differential interop browser release image generate tidy bench bench-http eval soak fuzz clean
+.PHONY: demo serve build install test check peers postgres unit race processors conformance verifiers clients differential interop browser release image generate tidy bench bench-http eval soak fuzz clean
 
 demo: ## see the kernel at work, in a temporary folder
 	go run ./cmd/graphkernel demo
@@ -21,6 +21,11 @@ build: ## the program, at ./bin/graphkernel
 # Go's tests wait for disks and servers a third of their time, so they run side by side. What comes after them mostly waits for one
 # process, so it runs three at a time, the longest first; -O keeps the output of each together. The mutants have a time to run, and again the machine.
 OUTPUT := $(if $(filter output-sync,$(.FEATURES)),-O)
+
+install: ## both programs, into the folder of Go's programs
+	go install -trimpath -ldflags '-s -w' ./cmd/graphkernel ./cmd/graphkernel-hook
+	@to=$$(go env GOBIN); to=$${to:-$$(go env GOPATH)/bin}; echo "graphkernel and graphkernel-hook are in $$to"; \
+	case ":$$PATH:" in *:"$$to":*) ;; *) echo "put it on the PATH: export PATH=$$to:\$$PATH" ;; esac
 
 test: export GOGC ?= 400
 test: ## everything that must hold before a change lands

@@ -35,6 +35,13 @@ func TestReadmeSession(t *testing.T) {
 // TestTour runs the sessions of the tour, which begins with a checkout and nothing else.
 func TestTour(t *testing.T) { play(t, filepath.Join("docs", "tour.md"), t.TempDir(), 30) }
 
+// TestPages runs the sessions of pages that begin with a checkout, too.
+func TestPages(t *testing.T) {
+	for page, atLeast := range map[string]int{"auditors.md": 13, "policies.md": 11} {
+		t.Run(page, func(t *testing.T) { play(t, filepath.Join("docs", page), t.TempDir(), atLeast) })
+	}
+}
+
 // play runs the commands of a page one after the other, with home as the home folder and for what they write, and compares what they print.
 func play(t *testing.T, page, home string, atLeast int) {
 	t.Helper()
