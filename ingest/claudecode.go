@@ -27,15 +27,18 @@ type claudeSession struct {
 
 	// places has every record with a uuid that was read: where its children attach.
 	places map[string]claudePlace
-	newest *claudeNode // the turn of the session's own chain that was read last
-	queue  claudeQueue // what was typed while the agent worked
+	newest *claudeNode   // the turn of the session's own chain that was read last
+	own    []*claudeNode // all turns of that chain, in the order of the file, if there are files of sub-agents
+	queue  claudeQueue   // what was typed while the agent worked
 
-	calls   map[string][]*claudeCall // by tool_use id, in their order: providers that number the calls of a message use an id again
-	prompts []*claudeCall            // calls that start a sub-agent
-	results map[string][]*claudeNode // tool results by the message that called
-	agents  map[string]*claudeAgent  // by agent id
-	callers map[string]string        // agent id → tool_use id, the first that was named
-	latest  dag.Time                 // of the records of the session's own file
+	calls    map[string][]*claudeCall // by tool_use id, in their order: providers that number the calls of a message use an id again
+	prompts  []*claudeCall            // calls that start a sub-agent
+	results  map[string][]*claudeNode // tool results by the message that called
+	agents   map[string]*claudeAgent  // by agent id
+	withFile []*claudeAgent           // those that have files of their own
+	callers  map[string]string        // agent id → tool_use id, the first that was named
+	runs     map[string]string        // run of a workflow → tool_use id of its call
+	latest   dag.Time                 // of the records of the session's own file
 }
 
 // A claudePlace says where the children of a record attach: to its own turn, or,
@@ -71,11 +74,14 @@ type claudeCall struct {
 type claudeAgent struct {
 	id     string
 	paths  []string // none: its records are in the session's own file
+	run    string   // the run of a workflow that it works in; "": none
 	begun  bool     // reading the file
 	caller *claudeCall
+	spawn  *claudeNode // the turn that it began after, if no call is known; see byTime
 	turns  []*claudeNode
 
 	first   *canon.Value // the first record of the file that has a uuid, once surveyed
+	ended   dag.Time     // of the last record of the file
 	outside []outsideParent
 }
 
@@ -101,20 +107,23 @@ func (r *reading) claudeSession(path string, agentPaths []string) error {
 		results: map[string][]*claudeNode{},
 		agents:  map[string]*claudeAgent{},
 		callers: map[string]string{},
+		runs:    map[string]string{},
 	}
-	var withFile []*claudeAgent
 	for _, p := range agentPaths {
 		id := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(p), "agent-"), ".jsonl")
 		if s.agents[id] == nil {
-			s.agents[id] = &claudeAgent{id: id}
-			withFile = append(withFile, s.agents[id])
+			s.agents[id] = &claudeAgent{id: id, run: workflowRun(p)}
+			s.withFile = append(s.withFile, s.agents[id])
 		}
 		s.agents[id].paths = append(s.agents[id].paths, p)
+		if err := s.describe(id, p); err != nil {
+			return err
+		}
 	}
 	if err := s.read(path, nil); err != nil {
 		return err
 	}
-	if err := s.remaining(withFile); err != nil {
+	if err := s.remaining(); err != nil {
 		return err
 	}
 	return r.hand(s.batch)
@@ -185,6 +194,10 @@ func (s *claudeSession) record(rec *claudeRecord) error {
 	}
 	if uuid == "" {
 		s.r.skip(withoutUUID(kind))
+		return nil
+	}
+	if s.replays(uuid, rec.fileAgent) {
+		s.r.skip(skipRepeated)
 		return nil
 	}
 	if t, err := dag.ReadTime(text(v, "timestamp")); err == nil && rec.fileAgent == nil {
@@ -355,6 +368,9 @@ func (s *claudeSession) remember(node *claudeNode, t *claudeTurn, uuid string) {
 		node.agent.turns = append(node.agent.turns, node)
 	} else {
 		s.newest = node
+		if len(s.agents) > 0 {
+			s.own = append(s.own, node)
+		}
 		s.queue.passed(node, t)
 	}
 	for _, c := range t.calls {

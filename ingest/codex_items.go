@@ -168,7 +168,7 @@ func (t *codexTurn) calls(id, tool, input string) {
 
 // output is what a tool gave back: a text, a list of parts, or, of older versions, {"content":TEXT,"success":BOOL}.
 func (t *codexTurn) output(v, body *canon.Value) {
-	t.draft.Role, t.answers = dag.RoleTool, text(v, "call_id")
+	t.draft.Role, t.answers, t.given = dag.RoleTool, text(v, "call_id"), body
 	failed := false
 	said := ""
 	switch {
