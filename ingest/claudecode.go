@@ -20,10 +20,11 @@ const sourceClaude = "claude-code"
 // is read where its result comes back, so that every parent is known before its
 // child and what a record becomes never depends on what follows it.
 type claudeSession struct {
-	r     *reading
-	batch *Batch
-	size  int    // of the contents read since the last batch was handed over, in bytes
-	name  string // of the session's file, for records that name no session
+	r      *reading
+	batch  *Batch
+	size   int    // of the contents read since the last batch was handed over, in bytes
+	name   string // of the session's file, for records that name no session
+	folder string // the one that the session owns; see ownFolder
 
 	// places has every record with a uuid that was read: where its children attach.
 	places map[string]claudePlace
@@ -31,14 +32,15 @@ type claudeSession struct {
 	own    []*claudeNode // all turns of that chain, in the order of the file, if there are files of sub-agents
 	queue  claudeQueue   // what was typed while the agent worked
 
-	calls    map[string][]*claudeCall // by tool_use id, in their order: providers that number the calls of a message use an id again
-	prompts  []*claudeCall            // calls that start a sub-agent
-	results  map[string][]*claudeNode // tool results by the message that called
-	agents   map[string]*claudeAgent  // by agent id
-	withFile []*claudeAgent           // those that have files of their own
-	callers  map[string]string        // agent id → tool_use id, the first that was named
-	runs     map[string]string        // run of a workflow → tool_use id of its call
-	latest   dag.Time                 // of the records of the session's own file
+	calls     map[string][]*claudeCall // by tool_use id, in their order: providers that number the calls of a message use an id again
+	prompts   []*claudeCall            // calls that start a sub-agent
+	results   map[string][]*claudeNode // tool results by the message that called
+	agents    map[string]*claudeAgent  // by agent id
+	withFile  []*claudeAgent           // those that have files of their own
+	callers   map[string]string        // agent id → tool_use id, the first that was named
+	runs      map[string]string        // run of a workflow → tool_use id of its call
+	latest    dag.Time                 // of the records of the session's own file
+	turnsRead int                      // how many turns were read
 }
 
 // A claudePlace says where the children of a record attach: to its own turn, or,
@@ -58,6 +60,7 @@ type claudeNode struct {
 	prompt    *claudeNode // what was asked last on the chain, itself included
 	agent     *claudeAgent
 	created   dag.Time
+	order     int // in which it was read
 }
 
 // A claudeCall is a tool_use block.
@@ -102,6 +105,7 @@ func (r *reading) claudeSession(path string, agentPaths []string) error {
 		r:       r,
 		batch:   &Batch{Source: path, Repeats: true},
 		name:    strings.TrimSuffix(r.files.base(path), ".jsonl"),
+		folder:  ownFolder(path),
 		places:  map[string]claudePlace{},
 		calls:   map[string][]*claudeCall{},
 		results: map[string][]*claudeNode{},
@@ -235,9 +239,22 @@ func (s *claudeSession) turns(rec *claudeRecord, t *claudeTurn, uuid string) err
 			at = claudePlace{node: injected}
 		}
 	}
-	_, known := s.places[uuid]
-	if err := s.turn(rec, t, uuid, at); err != nil || t.typed == nil {
+	if err := s.readSaved(rec, t); err != nil {
 		return err
+	}
+	_, known := s.places[uuid]
+	if err := s.turn(rec, t, uuid, at); err != nil {
+		return err
+	}
+	if node := s.places[uuid].node; !known && node != nil && node.id == t.draft.ID {
+		for i := range t.saved {
+			if err := s.savedTurn(rec, t, node, uuid, &t.saved[i]); err != nil {
+				return err
+			}
+		}
+	}
+	if t.typed == nil {
+		return nil
 	}
 	typed, err := s.part(rec, t.typed, uuid+"/typed", s.places[uuid])
 	if typed != nil && !known { // the model read both before it went on
@@ -359,6 +376,8 @@ func (s *claudeSession) remember(node *claudeNode, t *claudeTurn, uuid string) {
 		return
 	}
 	s.setPlace(uuid, claudePlace{node: node})
+	s.turnsRead++
+	node.order = s.turnsRead
 	if node.message != "" {
 		node.assistant = node
 	} else if node.chain != nil {
@@ -430,6 +449,10 @@ func (s *claudeSession) setAuthor(rec *claudeRecord, t *claudeTurn, agent *claud
 	case voiceModel:
 		d.Author = agentAuthor(agent, &rec.noted)
 	case voiceTool:
+		if t.author != "" {
+			d.Author = t.author
+			break
+		}
 		name := "unknown"
 		for _, id := range t.results {
 			if c := s.callBefore(id, above); c != nil {

@@ -16,11 +16,20 @@ func (s *claudeSession) above(v *canon.Value) (at claudePlace) {
 			continue
 		}
 		if at, known := s.places[name]; known {
-			return at
+			return s.beside(at, v)
 		}
 		if at.missing == "" {
 			at.missing = strings.Clone(name)
 		}
+	}
+	return at
+}
+
+// beside returns the prompt that an attachment was given with, if the record names the turn before that prompt as its parent: what follows the attachment answers the prompt.
+func (s *claudeSession) beside(at claudePlace, v *canon.Value) claudePlace {
+	prompt := s.newest
+	if text(v, "type") == "attachment" && !isTrue(v, "isSidechain") && prompt != nil && prompt.prompt == prompt && at.node == prompt.chain {
+		return claudePlace{node: prompt}
 	}
 	return at
 }
@@ -211,7 +220,9 @@ func (s *claudeSession) addQueued(rec *claudeRecord, d *dag.Draft, node *claudeN
 		return
 	}
 	addParent(d, prompt.id, dag.Reply, &rec.noted)
-	node.prompt = prompt
+	if node.prompt == nil || node.prompt.order < prompt.order {
+		node.prompt = prompt
+	}
 }
 
 // maxChainSteps bounds the way back from a message to the one before it. What

@@ -92,6 +92,7 @@ func (rec *claudeRecord) result(t *claudeTurn, blocks []*canon.Value) {
 	setAttr(&t.draft, attrToolUseID, strings.Join(t.results, ","), &rec.noted)
 	if rec.v.Get("toolUseResult") != nil {
 		rec.noted.add("structured_result")
+		t.noteSavedPath(object(rec.v, "toolUseResult"))
 	}
 	if len(typed) > 0 {
 		t.typed = &claudeTurn{}

@@ -71,7 +71,7 @@ func (t *codexTurn) message(v *canon.Value, asker codexAsker) {
 		t.parts(body)
 		t.harness()
 		if isKernelContext(t.content.text.String()) {
-			t.skip = "kernel_context" // the kernel has it on record
+			t.skip = skipKernelContext // the kernel has it on record
 		}
 	default:
 		t.skip = skipUnknownRole

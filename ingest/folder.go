@@ -68,6 +68,14 @@ func (r *reading) paths(given []string) error {
 			}
 		}
 	}
+	for _, path := range r.unread {
+		if r.taken[path] {
+			continue
+		}
+		if err := r.skipWhole(path, skipSavedResult); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
@@ -245,7 +253,8 @@ func (r *reading) readOne(g *group, f *file) error {
 		r.brokenPacked(f.damage)
 		return nil
 	case f.saved:
-		return r.skipWhole(f.path, skipSavedResult)
+		r.unread = append(r.unread, f.path) // a session that comes later may have it
+		return nil
 	case f.format == "" && f.look.empty:
 		return r.skipWhole(f.path, skipEmptyFile)
 	case f.format == "" && f.look.archive:

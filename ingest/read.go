@@ -249,6 +249,7 @@ type reading struct {
 	following int                     // how many of them are open because one names the next
 
 	files     *tree
+	unread    []string // results that Claude Code saved, until their session is read
 	irregular []string // paths in a folder that are no files
 	tolerant  bool     // the file that is read may be a damaged packed one
 	copies    []string // packed files in a folder that are there unpacked, too

@@ -21,6 +21,9 @@ const AttrFolderDigest = "project_hash"
 // AttrTitle is the attribute of a conversation's first turn that has its title.
 const AttrTitle = "title"
 
+// AttrSavedAs is the attribute that has the name of the file in which Claude Code saved a result of a tool, of the turn that was made of the file.
+const AttrSavedAs = "saved_as"
+
 // isKernelContext reports whether a text is nothing but a context that a hook of the kernel told an agent, between its marks. Only
 // what an agent itself writes may be taken for one: what others say could bear the marks to be left out.
 func isKernelContext(text string) bool {
@@ -70,6 +73,8 @@ const (
 	skipUnjoined         = "subagent_unjoined"
 	skipAgentMeta        = "subagent_meta"
 	skipSavedResult      = "tool_result_file"
+	skipKernelContext    = "kernel_context"
+	attrSavedLost        = "saved_result"
 	skipQueueOperation   = "queue_operation"
 	notePromptQueued     = "prompt_queued"
 	noteParentMissing    = "parent_missing"
