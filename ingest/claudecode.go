@@ -20,11 +20,14 @@ const sourceClaude = "claude-code"
 // is read where its result comes back, so that every parent is known before its
 // child and what a record becomes never depends on what follows it.
 type claudeSession struct {
-	r      *reading
-	batch  *Batch
-	size   int    // of the contents read since the last batch was handed over, in bytes
-	name   string // of the session's file, for records that name no session
-	folder string // the one that the session owns; see ownFolder
+	r       *reading
+	batch   *Batch
+	size    int             // of the contents read since the last batch was handed over, in bytes
+	name    string          // of the session's file, for records that name no session
+	session string          // the one that the first turn is of
+	early   []*claudeRecord // titles before that
+	titles  map[TitleKind]*claudeTitle
+	folder  string // the one that the session owns; see ownFolder
 
 	// places has every record with a uuid that was read: where its children attach.
 	places map[string]claudePlace
@@ -106,6 +109,7 @@ func (r *reading) claudeSession(path string, agentPaths []string) error {
 		batch:   &Batch{Source: path, Repeats: true},
 		name:    strings.TrimSuffix(r.files.base(path), ".jsonl"),
 		folder:  ownFolder(path),
+		titles:  map[TitleKind]*claudeTitle{},
 		places:  map[string]claudePlace{},
 		calls:   map[string][]*claudeCall{},
 		results: map[string][]*claudeNode{},
@@ -125,6 +129,9 @@ func (r *reading) claudeSession(path string, agentPaths []string) error {
 		}
 	}
 	if err := s.read(path, nil); err != nil {
+		return err
+	}
+	if err := s.earlyTitles(nil); err != nil {
 		return err
 	}
 	if err := s.remaining(); err != nil {
@@ -196,6 +203,9 @@ func (s *claudeSession) record(rec *claudeRecord) error {
 	if uuid == "" && kind == queueOperation && rec.fileAgent == nil {
 		return s.queueOperation(rec)
 	}
+	if _, names := titleRecords[kind]; names && uuid == "" && rec.fileAgent == nil {
+		return s.title(rec)
+	}
 	if uuid == "" {
 		s.r.skip(withoutUUID(kind))
 		return nil
@@ -224,7 +234,13 @@ func (s *claudeSession) record(rec *claudeRecord) error {
 		s.collapse(rec, uuid)
 		return nil
 	}
-	return s.turns(rec, &t, uuid)
+	if s.session == "" {
+		s.session = strings.Clone(s.sessionOf(v))
+	}
+	if err := s.turns(rec, &t, uuid); err != nil || len(s.early) == 0 || s.newest == nil {
+		return err
+	}
+	return s.earlyTitles(rec.now)
 }
 
 // turns makes the turns of a record: its own, and one for each part with another author.
@@ -282,8 +298,6 @@ func withoutUUID(kind string) string {
 		return "file_history_snapshot"
 	case queueOperation:
 		return skipQueueOperation
-	case "summary":
-		return "summary"
 	}
 	return "no_uuid"
 }

@@ -18,7 +18,7 @@ const AttrFolder = "cwd"
 // AttrFolderDigest is the attribute that has the SHA-256 of that folder's path in hexadecimal digits, where a transcript has no more of it.
 const AttrFolderDigest = "project_hash"
 
-// AttrTitle is the attribute of a conversation's first turn that has its title.
+// AttrTitle is the attribute that has the title of a conversation: of its first turn, or of one that is nothing but a title; see [Titles].
 const AttrTitle = "title"
 
 // AttrSavedAs is the attribute that has the name of the file in which Claude Code saved a result of a tool, of the turn that was made of the file.
@@ -74,6 +74,8 @@ const (
 	skipAgentMeta        = "subagent_meta"
 	skipSavedResult      = "tool_result_file"
 	skipKernelContext    = "kernel_context"
+	skipTitleOfOther     = "title_of_other"
+	skipSummary          = "summary"
 	attrSavedLost        = "saved_result"
 	skipQueueOperation   = "queue_operation"
 	notePromptQueued     = "prompt_queued"
