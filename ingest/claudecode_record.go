@@ -112,6 +112,9 @@ func (rec *claudeRecord) system(t *claudeTurn) {
 		setAttr(&t.draft, attrCompact, "boundary", &rec.noted)
 	case subtype == "local_command" && strings.HasPrefix(said, "<command-name>"):
 		t.voice, t.draft.Role = voiceUser, dag.RoleUser
+		if isBareCommand(said) {
+			t.author = authorClaudeCode
+		}
 	default:
 		setAttr(&t.draft, attrMeta, "true", &rec.noted)
 	}
