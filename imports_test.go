@@ -54,7 +54,7 @@ var mayImport = map[string][]string{
 	"ledger/attest":          {"belief/kinds", "slice/beliefs", "slice/contexts", "dag", "history", "ledger", "policy", "slice", "slice/facts", "internal/canon", "github.com/google/uuid"},
 	"ledger":                 {"dag", "internal/canon", "golang.org/x/mod/sumdb"},
 	"golden":                 {"dag", "policy", "slice", "token", "github.com/klauspost/compress/zstd"},
-	"ingest":                 {"dag", "ingest/secrets", "internal/bom", "internal/canon", "internal/walk", "github.com/klauspost/compress/zstd"},
+	"ingest":                 {"dag", "ingest/secrets", "internal/bom", "internal/canon", "internal/project", "internal/walk", "github.com/klauspost/compress/zstd"},
 	"ingest/secrets":         {"dag"},
 	"ingest/extract":         {"dag", "normalize"},
 	"ingest/marks":           {"dag", "history", "ingest", "ingest/extract", "internal/mac"},

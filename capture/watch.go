@@ -31,7 +31,7 @@ func NewWatcher(roots ...string) *Watcher {
 }
 
 // Look returns the transcripts, see [IsTranscript], that are new or were written to since the last look, by ascending path.
-// The file of a sub-agent of Claude Code stands for the session that it belongs to. What goes away while Look looks is left
+// A file that a session of Claude Code owns, such as that of a sub-agent, stands for the session. What goes away while Look looks is left
 // out. A folder that cannot be read is reported beside the others.
 func (w *Watcher) Look() ([]string, error) {
 	var changed []string
@@ -71,8 +71,11 @@ func (w *Watcher) Look() ([]string, error) {
 const packedExt = ".zst"
 
 // IsTranscript reports whether a file may be a transcript, by its name: it ends in .jsonl or .json, or in .zst behind one of them if the agent
-// packed it and no longer has it as it was.
+// packed it and no longer has it as it was. What a tool wrote, which Claude Code saves in SESSION/tool-results, is none, whatever its name.
 func IsTranscript(path string) bool {
+	if filepath.Base(filepath.Dir(path)) == "tool-results" {
+		return false
+	}
 	if plain, packed := strings.CutSuffix(path, packedExt); packed {
 		if _, err := os.Lstat(plain); err == nil {
 			return false
@@ -92,15 +95,16 @@ func (w *Watcher) Forget(transcript string) {
 	}
 }
 
-// sessionFile returns the transcript that a file belongs to: SESSION.jsonl for SESSION/subagents/NAME.jsonl, if it is there, else the file itself.
+// sessionFile returns the transcript that a file belongs to: SESSION.jsonl, if it is there, for any file below SESSION/subagents, else the file itself.
 func sessionFile(path string) string {
-	session, agents := filepath.Split(filepath.Dir(path))
-	if agents != "subagents" {
-		return path
+	for at := filepath.Dir(path); at != filepath.Dir(at); at = filepath.Dir(at) {
+		if filepath.Base(at) != "subagents" {
+			continue
+		}
+		main := filepath.Dir(at) + ".jsonl"
+		if _, err := os.Stat(main); err == nil {
+			return main
+		}
 	}
-	main := strings.TrimSuffix(session, string(filepath.Separator)) + ".jsonl"
-	if _, err := os.Stat(main); err != nil {
-		return path
-	}
-	return main
+	return path
 }

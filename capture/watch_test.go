@@ -48,6 +48,13 @@ func TestWatcher(t *testing.T) {
 	write("p/a/subagents/agent-1.jsonl", "1")
 	write("p/a/subagents/agent-2.jsonl", "1")
 	look("p/a.jsonl")
+	write("p/a/subagents/workflows/wf_1/agent-4.jsonl", "1")
+	look("p/a.jsonl")
+	write("p/a/subagents/workflows/wf_1/agent-4.meta.json", "{}")
+	look("p/a.jsonl")
+	write("p/a/tool-results/toolu_1.json", "[]") // a tool wrote these
+	write("p/lost/tool-results/toolu_1.jsonl", "[]")
+	look()
 	w.Forget(filepath.Join(root, "p/a.jsonl"))
 	look("p/a.jsonl")
 	write("p/lost/subagents/agent-3.jsonl", "1") // its session is gone

@@ -87,11 +87,9 @@ func conversation(v *visit) (*page, error) {
 		if err != nil {
 			return nil, err
 		}
-		if d.Title == "" {
-			d.Title = row.Attrs["title"]
-		}
 		rows = append(rows, row)
 	}
+	d.Title = titleOf(rows)
 	d.Strands = strands(rows)
 	d.Drawing = drawTurns(rows)
 	title := d.Title
@@ -99,6 +97,20 @@ func conversation(v *visit) (*page, error) {
 		title = short(d.ID)
 	}
 	return &page{"Conversation " + line(title, 60), "conversation", &d, ""}, nil
+}
+
+// titleOf returns the title that the turns of a page have: the newest that was chosen, else the newest that a program made, else the first.
+func titleOf(rows []turnRow) (title string) {
+	kind := ""
+	for i := range rows {
+		attrs := rows[i].Attrs
+		switch is := attrs["title_kind"]; {
+		case attrs["title"] == "":
+		case title == "", is != "" && (kind != "chosen" || is == "chosen"):
+			title, kind = attrs["title"], is
+		}
+	}
+	return title
 }
 
 // strands parts the turns of a page: each run of turns of one sub-agent is folded at the place where it began.

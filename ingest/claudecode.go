@@ -20,22 +20,30 @@ const sourceClaude = "claude-code"
 // is read where its result comes back, so that every parent is known before its
 // child and what a record becomes never depends on what follows it.
 type claudeSession struct {
-	r     *reading
-	batch *Batch
-	size  int    // of the contents read since the last batch was handed over, in bytes
-	name  string // of the session's file, for records that name no session
+	r       *reading
+	batch   *Batch
+	size    int             // of the contents read since the last batch was handed over, in bytes
+	name    string          // of the session's file, for records that name no session
+	session string          // the one that the first turn is of
+	early   []*claudeRecord // titles before that
+	titles  map[TitleKind]*claudeTitle
+	folder  string // the one that the session owns; see ownFolder
 
 	// places has every record with a uuid that was read: where its children attach.
 	places map[string]claudePlace
-	newest *claudeNode // the turn of the session's own chain that was read last
-	queue  claudeQueue // what was typed while the agent worked
+	newest *claudeNode   // the turn of the session's own chain that was read last
+	own    []*claudeNode // all turns of that chain, in the order of the file, if there are files of sub-agents
+	queue  claudeQueue   // what was typed while the agent worked
 
-	calls   map[string][]*claudeCall // by tool_use id, in their order: providers that number the calls of a message use an id again
-	prompts []*claudeCall            // calls that start a sub-agent
-	results map[string][]*claudeNode // tool results by the message that called
-	agents  map[string]*claudeAgent  // by agent id
-	callers map[string]string        // agent id → tool_use id, the first that was named
-	latest  dag.Time                 // of the records of the session's own file
+	calls     map[string][]*claudeCall // by tool_use id, in their order: providers that number the calls of a message use an id again
+	prompts   []*claudeCall            // calls that start a sub-agent
+	results   map[string][]*claudeNode // tool results by the message that called
+	agents    map[string]*claudeAgent  // by agent id
+	withFile  []*claudeAgent           // those that have files of their own
+	callers   map[string]string        // agent id → tool_use id, the first that was named
+	runs      map[string]string        // run of a workflow → tool_use id of its call
+	latest    dag.Time                 // of the records of the session's own file
+	turnsRead int                      // how many turns were read
 }
 
 // A claudePlace says where the children of a record attach: to its own turn, or,
@@ -55,6 +63,7 @@ type claudeNode struct {
 	prompt    *claudeNode // what was asked last on the chain, itself included
 	agent     *claudeAgent
 	created   dag.Time
+	order     int // in which it was read
 }
 
 // A claudeCall is a tool_use block.
@@ -71,11 +80,14 @@ type claudeCall struct {
 type claudeAgent struct {
 	id     string
 	paths  []string // none: its records are in the session's own file
+	run    string   // the run of a workflow that it works in; "": none
 	begun  bool     // reading the file
 	caller *claudeCall
+	spawn  *claudeNode // the turn that it began after, if no call is known; see byTime
 	turns  []*claudeNode
 
 	first   *canon.Value // the first record of the file that has a uuid, once surveyed
+	ended   dag.Time     // of the last record of the file
 	outside []outsideParent
 }
 
@@ -96,25 +108,33 @@ func (r *reading) claudeSession(path string, agentPaths []string) error {
 		r:       r,
 		batch:   &Batch{Source: path, Repeats: true},
 		name:    strings.TrimSuffix(r.files.base(path), ".jsonl"),
+		folder:  ownFolder(path),
+		titles:  map[TitleKind]*claudeTitle{},
 		places:  map[string]claudePlace{},
 		calls:   map[string][]*claudeCall{},
 		results: map[string][]*claudeNode{},
 		agents:  map[string]*claudeAgent{},
 		callers: map[string]string{},
+		runs:    map[string]string{},
 	}
-	var withFile []*claudeAgent
 	for _, p := range agentPaths {
 		id := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(p), "agent-"), ".jsonl")
 		if s.agents[id] == nil {
-			s.agents[id] = &claudeAgent{id: id}
-			withFile = append(withFile, s.agents[id])
+			s.agents[id] = &claudeAgent{id: id, run: workflowRun(p)}
+			s.withFile = append(s.withFile, s.agents[id])
 		}
 		s.agents[id].paths = append(s.agents[id].paths, p)
+		if err := s.describe(id, p); err != nil {
+			return err
+		}
 	}
 	if err := s.read(path, nil); err != nil {
 		return err
 	}
-	if err := s.remaining(withFile); err != nil {
+	if err := s.earlyTitles(nil); err != nil {
+		return err
+	}
+	if err := s.remaining(); err != nil {
 		return err
 	}
 	return r.hand(s.batch)
@@ -183,8 +203,15 @@ func (s *claudeSession) record(rec *claudeRecord) error {
 	if uuid == "" && kind == queueOperation && rec.fileAgent == nil {
 		return s.queueOperation(rec)
 	}
+	if _, names := titleRecords[kind]; names && uuid == "" && rec.fileAgent == nil {
+		return s.title(rec)
+	}
 	if uuid == "" {
 		s.r.skip(withoutUUID(kind))
+		return nil
+	}
+	if s.replays(uuid, rec.fileAgent) {
+		s.r.skip(skipRepeated)
 		return nil
 	}
 	if t, err := dag.ReadTime(text(v, "timestamp")); err == nil && rec.fileAgent == nil {
@@ -207,7 +234,13 @@ func (s *claudeSession) record(rec *claudeRecord) error {
 		s.collapse(rec, uuid)
 		return nil
 	}
-	return s.turns(rec, &t, uuid)
+	if s.session == "" {
+		s.session = strings.Clone(s.sessionOf(v))
+	}
+	if err := s.turns(rec, &t, uuid); err != nil || len(s.early) == 0 || s.newest == nil {
+		return err
+	}
+	return s.earlyTitles(rec.now)
 }
 
 // turns makes the turns of a record: its own, and one for each part with another author.
@@ -222,9 +255,22 @@ func (s *claudeSession) turns(rec *claudeRecord, t *claudeTurn, uuid string) err
 			at = claudePlace{node: injected}
 		}
 	}
-	_, known := s.places[uuid]
-	if err := s.turn(rec, t, uuid, at); err != nil || t.typed == nil {
+	if err := s.readSaved(rec, t); err != nil {
 		return err
+	}
+	_, known := s.places[uuid]
+	if err := s.turn(rec, t, uuid, at); err != nil {
+		return err
+	}
+	if node := s.places[uuid].node; !known && node != nil && node.id == t.draft.ID {
+		for i := range t.saved {
+			if err := s.savedTurn(rec, t, node, uuid, &t.saved[i]); err != nil {
+				return err
+			}
+		}
+	}
+	if t.typed == nil {
+		return nil
 	}
 	typed, err := s.part(rec, t.typed, uuid+"/typed", s.places[uuid])
 	if typed != nil && !known { // the model read both before it went on
@@ -252,8 +298,6 @@ func withoutUUID(kind string) string {
 		return "file_history_snapshot"
 	case queueOperation:
 		return skipQueueOperation
-	case "summary":
-		return "summary"
 	}
 	return "no_uuid"
 }
@@ -346,6 +390,8 @@ func (s *claudeSession) remember(node *claudeNode, t *claudeTurn, uuid string) {
 		return
 	}
 	s.setPlace(uuid, claudePlace{node: node})
+	s.turnsRead++
+	node.order = s.turnsRead
 	if node.message != "" {
 		node.assistant = node
 	} else if node.chain != nil {
@@ -355,6 +401,9 @@ func (s *claudeSession) remember(node *claudeNode, t *claudeTurn, uuid string) {
 		node.agent.turns = append(node.agent.turns, node)
 	} else {
 		s.newest = node
+		if len(s.agents) > 0 {
+			s.own = append(s.own, node)
+		}
 		s.queue.passed(node, t)
 	}
 	for _, c := range t.calls {
@@ -414,6 +463,10 @@ func (s *claudeSession) setAuthor(rec *claudeRecord, t *claudeTurn, agent *claud
 	case voiceModel:
 		d.Author = agentAuthor(agent, &rec.noted)
 	case voiceTool:
+		if t.author != "" {
+			d.Author = t.author
+			break
+		}
 		name := "unknown"
 		for _, id := range t.results {
 			if c := s.callBefore(id, above); c != nil {

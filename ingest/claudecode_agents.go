@@ -4,7 +4,6 @@ import (
 	"context"
 	"io"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/graphkernel/graphkernel/dag"
@@ -50,10 +49,66 @@ func (s *claudeSession) agentOf(rec *claudeRecord, uuid string, parent *claudeNo
 	return agent
 }
 
+// callerOf names the call that started a sub-agent, as far as records, its description or its workflow say; "": they do not.
+func (s *claudeSession) callerOf(agent *claudeAgent) string {
+	if id := s.callers[agent.id]; id != "" || agent.run == "" {
+		return id
+	}
+	return s.runs[agent.run]
+}
+
+// describe reads what Claude Code says of the sub-agent of a file. The description counts as a record.
+func (s *claudeSession) describe(id, path string) error {
+	v, err := s.r.files.agentMeta(path)
+	if err != nil || v == nil {
+		return err
+	}
+	before := s.r.beginFile(metaFile(path), ClaudeCode)
+	defer s.r.returnTo(before)
+	s.r.record()
+	s.r.skip(skipAgentMeta)
+	if use := text(v, "toolUseId"); use != "" && s.callers[id] == "" {
+		s.callers[id] = strings.Clone(use)
+	}
+	return nil
+}
+
+// workflowRun returns the run of a workflow that a sub-agent's file belongs to, SESSION/subagents/workflows/RUN/agent-ID.jsonl; "": none.
+func workflowRun(path string) string {
+	run := filepath.Dir(path)
+	if filepath.Base(filepath.Dir(run)) != "workflows" {
+		return ""
+	}
+	return filepath.Base(run)
+}
+
+// replays reports whether a record in a sub-agent's file is one of another chain: one that answers a question aside begins with a copy of the conversation.
+func (s *claudeSession) replays(uuid string, of *claudeAgent) bool {
+	at, known := s.places[uuid]
+	return of != nil && known && at.node != nil && at.node.agent != of
+}
+
+// copied reports whether the session has all that a sub-agent's file repeats of it. The first record that it does not have is then a question.
+func (s *claudeSession) copied(a *claudeAgent) (whole bool, err error) {
+	looking := true
+	for _, path := range a.paths {
+		err := eachRecord(s.r.ctx, s.r.files, path, func(v *canon.Value) {
+			if looking && !s.replays(text(v, "uuid"), a) {
+				rec := claudeRecord{v: v}
+				whole, looking = rec.turn().voice == voiceUser, false
+			}
+		})
+		if err != nil {
+			return false, err
+		}
+	}
+	return whole, nil
+}
+
 // joinCaller finds the call that started a sub-agent: the one that was named
 // with its id, else the first call with that prompt that started no other.
 func (s *claudeSession) joinCaller(agent *claudeAgent, prompt [32]byte) {
-	named := s.calls[s.callers[agent.id]]
+	named := s.calls[s.callerOf(agent)]
 	call := lastCall(named)
 	for _, c := range named {
 		if c.agent == nil {
@@ -76,6 +131,14 @@ func (s *claudeSession) joinCaller(agent *claudeAgent, prompt [32]byte) {
 	if call.agent == nil {
 		call.agent = agent
 	}
+}
+
+// begin reads the files of a sub-agent unless that was done.
+func (s *claudeSession) begin(agent *claudeAgent) error {
+	if len(agent.paths) == 0 || agent.begun {
+		return nil
+	}
+	return s.readAgent(agent)
 }
 
 // readAgent reads the files of a sub-agent: one, or a second with the same name where
@@ -105,7 +168,8 @@ func (a *claudeAgent) last() *claudeNode {
 // they are still running, were stopped, or belong to a compaction and hang on
 // turns of the session. One that cannot be joined to anything yet is left for a
 // later import: taken now it would become a root, and never find its call.
-func (s *claudeSession) remaining(agents []*claudeAgent) error {
+func (s *claudeSession) remaining() error {
+	agents := s.withFile
 	for again := true; again; {
 		again = false
 		for _, a := range agents {
@@ -139,16 +203,19 @@ func (s *claudeSession) remaining(agents []*claudeAgent) error {
 }
 
 // joinable reports whether a sub-agent's place is known: its call was named; or
-// its first record names a parent, and whatever its records hang on is there;
-// or exactly one call made before it has its prompt and started no other.
+// its first record names a parent, and whatever its records hang on is there, or is of the session itself;
+// or exactly one call made before it has its prompt and started no other; or no call can be its own, see byTime.
 func (s *claudeSession) joinable(a *claudeAgent) (bool, error) {
-	if len(s.calls[s.callers[a.id]]) > 0 {
+	if len(s.calls[s.callerOf(a)]) > 0 {
 		return true, nil
 	}
 	if a.first == nil {
 		if err := a.survey(s.r.ctx, s.r.files); err != nil || a.first == nil {
 			return false, err
 		}
+	}
+	if s.replays(text(a.first, "uuid"), a) {
+		return s.copied(a)
 	}
 	if text(a.first, "parentUuid") != "" {
 		for _, o := range a.outside {
@@ -177,10 +244,25 @@ func (s *claudeSession) joinable(a *claudeAgent) (bool, error) {
 		call = c
 	}
 	if call == nil {
-		return false, nil
+		return s.byTime(a, began), nil
 	}
 	a.caller, call.agent = call, a
 	return true, nil
+}
+
+// byTime finds the turn after which a sub-agent began that no call asked for. Claude Code itself starts some, for a question aside or for
+// a summary, and gives them a name, NAME-HEX, in the place of a number. Of any other one, the call can still come while the agent works, so it waits until the session has gone on after it.
+func (s *claudeSession) byTime(a *claudeAgent, began dag.Time) bool {
+	own := strings.Contains(a.id, "-") && s.callerOf(a) == "" && a.run == ""
+	if !own && s.latest <= a.ended {
+		return false
+	}
+	for _, node := range s.own {
+		if node.created <= began {
+			a.spawn = node
+		}
+	}
+	return a.spawn != nil
 }
 
 // An outsideParent is one that a sub-agent's file names and does not hold.
@@ -201,6 +283,23 @@ func (a *claudeAgent) survey(ctx context.Context, files *tree) error {
 }
 
 func (a *claudeAgent) surveyFile(ctx context.Context, files *tree, path string, inside map[string]bool) error {
+	return eachRecord(ctx, files, path, func(v *canon.Value) {
+		if a.first == nil {
+			a.first = v
+		}
+		t, err := dag.ReadTime(text(v, "timestamp")) // none: nothing is earlier
+		if err == nil {
+			a.ended = max(a.ended, t)
+		}
+		inside[strings.Clone(text(v, "uuid"))] = true
+		if parent := text(v, "parentUuid"); parent != "" && !inside[parent] {
+			a.outside = append(a.outside, outsideParent{strings.Clone(parent), t})
+		}
+	})
+}
+
+// eachRecord reads the records of a transcript that have a uuid.
+func eachRecord(ctx context.Context, files *tree, path string, take func(*canon.Value)) error {
 	in, err := openLines(ctx, files, path)
 	if err != nil {
 		return err
@@ -218,98 +317,9 @@ func (a *claudeAgent) surveyFile(ctx context.Context, files *tree, path string, 
 			return err
 		}
 		for _, r := range recordsOf(line) {
-			v := r.value
-			if v == nil || v.Kind != canon.Object || text(v, "uuid") == "" {
-				continue
-			}
-			if a.first == nil {
-				a.first = v
-			}
-			inside[strings.Clone(text(v, "uuid"))] = true
-			if parent := text(v, "parentUuid"); parent != "" && !inside[parent] {
-				t, _ := dag.ReadTime(text(v, "timestamp")) // none: nothing is earlier
-				a.outside = append(a.outside, outsideParent{strings.Clone(parent), t})
+			if v := r.value; v != nil && v.Kind == canon.Object && text(v, "uuid") != "" {
+				take(v)
 			}
 		}
 	}
-}
-
-// firstRecord returns the first record of a transcript that is wanted, looking at
-// no more than its first lines.
-func (t *tree) firstRecord(path string, wanted func(*canon.Value) bool) (*canon.Value, error) {
-	head, err := t.beginning(path)
-	if err != nil {
-		return nil, err
-	}
-	for i, line := range strings.Split(string(head), "\n") {
-		if i == lookLines {
-			break
-		}
-		for _, r := range recordsOf([]byte(line)) {
-			if r.value != nil && r.value.Kind == canon.Object && wanted(r.value) {
-				return r.value, nil
-			}
-		}
-	}
-	return nil, nil
-}
-
-// agentFiles finds the files of a session's sub-agents: SESSION/subagents/agent-*.jsonl
-// and, as older versions wrote them, agent-*.jsonl beside the session's
-// file whose records name the same session.
-func (t *tree) agentFiles(path string) ([]string, error) {
-	if isAgentFile(path) {
-		return nil, nil
-	}
-	var agents []string
-	var err error
-	if session, ok := strings.CutSuffix(path, ".jsonl"); ok {
-		if agents, err = t.listAgents(filepath.Join(session, "subagents")); err != nil {
-			return nil, err
-		}
-	}
-	siblings, err := t.listAgents(filepath.Dir(path))
-	if err != nil || len(siblings) == 0 {
-		return agents, err
-	}
-	session, err := t.sessionOf(path)
-	if err != nil || session == "" {
-		return agents, err
-	}
-	for _, sibling := range siblings {
-		other, err := t.sessionOf(sibling)
-		if err != nil {
-			return nil, err
-		}
-		if other == session {
-			agents = append(agents, sibling)
-		}
-	}
-	return agents, nil
-}
-
-// isSubagent reports whether a file holds the records of one sub-agent and
-// nothing else. Taken without its session, the sub-agent's first turn would be a
-// root for ever, so such a file waits until its session is imported with it.
-func (t *tree) isSubagent(path string) (bool, error) {
-	v, err := t.firstRecord(path, func(v *canon.Value) bool { return text(v, "uuid") != "" })
-	return v != nil && isTrue(v, "isSidechain") && text(v, "agentId") != "", err
-}
-
-func isAgentFile(path string) bool {
-	name := filepath.Base(path)
-	return strings.HasPrefix(name, "agent-") && strings.HasSuffix(name, ".jsonl")
-}
-
-func (t *tree) listAgents(dir string) ([]string, error) {
-	paths, err := t.list(dir)
-	return slices.DeleteFunc(paths, func(path string) bool { return !isAgentFile(path) }), err
-}
-
-func (t *tree) sessionOf(path string) (string, error) {
-	v, err := t.firstRecord(path, func(v *canon.Value) bool { return text(v, "sessionId") != "" })
-	if err != nil || v == nil {
-		return "", err
-	}
-	return text(v, "sessionId"), nil
 }

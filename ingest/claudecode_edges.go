@@ -16,11 +16,20 @@ func (s *claudeSession) above(v *canon.Value) (at claudePlace) {
 			continue
 		}
 		if at, known := s.places[name]; known {
-			return at
+			return s.beside(at, v)
 		}
 		if at.missing == "" {
 			at.missing = strings.Clone(name)
 		}
+	}
+	return at
+}
+
+// beside returns the prompt that an attachment was given with, if the record names the turn before that prompt as its parent: what follows the attachment answers the prompt.
+func (s *claudeSession) beside(at claudePlace, v *canon.Value) claudePlace {
+	prompt := s.newest
+	if text(v, "type") == "attachment" && !isTrue(v, "isSidechain") && prompt != nil && prompt.prompt == prompt && at.node == prompt.chain {
+		return claudePlace{node: prompt}
 	}
 	return at
 }
@@ -50,6 +59,9 @@ func (s *claudeSession) addChain(rec *claudeRecord, d *dag.Draft, node *claudeNo
 		if parent == nil && node.agent.caller != nil {
 			parent = node.agent.caller.node
 		}
+		if parent == nil && node.agent.spawn != nil && len(node.agent.turns) == 0 {
+			parent, at.byOrder = node.agent.spawn, true
+		}
 		if parent != nil && parent.agent != node.agent {
 			kind = dag.Spawn
 		}
@@ -59,8 +71,8 @@ func (s *claudeSession) addChain(rec *claudeRecord, d *dag.Draft, node *claudeNo
 		setAttr(d, attrMissingParent, at.missing, &rec.noted)
 	}
 	if at.byOrder {
-		rec.noted.add("parent_by_order")
-		setAttr(d, "parent_by", "order", &rec.noted)
+		rec.noted.add(noteParentByOrder)
+		setAttr(d, attrParentBy, parentByOrder, &rec.noted)
 	}
 	if parent != nil {
 		node.chain = parent
@@ -89,30 +101,35 @@ func (s *claudeSession) addResults(rec *claudeRecord, t *claudeTurn, node, above
 	if len(t.results) == 0 {
 		return nil
 	}
-	agent, finished, err := s.returningAgent(rec, t.results[0], call)
-	if err != nil || agent == nil || !finished {
+	agents, finished, err := s.returningAgents(rec, t.results[0], call)
+	if err != nil || !finished {
 		return err
 	}
-	if last := agent.lastBefore(d.CreatedAt); last != nil {
-		addParent(d, last.id, dag.Merge, &rec.noted)
+	for _, agent := range agents {
+		if last := agent.lastBefore(d.CreatedAt); last != nil {
+			addParent(d, last.id, dag.Merge, &rec.noted)
+		}
 	}
 	return nil
 }
 
-// returningAgent finds the sub-agent whose result a record holds, and reads its
-// file if that has not been done. A sub-agent that was only launched is not finished.
-func (s *claudeSession) returningAgent(rec *claudeRecord, useID string, call *claudeCall) (*claudeAgent, bool, error) {
+// returningAgents finds the sub-agents whose work a result brings back, and reads their
+// files if that has not been done. Sub-agents that were only launched are not finished.
+func (s *claudeSession) returningAgents(rec *claudeRecord, useID string, call *claudeCall) ([]*claudeAgent, bool, error) {
 	result := object(rec.v, "toolUseResult")
-	id := text(result, "agentId")
-	if id == "" {
-		if call == nil || call.agent == nil {
-			return nil, false, nil
-		}
-		return call.agent, true, nil
-	}
-	s.noteCaller(result, useID)
 	status := text(result, "status")
 	finished := status == "" || status == "completed"
+	if run := text(result, "runId"); run != "" && s.runs[run] == "" {
+		s.runs[strings.Clone(run)] = strings.Clone(useID)
+	}
+	id := text(result, "agentId")
+	if id == "" {
+		if call == nil {
+			return nil, false, nil
+		}
+		return s.calledBy(call, finished)
+	}
+	s.noteCaller(result, useID)
 	agent := s.agents[id]
 	if agent == nil {
 		if finished {
@@ -120,12 +137,25 @@ func (s *claudeSession) returningAgent(rec *claudeRecord, useID string, call *cl
 		}
 		return nil, false, nil
 	}
-	if len(agent.paths) > 0 && !agent.begun {
-		if err := s.readAgent(agent); err != nil {
-			return nil, false, err
+	return []*claudeAgent{agent}, finished, s.begin(agent)
+}
+
+// calledBy returns the sub-agents that a call is known to have started: the one with its prompt, or those that their descriptions or their workflow name.
+func (s *claudeSession) calledBy(call *claudeCall, finished bool) (agents []*claudeAgent, _ bool, err error) {
+	if call.agent != nil && len(call.agent.paths) == 0 {
+		return []*claudeAgent{call.agent}, finished, nil
+	}
+	for _, a := range s.withFile {
+		if a != call.agent && (s.callerOf(a) == "" || s.callerOf(a) != call.id) {
+			continue
+		}
+		if agents = append(agents, a); finished {
+			if err := s.begin(a); err != nil {
+				return nil, false, err
+			}
 		}
 	}
-	return agent, finished, nil
+	return agents, finished, nil
 }
 
 // addJoin adds to the first turn of an API message the results of the message
@@ -190,7 +220,9 @@ func (s *claudeSession) addQueued(rec *claudeRecord, d *dag.Draft, node *claudeN
 		return
 	}
 	addParent(d, prompt.id, dag.Reply, &rec.noted)
-	node.prompt = prompt
+	if node.prompt == nil || node.prompt.order < prompt.order {
+		node.prompt = prompt
+	}
 }
 
 // maxChainSteps bounds the way back from a message to the one before it. What

@@ -141,13 +141,8 @@ func (s *claudeSession) deliver(rec *claudeRecord, item queuedText) error {
 	return nil
 }
 
-// attachment reads an attachment. A queued prompt is a turn if it has a person or another agent as its author.
-func (rec *claudeRecord) attachment(t *claudeTurn) {
-	a := object(rec.v, "attachment")
-	if text(a, "type") != "queued_command" {
-		t.skip = "attachment"
-		return
-	}
+// queuedCommand reads a queued prompt that was attached. It is a turn if it has a person or another agent as its author.
+func (rec *claudeRecord) queuedCommand(t *claudeTurn, a *canon.Value) {
 	mode := text(a, "commandMode")
 	from := a.Get("origin")
 	if from == nil {
@@ -161,7 +156,7 @@ func (rec *claudeRecord) attachment(t *claudeTurn) {
 	t.queued = true
 	item := queuedText{text: t.content.text.String(), origin: origin, author: author}
 	if !typed && author == "" || !item.isPrompt() {
-		t.skip = "attachment"
+		t.skip = kindAttachment
 		return
 	}
 	t.voice, t.draft.Role, t.author = voiceUser, dag.RoleUser, author

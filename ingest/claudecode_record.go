@@ -29,6 +29,7 @@ type claudeTurn struct {
 	calls   []*claudeCall // its tool_use blocks
 	results []string      // the tool_use ids that its tool_result blocks answer
 	prompt  [32]byte      // SHA-256 of its text, of a user's record
+	saved   []savedResult // files that its results name
 	content content
 
 	// Parts of the record with another author; nil: none.
@@ -111,6 +112,9 @@ func (rec *claudeRecord) system(t *claudeTurn) {
 		setAttr(&t.draft, attrCompact, "boundary", &rec.noted)
 	case subtype == "local_command" && strings.HasPrefix(said, "<command-name>"):
 		t.voice, t.draft.Role = voiceUser, dag.RoleUser
+		if isBareCommand(said) {
+			t.author = authorClaudeCode
+		}
 	default:
 		setAttr(&t.draft, attrMeta, "true", &rec.noted)
 	}
@@ -180,7 +184,9 @@ func (rec *claudeRecord) block(t *claudeTurn, b *canon.Value) {
 		if isError {
 			setAttr(&t.draft, attrIsError, "true", &rec.noted)
 		}
-		c.result(resultText(b.Get("content"), &c.lost), isError)
+		said := resultText(b.Get("content"), &c.lost)
+		t.noteSaved(text(b, "tool_use_id"), said)
+		c.result(said, isError)
 	case "image", "document":
 		c.line(kind, media(b, kind, &c.lost))
 	default:

@@ -92,6 +92,7 @@ func (rec *claudeRecord) result(t *claudeTurn, blocks []*canon.Value) {
 	setAttr(&t.draft, attrToolUseID, strings.Join(t.results, ","), &rec.noted)
 	if rec.v.Get("toolUseResult") != nil {
 		rec.noted.add("structured_result")
+		t.noteSavedPath(object(rec.v, "toolUseResult"))
 	}
 	if len(typed) > 0 {
 		t.typed = &claudeTurn{}
@@ -135,6 +136,22 @@ func (rec *claudeRecord) asked(t *claudeTurn, blocks []*canon.Value) {
 	if body := object(rec.v, "message").Get("content"); body.Kind == canon.Array && len(blocks) == 1 && slices.Contains(interruptions, blockText(blocks[0])) {
 		t.author = authorClaudeCode
 	}
+	if len(blocks) == 1 && isBareCommand(blockText(blocks[0])) {
+		t.author = authorClaudeCode
+	}
+}
+
+// commandTags begin the texts in which Claude Code records a slash command.
+var commandTags = []string{"<command-message>", "<command-name>"}
+
+// isBareCommand reports whether a text is the record of a slash command without words behind it. Words are the person's, and the record stays so.
+func isBareCommand(said string) bool {
+	if !hasAnyPrefix(strings.TrimSpace(said), commandTags) {
+		return false
+	}
+	_, args, ok := strings.Cut(said, "<command-args>")
+	args, _, _ = strings.Cut(args, "</command-args>")
+	return !ok || strings.TrimSpace(args) == ""
 }
 
 // editorPart divides a text that begins with an editor's message from the words after it. The message ends at its

@@ -40,7 +40,7 @@ func TestClaudeCode(t *testing.T) {
 	drafts, report := collect(t, filepath.Join("testdata", "claude", claudeFixture+".jsonl"), Options{})
 	golden(t, "claude.txt", dump(drafts))
 	want := map[string]int{
-		"summary": 1, "file_history_snapshot": 1, "queue_operation": 1, "no_uuid": 1, "progress": 3, "system_bookkeeping": 2,
+		"empty_message": 1, "file_history_snapshot": 1, "queue_operation": 1, "progress": 3, "system_bookkeeping": 2,
 		"empty_line": 1, "broken_line": 2, "attachment": 1, "unknown_type": 1, "malformed_record": 1, "repeated": 1,
 		"repeated_differently": 1, "subagent_unjoined": 2,
 	}
@@ -48,7 +48,7 @@ func TestClaudeCode(t *testing.T) {
 		t.Errorf("skipped: %s", diff)
 	}
 	want = map[string]int{
-		"parent_missing": 1, "time_inferred": 1, "lone_surrogate": 1, "attr_left_out": 1, "image_data": 1, "structured_result": 2,
+		"parent_missing": 1, "time_inferred": 2, "lone_surrogate": 1, "attr_left_out": 1, "image_data": 1, "structured_result": 2,
 		"thinking_signature": 1, "thinking_redacted": 1, "call_missing": 1, "parent_by_order": 1,
 	}
 	if diff := cmp.Diff(want, report.Noted); diff != "" {

@@ -42,6 +42,11 @@ type codexSession struct {
 	prompt  *dag.TurnID
 	prompts []*dag.TurnID // the turn before each prompt; nil: there was none
 	calls   map[string]codexCall
+
+	thread       *codexThread
+	link         codexLink // to the session that this one goes on from
+	followed     bool      // the first turn of its own was joined
+	firstOrdinal int64     // of the first line, if lines have none
 }
 
 // counted attributes in a fixed order.
@@ -54,9 +59,18 @@ type codexCall struct {
 
 // codex reads one rollout.
 func (r *reading) codex(path string) error {
-	s := &codexSession{r: r, batch: &Batch{Source: path, Repeats: true}, session: codexName(r.files.base(path)), calls: map[string]codexCall{}}
+	s := &codexSession{r: r, batch: &Batch{Source: path, Repeats: true}, session: codexName(r.files.base(path)), calls: map[string]codexCall{}, thread: &codexThread{}}
+	name := strings.ToLower(s.session)
+	if _, known := r.threads[name]; !known {
+		r.threads[name] = nil // while it is read, nothing can go on from it
+	}
 	if err := r.jsonRecords(path, s.record); err != nil {
 		return err
+	}
+	for _, key := range [...]string{name, strings.ToLower(s.session)} {
+		if r.threads[key] == nil {
+			r.threads[key] = s.thread
+		}
 	}
 	return r.hand(s.batch)
 }
@@ -75,6 +89,7 @@ func codexName(base string) string {
 
 // record takes one line. It is counted already.
 func (s *codexSession) record(rec jsonRecord) error {
+	defer s.point(rec)
 	payload := object(rec.value, "payload")
 	if payload == nil {
 		s.r.skip(skipMalformed)
@@ -104,6 +119,7 @@ func (s *codexSession) record(rec jsonRecord) error {
 		if text(payload, "type") == "thread_rolled_back" {
 			s.rollBack(scalar(payload, "num_turns"))
 		}
+		s.startedIn(payload)
 		s.r.skip("event_msg")
 	default:
 		s.r.skip(skipUnknownType)
@@ -128,6 +144,9 @@ func (s *codexSession) meta(rec jsonRecord, v *canon.Value) {
 	parent := text(v, "parent_thread_id")
 	if spawn := object(object(object(v, "source"), "subagent"), "thread_spawn"); parent == "" && spawn != nil {
 		parent = text(spawn, "parent_thread_id")
+	}
+	if s.link = codexLinkOf(v, parent); object(v, "history_base") != nil {
+		s.firstOrdinal = max(s.link.end, 0)
 	}
 	for _, a := range [...]struct{ key, value string }{
 		{attrGitBranch, text(object(v, "git"), "branch")},
@@ -172,11 +191,12 @@ type codexTurn struct {
 	draft   dag.Draft
 	content content
 	noted   counts
-	skip    string // not empty: the record is no turn, and this is why
-	call    string // the id of the call that it is
-	answers string // the id of the call that it answers
-	tool    string // of the call
-	prompt  bool   // a request to the agent
+	skip    string       // not empty: the record is no turn, and this is why
+	call    string       // the id of the call that it is
+	answers string       // the id of the call that it answers
+	given   *canon.Value // the output of that call
+	tool    string       // of the call
+	prompt  bool         // a request to the agent
 
 	injected *codexTurn // text that Codex CLI added to a prompt; nil: none
 }
@@ -218,6 +238,9 @@ func (s *codexSession) turn(rec jsonRecord, t *codexTurn, name string) error {
 	d.Conversation = conversationID(sourceCodex, s.session)
 	d.Content = t.content.text.String()
 	s.setTime(d, rec.value, &t.noted)
+	if err := s.follow(rec, d, &t.noted); err != nil {
+		return err
+	}
 	s.setEdges(d, t)
 	s.setAttrs(d, t)
 	for what, n := range t.content.lost {
@@ -267,6 +290,7 @@ func (s *codexSession) setEdges(d *dag.Draft, t *codexTurn) {
 		if known {
 			addParent(d, call.turn, dag.Reply, &t.noted)
 			t.tool = call.tool
+			s.startedBy(call, t.answers, t.given)
 		} else {
 			t.noted.add(noteCallMissing)
 		}

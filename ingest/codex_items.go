@@ -71,7 +71,7 @@ func (t *codexTurn) message(v *canon.Value, asker codexAsker) {
 		t.parts(body)
 		t.harness()
 		if isKernelContext(t.content.text.String()) {
-			t.skip = "kernel_context" // the kernel has it on record
+			t.skip = skipKernelContext // the kernel has it on record
 		}
 	default:
 		t.skip = skipUnknownRole
@@ -168,7 +168,7 @@ func (t *codexTurn) calls(id, tool, input string) {
 
 // output is what a tool gave back: a text, a list of parts, or, of older versions, {"content":TEXT,"success":BOOL}.
 func (t *codexTurn) output(v, body *canon.Value) {
-	t.draft.Role, t.answers = dag.RoleTool, text(v, "call_id")
+	t.draft.Role, t.answers, t.given = dag.RoleTool, text(v, "call_id"), body
 	failed := false
 	said := ""
 	switch {

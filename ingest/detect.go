@@ -181,7 +181,7 @@ func stringMembers(v *canon.Value) map[string]string {
 }
 
 // recordsWithoutUUID are the types of Claude Code's records that are no turns.
-var recordsWithoutUUID = []string{"file-history-snapshot", "queue-operation", "summary"}
+var recordsWithoutUUID = []string{"file-history-snapshot", "queue-operation", "summary", "ai-title", "custom-title"}
 
 // codexTypes are the types of the lines that Codex CLI writes.
 var codexTypes = []string{

@@ -26,6 +26,7 @@ type file struct {
 	subagent bool     // of Claude Code, and its session is elsewhere
 	agents   []string // the files of a session's sub-agents
 	packed   bool     // in a folder, and read unpacked
+	saved    bool     // a tool's result that Claude Code saved beside a session
 	damage   error    // why it cannot be unpacked
 }
 
@@ -40,10 +41,9 @@ func (r *reading) paths(given []string) error {
 		}
 		groups = append(groups, g)
 	}
-	taken := map[string]bool{} // files of sub-agents that are read with their session
-	unknown := 0               // groups
+	unknown := 0 // groups
 	for _, g := range groups {
-		err := r.lookAtGroup(g, taken)
+		err := r.lookAtGroup(g)
 		switch {
 		case errors.Is(err, ErrFormat):
 			r.report.Unknown = append(r.report.Unknown, err)
@@ -63,9 +63,17 @@ func (r *reading) paths(given []string) error {
 			}
 		}
 		for _, f := range g.files {
-			if err := r.readOne(g, f, taken); err != nil {
+			if err := r.readOne(g, f); err != nil {
 				return err
 			}
+		}
+	}
+	for _, path := range r.unread {
+		if r.taken[path] {
+			continue
+		}
+		if err := r.skipWhole(path, skipSavedResult); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -138,7 +146,7 @@ func (r *reading) expect(size int64) {
 
 // lookAtGroup finds the formats of a group's files and the sub-agents of its sessions. A group in
 // which nothing is known is an error.
-func (r *reading) lookAtGroup(g *group, taken map[string]bool) error {
+func (r *reading) lookAtGroup(g *group) error {
 	known := g.repository
 	for _, f := range g.files {
 		switch err := r.lookAtFile(g, f); {
@@ -154,6 +162,9 @@ func (r *reading) lookAtGroup(g *group, taken map[string]bool) error {
 			return err
 		}
 		known = known || f.format != ""
+		if name := strings.ToLower(codexName(r.files.base(f.path))); f.format == Codex && r.rollouts[name] == nil {
+			r.rollouts[name] = f
+		}
 		if f.format != ClaudeCode || f.subagent {
 			continue
 		}
@@ -162,10 +173,10 @@ func (r *reading) lookAtGroup(g *group, taken map[string]bool) error {
 			return err
 		}
 		for _, a := range agents {
-			if taken[a] {
+			if r.taken[a] {
 				continue
 			}
-			taken[a] = true
+			r.taken[a], r.taken[metaFile(a)] = true, true
 			f.agents = append(f.agents, a)
 			if g.named {
 				size, err := r.files.size(a)
@@ -185,6 +196,10 @@ func (r *reading) lookAtGroup(g *group, taken map[string]bool) error {
 func (r *reading) lookAtFile(g *group, f *file) (err error) {
 	if err := r.ctx.Err(); err != nil {
 		return err
+	}
+	if !g.named && r.files.isSavedResult(f.path) {
+		f.saved = true
+		return nil
 	}
 	if g.named && r.opts.Format != "" {
 		f.format = r.opts.Format
@@ -228,14 +243,17 @@ func (r *reading) nothingKnown(g *group) error {
 }
 
 // readOne reads a file, or counts it as left out.
-func (r *reading) readOne(g *group, f *file, taken map[string]bool) error {
+func (r *reading) readOne(g *group, f *file) error {
 	r.tolerant = f.packed
 	switch {
-	case taken[f.path]: // read with its session
+	case r.taken[f.path]: // read with its session
 		return nil
 	case f.damage != nil:
 		r.beginFile(f.path, "")
 		r.brokenPacked(f.damage)
+		return nil
+	case f.saved:
+		r.unread = append(r.unread, f.path) // a session that comes later may have it
 		return nil
 	case f.format == "" && f.look.empty:
 		return r.skipWhole(f.path, skipEmptyFile)

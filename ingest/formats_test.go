@@ -150,7 +150,9 @@ func (g *gitRepo) run(dir string, args ...string) string {
 	if dir == "" {
 		dir = filepath.Dir(g.dir)
 	}
-	cmd := gitCommand(context.Background(), dir, args...)
+	cmd := exec.Command("git", args...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+os.DevNull, "LC_ALL=C")
 	g.clock++
 	date := "@" + string(rune('1'+g.clock/10)) + "70000000" + string(rune('0'+g.clock%10)) + " +0100"
 	cmd.Env = append(cmd.Env, "GIT_AUTHOR_NAME=Zoé Example", "GIT_AUTHOR_EMAIL=zoe@example.org", "GIT_AUTHOR_DATE="+date,

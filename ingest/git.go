@@ -10,12 +10,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/internal/project"
 )
 
 // sourceGit is the source of the ids of commits.
@@ -161,14 +160,34 @@ const (
 func (r *reading) repository(path string) error {
 	r.total = 0
 	r.beginFile(path, Git)
-	grafts, err := r.shallow(path)
+	repo, err := project.RepositoryOf(path)
+	if err != nil {
+		return fmt.Errorf("ingest: git: %w", err)
+	}
+	tip, err := repo.Head()
+	if err != nil {
+		return fmt.Errorf("ingest: git: %w", err)
+	}
+	if tip == "" {
+		return fmt.Errorf("ingest: git log in %s: HEAD is no commit yet, or its branch is not kept in a file", path)
+	}
+	shallow, err := repo.Shallow()
+	if err != nil {
+		return fmt.Errorf("ingest: git: %w", err)
+	}
+	git, err := project.Borrow(filepath.Join(repo.Common, "objects"), tip, shallow)
+	if err != nil {
+		return fmt.Errorf("ingest: git: %w", err)
+	}
+	defer git.Close()
+	grafts, err := r.hiddenParents(git, path, shallow)
 	if err != nil {
 		return err
 	}
 	ctx, cancel := context.WithCancel(r.ctx)
 	defer cancel()
-	cmd := gitCommand(ctx, path, "log", "-z", "--topo-order", "--reverse", "--no-patch", "--no-color", "--no-decorate",
-		"--no-notes", "--no-show-signature", "--no-mailmap", "--encoding=UTF-8", gitForm, "HEAD", "--")
+	cmd := git.Command(ctx, "log", "-z", "--topo-order", "--reverse", "--no-patch", "--no-color", "--no-decorate",
+		"--no-notes", "--no-show-signature", "--no-mailmap", "--encoding=UTF-8", gitForm, tip, "--")
 	complaint := &clippedWriter{most: 4096}
 	cmd.Stderr = complaint
 	out, err := cmd.StdoutPipe()
@@ -193,42 +212,11 @@ func (r *reading) repository(path string) error {
 	return nil
 }
 
-// gitCommand runs git so that neither the environment nor the configuration of
-// the user or the machine changes what it writes, and nothing of the repository
-// is executed, replaced or fetched.
-func gitCommand(ctx context.Context, dir string, args ...string) *exec.Cmd {
-	neutral := []string{"--no-pager", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=" + os.DevNull, "-C", dir}
-	cmd := exec.CommandContext(ctx, "git", append(neutral, args...)...)
-	cmd.Env = slices.DeleteFunc(os.Environ(), func(pair string) bool {
-		name, _, _ := strings.Cut(pair, "=")
-		return strings.HasPrefix(name, "GIT_") || strings.HasPrefix(name, "LC_") || name == "LANG" || name == "LANGUAGE" || name == "PAGER"
-	})
-	cmd.Env = append(cmd.Env, "LC_ALL=C", "TZ=UTC", "GIT_OPTIONAL_LOCKS=0", "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+os.DevNull,
-		"GIT_TERMINAL_PROMPT=0", "GIT_NO_REPLACE_OBJECTS=1", "GIT_NO_LAZY_FETCH=1", "GIT_ATTR_NOSYSTEM=1")
-	cmd.WaitDelay = 5 * time.Second
-	return cmd
-}
-
-// shallow returns the commits whose parents were left out by a shallow clone, with
-// the parents that git would not show.
-func (r *reading) shallow(path string) (map[string][]string, error) {
-	out, err := gitCommand(r.ctx, path, "rev-parse", "--path-format=absolute", "--git-path", "shallow").Output()
-	if err != nil {
-		return nil, gitFailure(path, err)
-	}
-	list, err := os.ReadFile(strings.TrimRight(string(out), "\r\n"))
-	if os.IsNotExist(err) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("ingest: %w", err)
-	}
+// hiddenParents returns the parents of the commits with which a shallow clone ends, which git would not show.
+func (r *reading) hiddenParents(git *project.Git, path string, shallow []string) (map[string][]string, error) {
 	grafts := map[string][]string{}
-	for _, hash := range strings.Fields(string(list)) {
-		if !isCommitHash(hash) {
-			continue
-		}
-		raw, err := gitCommand(r.ctx, path, "cat-file", "commit", hash).Output()
+	for _, hash := range shallow {
+		raw, err := git.Command(r.ctx, "cat-file", "commit", hash).Output()
 		if err != nil {
 			return nil, gitFailure(path, err)
 		}

@@ -22,7 +22,7 @@ const sourceOTel = "otel"
 //
 // and what the attributes mean is in the semantic conventions of generative AI (github.com/open-telemetry/semantic-conventions,
 // docs/gen-ai): gen_ai.system_instructions, gen_ai.input.messages and gen_ai.output.messages, on a span, on an event of it, or
-// on the event gen_ai.client.inference.operation.details, which is a log record. [otelSaidIn] lists older forms, and those of OpenLLMetry and OpenInference.
+// on the event gen_ai.client.inference.operation.details, which is a log record; see [otelLogs] for messages that are log records. [otelSaidIn] lists older forms, and those of OpenLLMetry and OpenInference.
 //
 // Each call of a model repeats what was said before, and messages have no ids. So the id of a message is derived from it and
 // all messages before it: what two calls have in common is said once, and where they part there is a branch.
@@ -31,6 +31,7 @@ type otelReader struct {
 	path  string
 	batch *Batch
 	size  int // of the contents read since the last batch was handed over, in bytes
+	logs  otelLogs
 }
 
 // otel reads one file.
@@ -53,6 +54,9 @@ func (r *reading) otel(path string) error {
 	} else {
 		err = r.documents(path, isOTLP, o.batchOf)
 	}
+	if err == nil {
+		err = o.handLogs()
+	}
 	if err != nil {
 		return err
 	}
@@ -69,6 +73,9 @@ func (o *otelReader) batchOf(v *canon.Value, place string) error {
 		for _, resource := range items(v, names[0]) {
 			for _, scope := range items(resource, names[1]) {
 				for _, record := range items(scope, names[2]) {
+					if names[0] == "resourceLogs" && o.event(record, place) {
+						continue
+					}
 					o.record(record, place)
 					if err := o.handFull(); err != nil {
 						return err
@@ -76,6 +83,9 @@ func (o *otelReader) batchOf(v *canon.Value, place string) error {
 				}
 			}
 		}
+	}
+	if o.logs.n >= maxGathered {
+		return o.handLogs()
 	}
 	return nil
 }

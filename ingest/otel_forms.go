@@ -58,6 +58,9 @@ func otelEvents(v *canon.Value) (said otelSaid) {
 		for _, key := range slices.Sorted(maps.Keys(attrs)) {
 			message.Members = append(message.Members, canon.Member{Key: strings.TrimPrefix(key, "gen_ai.event."), Value: *structured(attrs[key])})
 		}
+		if body := anyValue(object(event, "body")); body != nil && body.Kind == canon.Object { // of a log record
+			message.Members = append(body.Members, message.Members...)
+		}
 		switch name := text(event, "name"); name {
 		case "gen_ai.system.message", "gen_ai.user.message", "gen_ai.assistant.message", "gen_ai.tool.message":
 			if id := message.Get("id"); id != nil && name == "gen_ai.tool.message" && message.Get("tool_call_id") == nil {

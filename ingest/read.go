@@ -212,6 +212,11 @@ func ReadAll(ctx context.Context, paths []string, opts Options, emit func(*Batch
 		emit:  emit,
 		seen:  map[dag.TurnID]bodySum{},
 		left:  map[string]leaving{},
+		taken: map[string]bool{},
+
+		rollouts: map[string]*file{},
+		threads:  map[string]*codexThread{},
+
 		files: &tree{},
 		report: Report{
 			Skipped: map[string]int{},
@@ -238,7 +243,13 @@ type reading struct {
 	seen   map[dag.TurnID]bodySum
 	left   map[string]leaving // by session, what Options.LeaveOut said
 
+	taken     map[string]bool         // files that are read with another one
+	rollouts  map[string]*file        // of Codex CLI, by the session that each is named after, in lower case
+	threads   map[string]*codexThread // sessions of Codex CLI that were read; nil: one that is being read
+	following int                     // how many of them are open because one names the next
+
 	files     *tree
+	unread    []string // results that Claude Code saved, until their session is read
 	irregular []string // paths in a folder that are no files
 	tolerant  bool     // the file that is read may be a damaged packed one
 	copies    []string // packed files in a folder that are there unpacked, too

@@ -18,8 +18,11 @@ const AttrFolder = "cwd"
 // AttrFolderDigest is the attribute that has the SHA-256 of that folder's path in hexadecimal digits, where a transcript has no more of it.
 const AttrFolderDigest = "project_hash"
 
-// AttrTitle is the attribute of a conversation's first turn that has its title.
+// AttrTitle is the attribute that has the title of a conversation: of its first turn, or of one that is nothing but a title; see [Titles].
 const AttrTitle = "title"
+
+// AttrSavedAs is the attribute that has the name of the file in which Claude Code saved a result of a tool, of the turn that was made of the file.
+const AttrSavedAs = "saved_as"
 
 // isKernelContext reports whether a text is nothing but a context that a hook of the kernel told an agent, between its marks. Only
 // what an agent itself writes may be taken for one: what others say could bear the marks to be left out.
@@ -68,6 +71,12 @@ const (
 	skipParentCycle      = "parent_cycle"
 	noteAttachmentData   = "attachment_data"
 	skipUnjoined         = "subagent_unjoined"
+	skipAgentMeta        = "subagent_meta"
+	skipSavedResult      = "tool_result_file"
+	skipKernelContext    = "kernel_context"
+	skipTitleOfOther     = "title_of_other"
+	skipSummary          = "summary"
+	attrSavedLost        = "saved_result"
 	skipQueueOperation   = "queue_operation"
 	notePromptQueued     = "prompt_queued"
 	noteParentMissing    = "parent_missing"
@@ -82,7 +91,10 @@ const (
 	noteTimeInferred     = "time_inferred"
 	noteImageData        = "image_data"
 	noteCallMissing      = "call_missing"
+	noteParentByOrder    = "parent_by_order"
 	attrMissingParent    = "missing_parent"
+	attrParentBy         = "parent_by"
+	parentByOrder        = "order"
 	attrTimeBy           = "time_by"
 	attrTool             = "tool"
 	attrToolUseID        = "tool_use_id"

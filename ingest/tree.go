@@ -108,6 +108,15 @@ func (t *tree) size(path string) (int64, error) {
 	return info.Size(), nil
 }
 
+// has reports whether a regular file is at a path, which may not be a link.
+func (t *tree) has(path string) bool {
+	if t.members[path] != nil {
+		return true
+	}
+	info, err := os.Lstat(path)
+	return err == nil && info.Mode().IsRegular()
+}
+
 // base returns a file's name without its folder. Ids are derived from it where records have none.
 func (t *tree) base(path string) string {
 	if m := t.members[path]; m != nil {

@@ -30,11 +30,9 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 
 	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/ingest"
 	"github.com/graphkernel/graphkernel/ledger/identity"
 	"github.com/graphkernel/graphkernel/ledger/witness"
 	"github.com/graphkernel/graphkernel/retrieval/embed"
-	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/token"
 	"github.com/graphkernel/graphkernel/working"
@@ -287,31 +285,4 @@ func (k Turns) Head(ctx context.Context, tenant dag.Tenant) (dag.Seq, error) {
 // Conversations lists up to limit conversations with ids above after, ascending.
 func (k Turns) Conversations(ctx context.Context, tenant dag.Tenant, after dag.ConversationID, limit int) ([]store.Conversation, error) {
 	return k.store.Conversations(ctx, tenant, after, limit)
-}
-
-// Titles returns the titles of those conversations of a list whose first turn has one. One query.
-func (k Turns) Titles(ctx context.Context, tenant dag.Tenant, list []store.Conversation) (map[dag.ConversationID]string, error) {
-	places := make(store.Places, len(list))
-	for i := range list {
-		places[i] = store.Place{Conversation: list[i].ID, Seq: list[i].First}
-	}
-	records, err := k.store.Turns(ctx, tenant, places)
-	if err != nil {
-		return nil, err
-	}
-	titles := map[dag.ConversationID]string{}
-	for i := range records {
-		r := &records[i]
-		if r.Body == nil {
-			continue
-		}
-		body, err := slice.ParseBody(r.Body)
-		if err != nil {
-			return nil, fmt.Errorf("turn %s: %w: %w", r.Turn.ID, store.ErrDamaged, err)
-		}
-		if title := body.Attrs[ingest.AttrTitle]; title != "" {
-			titles[r.Turn.Conversation] = title
-		}
-	}
-	return titles, nil
 }

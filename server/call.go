@@ -89,14 +89,14 @@ func (s *Server) serve(op *operation) echo.HandlerFunc {
 		if s.isStopping() {
 			header["Connection"] = []string{"close"}
 		}
-		observed.inflight.Inc()
+		observed.begin()
 		err := s.guarded(c, started)
 		if err == nil {
 			if err = c.send(); err != nil && c.unsent != nil {
 				err = errors.Join(err, c.unsent("the answer could not be written"))
 			}
 		}
-		observed.inflight.Dec()
+		observed.end()
 		if err != nil {
 			if errors.Is(err, store.ErrBroken) {
 				s.broken.Store(true)

@@ -123,24 +123,36 @@ func newMetrics(s *Server) (*metrics, error) {
 	return m, nil
 }
 
-// observed is what is counted of one operation.
+// observed is what is counted of one operation. An operation has no series before its first request: there are a hundred, and each takes 2 KB of an answer.
 type observed struct {
-	inflight prometheus.Gauge
-	duration prometheus.Observer
+	series   func() (inflight prometheus.Gauge, duration prometheus.Observer)
 	byStatus sync.Map // int → prometheus.Counter
 	counter  func(status int) prometheus.Counter
 }
 
 func (m *metrics) of(op *operation) *observed {
 	return &observed{
-		inflight: m.inflight.WithLabelValues(op.ID),
-		duration: m.durations.WithLabelValues(op.ID),
-		counter:  func(status int) prometheus.Counter { return m.requests.WithLabelValues(op.ID, strconv.Itoa(status)) },
+		series: sync.OnceValues(func() (prometheus.Gauge, prometheus.Observer) {
+			return m.inflight.WithLabelValues(op.ID), m.durations.WithLabelValues(op.ID)
+		}),
+		counter: func(status int) prometheus.Counter { return m.requests.WithLabelValues(op.ID, strconv.Itoa(status)) },
 	}
 }
 
+// begin counts a request as at work until end.
+func (o *observed) begin() {
+	inflight, _ := o.series()
+	inflight.Inc()
+}
+
+func (o *observed) end() {
+	inflight, _ := o.series()
+	inflight.Dec()
+}
+
 func (o *observed) done(status int, took time.Duration) {
-	o.duration.Observe(took.Seconds())
+	_, duration := o.series()
+	duration.Observe(took.Seconds())
 	if c, ok := o.byStatus.Load(status); ok {
 		c.(prometheus.Counter).Inc() //nolint:forcetypeassert // nothing else is stored
 		return

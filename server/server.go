@@ -110,8 +110,8 @@ func (s *Server) routePages(paths []string, pages Pages) {
 		r := e.Request()
 		c := &call{server: s, op: op, echo: e, ctx: r.Context(), id: requestID(r)}
 		e.Response().Header()["X-Request-Id"] = []string{c.id}
-		observed.inflight.Inc()
-		defer observed.inflight.Dec()
+		observed.begin()
+		defer observed.end()
 		err := c.page(pages)
 		took := s.config.Clock().Sub(started)
 		status := e.Response().Status
@@ -286,8 +286,8 @@ func (s *Server) serveMCP(h http.Handler) echo.HandlerFunc {
 		if s.isStopping() {
 			header["Connection"] = []string{"close"}
 		}
-		observed.inflight.Inc()
-		defer observed.inflight.Dec()
+		observed.begin()
+		defer observed.end()
 		who, err := s.authenticate(c, r, started)
 		if err == nil {
 			c.who = who

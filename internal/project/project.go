@@ -5,8 +5,8 @@
 // folder in which git keeps the objects, so its worktrees are one project. A folder outside of repositories is a project of its own.
 //
 // Folders are compared by what they are and not by how they are spelled: a link, another letter case where the file system folds it, or a folder below
-// the root of a repository make no difference. The package reads the files of a repository itself. It runs git to find root commits alone, and then
-// without the configuration of the repository, so nothing in a folder decides what is executed.
+// the root of a repository make no difference. The package reads the files of a repository itself. git runs in a repository of the package's own that borrows the objects, see [Git],
+// so nothing in a folder decides what is executed.
 package project
 
 import (

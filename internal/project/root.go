@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 )
 
 // FindRoot sets the root commit of a place in a repository: of several the lowest hash, from the branch that the origin calls its default, or from the one that is checked out. A
@@ -26,51 +25,22 @@ func (p *Place) FindRoot(ctx context.Context) error {
 	if err != nil || tip == "" {
 		return err
 	}
-	empty, err := os.MkdirTemp("", "graphkernel-roots-")
+	git, err := Borrow(filepath.Join(p.Common, "objects"), tip, nil)
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(empty)
-	out, err := rootsOf(ctx, empty, filepath.Join(p.Common, "objects"), tip)
-	if err != nil {
-		return err
+	defer git.Close()
+	out, err := git.Command(ctx, "rev-list", "--max-parents=0", tip, "--").Output()
+	if failed := (&exec.ExitError{}); errors.As(err, &failed) {
+		return fmt.Errorf("project: git in %s: %w: %.200s", p.Common, err, failed.Stderr)
 	}
-	if roots := slices.Sorted(slices.Values(strings.Fields(out))); len(roots) > 0 {
+	if err != nil {
+		return fmt.Errorf("project: git: %w", err)
+	}
+	if roots := slices.Sorted(slices.Values(strings.Fields(string(out)))); len(roots) > 0 {
 		p.Root = roots[0]
 	}
 	return nil
-}
-
-// rootsOf lists root commits by git in a repository that is empty but for the objects of another one, so that git reads no configuration which comes with these.
-func rootsOf(ctx context.Context, empty, objects, tip string) (string, error) {
-	config := "[core]\n\trepositoryformatversion = 0\n\tbare = true\n"
-	if len(tip) == 64 {
-		config = "[core]\n\trepositoryformatversion = 1\n\tbare = true\n[extensions]\n\tobjectFormat = sha256\n"
-	}
-	for name, text := range map[string]string{"HEAD": "ref: refs/heads/none\n", "config": config} {
-		if err := os.WriteFile(filepath.Join(empty, name), []byte(text), 0o600); err != nil {
-			return "", err
-		}
-	}
-	for _, name := range [...]string{"refs", "objects"} {
-		if err := os.Mkdir(filepath.Join(empty, name), 0o700); err != nil {
-			return "", err
-		}
-	}
-	cmd := exec.CommandContext(ctx, "git", "--no-pager", "rev-list", "--max-parents=0", tip, "--")
-	cmd.Dir = empty
-	cmd.Env = slices.DeleteFunc(os.Environ(), func(pair string) bool { return strings.HasPrefix(pair, "GIT_") })
-	cmd.Env = append(cmd.Env, "LC_ALL=C", "GIT_DIR="+empty, "GIT_OBJECT_DIRECTORY="+objects, "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+os.DevNull,
-		"GIT_TERMINAL_PROMPT=0", "GIT_NO_REPLACE_OBJECTS=1", "GIT_NO_LAZY_FETCH=1", "GIT_OPTIONAL_LOCKS=0", "GIT_ATTR_NOSYSTEM=1")
-	cmd.WaitDelay = time.Second
-	out, err := cmd.Output()
-	if failed := (&exec.ExitError{}); errors.As(err, &failed) {
-		return "", fmt.Errorf("project: git in %s: %w: %.200s", objects, err, failed.Stderr)
-	}
-	if err != nil {
-		return "", fmt.Errorf("project: git: %w", err)
-	}
-	return string(out), nil
 }
 
 // tipOf returns the commit of the default branch of the origin, else that which is checked out; "" if there is none, or if the repository keeps its branches in another form than files.

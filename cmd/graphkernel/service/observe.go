@@ -30,6 +30,8 @@ type observers struct {
 	tracer   trace.Tracer         // nil: no spans
 	stored   *prometheus.HistogramVec
 	faults   *prometheus.CounterVec
+	done     *prometheus.HistogramVec
+	failed   *prometheus.CounterVec
 }
 
 // NewObservers makes what watches a service, and the function that ends it.
@@ -44,7 +46,14 @@ func NewObservers(ctx context.Context, s *Service, log *slog.Logger) (_ *observe
 			Namespace: "graphkernel", Name: "store_failures_total", Help: "Calls of the store that failed for no fault of the caller's.",
 		}, []string{"call"}),
 	}
-	o.Registry.MustRegister(o.stored, o.faults)
+	o.done = prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Namespace: "graphkernel", Name: "operation_duration_seconds", Help: "Of one operation of the kernel, whoever asked for it.",
+		Buckets: []float64{.0005, .001, .005, .01, .05, .1, .5, 1, 5, 30},
+	}, []string{"operation"})
+	o.failed = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Namespace: "graphkernel", Name: "operation_failures_total", Help: "Operations of the kernel that ended with an error, the caller's faults included.",
+	}, []string{"operation"})
+	o.Registry.MustRegister(o.stored, o.faults, o.done, o.failed)
 	if s.Exporter == "none" {
 		return o, func() {}, nil
 	}
@@ -67,11 +76,13 @@ func NewObservers(ctx context.Context, s *Service, log *slog.Logger) (_ *observe
 func (o *observers) kernel(log *slog.Logger) func(context.Context, string) (context.Context, func(error)) {
 	return func(ctx context.Context, operation string) (context.Context, func(error)) {
 		ctx, end := o.span(ctx, "kernel."+operation)
-		if operation != "rerank" {
-			return ctx, end
-		}
+		started := time.Now()
 		return ctx, func(err error) {
+			o.done.WithLabelValues(operation).Observe(time.Since(started).Seconds())
 			if err != nil {
+				o.failed.WithLabelValues(operation).Inc()
+			}
+			if err != nil && operation == "rerank" {
 				log.WarnContext(ctx, "hits were not reranked", "error", err)
 			}
 			end(err)

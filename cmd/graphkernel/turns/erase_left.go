@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -107,6 +108,7 @@ func (l *leftover) transcripts(a *cli.App, turns []cli.Turn) {
 			for id := range recordNames(data) {
 				for _, i := range names[id] {
 					came, found[turns[i].Conversation] = true, true
+					l.saved(path, turns[i].Attrs[ingest.AttrSavedAs])
 				}
 			}
 			if came {
@@ -123,6 +125,17 @@ func (l *leftover) transcripts(a *cli.App, turns []cli.Turn) {
 		if !found[turns[i].Conversation] && folder != "" && !slices.Contains(l.folders, folder) {
 			l.folders = append(l.folders, folder)
 		}
+	}
+}
+
+// saved adds the file in which Claude Code saved a result of a session, if the turn came from one.
+func (l *leftover) saved(session, name string) {
+	if name == "" || !filepath.IsLocal(name) {
+		return
+	}
+	path := filepath.Join(strings.TrimSuffix(session, ".jsonl"), "tool-results", name)
+	if _, err := os.Lstat(path); err == nil && !slices.Contains(l.files, path) {
+		l.files = append(l.files, path)
 	}
 }
 

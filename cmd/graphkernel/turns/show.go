@@ -149,8 +149,12 @@ func showTree(a *cli.App, c *cobra.Command, name, find, anchor string, flags cut
 		}
 		return a.IO.Print(map[string]any{"conversation": conversation.String(), "turns": turns}, func(w io.Writer) {
 			fmt.Fprintf(w, "conversation %s, %s", conversation, cli.Count(len(turns), "turn"))
-			if len(turns) > 0 && turns[0].Attrs[ingest.AttrTitle] != "" {
-				fmt.Fprintf(w, ": %s", cli.Title(turns[0].Attrs[ingest.AttrTitle]))
+			var titles ingest.Titles
+			for i := range turns {
+				titles.Add(turns[i].Attrs)
+			}
+			if title := titles.Title(); title != "" {
+				fmt.Fprintf(w, ": %s", cli.Title(title))
 			}
 			fmt.Fprintln(w)
 			PrintTree(w, turns)

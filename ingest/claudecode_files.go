@@ -1,0 +1,185 @@
+package ingest
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/internal/canon"
+)
+
+// A session of Claude Code owns the folder that is named as its file is, SESSION for SESSION.jsonl:
+//
+//	SESSION/subagents/agent-ID.jsonl                  a sub-agent
+//	SESSION/subagents/workflows/RUN/agent-ID.jsonl    a sub-agent of a workflow
+//	 …/agent-ID.meta.json                             what Claude Code says of it: {"agentType","toolUseId",…}
+//	SESSION/tool-results/NAME                         results that were too large for the transcript
+//
+// Older versions put agent-ID.jsonl beside the session's file.
+const (
+	agentsFolder  = "subagents"
+	resultsFolder = "tool-results"
+	metaSuffix    = ".meta.json"
+)
+
+// Bounds of what is looked for in a session's folder.
+const (
+	maxAgentDepth = 6         // of folders below SESSION/subagents
+	maxAgentFiles = 20_000    // files below it
+	maxMetaBytes  = 256 << 10 // of a file that describes a sub-agent
+)
+
+// ownFolder returns the folder that a session owns, "" if its file is not named as one.
+func ownFolder(session string) string {
+	folder, ok := strings.CutSuffix(session, ".jsonl")
+	if !ok {
+		return ""
+	}
+	return folder
+}
+
+// firstRecord returns the first record of a transcript that is wanted, looking at
+// no more than its first lines.
+func (t *tree) firstRecord(path string, wanted func(*canon.Value) bool) (*canon.Value, error) {
+	head, err := t.beginning(path)
+	if err != nil {
+		return nil, err
+	}
+	for i, line := range strings.Split(string(head), "\n") {
+		if i == lookLines {
+			break
+		}
+		for _, r := range recordsOf([]byte(line)) {
+			if r.value != nil && r.value.Kind == canon.Object && wanted(r.value) {
+				return r.value, nil
+			}
+		}
+	}
+	return nil, nil
+}
+
+// agentFiles finds the files of a session's sub-agents: all agent-*.jsonl below SESSION/subagents
+// and, as older versions wrote them, those beside the session's
+// file whose records name the same session.
+func (t *tree) agentFiles(path string) ([]string, error) {
+	if isAgentFile(path) {
+		return nil, nil
+	}
+	var agents []string
+	if own := ownFolder(path); own != "" {
+		below, err := t.below(filepath.Join(own, agentsFolder))
+		if err != nil {
+			return nil, err
+		}
+		agents = slices.DeleteFunc(below, func(path string) bool { return !isAgentFile(path) })
+	}
+	siblings, err := t.list(filepath.Dir(path))
+	siblings = slices.DeleteFunc(siblings, func(path string) bool { return !isAgentFile(path) })
+	if err != nil || len(siblings) == 0 {
+		return agents, err
+	}
+	session, err := t.sessionOf(path)
+	if err != nil || session == "" {
+		return agents, err
+	}
+	for _, sibling := range siblings {
+		other, err := t.sessionOf(sibling)
+		if err != nil {
+			return nil, err
+		}
+		if other == session {
+			agents = append(agents, sibling)
+		}
+	}
+	return agents, nil
+}
+
+// isSubagent reports whether a file holds the records of one sub-agent and
+// nothing else. Taken without its session, the sub-agent's first turn would be a
+// root for ever, so such a file waits until its session is imported with it.
+func (t *tree) isSubagent(path string) (bool, error) {
+	v, err := t.firstRecord(path, func(v *canon.Value) bool { return text(v, "uuid") != "" })
+	return v != nil && isTrue(v, "isSidechain") && text(v, "agentId") != "", err
+}
+
+func isAgentFile(path string) bool {
+	name := filepath.Base(path)
+	return strings.HasPrefix(name, "agent-") && strings.HasSuffix(name, ".jsonl")
+}
+
+// metaFile returns the file in which Claude Code describes the sub-agent of a file.
+func metaFile(agent string) string { return strings.TrimSuffix(agent, ".jsonl") + metaSuffix }
+
+// agentMeta reads the description of a sub-agent; nil if there is none.
+func (t *tree) agentMeta(agent string) (*canon.Value, error) {
+	path := metaFile(agent)
+	if !t.has(path) {
+		return nil, nil
+	}
+	in, err := t.openText(path)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	data, err := io.ReadAll(io.LimitReader(in, maxMetaBytes))
+	if err != nil {
+		return nil, err
+	}
+	v, _, err := parseLenient(data)
+	if err != nil || v.Kind != canon.Object {
+		return nil, nil //nolint:nilerr // half written, or too long: it says nothing yet
+	}
+	return v, nil
+}
+
+func (t *tree) sessionOf(path string) (string, error) {
+	v, err := t.firstRecord(path, func(v *canon.Value) bool { return text(v, "sessionId") != "" })
+	if err != nil || v == nil {
+		return "", err
+	}
+	return text(v, "sessionId"), nil
+}
+
+// isSavedResult reports whether a file is a tool's result that Claude Code saved. Whatever it looks like, it is no transcript: a tool wrote it.
+func (t *tree) isSavedResult(path string) bool {
+	folder := filepath.Dir(path)
+	if filepath.Base(folder) != resultsFolder {
+		return false
+	}
+	own := filepath.Dir(folder)
+	if _, err := dag.ParseConversationID(strings.ToLower(filepath.Base(own))); err == nil {
+		return true
+	}
+	return t.has(own + ".jsonl")
+}
+
+// below returns the regular files below a folder by ascending path, as far as the bounds go; none if there is no such folder. Links are not followed.
+func (t *tree) below(dir string) (paths []string, err error) {
+	prefix := dir + string(filepath.Separator)
+	for path := range t.members {
+		if strings.HasPrefix(path, prefix) && strings.Count(path[len(prefix):], string(filepath.Separator)) <= maxAgentDepth {
+			paths = append(paths, path)
+		}
+	}
+	err = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		switch {
+		case err != nil && path == dir && (errors.Is(err, fs.ErrNotExist) || isBelowFile(dir)):
+			return fs.SkipAll
+		case err != nil:
+			return err
+		case e.IsDir() && path != dir && strings.Count(path[len(prefix):], string(filepath.Separator)) >= maxAgentDepth:
+			return fs.SkipDir
+		case len(paths) >= maxAgentFiles:
+			return fs.SkipAll
+		case e.Type().IsRegular():
+			paths = append(paths, path)
+		}
+		return nil
+	})
+	slices.Sort(paths)
+	return slices.Compact(paths), err
+}

@@ -1,0 +1,196 @@
+package ingest
+
+import (
+	"bytes"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/internal/canon"
+)
+
+// Claude Code saves a result that is too large in SESSION/tool-results/NAME, and gives the model a preview of it with that path. The preview is the
+// turn of the record. What was saved is a turn of its own below it, RECORD/saved/NAME: the model had not seen it, and it can come later than the record, or be gone again.
+
+// A savedResult is a file that a result names.
+type savedResult struct {
+	use   string // the tool_use id; "": a hook's
+	named string // the path
+	path  string // where the file is
+	text  string
+}
+
+// The texts that name a saved result, from their first byte, up to the path.
+const (
+	savedOutput  = "<persisted-output>"
+	savedTooLong = "Error: result ("
+	savedTo      = "saved to"
+)
+
+// savedIn returns the path that a result names as the place where all of it is, "" if it names none. A tool can write such a text, so the path is
+// believed only as far as it is the session's own.
+func savedIn(said string) string {
+	trimmed := strings.TrimSpace(said)
+	if !strings.HasPrefix(trimmed, savedOutput) && !strings.HasPrefix(trimmed, savedTooLong) {
+		return ""
+	}
+	const most = 2000
+	_, path, ok := strings.Cut(trimmed[:min(len(trimmed), most)], savedTo)
+	if !ok {
+		return ""
+	}
+	path, _, _ = strings.Cut(strings.TrimLeft(path, ": "), "\n")
+	return strings.TrimRight(strings.TrimSpace(path), ".")
+}
+
+// noteSaved notes the files that a result of a tool or of a hook names.
+func (t *claudeTurn) noteSaved(use, said string) {
+	if path := savedIn(said); path != "" {
+		t.saved = append(t.saved, savedResult{use: strings.Clone(use), named: path})
+	}
+}
+
+// noteSavedPath notes the file that the structured result names, unless the text does.
+func (t *claudeTurn) noteSavedPath(result *canon.Value) {
+	if path := text(result, "persistedOutputPath"); path != "" && len(t.saved) == 0 && len(t.results) == 1 {
+		t.saved = append(t.saved, savedResult{use: strings.Clone(t.results[0]), named: path})
+	}
+}
+
+// readSaved reads the files that a turn names. What cannot be read is noted in the turn.
+func (s *claudeSession) readSaved(rec *claudeRecord, t *claudeTurn) error {
+	whole := t.saved[:0]
+	for _, sv := range t.saved {
+		lost, err := s.readSavedFile(&sv)
+		if err != nil {
+			return err
+		}
+		if lost != "" {
+			rec.noted.add(lost)
+			setAttr(&t.draft, attrSavedLost, strings.TrimPrefix(lost, savedLost), &rec.noted)
+			continue
+		}
+		whole = append(whole, sv)
+	}
+	t.saved = whole
+	return nil
+}
+
+// Why a saved result cannot be read. The attribute has the last part of the word.
+const (
+	savedLost          = "saved_result_"
+	noteSavedElsewhere = "saved_result_elsewhere" // the path is not the session's own
+	noteSavedMissing   = "saved_result_missing"
+	noteSavedLink      = "saved_result_link"      // the file, or a folder of the session's own, is a link
+	noteSavedTooLarge  = "saved_result_too_large" // for a turn
+	noteSavedBinary    = "saved_result_binary"    // it is no text
+)
+
+// readSavedFile reads the file that a result names, by the name alone: SESSION may have been moved since. It returns why it is lost, or "".
+func (s *claudeSession) readSavedFile(sv *savedResult) (lost string, err error) {
+	parts := strings.Split(strings.ReplaceAll(sv.named, `\`, "/"), "/")
+	if s.folder == "" || len(parts) < 3 {
+		return noteSavedElsewhere, nil
+	}
+	own, folder, name := parts[len(parts)-3], parts[len(parts)-2], parts[len(parts)-1]
+	if own != filepath.Base(s.folder) || folder != resultsFolder || name == "" || strings.HasPrefix(name, ".") || !filepath.IsLocal(name) {
+		return noteSavedElsewhere, nil
+	}
+	sv.path = filepath.Join(s.folder, resultsFolder, name)
+	in, lost := s.r.files.openOwned(sv.path)
+	if lost != "" {
+		return lost, nil
+	}
+	defer in.Close()
+	const most = dag.MaxContent - 64 // the line above it
+	data, err := io.ReadAll(io.LimitReader(in, most+1))
+	switch {
+	case err != nil && s.r.ctx.Err() != nil:
+		return "", s.r.ctx.Err()
+	case err != nil:
+		return noteSavedMissing, nil
+	case len(data) > most:
+		return noteSavedTooLarge, nil
+	case bytes.IndexByte(data, 0) >= 0:
+		return noteSavedBinary, nil
+	}
+	sv.text = string(data)
+	return "", nil
+}
+
+// openOwned opens a file two folders below the one in which a session is, none of which may be a link.
+func (t *tree) openOwned(path string) (in io.ReadCloser, lost string) {
+	if m := t.members[path]; m != nil && !m.inFolder {
+		in, err := m.open()
+		if err != nil {
+			return nil, noteSavedMissing
+		}
+		return in, ""
+	}
+	folder := filepath.Dir(path)
+	for _, at := range [...]string{filepath.Dir(folder), folder, path} {
+		info, err := os.Lstat(at)
+		switch {
+		case err != nil:
+			return nil, noteSavedMissing
+		case info.Mode()&fs.ModeSymlink != 0:
+			return nil, noteSavedLink
+		case info.IsDir() != (at != path) || at == path && !info.Mode().IsRegular():
+			return nil, noteSavedMissing
+		}
+	}
+	before, err := os.Lstat(path)
+	if err != nil {
+		return nil, noteSavedMissing
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, noteSavedMissing
+	}
+	if after, err := file.Stat(); err != nil || !os.SameFile(before, after) { // replaced meanwhile
+		file.Close()
+		return nil, noteSavedLink
+	}
+	return file, ""
+}
+
+// savedTurn makes a turn of a file that a turn names.
+func (s *claudeSession) savedTurn(rec *claudeRecord, t *claudeTurn, of *claudeNode, name string, sv *savedResult) error {
+	r := s.r
+	before := r.beginFile(sv.path, ClaudeCode)
+	defer r.returnTo(before)
+	r.record()
+	r.taken[sv.path] = true
+	r.advance(int64(len(sv.text)))
+	var noted counts
+	base := filepath.Base(sv.path)
+	d := dag.Draft{Role: dag.RoleTool, Author: t.draft.Author, Conversation: t.draft.Conversation, CreatedAt: t.draft.CreatedAt}
+	turnID(&d, sourceClaude, name+"/saved/"+base, &noted)
+	var c content
+	if sv.use == "" {
+		c.titled(kindHook, kindHook, validUTF8(sv.text, &noted))
+	} else {
+		tool := "unknown"
+		if call := s.callBefore(sv.use, of.chain); call != nil {
+			tool = call.tool
+			setAttr(&d, attrTool, tool, &noted)
+		}
+		d.Author = authorName("tool", tool, &noted)
+		setAttr(&d, attrToolUseID, sv.use, &noted)
+		c.result(validUTF8(sv.text, &noted), false)
+	}
+	d.Content = c.text.String()
+	setAttr(&d, attrBlocks, c.blocks(), &noted)
+	setAttr(&d, AttrSavedAs, base, &noted)
+	for _, key := range [...]string{AttrFolder, attrGitBranch, attrAgentID} {
+		setAttr(&d, key, t.draft.Attrs[key], &noted)
+	}
+	addParent(&d, of.id, dag.Reply, &noted)
+	if r.admit(s.batch, &d, s.sessionOf(rec.v), sv.path, noted) {
+		s.size += len(d.Content)
+	}
+	return s.handFull()
+}

@@ -1,0 +1,161 @@
+package ingest
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/graphkernel/graphkernel/dag"
+)
+
+// Claude Code writes the name of a session as a record of its own, each time that it changes and again whenever it goes on with the session:
+//
+//	{"type":"custom-title","customTitle":TITLE,"sessionId":ID}    a name that was chosen
+//	{"type":"ai-title","aiTitle":TITLE,"sessionId":ID}            one that the program made
+//	{"type":"summary","summary":TITLE,"leafUuid":UUID}            the same of older versions
+//
+// Each change is a turn without words, with the title as its attribute. Its id follows from the conversation and from how many names of its
+// kind came before, so all of them can be found by the conversation alone; see [TitleTurn].
+
+// A TitleKind says who named a conversation.
+type TitleKind string
+
+// The kinds of titles. A chosen one counts before one that a program made.
+const (
+	TitleChosen TitleKind = "chosen"
+	TitleMade   TitleKind = "made"
+)
+
+// TitleKinds are all of them, and the first counts first.
+var TitleKinds = [...]TitleKind{TitleChosen, TitleMade}
+
+// AttrTitleKind is the attribute that has the kind of a title, of a turn that is nothing but a title.
+const AttrTitleKind = "title_kind"
+
+// TitleTurn returns the turn that has a conversation's title: the n-th of its kind, from 0.
+func TitleTurn(of dag.ConversationID, kind TitleKind, n int) dag.TurnID {
+	return dag.ExternalTurnID(sourceClaude, titleName(of, kind, n))
+}
+
+func titleName(of dag.ConversationID, kind TitleKind, n int) string {
+	return of.String() + "/title/" + string(kind) + "/" + strconv.Itoa(n)
+}
+
+// titleRecords are the types of records that name a session, and the members that have the name.
+var titleRecords = map[string]struct {
+	member string
+	kind   TitleKind
+}{
+	"custom-title": {"customTitle", TitleChosen},
+	"ai-title":     {"aiTitle", TitleMade},
+	"summary":      {"summary", TitleMade},
+}
+
+// A claudeTitle counts the titles of a kind.
+type claudeTitle struct {
+	last string
+	n    int
+}
+
+// title takes a record that names the session. One that comes before any turn waits for the first.
+func (s *claudeSession) title(rec *claudeRecord) error {
+	if s.newest == nil {
+		s.early = append(s.early, rec)
+		return nil
+	}
+	v := rec.v
+	of := titleRecords[text(v, "type")]
+	title := strings.TrimSpace(oneLine(text(v, of.member)))
+	session := text(v, "sessionId")
+	at, known := s.places[text(v, "leafUuid")]
+	before := s.titles[of.kind]
+	if before == nil {
+		before = &claudeTitle{}
+		s.titles[of.kind] = before
+	}
+	switch {
+	case session != "" && session != s.session:
+		s.r.skip(skipTitleOfOther)
+	case text(v, "type") == skipSummary && (!known || at.node == nil || at.node.agent != nil):
+		s.r.skip(skipSummary)
+	case title == "":
+		s.r.skip(skipEmptyMessage)
+	case title == before.last:
+		s.r.skip(skipRepeated)
+	default:
+		return s.titleTurn(rec, of.kind, title, before)
+	}
+	return nil
+}
+
+func (s *claudeSession) titleTurn(rec *claudeRecord, kind TitleKind, title string, before *claudeTitle) error {
+	d := dag.Draft{Role: dag.RoleSystem, Author: authorClaudeCode, Conversation: conversationID(sourceClaude, s.session)}
+	turnID(&d, sourceClaude, titleName(d.Conversation, kind, before.n), &rec.noted)
+	setAttr(&d, AttrTitle, title, &rec.noted)
+	if d.Attrs[AttrTitle] == "" {
+		s.r.skip(skipMalformed)
+		return nil
+	}
+	setAttr(&d, AttrTitleKind, string(kind), &rec.noted)
+	setAttr(&d, attrMeta, "true", &rec.noted)
+	s.setTime(rec, &d)
+	addParent(&d, s.newest.id, dag.Reply, &rec.noted)
+	before.last, before.n = strings.Clone(title), before.n+1
+	s.r.admit(s.batch, &d, s.session, rec.place, rec.noted)
+	return s.handFull()
+}
+
+// earlyTitles takes the titles that came before the first turn, once there is one.
+func (s *claudeSession) earlyTitles(now *dag.Time) error {
+	early := s.early
+	if s.early = nil; s.newest == nil {
+		summaries := 0
+		for _, rec := range early {
+			if text(rec.v, "type") == skipSummary {
+				summaries++
+			}
+		}
+		s.r.skipMany(skipSummary, summaries)
+		s.r.skipMany(skipTitleOfOther, len(early)-summaries)
+		return nil
+	}
+	for _, rec := range early {
+		if rec.now = now; now == nil {
+			rec.now = &s.newest.created
+		}
+		if err := s.title(rec); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Titles finds the title of a conversation in the attributes of its turns: the newest that was chosen, else the newest that a program made, else the one that came with the first turn.
+type Titles struct {
+	first  string
+	newest map[TitleKind]string
+	any    bool
+}
+
+// Add takes the attributes of the next turn.
+func (t *Titles) Add(attrs map[string]string) {
+	title := attrs[AttrTitle]
+	if kind := TitleKind(attrs[AttrTitleKind]); kind != "" && title != "" {
+		if t.newest == nil {
+			t.newest = map[TitleKind]string{}
+		}
+		t.newest[kind] = title
+	} else if !t.any {
+		t.first = title
+	}
+	t.any = true
+}
+
+// Title returns the title, "" if there is none.
+func (t *Titles) Title() string {
+	for _, kind := range TitleKinds {
+		if title := t.newest[kind]; title != "" {
+			return title
+		}
+	}
+	return t.first
+}

@@ -1,0 +1,292 @@
+package ingest
+
+import (
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/internal/canon"
+)
+
+// A session of Codex CLI can go on from another one that it names and does not repeat:
+//
+//	"history_base":{"thread_id":ID,"end_ordinal_exclusive":N,…}     a fork: what was said in ID before the ordinal N is before it
+//	"forked_from_id":ID                                             an older fork; without records of ID in it, what was said before the fork began
+//	"source":{"subagent":{"thread_spawn":{"parent_thread_id":ID}}}  a sub-agent, which a call in ID started
+//
+// The other session is read first, from what is imported or from where Codex CLI keeps it, so that its turns are there. The ordinals of a session go on from its own base;
+// newer versions write them on each line.
+
+// maxThreads bounds how many sessions are open at a time because one names the next.
+const maxThreads = 50
+
+// A codexThread is what other sessions need to know of one.
+type codexThread struct {
+	points  []codexPoint
+	first   int64                 // the ordinal of its first record
+	base    *codexThread          // the session that has the records before that; nil: none, or it is not there
+	origin  *dag.TurnID           // the turn before its first one, of another session
+	missing string                // the session that should have that turn, and is not there
+	spawned map[string]dag.TurnID // calls, by the session that each started
+}
+
+// A codexPoint says which turn was the newest from a record on.
+type codexPoint struct {
+	ordinal int64
+	at      dag.Time
+	turn    *dag.TurnID // nil: none
+}
+
+// before returns the newest turn before an ordinal. If it would be of a session that is not there, it names this one.
+func (th *codexThread) before(ordinal int64) (turn *dag.TurnID, missing string) {
+	for i := len(th.points) - 1; i >= 0; i-- {
+		if th.points[i].ordinal < ordinal {
+			return th.points[i].turn, ""
+		}
+	}
+	if th.base != nil && ordinal < th.first {
+		return th.base.before(ordinal)
+	}
+	return th.origin, th.missing
+}
+
+// until returns the newest turn up to a time, as before does.
+func (th *codexThread) until(t dag.Time) (turn *dag.TurnID, missing string) {
+	for i := len(th.points) - 1; i >= 0; i-- {
+		if th.points[i].at <= t {
+			return th.points[i].turn, ""
+		}
+	}
+	return th.origin, th.missing
+}
+
+// A codexLink names the session that another one goes on from.
+type codexLink struct {
+	thread string // "": none
+	end    int64  // the ordinal before which it goes on; negative: it goes on from what was said when it began
+	spawn  bool   // it is a sub-agent's
+}
+
+// codexLinkOf reads a session_meta. A fork's own base decides before the session that it was forked from, which may have gone on from the same base.
+func codexLinkOf(v *canon.Value, parent string) codexLink {
+	if base := object(v, "history_base"); base != nil {
+		return codexLink{thread: strings.Clone(text(base, "thread_id")), end: ordinalOf(base, "end_ordinal_exclusive")}
+	}
+	if parent != "" {
+		return codexLink{thread: strings.Clone(parent), end: -1, spawn: true}
+	}
+	return codexLink{thread: strings.Clone(text(v, "forked_from_id")), end: ordinalOf(v, "forked_from_ordinal_exclusive")}
+}
+
+// ordinalOf returns a member that is an ordinal, -1 if there is none.
+func ordinalOf(v *canon.Value, key string) int64 {
+	n, err := strconv.ParseInt(scalar(v, key), 10, 64)
+	if err != nil || n < 0 {
+		return -1
+	}
+	return n
+}
+
+// ordinal returns the ordinal of a record: its own, else the number of its line, counted from the base.
+func (s *codexSession) ordinal(rec jsonRecord) int64 {
+	if n := ordinalOf(rec.value, "ordinal"); n >= 0 {
+		return n
+	}
+	return s.firstOrdinal + int64(rec.line) - 1
+}
+
+// point records which turn is the newest after a record.
+func (s *codexSession) point(rec jsonRecord) {
+	if n := len(s.thread.points); n > 0 && s.thread.points[n-1].turn == s.newest || n == 0 && s.newest == nil {
+		return
+	}
+	s.thread.points = append(s.thread.points, codexPoint{s.ordinal(rec), s.now, s.newest})
+}
+
+// started notes which call started another session. Codex CLI says so in an event, or in the result of the call.
+func (s *codexSession) started(call, session string) {
+	made, known := s.calls[call]
+	if session = strings.ToLower(session); !known || session == "" {
+		return
+	}
+	if s.thread.spawned == nil {
+		s.thread.spawned = map[string]dag.TurnID{}
+	}
+	if _, known := s.thread.spawned[session]; !known {
+		s.thread.spawned[strings.Clone(session)] = made.turn
+	}
+}
+
+// startedIn reads an event that may say which call started a session.
+func (s *codexSession) startedIn(v *canon.Value) {
+	if item := object(v, "item"); item != nil {
+		s.started(text(item, "id"), text(item, "agent_thread_id"))
+		for _, id := range items(item, "receiver_thread_ids") {
+			s.started(text(item, "id"), id.Text)
+		}
+		return
+	}
+	switch text(v, "type") {
+	case "collab_agent_spawn_end":
+		s.started(text(v, "call_id"), text(v, "new_thread_id"))
+	case "sub_agent_activity":
+		if text(v, "kind") == "started" {
+			s.started(text(v, "event_id"), text(v, "agent_thread_id"))
+		}
+	}
+}
+
+// startedBy reads the result of a call of Codex CLI's own tool for sub-agents.
+func (s *codexSession) startedBy(call codexCall, id string, output *canon.Value) {
+	if call.tool != "spawn_agent" || output == nil || output.Kind != canon.String {
+		return
+	}
+	if v, _, err := parseLenient([]byte(output.Text)); err == nil {
+		s.started(id, text(v, "agent_id"))
+	}
+}
+
+// follow joins the first turn of the session's own to the session that it goes on from. Records that are older than the session are copies of that one.
+func (s *codexSession) follow(rec jsonRecord, d *dag.Draft, noted *counts) error {
+	if s.followed || s.link.thread == "" {
+		return nil
+	}
+	if at, err := dag.ReadTime(text(rec.value, "timestamp")); err == nil && at < s.began {
+		return nil
+	}
+	s.followed = true
+	copied := s.newest != nil
+	if copied && !s.link.spawn {
+		return nil
+	}
+	if err := s.r.hand(s.batch); err != nil { // a copy in it may be above what is read now
+		return err
+	}
+	s.batch, s.size = &Batch{Source: s.batch.Source, Repeats: true}, 0
+	th, err := s.r.codexThread(s.link.thread, s.batch.Source)
+	if err != nil {
+		return err
+	}
+	var from *dag.TurnID
+	missing, byTime := s.link.thread, false
+	if th != nil {
+		switch call, named := th.spawned[strings.ToLower(s.session)]; {
+		case s.link.spawn && named:
+			from, missing = &call, ""
+		case s.link.end >= 0:
+			from, missing = th.before(s.link.end)
+		default:
+			from, missing = th.until(s.began)
+			byTime = true
+		}
+	}
+	switch {
+	case copied && (from == nil || byTime):
+		return nil
+	case from == nil && missing != "":
+		s.thread.missing = missing
+		noted.add(noteParentMissing)
+		setAttr(d, attrMissingParent, missing, noted)
+		return nil
+	case from == nil: // nothing had been said
+		return nil
+	}
+	if byTime {
+		noted.add(noteParentByOrder)
+		setAttr(d, attrParentBy, parentByOrder, noted)
+	}
+	if s.link.spawn {
+		addParent(d, *from, dag.Spawn, noted)
+		return nil
+	}
+	s.newest, s.thread.origin = from, from
+	s.thread.base, s.thread.first = th, s.firstOrdinal
+	return nil
+}
+
+// codexThread returns a session that another one names, whose file is at a path. It reads the session unless that was done. It returns nil if the session is nowhere,
+// or is being read because it names the other one.
+func (r *reading) codexThread(id, from string) (*codexThread, error) {
+	key := strings.ToLower(id)
+	if th, known := r.threads[key]; known {
+		return th, nil
+	}
+	f := r.rollouts[key]
+	if f == nil {
+		var err error
+		if f, err = r.rolloutNear(id, from); err != nil {
+			return nil, err
+		}
+	}
+	if f == nil || r.taken[f.path] || r.following >= maxThreads {
+		return nil, nil
+	}
+	r.taken[f.path] = true
+	current, tolerant := r.current, r.tolerant
+	r.tolerant = f.packed
+	r.following++
+	err := r.readFile(f.path, Codex)
+	r.following--
+	r.current, r.tolerant = current, tolerant
+	return r.threads[key], err
+}
+
+// rolloutNear finds the file of a session that is not imported: in the folder of another file, or, if that is one of a day, in those of other days and among archived sessions.
+func (r *reading) rolloutNear(id, from string) (*file, error) {
+	if _, err := dag.ParseConversationID(strings.ToLower(id)); err != nil || r.files.members[from] != nil && !r.files.members[from].inFolder || r.opts.Format != "" && r.opts.Format != Codex {
+		return nil, nil
+	}
+	folder := filepath.Dir(from)
+	places := []string{folder}
+	if isNumber(filepath.Base(folder)) {
+		sessions := filepath.Dir(filepath.Dir(filepath.Dir(folder)))
+		places = append(places, filepath.Join(sessions, "*", "*", "*"), filepath.Join(filepath.Dir(sessions), "archived_sessions"))
+	} else if filepath.Base(folder) == "archived_sessions" {
+		places = append(places, filepath.Join(filepath.Dir(folder), "sessions", "*", "*", "*"))
+	}
+	for _, place := range places {
+		for _, ext := range [...]string{".jsonl", ".jsonl.zst"} {
+			paths, err := filepath.Glob(filepath.Join(place, "rollout-*"+id+ext))
+			if err != nil {
+				return nil, nil //nolint:nilerr // the name of a folder is a pattern
+			}
+			for _, path := range paths {
+				if f, err := r.rollout(path); f != nil || err != nil {
+					return f, err
+				}
+			}
+		}
+	}
+	return nil, nil
+}
+
+// rollout returns the file of a session at a path, nil if it is none.
+func (r *reading) rollout(path string) (*file, error) {
+	if !r.files.has(path) {
+		return nil, nil
+	}
+	head, err := r.files.headOf(path)
+	if err != nil {
+		return nil, nil //nolint:nilerr // such as a file that only others may read
+	}
+	f := &file{path: path}
+	if p := packingOf(head); p != nil {
+		if err := r.files.unpack(path, p); err != nil {
+			return nil, err
+		}
+		f.packed, r.files.members[path].inFolder = true, true
+	}
+	look, err := r.files.lookAt(path)
+	if err != nil {
+		return nil, nil //nolint:nilerr // damaged
+	}
+	if f.format, err = look.decide(path); err != nil || f.format != Codex {
+		return nil, nil //nolint:nilerr // of no one format
+	}
+	size, err := r.files.size(path)
+	r.expect(size)
+	return f, err
+}
+
+func isNumber(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }

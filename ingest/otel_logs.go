@@ -1,0 +1,90 @@
+package ingest
+
+import (
+	"slices"
+
+	"github.com/graphkernel/graphkernel/internal/canon"
+)
+
+// Messages can be log records of their own, one for each (the conventions up to 1.36): {"eventName":"gen_ai.user.message","traceId","spanId","body":{…}}. Those of one span are one call,
+// in the order of the file. They are gathered until the file ends, since an exporter writes them in several batches.
+
+// messageEvents are the names of events that are messages.
+var messageEvents = []string{"gen_ai.system.message", "gen_ai.user.message", "gen_ai.assistant.message", "gen_ai.tool.message", "gen_ai.choice"}
+
+// maxGathered bounds how many messages wait for the others of their call.
+const maxGathered = 20_000
+
+// otelLogs gathers the messages of calls.
+type otelLogs struct {
+	calls  []*otelLogged // in the order of their first messages
+	byName map[string]*otelLogged
+	n      int
+}
+
+type otelLogged struct {
+	span  canon.Value // as a span has its events
+	place string
+}
+
+// eventName returns the name of an event that is a log record.
+func eventName(v *canon.Value) string {
+	if name := text(v, "eventName"); name != "" {
+		return name
+	}
+	return otelText(otelAttributes(v), "event.name")
+}
+
+// event takes a log record if it is a message. It reports whether it is.
+func (o *otelReader) event(v *canon.Value, place string) bool {
+	name := eventName(v)
+	if v.Kind != canon.Object || !slices.Contains(messageEvents, name) {
+		return false
+	}
+	key := text(v, "traceId") + "/" + text(v, "spanId")
+	call := o.logs.byName[key]
+	if call == nil || key == "/" { // of no span: nothing says what it belongs to
+		time := stringValue(otelTimeText(v))
+		attributes := canon.Value{Kind: canon.Array, Items: []canon.Value{objectValue("key", stringValue("gen_ai.operation.name"), "value", objectValue("stringValue", stringValue("chat")))}}
+		if own := v.Get("attributes"); own != nil && own.Kind == canon.Array {
+			attributes.Items = append(slices.Clone(own.Items), attributes.Items...)
+		}
+		call = &otelLogged{objectValue("traceId", stringValue(text(v, "traceId")), "startTimeUnixNano", time, "endTimeUnixNano", time, "attributes", attributes, "events", canon.Value{Kind: canon.Array}), place}
+		if o.logs.byName == nil {
+			o.logs.byName = map[string]*otelLogged{}
+		}
+		o.logs.byName[key], o.logs.calls = call, append(o.logs.calls, call)
+	}
+	event := objectValue("name", stringValue(name))
+	for _, member := range [...]string{"attributes", "body"} {
+		if m := v.Get(member); m != nil {
+			event.Members = append(event.Members, canon.Member{Key: member, Value: *m})
+		}
+	}
+	events := call.span.Get("events")
+	events.Items = append(events.Items, event)
+	*call.span.Get("endTimeUnixNano") = stringValue(otelTimeText(v))
+	o.logs.n++
+	return true
+}
+
+// otelTimeText returns the time of a log record as it is written.
+func otelTimeText(v *canon.Value) string {
+	if t := scalar(v, "timeUnixNano"); t != "" && t != "0" {
+		return t
+	}
+	return scalar(v, "observedTimeUnixNano")
+}
+
+// handLogs reads the calls that were gathered.
+func (o *otelReader) handLogs() error {
+	calls := o.logs.calls
+	o.logs = otelLogs{}
+	for _, call := range calls {
+		o.record(&call.span, call.place)
+		if err := o.handFull(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
