@@ -59,13 +59,14 @@ func metrics(t *testing.T) (all map[string]metric, operations []string) {
 		t.Fatal(err)
 	}
 	registry := prometheus.NewRegistry()
-	_, err = server.New(t.Context(), server.Config{
+	srv, err := server.New(t.Context(), server.Config{
 		Kernel: k, Log: slog.New(slog.DiscardHandler), Clock: time.Now, Registry: registry, Version: "v",
 		MCP: func(func(*http.Request) (access.Identity, bool)) http.Handler { return http.NotFoundHandler() },
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
+	srv.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/livez", nil)) // an operation has series once it was asked
 	// Describe knows those that nothing was counted of yet, Gather knows the types.
 	all = map[string]metric{}
 	descriptions := make(chan *prometheus.Desc)
@@ -94,11 +95,9 @@ func metrics(t *testing.T) (all map[string]metric, operations []string) {
 			m := all[f.GetName()]
 			all[f.GetName()] = metric{histogram: true, labels: append(m.labels, "le")}
 		}
-		if f.GetName() == "graphkernel_http_requests_in_flight" { // one for each operation, from the start
-			for _, m := range f.GetMetric() {
-				operations = append(operations, m.GetLabel()[0].GetValue())
-			}
-		}
+	}
+	for _, m := range regexp.MustCompile(`"operationId":\s*"(\w+)"`).FindAllStringSubmatch(read(t, "../server/openapi.json"), -1) {
+		operations = append(operations, m[1])
 	}
 	if len(all) < 40 || len(operations) < 20 || !all["graphkernel_slice_turns"].histogram {
 		t.Fatalf("found %d metrics and the operations %v", len(all), operations)
