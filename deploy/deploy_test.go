@@ -66,7 +66,7 @@ func metrics(t *testing.T) (all map[string]metric, operations []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	srv.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/livez", nil)) // an operation has series once it was asked
+	srv.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/metrics", nil)) // an operation has series once it was asked
 	// Describe knows those that nothing was counted of yet, Gather knows the types.
 	all = map[string]metric{}
 	descriptions := make(chan *prometheus.Desc)
