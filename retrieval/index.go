@@ -66,6 +66,9 @@ func New(a analysis.Analyzer, dimensions int) *Index {
 	return x
 }
 
+// ReadAlone has the index read texts on one processor.
+func (x *Index) ReadAlone() { x.readers = x.readers[:1] }
+
 // Size estimates the bytes of the index.
 func (x *Index) Size() int { return x.size + x.graph.size + x.words.Unpacked() + x.dates.Unpacked() }
 

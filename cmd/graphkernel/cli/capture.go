@@ -119,6 +119,9 @@ func (st *Stores) takeIn(ctx context.Context) {
 		if err == nil {
 			done, err = TakeIn(ctx, spool, s, st.Screen(policy, s.Tenant, false), st.clock())
 		}
+		if err == nil && done.Turns > 0 {
+			_, err = s.FinishIndex(ctx, done.Turns, false, func(_, _ int64) {})
+		}
 		return err
 	})
 	if done.Turns > 0 {

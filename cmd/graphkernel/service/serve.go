@@ -14,6 +14,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -222,7 +223,7 @@ func serve(a *cli.App, ctx context.Context, r *reading) (err error) {
 	engine := kernel.Config{
 		Store: watched, Authority: authority, Clock: a.Clock, Observe: observers.kernel(log),
 		SkeletonBytes: settings.caches.graphs, CutBytes: settings.caches.cuts, TextBytes: settings.caches.texts,
-		Embedders: r.models.Embedders, Rerankers: r.models.Rerankers, ErasureSecret: a.Stores.ErasureSecret,
+		Embedders: r.models.Embedders, Rerankers: r.models.Rerankers, ErasureSecret: a.Stores.ErasureSecret, IndexTexts: kernel.TextsOfRequest,
 		Identity: id, History: a.Signing.History(id), Fleeting: a.Settings.Dev, Witnesses: asker, CheckpointEvery: settings.ledger.every,
 	}
 	settings.working.apply(&engine, a.Settings.StoreName())
@@ -276,6 +277,10 @@ func serve(a *cli.App, ctx context.Context, r *reading) (err error) {
 	remindOfKeys(a, ctx, r, k, tenant)
 	watchFiles(a, ctx, k, authority, log)
 	go sweepWorking(ctx, k, log)
+	var indexing sync.WaitGroup
+	indexing.Go(func() { keepIndex(ctx, k, backing, log) })
+	defer indexing.Wait()
+	defer cancel()
 	if spool, err := a.Settings.Spool(); err == nil { // without a home folder nothing is captured
 		go takeCaptured(ctx, spool, cli.SessionOf(k, tenant), a.Stores.Screen(settings.secrets, tenant, false), a.Clock, log)
 	}
