@@ -163,11 +163,10 @@ func (c *cache) hits(ctx context.Context, tenant dag.Tenant, head dag.Seq, p *re
 		})
 		return found, err
 	}
-	asked := *q
 	for { // an embedder may take long, so the index may change meanwhile
 		var bare string
 		if err := w.readReached(ctx, head, func(x *retrieval.Index, reached dag.Seq) {
-			*q = asked
+			head = reached // one request fills the index once
 			seen(reached)
 			bare = x.Bare(q)
 		}); err != nil {
@@ -178,10 +177,7 @@ func (c *cache) hits(ctx context.Context, tenant dag.Tenant, head dag.Seq, p *re
 		}
 		same := false
 		err = w.readReached(ctx, head, func(x *retrieval.Index, reached dag.Seq) {
-			vector := q.Vector
-			*q = asked
 			seen(reached)
-			q.Vector = vector
 			if same = x.Bare(q) == bare; same {
 				found = x.SearchWith(p, q, nil)
 			}
@@ -203,9 +199,10 @@ type tenantWords struct {
 	filling  turnstile // of one: inside it the store is read
 	held     *heldWords
 
-	graphOver int // see Config.GraphOver
-	texts     int // see Config.IndexTexts; 0: a request reads them all
-	spared    int // texts that the filling under way may still read; written inside filling
+	graphOver int  // see Config.GraphOver
+	texts     int  // see Config.IndexTexts; 0: a request reads them all
+	spared    int  // texts that the filling under way may still read; used inside filling
+	ended     bool // the last filling ended because it had read as many as it may; used inside filling
 	wanted    func(check bool)
 
 	mu     sync.RWMutex            // guards everything below, and is not held while the store is read
@@ -392,11 +389,12 @@ func (w *tenantWords) readReached(ctx context.Context, head dag.Seq, fn func(x *
 		}
 		w.mu.RUnlock()
 		if err := w.filling.pass(ctx, func() (err error) {
-			if w.texts > 0 && w.reached() > filled { // another request has just read its share
+			if w.ended && w.reached() > filled { // another request has just read as many texts as it may
 				enough = true
 				return nil
 			}
 			enough, err = w.fill(ctx, head)
+			w.ended = enough
 			return err
 		}); err != nil {
 			return err

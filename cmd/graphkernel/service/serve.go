@@ -11,7 +11,6 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -164,15 +163,9 @@ func (r *reading) tools(key string) mcp.Selection {
 	return selected
 }
 
-// collectAt is how far the heap may grow, in percent of what is in use, before it is
-// collected. A service holds little beside its caches and makes much garbage (a bundle
-// is as long as the text in it), so twice the usual memory between collections buys a
-// good part of the processor back. GOGC counts more.
-const collectAt = 200
-
 func serve(a *cli.App, ctx context.Context, r *reading) (err error) {
 	if a.Settings.Getenv("GOGC") == "" {
-		defer debug.SetGCPercent(debug.SetGCPercent(collectAt))
+		defer boundGarbage(ctx)()
 	}
 	settings, err := r.service()
 	if err != nil {
