@@ -354,13 +354,13 @@ func (w *tenantWords) Apply(e *history.Entry) error {
 	return nil
 }
 
-// read calls fn with an index that has every turn up to a head that was just read, and no text that was erased by then, whatever number is asked
-// about: an erasure has a number above the turn's. If a request must not read as many texts as that takes, ErrIndexing is wrapped.
-func (w *tenantWords) read(ctx context.Context, head dag.Seq, fn func(*retrieval.Index)) error {
+// read calls fn with an index that has every turn up to the number that is asked about, and no text that was erased up to a head that was just read: an
+// erasure has a number above the turn's. If a request must not read as many texts as that takes, ErrIndexing is wrapped.
+func (w *tenantWords) read(ctx context.Context, asOf, head dag.Seq, fn func(*retrieval.Index)) error {
 	var behind error
 	err := w.readReached(ctx, head, func(x *retrieval.Index, reached dag.Seq) {
-		if reached < head {
-			behind = fmt.Errorf("%w: it has numbers up to %d of %d", ErrIndexing, reached, head)
+		if reached < asOf {
+			behind = fmt.Errorf("%w: it has numbers up to %d of %d", ErrIndexing, reached, asOf)
 			return
 		}
 		fn(x)
@@ -368,8 +368,8 @@ func (w *tenantWords) read(ctx context.Context, head dag.Seq, fn func(*retrieval
 	return cmp.Or(err, behind)
 }
 
-// readReached is read, but where a request must not read all texts that are lacking, fn gets an index of the turns up to the number that it reaches. Otherwise
-// that is the head.
+// readReached is read for the present, but where a request must not read all texts that are lacking, fn gets an index of the turns up to the number that it
+// reaches. Otherwise that is the head.
 func (w *tenantWords) readReached(ctx context.Context, head dag.Seq, fn func(x *retrieval.Index, reached dag.Seq)) error {
 	for enough := false; ; {
 		if err := w.followed.Reach(ctx, head); err != nil {
