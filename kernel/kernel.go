@@ -48,7 +48,7 @@ type Config struct {
 	Rand      io.Reader        // draws salts and API keys; nil is the system's randomness
 
 	SkeletonBytes int // bound of the skeletons kept; 0 is 256 MiB
-	TextBytes     int // bound of the turns kept with their texts; 0 is 64 MiB
+	TextBytes     int // bound of the turns kept with their texts; 0 is 32 MiB
 	CutBytes      int // bound of the finished cuts kept, without text; 0 is 32 MiB
 	FactBytes     int // bound of the edges between entities kept; 0 is 64 MiB
 	WordBytes     int // bound of the indexes of words kept; 0 is 256 MiB, and the one that was asked last stays, whatever its size
@@ -206,8 +206,8 @@ type turnKey struct {
 
 // Sizes of the caches that hold small things of one size.
 const (
-	keptPlaces   = 1 << 16
-	keptRecorded = 1 << 14
+	keptPlaces   = 1 << 15
+	keptRecorded = 1 << 12
 )
 
 // Open returns a kernel over a store.
@@ -222,7 +222,7 @@ func Open(c Config) (*Kernel, error) {
 		c.SkeletonBytes = 256 << 20
 	}
 	if c.TextBytes == 0 {
-		c.TextBytes = 64 << 20
+		c.TextBytes = 32 << 20
 	}
 	if c.CutBytes == 0 {
 		c.CutBytes = 32 << 20

@@ -63,7 +63,11 @@ With --output json, standard output tells where it listens, once it does:
 		if err != nil {
 			return err
 		}
-		return serve(a, c.Context(), &reading{configuration: conf})
+		for {
+			if err := serve(a, c.Context(), &reading{configuration: conf}); !errors.Is(err, errWritable) {
+				return err
+			}
+		}
 	}
 	return c
 }
@@ -191,7 +195,7 @@ func serve(a *cli.App, ctx context.Context, r *reading) (err error) {
 		return err
 	}
 	defer removed(&err)
-	backing, err := a.Stores.OpenStore(ctx, cli.ToMake)
+	backing, unwritable, err := openServed(ctx, a.Stores)
 	if err != nil {
 		return err
 	}
@@ -205,6 +209,24 @@ func serve(a *cli.App, ctx context.Context, r *reading) (err error) {
 	log := slog.New(lines.handler(settings.level))
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	if unwritable != nil {
+		log.ErrorContext(ctx, "the store takes no writes: the service answers what only reads, and begins again when it does", "error", unwritable)
+		tick := time.NewTicker(lookForRoom)
+		defer tick.Stop()
+		again := false
+		room := make(chan struct{})
+		go func() {
+			defer close(room)
+			awaitRoom(ctx, a.Stores, tick.C, log, func() { again = true; cancel() })
+		}()
+		defer func() {
+			cancel()
+			<-room
+			if again && err == nil {
+				err = errWritable
+			}
+		}()
+	}
 	observers, stopTracing, err := NewObservers(ctx, settings, log)
 	if err != nil {
 		return err
