@@ -69,7 +69,7 @@ At its end, as JSON:
 				}
 				stop()
 				_, _ = s.FinishIndex(c.Context(), w.turns, false, func(_, _ int64) {}) // the next command goes on
-				if err != nil && !errors.Is(err, context.Canceled) { // it ends when it is told to
+				if err != nil && !errors.Is(err, context.Canceled) {                   // it ends when it is told to
 					return err
 				}
 				return a.IO.Print(map[string]int{"turns": w.turns, "transcripts": len(w.from)}, func(io.Writer) {})

@@ -5,9 +5,12 @@ import (
 	"sync"
 	"time"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/retrieval"
 	"github.com/graphkernel/graphkernel/retrieval/segments"
+	"github.com/graphkernel/graphkernel/server/view"
 )
 
 // indexEach is how long a command that admits turns goes on making the index of search for each of them, and indexLeast how long at least. It takes
@@ -31,10 +34,13 @@ func (s *Session) BesideIndex(ctx context.Context) (stop func()) {
 }
 
 // FinishIndex makes what a store lacks of the index of search after so many turns were admitted: for as long as they may take, or with wait until
-// there is all of it. It reports whether there is. What is left is made by the next command that admits, or by a service.
+// there is all of it. It reports whether there is. A service makes its own, and is only waited for. What is left is made by the next command that admits, or by a service.
 func (s *Session) FinishIndex(ctx context.Context, admitted int, wait bool, progress func(done, of int64)) (whole bool, err error) {
 	if s.Kernel == nil {
-		return true, nil
+		if wait {
+			err = s.awaitIndex(ctx)
+		}
+		return err == nil, err
 	}
 	bounded := ctx
 	if !wait {
@@ -52,4 +58,24 @@ func (s *Session) FinishIndex(ctx context.Context, admitted int, wait bool, prog
 // RemakeIndex makes the segments of the index of search that erasures dropped. What fails, or would take longer than a command may, is left to the next one.
 func (s *Session) RemakeIndex(ctx context.Context, erased int) {
 	_, _ = s.FinishIndex(ctx, erased*segments.Most, false, func(_, _ int64) {})
+}
+
+// lookAtIndex is how often a service is asked whether its index is whole.
+const lookAtIndex = 500 * time.Millisecond
+
+// awaitIndex waits until a search of a service looks at every turn.
+func (s *Session) awaitIndex(ctx context.Context) error {
+	tick := time.NewTicker(lookAtIndex)
+	defer tick.Stop()
+	for {
+		found, err := Do(ctx, s, view.SearchTurns, api.Search{Query: "index", Limit: 1, Policy: string(retrieval.FindPolicyID)})
+		if err != nil || found.NotIndexed == 0 {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-tick.C:
+		}
+	}
 }
