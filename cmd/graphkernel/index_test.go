@@ -3,10 +3,17 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/graphkernel/graphkernel/api"
@@ -119,7 +126,7 @@ func TestIndexMadeAhead(t *testing.T) {
 	whole("watch --once")
 }
 
-// TestIndexOfService imports into a service more turns than a request may read texts of: import --wait ends when a search looks at all of them.
+// TestIndexOfService imports into a service more turns than a request may read texts of. The first searches say that they did not look at all of them: import --wait asks again.
 func TestIndexOfService(t *testing.T) {
 	folder := t.TempDir()
 	s := startServe(t, folder, "--dev")
@@ -127,7 +134,27 @@ func TestIndexOfService(t *testing.T) {
 	const turns = kernel.TextsOfRequest + 400
 	spokenTurns(t, lines, 0, turns)
 	t.Setenv("GRAPHKERNEL_KEY", s.key)
-	graphkernel(t, folder, "--server", s.url, "import", "--wait", lines)
+	service, err := url.Parse(s.url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var searches atomic.Int32
+	behind := httputil.NewSingleHostReverseProxy(service)
+	behind.ModifyResponse = func(r *http.Response) error {
+		if r.Request.URL.Path != "/api/search" || searches.Add(1) > 2 {
+			return nil
+		}
+		const answer = `{"as_of":1,"policy":"find@1","hits":[],"not_indexed":5}`
+		r.Body, r.ContentLength = io.NopCloser(strings.NewReader(answer)), int64(len(answer))
+		r.Header.Set("Content-Length", strconv.Itoa(len(answer)))
+		return nil
+	}
+	front := httptest.NewServer(behind)
+	defer front.Close()
+	graphkernel(t, folder, "--server", front.URL, "import", "--wait", lines)
+	if n := searches.Load(); n < 3 {
+		t.Errorf("import --wait asked %d times", n)
+	}
 	var found api.Found
 	if err := json.Unmarshal(graphkernel(t, folder, "--server", s.url, "--output", "json", "search", fmt.Sprintf("word%d", turns-1)), &found); err != nil {
 		t.Fatal(err)
