@@ -14,7 +14,7 @@ import (
 const (
 	collectAt   = 200
 	leastAt     = 25
-	mostGarbage = 80 << 20
+	mostGarbage = 64 << 20
 	lookAtHeap  = time.Second
 )
 
