@@ -9,7 +9,6 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/retrieval"
-	"github.com/graphkernel/graphkernel/retrieval/segments"
 	"github.com/graphkernel/graphkernel/server/view"
 )
 
@@ -57,7 +56,7 @@ func (s *Session) FinishIndex(ctx context.Context, admitted int, wait bool, prog
 
 // RemakeIndex makes the segments of the index of search that erasures dropped. What fails, or would take longer than a command may, is left to the next one.
 func (s *Session) RemakeIndex(ctx context.Context, erased int) {
-	_, _ = s.FinishIndex(ctx, erased*segments.Most, false, func(_, _ int64) {})
+	_, _ = s.FinishIndex(ctx, erased*kernel.TextsOfRequest, false, func(_, _ int64) {})
 }
 
 // lookAtIndex is how often a service is asked whether its index is whole.
