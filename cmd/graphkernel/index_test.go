@@ -9,6 +9,7 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -124,6 +125,28 @@ func TestIndexMadeAhead(t *testing.T) {
 	spokenTurns(t, filepath.Join(watched, "more.jsonl"), turns+2*segments.Least, turns+4*segments.Least)
 	run("watch", "--once", watched)
 	whole("watch --once")
+
+	head := search().AsOf
+	var session strings.Builder
+	before := "null"
+	for n := range 2 * segments.Least {
+		id := fmt.Sprintf("%q", dag.ExternalTurnID("session", fmt.Sprint(n)))
+		fmt.Fprintf(&session, `{"type":"user","uuid":%s,"parentUuid":%s,"sessionId":"5e550000-0000-4000-8000-00000000000a","cwd":%q,"timestamp":"2026-01-02T03:04:05.000Z","message":{"role":"user","content":"word of step %d"}}`+"\n", id, before, folder, n)
+		before = id
+	}
+	transcript := filepath.Join(folder, "session.jsonl")
+	write(t, transcript, session.String())
+	hook := exec.Command("graphkernel", "--store", "sqlite:"+path, "hook", "claude-code")
+	hook.Env = gkEnv(folder)
+	hook.Stdin = strings.NewReader(fmt.Sprintf(`{"hook_event_name":"Stop","session_id":"5e550000-0000-4000-8000-00000000000a","transcript_path":%q,"cwd":%q}`, transcript, folder))
+	if out, err := hook.CombinedOutput(); err != nil {
+		t.Fatalf("the hook said %q, %v", out, err)
+	}
+	run("status")
+	if found := search(); found.AsOf != head+2*segments.Least {
+		t.Errorf("the session is not taken in: the head is %d", found.AsOf)
+	}
+	whole("a session that was taken in")
 }
 
 // TestIndexOfService imports into a service more turns than a request may read texts of. The first searches say that they did not look at all of them: import --wait asks again.
