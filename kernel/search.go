@@ -66,7 +66,7 @@ type FoundTurn struct {
 // Search finds turns by words, and changes no history. What it finds follows from the query, from the policy and from the
 // turns that are numbered up to AsOf, 0 for all, without the texts that were erased since. The first search of a tenant
 // reads the segments of the index that the store keeps, and the turns of which it keeps none; later ones read the turns that are new. What fills a segment
-// keeps it.
+// keeps it. With Config.IndexTexts a search reads no more texts than that, keeps nothing, and may end at an earlier number: see Found.NotIndexed.
 func (k Turns) Search(ctx context.Context, tenant dag.Tenant, r SearchRequest) (Found, error) {
 	switch {
 	case r.Limit < 1 || r.Limit > retrieval.LimitHits:
