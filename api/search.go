@@ -42,6 +42,7 @@ type Found struct {
 	Hits   []Hit  `json:"hits" doc:"The best first."`
 
 	Approximate bool   `json:"approximate,omitempty" doc:"A graph of vectors was walked, since there are many, and turns may have been missed. A search with as_of compares all."`
+	NotIndexed  uint64 `json:"not_indexed,omitempty" doc:"So many sequence numbers above as_of were not looked at, since their index is still being made. Asking again later finds what they have."`
 	Damaged     int    `json:"damaged,omitempty" doc:"Turns that were left out, since the store is damaged and does not have their texts as they were admitted. An index that is read from the store whole does not know of them until one is found."`
 	NotReranked string `json:"not_reranked,omitempty" doc:"Why the hits are in the order before the policy's cross-encoder, if it did not judge them."`
 }

@@ -72,6 +72,8 @@ type RecentConversation struct {
 type Folders struct {
 	Folders []Folder `json:"folders"`
 	Total   int      `json:"total" doc:"How many there are."`
+
+	NotIndexed uint64 `json:"not_indexed,omitempty" doc:"So many of the newest sequence numbers were not looked at, since their index is still being made."`
 }
 
 // A FolderQuery asks for the first folders of the list.

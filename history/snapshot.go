@@ -37,6 +37,7 @@ func (s *Snapshot) Check() error {
 type SnapshotPage struct {
 	Prefix, After string
 	Limit         int
+	Names         bool // the names alone: no snapshot has its value, and none is read
 }
 
 // Upper is above every name that begins with Prefix, and no name that does not is between the two.

@@ -67,7 +67,7 @@ func (k *engine) newCache(epoch uint64) (*cache, error) {
 	}
 	s := steadyStore{k.store, epoch}
 	texts := newTexts(s, k.turnstile, k.config.TextBytes)
-	tenants, err := newFollowers(s, newFactCache(s, k.config.FactBytes), texts, &k.config, k.observe)
+	tenants, err := newFollowers(s, newFactCache(s, k.config.FactBytes), texts, &k.config, k.observe, k.indexing.dropped)
 	if err != nil {
 		return nil, err
 	}

@@ -71,6 +71,7 @@ func (k Turns) Erase(ctx context.Context, tenant dag.Tenant, turn dag.TurnID, re
 	c.beliefTerms.purge()
 	c.atlases.forget(tenant, turn, err != nil)
 	k.changes.tell(tenant)
+	k.indexing.dropped(tenant, false)
 	if err != nil {
 		return ErasedTurn{}, err
 	}

@@ -24,32 +24,37 @@ type Folder struct {
 }
 
 // Folders lists the folders in which agents worked, the one in which something was said last first. Conversations without a folder, or whose first turn was erased, are not among them. It reads the index of
-// search, which it brings up to date.
-func (k Turns) Folders(ctx context.Context, tenant dag.Tenant) (list []Folder, err error) {
+// search, and returns how many of the newest numbers that does not have yet, as [Found].NotIndexed says it.
+func (k Turns) Folders(ctx context.Context, tenant dag.Tenant) (list []Folder, notIndexed dag.Seq, err error) {
 	ctx, observed := k.observe(ctx, "folders")
 	defer func() { observed(err) }()
-	return steady(k.engine, func(c *cache) ([]Folder, error) { return c.folders(ctx, tenant) })
+	list, err = steady(k.engine, func(c *cache) (list []Folder, err error) {
+		list, notIndexed, err = c.folders(ctx, tenant)
+		return list, err
+	})
+	return list, notIndexed, err
 }
 
-func (c *cache) folders(ctx context.Context, tenant dag.Tenant) ([]Folder, error) {
+func (c *cache) folders(ctx context.Context, tenant dag.Tenant) (list []Folder, notIndexed dag.Seq, err error) {
 	head, err := c.store.Head(ctx, tenant)
 	if err != nil || head == 0 {
-		return nil, err
+		return nil, 0, err
 	}
 	registered, err := c.policies.get(ctx, tenant, retrieval.PolicyID)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	p, err := retrieval.PolicyOf(registered)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	words, err := c.tenants.of(tenant).words.of(&p)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	of := map[[2]string][]retrieval.Conversation{}
-	err = words.read(ctx, head, func(x *retrieval.Index) {
+	err = words.readReached(ctx, head, func(x *retrieval.Index, reached dag.Seq) {
+		notIndexed = head - reached
 		x.EachConversation(func(c *retrieval.Conversation) {
 			path, _ := c.First.Value(ingest.AttrFolder)
 			digest := ""
@@ -63,9 +68,9 @@ func (c *cache) folders(ctx context.Context, tenant dag.Tenant) ([]Folder, error
 		})
 	})
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	list := make([]Folder, 0, len(of))
+	list = make([]Folder, 0, len(of))
 	for key, all := range of {
 		slices.SortFunc(all, func(a, b retrieval.Conversation) int {
 			return cmp.Or(cmp.Compare(b.LastAt, a.LastAt), bytes.Compare(a.ID[:], b.ID[:]))
@@ -76,5 +81,5 @@ func (c *cache) folders(ctx context.Context, tenant dag.Tenant) ([]Folder, error
 	slices.SortFunc(list, func(a, b Folder) int {
 		return cmp.Or(cmp.Compare(b.LastAt, a.LastAt), cmp.Compare(a.Path, b.Path), cmp.Compare(a.Digest, b.Digest))
 	})
-	return list, nil
+	return list, notIndexed, nil
 }

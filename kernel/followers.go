@@ -23,6 +23,7 @@ type followers struct {
 	texts     *texts
 	words     *heldWords
 	embedders embedders
+	wanted    func(tenant dag.Tenant, check bool) // called where a tenant's index lacks segments, or has one that cannot be used
 
 	mu   sync.Mutex
 	kept *lru.Cache[dag.Tenant, *followed] // under mu, so that there is one of each
@@ -36,7 +37,7 @@ type followed struct {
 	words *allWords
 }
 
-func newFollowers(s steadyStore, facts *factCache, texts *texts, config *Config, observe func(context.Context, string) (context.Context, func(error))) (*followers, error) {
+func newFollowers(s steadyStore, facts *factCache, texts *texts, config *Config, observe func(context.Context, string) (context.Context, func(error)), wanted func(dag.Tenant, bool)) (*followers, error) {
 	kept, err := lru.New[dag.Tenant, *followed](keptFollowed)
 	if err != nil {
 		return nil, fmt.Errorf("kernel: %w", err)
@@ -45,8 +46,8 @@ func newFollowers(s steadyStore, facts *factCache, texts *texts, config *Config,
 	if err != nil {
 		return nil, err
 	}
-	words.observe, words.graphOver = observe, config.GraphOver
-	return &followers{store: s, facts: facts, items: newItemCache(s), texts: texts, words: words, embedders: newEmbedders(config.Embedders), kept: kept}, nil
+	words.observe, words.graphOver, words.texts = observe, config.GraphOver, config.IndexTexts
+	return &followers{store: s, facts: facts, items: newItemCache(s), texts: texts, words: words, embedders: newEmbedders(config.Embedders), wanted: wanted, kept: kept}, nil
 }
 
 func (f *followers) of(tenant dag.Tenant) *followed {
@@ -59,7 +60,7 @@ func (f *followers) of(tenant dag.Tenant) *followed {
 		return f.store.Entries(ctx, tenant, history.Page{After: after, Limit: limit})
 	}
 	with := follow.New(source)
-	fresh := &followed{facts: f.facts.of(tenant, with), items: f.items.of(tenant, with), texts: f.texts.of(tenant, with), words: &allWords{store: f.store, tenant: tenant, source: source, held: f.words, embedders: f.embedders}}
+	fresh := &followed{facts: f.facts.of(tenant, with), items: f.items.of(tenant, with), texts: f.texts.of(tenant, with), words: &allWords{store: f.store, tenant: tenant, source: source, held: f.words, embedders: f.embedders, wanted: func(check bool) { f.wanted(tenant, check) }}}
 	f.kept.Add(tenant, fresh)
 	return fresh
 }

@@ -118,7 +118,7 @@ func (g *gatherer) gather(ctx context.Context) error {
 	if g.anchor != nil {
 		g.reference = g.anchor.Turn.CreatedAt
 	} else {
-		err = words.read(ctx, g.head, func(x *retrieval.Index) {
+		err = words.read(ctx, g.asOf, g.head, func(x *retrieval.Index) {
 			newest, _ := x.Newest(g.asOf)
 			g.reference = newest.CreatedAt
 		})
@@ -145,7 +145,7 @@ func (g *gatherer) boundFacts(ctx context.Context, words *tenantWords) error {
 	if g.bounds == (bounds{}) {
 		return nil
 	}
-	return words.read(ctx, g.head, func(x *retrieval.Index) {
+	return words.read(ctx, g.asOf, g.head, func(x *retrieval.Index) {
 		for id, r := range g.acts {
 			if r.Act.Fact.Turn == (dag.TurnID{}) {
 				continue
@@ -171,7 +171,7 @@ func (g *gatherer) fromTurns(ctx context.Context, words *tenantWords, search *re
 		}
 	}
 	var wrong error
-	err := words.read(ctx, g.head, func(x *retrieval.Index) {
+	err := words.read(ctx, g.asOf, g.head, func(x *retrieval.Index) {
 		if g.folders != "" {
 			held := ingest.HeldIn(g.folders.Unpack()...)
 			g.within = x.Conversations(func(l retrieval.Labels) bool { return held(l.Value) })

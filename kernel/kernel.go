@@ -46,7 +46,7 @@ type Config struct {
 	Rand      io.Reader        // draws salts and API keys; nil is the system's randomness
 
 	SkeletonBytes int // bound of the skeletons kept; 0 is 256 MiB
-	TextBytes     int // bound of the turns kept with their texts; 0 is 64 MiB
+	TextBytes     int // bound of the turns kept with their texts; 0 is 32 MiB
 	CutBytes      int // bound of the finished cuts kept, without text; 0 is 32 MiB
 	FactBytes     int // bound of the edges between entities kept; 0 is 64 MiB
 	WordBytes     int // bound of the indexes of words kept; 0 is 256 MiB, and the one that was asked last stays, whatever its size
@@ -58,6 +58,11 @@ type Config struct {
 	// GraphOver is how many vectors of a tenant every search compares with its query. If there are more, a search of the whole present that
 	// is not held within evidence walks a graph of them, which is made in the background, and says so. 0 is 100 000.
 	GraphOver int
+
+	// IndexTexts is how many texts one request reads at most for the index by which turns are found: TextsOfRequest, or another number. If more of them are lacking, a search answers as of the
+	// number that the index reaches, and says so; what needs the whole index, as a context does, is refused with ErrIndexing. Then MakeIndex or KeepIndex makes the index. 0 is no
+	// bound: a request reads all that it needs, and keeps what it makes. Indexes that no store keeps, and those of the analyzer none, have no bound.
+	IndexTexts int
 
 	// Rerankers are the cross-encoders that policies may name.
 	Rerankers []Reranker
@@ -184,6 +189,7 @@ type engine struct {
 	kept      atomic.Pointer[cache]
 	keyCache  *keys
 	changes   changes
+	indexing  indexing
 
 	identity    replaceable
 	checkpoints checkpoints
@@ -198,8 +204,8 @@ type turnKey struct {
 
 // Sizes of the caches that hold small things of one size.
 const (
-	keptPlaces   = 1 << 16
-	keptRecorded = 1 << 14
+	keptPlaces   = 1 << 15
+	keptRecorded = 1 << 12
 )
 
 // Open returns a kernel over a store.
@@ -214,7 +220,7 @@ func Open(c Config) (*Kernel, error) {
 		c.SkeletonBytes = 256 << 20
 	}
 	if c.TextBytes == 0 {
-		c.TextBytes = 64 << 20
+		c.TextBytes = 32 << 20
 	}
 	if c.CutBytes == 0 {
 		c.CutBytes = 32 << 20

@@ -48,6 +48,10 @@ type Found struct {
 	// Approximate says that a graph of vectors was walked, which may miss turns: see Config.GraphOver.
 	Approximate bool
 
+	// NotIndexed is how many numbers above AsOf the search did not look at, though they were asked for, since the index of their texts is still being made; see
+	// Config.IndexTexts. What was found is what a search as of AsOf finds.
+	NotIndexed dag.Seq
+
 	// Damaged counts the turns that were left out because the store does not have their texts as they were admitted. It is of all
 	// turns that were read for the index, and of the hits; 0 for an index that was opened from its segments, until a hit shows one.
 	Damaged int
@@ -62,7 +66,7 @@ type FoundTurn struct {
 // Search finds turns by words, and changes no history. What it finds follows from the query, from the policy and from the
 // turns that are numbered up to AsOf, 0 for all, without the texts that were erased since. The first search of a tenant
 // reads the segments of the index that the store keeps, and the turns of which it keeps none; later ones read the turns that are new. What fills a segment
-// keeps it.
+// keeps it. With Config.IndexTexts a search reads no more texts than that, keeps nothing, and may end at an earlier number: see Found.NotIndexed.
 func (k Turns) Search(ctx context.Context, tenant dag.Tenant, r SearchRequest) (Found, error) {
 	switch {
 	case r.Limit < 1 || r.Limit > retrieval.LimitHits:
@@ -116,6 +120,7 @@ func (c *cache) search(ctx context.Context, tenant dag.Tenant, r SearchRequest) 
 		var results retrieval.Results
 		results, err = c.hits(ctx, tenant, head, &params, &r.Query)
 		hits, f.Approximate = results.Hits, results.Approximate
+		f.AsOf, f.NotIndexed = r.AsOf, f.AsOf-r.AsOf // hits may go by an earlier view
 		if w, err := c.tenants.of(tenant).words.of(&params); err == nil {
 			f.Damaged = w.damagedUpTo(r.AsOf)
 		}
@@ -139,26 +144,40 @@ func (c *cache) search(ctx context.Context, tenant dag.Tenant, r SearchRequest) 
 	return f, err
 }
 
-// hits searches the index of a tenant's texts as of a head or later.
+// hits searches the index of a tenant's texts as of a head or later. If the index does not reach the query's number, and must not be filled by a request, the query
+// gets the number that it reaches.
 func (c *cache) hits(ctx context.Context, tenant dag.Tenant, head dag.Seq, p *retrieval.Policy, q *retrieval.Query) (found retrieval.Results, err error) {
 	w, err := c.tenants.of(tenant).words.of(p)
 	if err != nil {
 		return found, err
 	}
+	seen := func(reached dag.Seq) {
+		if q.AsOf > reached {
+			q.AsOf, q.Approximate = reached, false
+		}
+	}
 	if p.Dense.Embedder == retrieval.NoEmbedder {
-		err := w.read(ctx, head, func(x *retrieval.Index) { found = x.SearchWith(p, q, nil) })
+		err := w.readReached(ctx, head, func(x *retrieval.Index, reached dag.Seq) {
+			seen(reached)
+			found = x.SearchWith(p, q, nil)
+		})
 		return found, err
 	}
 	for { // an embedder may take long, so the index may change meanwhile
 		var bare string
-		if err := w.read(ctx, head, func(x *retrieval.Index) { bare = x.Bare(q) }); err != nil {
+		if err := w.readReached(ctx, head, func(x *retrieval.Index, reached dag.Seq) {
+			head = reached // one request fills the index once
+			seen(reached)
+			bare = x.Bare(q)
+		}); err != nil {
 			return found, err
 		}
 		if q.Vector, err = vectorOf(ctx, w.embedder, bare); err != nil {
 			return found, err
 		}
 		same := false
-		err = w.read(ctx, head, func(x *retrieval.Index) {
+		err = w.readReached(ctx, head, func(x *retrieval.Index, reached dag.Seq) {
+			seen(reached)
 			if same = x.Bare(q) == bare; same {
 				found = x.SearchWith(p, q, nil)
 			}
@@ -180,7 +199,11 @@ type tenantWords struct {
 	filling  turnstile // of one: inside it the store is read
 	held     *heldWords
 
-	graphOver int // see Config.GraphOver
+	graphOver int  // see Config.GraphOver
+	texts     int  // see Config.IndexTexts; 0: a request reads them all
+	spared    int  // texts that the filling under way may still read; used inside filling
+	ended     bool // the last filling ended because it had read as many as it may; used inside filling
+	wanted    func(check bool)
 
 	mu     sync.RWMutex            // guards everything below, and is not held while the store is read
 	index  *retrieval.Index        // of the turns up to filled
@@ -196,6 +219,7 @@ type tenantWords struct {
 type heldWords struct {
 	most      int
 	graphOver int // see Config.GraphOver
+	texts     int // see Config.IndexTexts
 	observe   func(context.Context, string) (context.Context, func(error))
 
 	mu    sync.Mutex
@@ -242,6 +266,7 @@ type allWords struct {
 	source    follow.Source
 	held      *heldWords
 	embedders embedders
+	wanted    func(check bool) // called where the store lacks a segment, or has one that cannot be used
 
 	mu   sync.Mutex
 	made []*tenantWords
@@ -262,11 +287,10 @@ func (a *allWords) of(p *retrieval.Policy) (*tenantWords, error) {
 			return w, nil
 		}
 	}
-	w := &tenantWords{
-		store: a.store, tenant: a.tenant, analyzer: analysis.Of(p.Analyzer), model: p.Dense.Embedder, embedder: embedder, filling: make(turnstile, 1), held: a.held,
-		graphOver: a.held.graphOver,
+	w := a.fresh(p, embedder)
+	if w.filledAhead() {
+		w.texts, w.wanted = a.held.texts, a.wanted
 	}
-	w.clear()
 	w.followed = follow.New(a.source).Add(w) // of its own, since it may come when the others are read already
 	if w.model == shipped {
 		a.made = slices.DeleteFunc(a.made, func(o *tenantWords) bool {
@@ -279,6 +303,16 @@ func (a *allWords) of(p *retrieval.Policy) (*tenantWords, error) {
 	}
 	a.made = append(a.made, w)
 	return w, nil
+}
+
+// fresh returns an empty projection.
+func (a *allWords) fresh(p *retrieval.Policy, embedder embed.Embedder) *tenantWords {
+	w := &tenantWords{
+		store: a.store, tenant: a.tenant, analyzer: analysis.Of(p.Analyzer), model: p.Dense.Embedder, embedder: embedder, filling: make(turnstile, 1), held: a.held,
+		graphOver: a.held.graphOver,
+	}
+	w.clear()
+	return w
 }
 
 func (w *tenantWords) clear() {
@@ -320,16 +354,31 @@ func (w *tenantWords) Apply(e *history.Entry) error {
 	return nil
 }
 
-// read calls fn with an index that has every turn up to a head that was just read, and no text that was erased by then, whatever number is asked
-// about: an erasure has a number above the turn's.
-func (w *tenantWords) read(ctx context.Context, head dag.Seq, fn func(*retrieval.Index)) error {
-	for {
+// read calls fn with an index that has every turn up to the number that is asked about, and no text that was erased up to a head that was just read: an
+// erasure has a number above the turn's. If a request must not read as many texts as that takes, ErrIndexing is wrapped.
+func (w *tenantWords) read(ctx context.Context, asOf, head dag.Seq, fn func(*retrieval.Index)) error {
+	var behind error
+	err := w.readReached(ctx, head, func(x *retrieval.Index, reached dag.Seq) {
+		if reached < asOf {
+			behind = fmt.Errorf("%w: it has numbers up to %d of %d", ErrIndexing, reached, asOf)
+			return
+		}
+		fn(x)
+	})
+	return cmp.Or(err, behind)
+}
+
+// readReached is read for the present, but where a request must not read all texts that are lacking, fn gets an index of the turns up to the number that it
+// reaches. Otherwise that is the head.
+func (w *tenantWords) readReached(ctx context.Context, head dag.Seq, fn func(x *retrieval.Index, reached dag.Seq)) error {
+	for enough := false; ; {
 		if err := w.followed.Reach(ctx, head); err != nil {
 			return err
 		}
 		w.mu.RLock()
-		if w.filled >= head {
-			fn(w.index)
+		filled := w.filled
+		if filled >= head || enough {
+			fn(w.index, min(filled, head))
 			size, links := w.index.Size(), w.index.WantsLinks()
 			w.mu.RUnlock()
 			w.held.used(w, size)
@@ -339,31 +388,53 @@ func (w *tenantWords) read(ctx context.Context, head dag.Seq, fn func(*retrieval
 			return nil
 		}
 		w.mu.RUnlock()
-		if err := w.filling.pass(ctx, func() error { return w.fill(ctx, head) }); err != nil {
+		if err := w.filling.pass(ctx, func() (err error) {
+			if w.ended && w.reached() > filled { // another request has just read as many texts as it may
+				enough = true
+				return nil
+			}
+			enough, err = w.fill(ctx, head)
+			w.ended = enough
+			return err
+		}); err != nil {
 			return err
 		}
 	}
 }
 
-// fill adds the turns that are new up to head.
-func (w *tenantWords) fill(ctx context.Context, head dag.Seq) (err error) {
+// reached returns the number up to which the index has every turn.
+func (w *tenantWords) reached() dag.Seq {
+	w.mu.RLock()
+	defer w.mu.RUnlock()
+	return w.filled
+}
+
+// fill adds the turns that are new up to head. It reports whether it ended before, since a request must not read more texts.
+func (w *tenantWords) fill(ctx context.Context, head dag.Seq) (enough bool, err error) {
 	w.mu.RLock()
 	into, filled := w.index, w.filled
 	w.mu.RUnlock()
-	if w.keeps() && filled == 0 {
-		err = w.open(ctx, into, head)
+	w.spared = w.texts
+	if w.keeps() && (filled == 0 || head-filled > segments.Least) {
+		err = w.open(ctx, into, filled, head)
 	}
 	if err == nil {
 		err = w.readTexts(ctx, into, head)
 	}
-	if errors.Is(err, errDropped) {
-		return nil // it is filled again
-	}
-	if err == nil && w.keeps() {
+	switch {
+	case errors.Is(err, errDropped):
+		return false, nil // it is filled again
+	case errors.Is(err, errSpared):
+		w.wanted(false)
+		return true, nil
+	case err == nil && w.texts == 0 && w.keeps():
 		w.keep(ctx, into)
 	}
-	return err
+	return false, err
 }
+
+// errSpared says that a request must not read more texts.
+var errSpared = errors.New("the request has read as many texts as it may")
 
 // readTexts adds the turns that are new up to a number, in batches.
 func (w *tenantWords) readTexts(ctx context.Context, into *retrieval.Index, upTo dag.Seq) error {
@@ -403,6 +474,12 @@ func (w *tenantWords) readTexts(ctx context.Context, into *retrieval.Index, upTo
 		if r.Seq > upTo {
 			return errEnough
 		}
+		if w.texts > 0 {
+			if w.spared == 0 {
+				return errSpared
+			}
+			w.spared--
+		}
 		after = r.Seq
 		t, err := segments.TurnOf(r)
 		if err != nil {
@@ -417,6 +494,9 @@ func (w *tenantWords) readTexts(ctx context.Context, into *retrieval.Index, upTo
 	}
 	for {
 		err := w.store.Scan(ctx, w.tenant, after, read)
+		if errors.Is(err, errSpared) {
+			return cmp.Or(add(after), w.leaveOut(ctx, into, damaged), err)
+		}
 		if err == nil || errors.Is(err, errEnough) {
 			break
 		}
@@ -427,10 +507,7 @@ func (w *tenantWords) readTexts(ctx context.Context, into *retrieval.Index, upTo
 		damaged = append(damaged, after)
 		w.unusable(ctx, fmt.Sprintf("the turn of number %d", after), "it is left out", err)
 	}
-	if err := add(upTo); err != nil || len(damaged) == 0 {
-		return err
-	}
-	return w.leaveOut(ctx, into, damaged)
+	return cmp.Or(add(upTo), w.leaveOut(ctx, into, damaged))
 }
 
 // mostDamaged bounds the turns that an index leaves out. A store in which more cannot be read answers with an error.
@@ -438,6 +515,9 @@ const mostDamaged = 10_000
 
 // leaveOut notes the numbers of turns that could not be read. Those of entries are among the numbers that were tried, and are none.
 func (w *tenantWords) leaveOut(ctx context.Context, into *retrieval.Index, damaged []dag.Seq) error {
+	if len(damaged) == 0 {
+		return nil
+	}
 	entries, err := w.store.Entries(ctx, w.tenant, history.Page{Stream: history.Known, At: damaged})
 	if err != nil {
 		return err

@@ -49,15 +49,21 @@ func (w *tenantWords) keeps() bool {
 	return !slices.ContainsFunc(w.series(), func(s segments.Series) bool { return !slices.Contains(kept, s) })
 }
 
-// open adds what the store keeps of the turns up to head, and reads the texts of those in between.
-func (w *tenantWords) open(ctx context.Context, into *retrieval.Index, head dag.Seq) error {
+// filledAhead reports whether the segments of the index are made before anybody asks for them.
+func (w *tenantWords) filledAhead() bool {
+	ahead := segments.Filled()
+	return !slices.ContainsFunc(w.series(), func(s segments.Series) bool { return !slices.Contains(ahead, s) })
+}
+
+// open adds what the store keeps of the turns up to head that the index does not have, and reads the texts of those in between.
+func (w *tenantWords) open(ctx context.Context, into *retrieval.Index, filled, head dag.Seq) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	pages := make(chan segmentsPage, 1) // so that one is read while another is added
 	var reading sync.WaitGroup
 	defer reading.Wait()
 	defer cancel()
-	reading.Go(func() { w.pages(ctx, pages) })
+	reading.Go(func() { w.pages(ctx, filled, pages) })
 	for page := range pages {
 		if page.err != nil {
 			return page.err
@@ -69,10 +75,10 @@ func (w *tenantWords) open(ctx context.Context, into *retrieval.Index, head dag.
 	return nil
 }
 
-// pages reads all segments.
-func (w *tenantWords) pages(ctx context.Context, into chan<- segmentsPage) {
+// pages reads the segments that begin at a number or above it.
+func (w *tenantWords) pages(ctx context.Context, after dag.Seq, into chan<- segmentsPage) {
 	defer close(into)
-	at := history.SnapshotPage{Prefix: w.words().Prefix(), Limit: segmentPage}
+	at := history.SnapshotPage{Prefix: w.words().Prefix(), After: segments.From(w.words(), after), Limit: segmentPage}
 	for {
 		list, err := w.store.Snapshots(ctx, w.tenant, at)
 		select {
@@ -153,6 +159,9 @@ const derived = "it is derived anew"
 
 // unusable records that a segment or a text cannot be used, and what follows.
 func (w *tenantWords) unusable(ctx context.Context, name, therefore string, err error) {
+	if w.wanted != nil && therefore == derived {
+		w.wanted(true)
+	}
 	_, observed := w.held.observe(ctx, "read segment")
 	observed(fmt.Errorf("%s of tenant %s: %w; %s", name, w.tenant, err, therefore))
 }
@@ -284,26 +293,8 @@ func (w *tenantWords) keepOne(ctx context.Context, into *retrieval.Index, r segm
 		}
 	}
 	if len(lacking) > 0 {
-		c := &erasures.Keeping{Known: w.followed.UpTo(), Still: w.store.still} // the number before the segment
-		for _, of := range lacking {
-			value, ok := w.segment(into, of, r)
-			if !ok {
-				return nil
-			}
-			if len(value) > history.MaxSnapshot {
-				for _, part := range r.Parts() {
-					if err := w.keepOne(ctx, into, part); err != nil {
-						return err
-					}
-				}
-				return nil
-			}
-			c.Snapshots = append(c.Snapshots, history.Snapshot{Name: r.Name(of), Value: value})
-			for _, part := range r.Parts() {
-				c.Snapshots = append(c.Snapshots, history.Snapshot{Name: part.Name(of)})
-			}
-		}
-		if err := w.store.Write(ctx, w.tenant, c); err != nil || !c.Kept {
+		kept, err := w.write(ctx, into, r, lacking, w.followed.UpTo()) // the number before the segment
+		if err != nil || !kept {
 			return err
 		}
 	}
@@ -313,6 +304,33 @@ func (w *tenantWords) keepOne(ctx context.Context, into *retrieval.Index, r segm
 		w.kept[r] = true
 	}
 	return nil
+}
+
+// write writes a segment in some series, and drops the smaller ones that it takes the place of. It reports whether they are kept: they are not if
+// a text was erased under a number above known, up to which the index has nothing of erased texts. Of a segment that is larger than a snapshot may be,
+// the smaller ones are written.
+func (w *tenantWords) write(ctx context.Context, into *retrieval.Index, r segments.Range, lacking []segments.Series, known dag.Seq) (kept bool, err error) {
+	c := &erasures.Keeping{Known: known, Still: w.store.still}
+	for _, of := range lacking {
+		value, ok := w.segment(into, of, r)
+		if !ok {
+			return false, nil
+		}
+		if len(value) > history.MaxSnapshot {
+			for _, part := range r.Parts() {
+				if _, err := w.write(ctx, into, part, lacking, known); err != nil {
+					return false, err
+				}
+			}
+			return false, nil
+		}
+		c.Snapshots = append(c.Snapshots, history.Snapshot{Name: r.Name(of), Value: value})
+		for _, part := range r.Parts() {
+			c.Snapshots = append(c.Snapshots, history.Snapshot{Name: part.Name(of)})
+		}
+	}
+	err = w.store.Write(ctx, w.tenant, c)
+	return err == nil && c.Kept, err
 }
 
 // segment returns the bytes of a segment of a series, unless the index was dropped.

@@ -163,7 +163,7 @@ func oneText(t *testing.T) (*slowStore, *tenantTexts, *cutting) {
 	s := &slowStore{Store: disk}
 	turn := appendText(t, s, "1")
 	steady := steadyStore{inner: s}
-	tenants, err := newFollowers(steady, newFactCache(steady, 1), newTexts(steady, make(turnstile, 1), 1<<20), &Config{WordBytes: 1 << 20}, unobserved)
+	tenants, err := newFollowers(steady, newFactCache(steady, 1), newTexts(steady, make(turnstile, 1), 1<<20), &Config{WordBytes: 1 << 20}, unobserved, func(dag.Tenant, bool) {})
 	if err != nil {
 		t.Fatal(err)
 	}

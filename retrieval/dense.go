@@ -62,7 +62,7 @@ func (x *Index) likeness(q *Query, weight dag.PPM, given *Likenesses) *likeness 
 	if x.vectors == nil || q.Vector == nil {
 		return l
 	}
-	l.of = slices.Repeat([]int64{math.MinInt64}, x.turns.n)
+	l.of, l.places = slices.Repeat([]int64{math.MinInt64}, x.turns.n), make([]int32, 0, x.turns.n)
 	x.vectors.Scan(q.Vector, q.AsOf, func(n int, score int64) {
 		l.places, l.of[n] = append(l.places, int32(n)), score
 		l.Least, l.Most = min(l.Least, score), max(l.Most, score)

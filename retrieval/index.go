@@ -66,6 +66,9 @@ func New(a analysis.Analyzer, dimensions int) *Index {
 	return x
 }
 
+// ReadAlone has the index read texts on one processor.
+func (x *Index) ReadAlone() { x.readers = x.readers[:1] }
+
 // Size estimates the bytes of the index.
 func (x *Index) Size() int { return x.size + x.graph.size + x.words.Unpacked() + x.dates.Unpacked() }
 
@@ -413,6 +416,7 @@ func (s *search) best(limit int, by func(*Hit) int64) []Hit {
 	}
 	at := 0
 	floor := int64(1)
+	var h Hit // one for all, since by may keep it from the stack
 	for _, n := range s.found() {
 		words := int64(0)
 		if at < len(s.words.Places) && s.words.Places[at] == n {
@@ -422,7 +426,7 @@ func (s *search) best(limit int, by func(*Hit) int64) []Hit {
 		if !s.lets(n) {
 			continue
 		}
-		h := s.hit(n, words, s.words.Most)
+		h = s.hit(n, words, s.words.Most)
 		score := by(&h)
 		if score < floor {
 			continue

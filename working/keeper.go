@@ -152,7 +152,11 @@ func (m *Memory) Snapshots(ctx context.Context, tenant dag.Tenant, p history.Sna
 	all := m.tenants[tenant]
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		if p.Holds(name) && len(list) < p.Limit {
-			list = append(list, history.Snapshot{Name: name, Value: slices.Clone(all[name])})
+			one := history.Snapshot{Name: name}
+			if !p.Names {
+				one.Value = slices.Clone(all[name])
+			}
+			list = append(list, one)
 		}
 	}
 	return list, nil

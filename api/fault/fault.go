@@ -225,6 +225,7 @@ var table = []row{
 	{is: access.ErrUnavailable, code: api.CodeKeys, retryAfter: 5, detail: "whose key it is cannot be found out now; try again"},
 	{is: kernel.ErrModel, code: api.CodeModel, retryAfter: 5, detail: "a model that the policy names does not answer, or not with what is expected of it; the log of the service says which, and why"},
 	{is: kernel.ErrWentBack, code: api.CodeStore, retryAfter: 60, detail: "the store holds less of this tenant than it did; its keeper has to look into it and to restart the service"},
+	{is: kernel.ErrIndexing, code: api.CodeStore, retryAfter: 2, detail: "the index of the texts is still being made, and what was asked needs all of it; ask again in some seconds"},
 	{is: store.ErrUncertain, code: api.CodeStore, retryAfter: 1, detail: "the store did not answer, and whether this was kept is not known; repeating it is safe, and the way to find out"},
 	{is: store.ErrUnwritable, code: api.CodeStore, retryAfter: 10, detail: "the store's disk is full or takes no writes; nothing was changed, and what only reads goes on"},
 	{is: store.ErrLost, code: api.CodeStore, retryAfter: 1, detail: "the store cannot be reached; nothing was changed"},

@@ -76,8 +76,13 @@ func startServe(t *testing.T, folder string, args ...string) *served {
 // startProgram starts a command that serves and says where.
 func startProgram(t *testing.T, folder string, args ...string) *served {
 	t.Helper()
-	s := &served{t: t, folder: folder, stderr: &safeBuffer{}, ended: make(chan struct{})}
-	s.process = exec.Command("graphkernel", append([]string{"--output", "json"}, args...)...)
+	return startCommand(t, folder, exec.Command("graphkernel", append([]string{"--output", "json"}, args...)...))
+}
+
+// startCommand starts a process that becomes such a command.
+func startCommand(t *testing.T, folder string, process *exec.Cmd) *served {
+	t.Helper()
+	s := &served{t: t, folder: folder, process: process, stderr: &safeBuffer{}, ended: make(chan struct{})}
 	s.process.Env = gkEnv(folder)
 	s.process.Stderr = s.stderr
 	out, err := s.process.StdoutPipe()

@@ -47,6 +47,12 @@ func Kept() []Series {
 	return list
 }
 
+// Filled returns the series whose segments are made before anybody asks for them: those of the policies that searches and contexts go by unless another one
+// is named.
+func Filled() []Series {
+	return []Series{{Analyzer: analysis.English.String()}, {Model: embed.StaticID}}
+}
+
 // retired are series that an earlier version kept. Nothing reads their segments any more, and an erasure drops them as it drops others.
 var retired = []Series{{Model: "minilm-static@1"}}
 
@@ -67,6 +73,9 @@ func (s Series) Prefix() string {
 func (r Range) Name(of Series) string {
 	return fmt.Sprintf("%s%014x-%014x", of.Prefix(), uint64(r.After), uint64(r.UpTo))
 }
+
+// From is below the names of the segments that begin at a number or above it, and above those of all others.
+func From(of Series, after dag.Seq) string { return fmt.Sprintf("%s%014x", of.Prefix(), uint64(after)) }
 
 // Parse reads a name, and reports whether it is one that Name returns of a series that is kept.
 func Parse(name string) (of Series, r Range, ok bool) {

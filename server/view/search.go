@@ -34,7 +34,7 @@ func search(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.Sea
 	if err != nil {
 		return w, err
 	}
-	w = api.Found{AsOf: uint64(found.AsOf), Policy: string(found.Policy), Hits: make([]api.Hit, len(found.Hits)), Approximate: found.Approximate, Damaged: found.Damaged}
+	w = api.Found{AsOf: uint64(found.AsOf), Policy: string(found.Policy), Hits: make([]api.Hit, len(found.Hits)), Approximate: found.Approximate, NotIndexed: uint64(found.NotIndexed), Damaged: found.Damaged}
 	for i := range found.Hits {
 		w.Hits[i] = hit(&found.Hits[i], in.Explain)
 	}

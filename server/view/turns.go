@@ -182,11 +182,11 @@ func listConversations(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant,
 }
 
 func listFolders(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.FolderQuery) (w api.Folders, err error) {
-	list, err := k.Turns().Folders(ctx, tenant)
+	list, behind, err := k.Turns().Folders(ctx, tenant)
 	if err != nil {
 		return w, err
 	}
-	w.Total, w.Folders = len(list), []api.Folder{}
+	w.Total, w.Folders, w.NotIndexed = len(list), []api.Folder{}, uint64(behind)
 	for _, f := range list[:min(len(list), cmp.Or(in.Limit, 1000))] {
 		folder := api.Folder{Folder: f.Path, Digest: f.Digest, Conversations: f.Conversations, LastAt: f.LastAt.String()}
 		for i := range f.Newest {

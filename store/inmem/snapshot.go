@@ -20,7 +20,11 @@ func (s *Store) Snapshots(ctx context.Context, name dag.Tenant, p history.Snapsh
 	all := s.disk.tenant(name).snapshots
 	for _, n := range slices.Sorted(maps.Keys(all)) {
 		if p.Holds(n) && len(list) < p.Limit {
-			list = append(list, history.Snapshot{Name: n, Value: bytes.Clone(all[n])})
+			one := history.Snapshot{Name: n}
+			if !p.Names {
+				one.Value = bytes.Clone(all[n])
+			}
+			list = append(list, one)
 		}
 	}
 	return list, nil

@@ -13,6 +13,8 @@ import (
 const (
 	querySnapshots = `SELECT name, value FROM snapshots WHERE tenant = $1 AND name > $2 AND name >= $3 AND name < $4 ORDER BY name LIMIT $5`
 
+	querySnapshotNames = `SELECT name, NULL::bytea FROM snapshots WHERE tenant = $1 AND name > $2 AND name >= $3 AND name < $4 ORDER BY name LIMIT $5`
+
 	querySnapshotsOf = `SELECT name, value FROM snapshots WHERE tenant = $1 AND name = ANY($2)`
 
 	queryDropSnapshot = `DELETE FROM snapshots WHERE tenant = $1 AND name = $2`
@@ -23,7 +25,11 @@ const (
 // Snapshots returns the snapshots of a page.
 func (s *Store) Snapshots(ctx context.Context, tenant dag.Tenant, p history.SnapshotPage) (list []history.Snapshot, err error) {
 	err = s.read(ctx, "snapshots", func(ctx context.Context, db *pgxpool.Conn) error {
-		rows, err := db.Query(ctx, querySnapshots, string(tenant), p.After, p.Prefix, p.Upper(), max(p.Limit, 0))
+		query := querySnapshots
+		if p.Names {
+			query = querySnapshotNames
+		}
+		rows, err := db.Query(ctx, query, string(tenant), p.After, p.Prefix, p.Upper(), max(p.Limit, 0))
 		if err != nil {
 			return err
 		}

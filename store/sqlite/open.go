@@ -25,7 +25,7 @@ import (
 // Options of a store. The zero value is what a program should use.
 type Options struct {
 	// Readers is the number of connections that read at once, each with up to
-	// 16 MiB of the file in memory. 0 means 4.
+	// 8 MiB of the file in memory. 0 means 4.
 	Readers int
 
 	// Busy is how long a write waits for a write of another process before it
@@ -202,7 +202,7 @@ func open(ctx context.Context, path string, o Options, isNew bool) (s *Store, er
 // openReaders opens the connections that read. mode is SQLite's, with further parameters
 // of a file's name after it, if any.
 func (s *Store) openReaders(ctx context.Context, o Options, mode string) error {
-	name, err := dataSource(s.path, o.Busy, "query_only(1)", "cache_size(-16384)")
+	name, err := dataSource(s.path, o.Busy, "query_only(1)", "cache_size(-8192)")
 	if err != nil {
 		return err
 	}

@@ -62,7 +62,8 @@ type queries struct {
 	records, recordsAt             *sql.Stmt
 	terms, termsLast, termsEntries *sql.Stmt
 	log, logHashes                 *sql.Stmt
-	cells, snapshots               *sql.Stmt
+	cells                          *sql.Stmt
+	snapshots, snapshotNames       *sql.Stmt
 }
 
 func prepareQueries(ctx context.Context, db *sql.DB) (q queries, err error) {
@@ -94,6 +95,7 @@ func prepareQueries(ctx context.Context, db *sql.DB) (q queries, err error) {
 		{&q.logHashes, queryLogHashes},
 		{&q.cells, queryCells},
 		{&q.snapshots, querySnapshots},
+		{&q.snapshotNames, querySnapshotNames},
 	} {
 		if *p.into, err = db.PrepareContext(ctx, p.text); err != nil {
 			return q, errors.Join(err, q.close())
@@ -106,7 +108,7 @@ func (q *queries) close() error {
 	var errs []error
 	for _, s := range []*sql.Stmt{q.tenant, q.tenants, q.head, q.turns, q.placed, q.scan, q.runs, q.numbered, q.segment, q.segments,
 		q.match, q.external, q.conversations, q.entries, q.entriesAt, q.records, q.recordsAt, q.terms, q.termsLast, q.termsEntries,
-		q.log, q.logHashes, q.cells, q.snapshots} {
+		q.log, q.logHashes, q.cells, q.snapshots, q.snapshotNames} {
 		if s != nil {
 			errs = append(errs, s.Close())
 		}

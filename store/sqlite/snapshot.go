@@ -13,6 +13,8 @@ import (
 const (
 	querySnapshots = `SELECT name, value FROM snapshots WHERE tenant = ? AND name > ? AND name >= ? AND name < ? ORDER BY name LIMIT ? + 0`
 
+	querySnapshotNames = `SELECT name, x'' FROM snapshots WHERE tenant = ? AND name > ? AND name >= ? AND name < ? ORDER BY name LIMIT ? + 0`
+
 	querySnapshot = `SELECT value FROM snapshots WHERE tenant = ? AND name = ?`
 
 	queryDropSnapshot = `UPDATE snapshots SET name = NULL, value = x'' WHERE tenant = ? AND name = ?`
@@ -23,14 +25,18 @@ const (
 // Snapshots returns the snapshots of a page.
 func (s *Store) Snapshots(ctx context.Context, tenant dag.Tenant, p history.SnapshotPage) (list []history.Snapshot, err error) {
 	err = s.read(ctx, "snapshots", tenant, func(n int64) error {
-		rows, err := s.queries.snapshots.QueryContext(ctx, n, p.After, p.Prefix, p.Upper(), max(p.Limit, 0))
+		query := s.queries.snapshots
+		if p.Names {
+			query = s.queries.snapshotNames
+		}
+		rows, err := query.QueryContext(ctx, n, p.After, p.Prefix, p.Upper(), max(p.Limit, 0))
 		if err != nil {
 			return err
 		}
 		var name string
 		var value sql.RawBytes
 		return each(rows, func() error {
-			list = append(list, history.Snapshot{Name: name, Value: bytes.Clone(value)})
+			list = append(list, history.Snapshot{Name: name, Value: valueOf(value)})
 			return nil
 		}, &name, &value)
 	})
@@ -38,6 +44,14 @@ func (s *Store) Snapshots(ctx context.Context, tenant dag.Tenant, p history.Snap
 		return nil, err
 	}
 	return list, nil
+}
+
+// valueOf returns a copy of a value that was read, nil if only the name was.
+func valueOf(b []byte) []byte {
+	if len(b) == 0 {
+		return nil
+	}
+	return bytes.Clone(b)
 }
 
 // snapshots answers what a change must know of snapshots.

@@ -950,6 +950,8 @@ class Folder(TypedDict):
 
 class Folders(TypedDict):
     folders: list[Folder]
+    not_indexed: NotRequired[int]
+    """So many of the newest sequence numbers were not looked at, since their index is still being made."""
     total: int
     """How many there are."""
 
@@ -962,6 +964,8 @@ class Found(TypedDict):
     """Turns that were left out, since the store is damaged and does not have their texts as they were admitted. An index that is read from the store whole does not know of them until one is found."""
     hits: list[Hit]
     """The best first."""
+    not_indexed: NotRequired[int]
+    """So many sequence numbers above as_of were not looked at, since their index is still being made. Asking again later finds what they have."""
     not_reranked: NotRequired[str]
     """Why the hits are in the order before the policy's cross-encoder, if it did not judge them."""
     policy: str

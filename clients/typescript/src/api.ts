@@ -942,6 +942,8 @@ export interface Folder {
 
 export interface Folders {
   folders: Folder[];
+  /** So many of the newest sequence numbers were not looked at, since their index is still being made. */
+  not_indexed?: number;
   /** How many there are. */
   total: number;
 }
@@ -954,6 +956,8 @@ export interface Found {
   damaged?: number;
   /** The best first. */
   hits: Hit[];
+  /** So many sequence numbers above as_of were not looked at, since their index is still being made. Asking again later finds what they have. */
+  not_indexed?: number;
   /** Why the hits are in the order before the policy's cross-encoder, if it did not judge them. */
   not_reranked?: string;
   policy: string;

@@ -74,7 +74,7 @@ func (k *keeping) look(ctx context.Context) error {
 	if err == nil {
 		k.head, k.done = head, len(asked) == len(k.policies)
 	}
-	if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, store.ErrBusy) { // nothing can be prepared here, or not now
+	if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, store.ErrBusy) || errors.Is(err, kernel.ErrIndexing) { // nothing can be prepared here, or not now
 		return nil
 	}
 	return err

@@ -51,7 +51,8 @@ GRAPHKERNEL_RESIDENT=off keeps hooks from starting it.`,
 				return err
 			}
 			log := slog.New(slog.NewTextHandler(a.IO.Stderr, nil))
-			err = a.Stores.WithReadyKernel(c.Context(), ring, func(s *cli.Session) error {
+			err = a.Stores.ForRequests().WithReadyKernel(c.Context(), ring, func(s *cli.Session) error {
+				defer s.BesideIndex(c.Context())()
 				at, err := Attend(a, s, spool, a.Stores.Screen(secretsPolicy, s.Tenant, false), log, false)
 				if err != nil {
 					return err

@@ -36,7 +36,7 @@ func tell(ctx context.Context, a *cli.App, spool *capture.Spool, e *capture.Even
 	a.IO.Quiet = true // some agents show what a hook says beside its answer
 	ring, err := a.Signing.RingToSign()
 	if err == nil {
-		err = a.Stores.Waiting(a.HookWait).WithReadyKernel(ctx, ring, func(s *cli.Session) error {
+		err = a.Stores.ForRequests().Waiting(a.HookWait).WithReadyKernel(ctx, ring, func(s *cli.Session) error {
 			t := teller{session: s, spool: spool} // the store waits for others no longer than a hook may
 			given, err := t.give(ctx, e, id)
 			if err != nil || given == nil {
@@ -101,7 +101,9 @@ func (t *teller) listFolders(ctx context.Context) (*api.Folders, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.folders.at, t.folders.list = head, &list
+	if list.NotIndexed == 0 {
+		t.folders.at, t.folders.list = head, &list
+	}
 	return &list, nil
 }
 

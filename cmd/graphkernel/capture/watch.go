@@ -62,11 +62,14 @@ At its end, as JSON:
 					report, err := s.Turns.Import(ctx, []string{path}, opts)
 					return report.Admitted, errors.Join(err, left.Learn(ctx))
 				}}
+				stop := s.BesideIndex(c.Context())
 				err := w.look(c.Context())
 				if !once && err == nil {
 					err = w.run(c.Context(), tick.C)
 				}
-				if err != nil && !errors.Is(err, context.Canceled) { // it ends when it is told to
+				stop()
+				_, _ = s.FinishIndex(c.Context(), w.turns, false, func(_, _ int64) {}) // the next command goes on
+				if err != nil && !errors.Is(err, context.Canceled) {                   // it ends when it is told to
 					return err
 				}
 				return a.IO.Print(map[string]int{"turns": w.turns, "transcripts": len(w.from)}, func(io.Writer) {})

@@ -189,6 +189,9 @@ func (st *Stores) takeIn(ctx context.Context) {
 		if err == nil {
 			done, err = TakeIn(ctx, spool, s, st.Screen(policy, s.Tenant, false), st.clock())
 		}
+		if done.Turns > 0 {
+			_, _ = s.FinishIndex(ctx, done.Turns, false, func(_, _ int64) {}) // the next one goes on
+		}
 		return err
 	})
 	if done.Turns > 0 {

@@ -34,9 +34,9 @@ type Session struct {
 	Beliefs  Beliefs
 	Ledger   Ledger
 
-	Kernel  *kernel.Kernel // nil of a service
+	Kernel  *kernel.Kernel                                                   // nil of a service
 	ready   func(context.Context, dag.Tenant) (ready.Folder, dag.Seq, error) // nil of a service, and of a store without a file
-	service *client.Client // nil of a kernel
+	service *client.Client                                                   // nil of a kernel
 	head    func(context.Context) (dag.Seq, error)
 }
 

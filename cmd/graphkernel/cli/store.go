@@ -28,6 +28,7 @@ type Stores struct {
 	clock    func() time.Time
 	rand     io.Reader
 	busy     time.Duration // how long a write waits for another process; 0: as long as the store does by itself
+	texts    int           // that a request reads at most for the index of search; 0: all
 }
 
 // Waiting returns the same stores for a caller who waits for the writes of other processes for this time at most.
@@ -42,6 +43,13 @@ func (st *Stores) For(settings *Settings) *Stores {
 	other := *st
 	other.settings = settings
 	other.signing = &Signing{io: st.io, settings: settings, clock: st.clock}
+	return &other
+}
+
+// ForRequests returns the same stores, whose kernels read no more texts for the index of search than a request may, see kernel.Config.IndexTexts.
+func (st *Stores) ForRequests() *Stores {
+	other := *st
+	other.texts = kernel.TextsOfRequest
 	return &other
 }
 
@@ -131,7 +139,7 @@ func (st *Stores) WithStore(ctx context.Context, ring token.Keyring, why purpose
 	}
 	config := kernel.Config{
 		Store: s, Authority: token.NewAuthority(ring), Clock: st.clock, Rand: st.rand, Identity: id, History: st.signing.History(id), Fleeting: st.settings.Dev,
-		Embedders: models.Embedders, Rerankers: models.Rerankers, ErasureSecret: st.ErasureSecret,
+		Embedders: models.Embedders, Rerankers: models.Rerankers, ErasureSecret: st.ErasureSecret, IndexTexts: st.texts,
 	}
 	NewAdmitted(admitted, func(_ context.Context, in Kept) {
 		st.io.Warn("graphkernel: secrets are kept in %s (%s), the first in %s; --secrets and GRAPHKERNEL_SECRETS do not change what is brought or asked (%s=refuse refuses it)", in.What, in.Counts(), in.First, AdmittedVariable)

@@ -73,7 +73,7 @@ var Settings = [...]setting{
 	{"shutdown_grace", "30s", "how long requests at work may take to finish after that"},
 	{"cache.graph_bytes", "268435456", "bytes of skeletons of conversations kept in memory, some 135 for each turn"},
 	{"cache.cut_bytes", "33554432", "bytes of finished cuts kept, without text"},
-	{"cache.text_bytes", "67108864", "bytes of turns kept with their texts"},
+	{"cache.text_bytes", "33554432", "bytes of turns kept with their texts"},
 	{"working.keep", "auto", "where working memory is: process, store, or auto, which is the store if that is PostgreSQL and several processes may serve it"},
 	{"working.messages", "50", "messages of a session; older ones drop out"},
 	{"working.session_bytes", "262144", "bytes of a session; older messages drop out"},

@@ -122,7 +122,11 @@ func serveMCP(a *cli.App, ctx context.Context, name, tools, speaksFor string) er
 	if err != nil {
 		return err
 	}
-	return a.Stores.WithStore(ctx, ring, cli.ToMake, func(s *cli.Session) error {
+	return a.Stores.ForRequests().WithStore(ctx, ring, cli.ToMake, func(s *cli.Session) error {
+		ctx, cancel := context.WithCancel(ctx)
+		indexed := s.BesideIndex(ctx)
+		defer indexed()
+		defer cancel()
 		version, _ := cli.BuildVersion()
 		server := mcp.New(s.Kernel, mcp.Options{Log: slog.New(slog.NewTextHandler(a.IO.Stderr, nil)), Version: version, Tools: selected})
 		who := access.Identity{Tenant: s.Tenant, Role: role, Subject: access.Stdio, Admits: speaks}

@@ -11,9 +11,9 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"runtime/debug"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -63,7 +63,11 @@ With --output json, standard output tells where it listens, once it does:
 		if err != nil {
 			return err
 		}
-		return serve(a, c.Context(), &reading{configuration: conf})
+		for {
+			if err := serve(a, c.Context(), &reading{configuration: conf}); !errors.Is(err, errWritable) {
+				return err
+			}
+		}
 	}
 	return c
 }
@@ -163,15 +167,9 @@ func (r *reading) tools(key string) mcp.Selection {
 	return selected
 }
 
-// collectAt is how far the heap may grow, in percent of what is in use, before it is
-// collected. A service holds little beside its caches and makes much garbage (a bundle
-// is as long as the text in it), so twice the usual memory between collections buys a
-// good part of the processor back. GOGC counts more.
-const collectAt = 200
-
 func serve(a *cli.App, ctx context.Context, r *reading) (err error) {
 	if a.Settings.Getenv("GOGC") == "" {
-		defer debug.SetGCPercent(debug.SetGCPercent(collectAt))
+		defer boundGarbage(ctx)()
 	}
 	settings, err := r.service()
 	if err != nil {
@@ -197,7 +195,7 @@ func serve(a *cli.App, ctx context.Context, r *reading) (err error) {
 		return err
 	}
 	defer removed(&err)
-	backing, err := a.Stores.OpenStore(ctx, cli.ToMake)
+	backing, unwritable, err := openServed(ctx, a.Stores)
 	if err != nil {
 		return err
 	}
@@ -211,6 +209,24 @@ func serve(a *cli.App, ctx context.Context, r *reading) (err error) {
 	log := slog.New(lines.handler(settings.level))
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	if unwritable != nil {
+		log.ErrorContext(ctx, "the store takes no writes: the service answers what only reads, and begins again when it does", "error", unwritable)
+		tick := time.NewTicker(lookForRoom)
+		defer tick.Stop()
+		again := false
+		room := make(chan struct{})
+		go func() {
+			defer close(room)
+			awaitRoom(ctx, a.Stores, tick.C, log, func() { again = true; cancel() })
+		}()
+		defer func() {
+			cancel()
+			<-room
+			if again && err == nil {
+				err = errWritable
+			}
+		}()
+	}
 	observers, stopTracing, err := NewObservers(ctx, settings, log)
 	if err != nil {
 		return err
@@ -222,7 +238,7 @@ func serve(a *cli.App, ctx context.Context, r *reading) (err error) {
 	engine := kernel.Config{
 		Store: watched, Authority: authority, Clock: a.Clock, Observe: observers.kernel(log),
 		SkeletonBytes: settings.caches.graphs, CutBytes: settings.caches.cuts, TextBytes: settings.caches.texts,
-		Embedders: r.models.Embedders, Rerankers: r.models.Rerankers, ErasureSecret: a.Stores.ErasureSecret,
+		Embedders: r.models.Embedders, Rerankers: r.models.Rerankers, ErasureSecret: a.Stores.ErasureSecret, IndexTexts: kernel.TextsOfRequest,
 		Identity: id, History: a.Signing.History(id), Fleeting: a.Settings.Dev, Witnesses: asker, CheckpointEvery: settings.ledger.every,
 	}
 	settings.working.apply(&engine, a.Settings.StoreName())
@@ -276,6 +292,10 @@ func serve(a *cli.App, ctx context.Context, r *reading) (err error) {
 	remindOfKeys(a, ctx, r, k, tenant)
 	watchFiles(a, ctx, k, authority, log)
 	go sweepWorking(ctx, k, log)
+	var indexing sync.WaitGroup
+	indexing.Go(func() { keepIndex(ctx, k, backing, log) })
+	defer indexing.Wait()
+	defer cancel()
 	if spool, err := a.Settings.Spool(); err == nil { // without a home folder nothing is captured
 		attend(a, ctx, cli.SessionOf(k, tenant).ReadyOver(backing), spool, a.Stores.Screen(settings.secrets, tenant, false), log)
 	}

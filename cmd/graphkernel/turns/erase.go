@@ -172,6 +172,7 @@ func erase(a *cli.App, c *cobra.Command, turn string, f *eraseFlags) error {
 		if e.Unguarded != "" && !already {
 			result["unguarded"] = e.Unguarded
 		}
+		defer s.RemakeIndex(c.Context(), 1)
 		return a.IO.Print(result, func(w io.Writer) {
 			switch {
 			case e.Seq == 0:

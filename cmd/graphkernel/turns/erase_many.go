@@ -76,6 +76,7 @@ func eraseMany(a *cli.App, c *cobra.Command, f *eraseFlags) error {
 				return err
 			}
 		}
+		defer s.RemakeIndex(c.Context(), len(turns))
 		return f.erase(a, c.Context(), s, turns, already)
 	})
 }

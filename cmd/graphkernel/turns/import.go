@@ -34,6 +34,8 @@ type importing struct {
 	verbose bool
 	skip    []string
 	folders bool
+	wait    bool
+	noIndex bool
 }
 
 func importCommand(a *cli.App) *cobra.Command {
@@ -90,6 +92,9 @@ facts are learned from the turns that were admitted, as knowledge extract does i
 	c.Flags().BoolVar(&im.dry, "dry-run", false, "store nothing, and say what would be admitted")
 	c.Flags().BoolVarP(&im.verbose, "verbose", "v", false, "name each file and line that is left out, on standard error")
 	c.Flags().StringArrayVar(&im.skip, "skip", nil, "leave out the conversation with this id, session or title; may be given again")
+	c.Flags().BoolVar(&im.wait, "wait", false, "end when the index of search is made of every turn of the store, however long that takes")
+	c.Flags().BoolVar(&im.noIndex, "no-index", false, "leave the index of search to the next import, capture or service")
+	c.MarkFlagsMutuallyExclusive("wait", "no-index")
 	c.Flags().BoolVar(&im.folders, "all-folders", false, "take sessions of folders that capture leaves out, too")
 	cli.NoFiles(c, "skip")
 	a.Settings.RegisterSecrets(c)
@@ -248,8 +253,13 @@ func importPaths(a *cli.App, c *cobra.Command, paths []string, im *importing) er
 		opts.Secrets = a.Stores.Screen(policy, s.Tenant, false)
 		bar := a.IO.Progress("importing")
 		opts.Progress = bar.Update
+		indexed := func() {}
+		if !im.noIndex {
+			indexed = s.BesideIndex(c.Context())
+		}
 		report, err := s.Turns.Import(c.Context(), paths, opts)
 		bar.Stop()
+		indexed()
 		if err == nil {
 			err = left.Learn(c.Context())
 		}
@@ -266,8 +276,25 @@ func importPaths(a *cli.App, c *cobra.Command, paths []string, im *importing) er
 		if err != nil {
 			return importFailed(a, &report, result, err)
 		}
-		return im.finish(a, &report, result, left, policy)
+		return cmp.Or(im.finish(a, &report, result, left, policy), im.index(a, c, s, report.Admitted))
 	})
+}
+
+// index makes what the store lacks of the index of search.
+func (im *importing) index(a *cli.App, c *cobra.Command, s *cli.Session, admitted int) error {
+	if im.noIndex {
+		return nil
+	}
+	bar := a.IO.Counting("making the index of search")
+	whole, err := s.FinishIndex(c.Context(), admitted, im.wait, bar.Update)
+	bar.Stop()
+	switch {
+	case err != nil && im.wait:
+		return err
+	case err != nil, !whole:
+		a.IO.Note("the index of search is not complete; the next import, capture or service goes on, and import --wait waits for it")
+	}
+	return nil
 }
 
 // finish prints what became of an import that came to its end. That is an error if a document was not whole.

@@ -26,7 +26,7 @@ type searchFlags struct {
 	within                     string
 	project                    string
 	attributes                 []string
-	enrich, explain            bool
+	enrich, explain, wait      bool
 }
 
 func searchCommand(a *cli.App) *cobra.Command {
@@ -72,6 +72,7 @@ A hit is no evidence: cut a slice around it for that.`,
 	flags.StringVar(&f.Policy, "policy", string(retrieval.FindPolicyID), "find turns under this policy; recall@1 goes by words alone, as agents are answered")
 	cli.WithinFlag(c, &f.within)
 	flags.BoolVar(&f.enrich, "enrich", false, "add the facts around what each hit speaks of, and rank by both; at most 200 hits")
+	flags.BoolVar(&f.wait, "wait", false, "read all texts whose index is not made yet, however long that takes; a service reads as many as it does for every search")
 	flags.BoolVar(&f.explain, "explain", false, "say what each score is made of")
 	_ = c.RegisterFlagCompletionFunc("role", cobra.FixedCompletions(turnRoles, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
 	cli.NoFiles(c, "limit", "conversation", "author", "attribute", "since", "until", "as-of", "policy")
@@ -138,7 +139,11 @@ func search(a *cli.App, c *cobra.Command, f *searchFlags) error {
 		return err
 	}
 	f.Within, f.Explain = within, true // for ByMeaning
-	return a.Stores.WithReadKernel(c.Context(), keys, func(s *cli.Session) error {
+	stores := a.Stores
+	if !f.wait {
+		stores = stores.ForRequests()
+	}
+	return stores.WithReadKernel(c.Context(), keys, func(s *cli.Session) error {
 		if f.conversation != "" {
 			id, _, _, err := conversationOf(a, c, s, f.conversation)
 			if err != nil {
@@ -235,6 +240,9 @@ func printHits(w io.Writer, found *api.Found, f *searchFlags, byMeaning bool) {
 func printNotes(w io.Writer, found *api.Found) {
 	if found.Approximate {
 		fmt.Fprintln(w, "approximate: a graph of vectors was walked, which may miss turns; --as-of compares all")
+	}
+	if found.NotIndexed > 0 {
+		fmt.Fprintf(w, "not looked at: %s after number %d, whose index is not made yet; --wait reads them, and graphkernel import --wait makes it\n", cli.Count(found.NotIndexed, "number"), found.AsOf)
 	}
 	if found.Damaged > 0 {
 		fmt.Fprintf(w, "left out as damaged: %d; graphkernel fsck names them\n", found.Damaged)
