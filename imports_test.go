@@ -125,7 +125,7 @@ var mayImport = map[string][]string{
 		"knowledge", "normalize",
 	},
 	"cmd/graphkernel-hook":    {"capture/hook"},
-	"cmd/graphkernel/capture": {"api", "capture", "capture/hook", "capture/resident", "ingest/secrets", "kernel", "store", "client", "cmd/graphkernel/cli", "dag", "guard", "ingest", "policy", "render", "server/view", "slice/contexts", "slice/issued", "token", "github.com/rogpeppe/go-internal", "github.com/spf13/cobra"},
+	"cmd/graphkernel/capture": {"api", "capture", "capture/hook", "capture/resident", "internal/ready", "ingest/secrets", "kernel", "store", "client", "cmd/graphkernel/cli", "dag", "guard", "ingest", "policy", "render", "server/view", "slice/contexts", "slice/issued", "token", "github.com/rogpeppe/go-internal", "github.com/spf13/cobra"},
 	"cmd/graphkernel/cli": {
 		"access", "belief", "capture", "ingest/secrets", "internal/userdir", "slice/contexts",
 		"retrieval", "retrieval/embed", "retrieval/embed/remote", "retrieval/crossencoder", "internal/secretfile", "internal/ready", "slice/issued",

@@ -49,13 +49,18 @@ func imports(ctx context.Context, r *report, y *yard, turns, length int) error {
 
 // writeTurns writes a file and returns the turn in its middle.
 func writeTurns(path string, turns, length int) (anchor dag.TurnID, err error) {
+	return writeTurnsFrom(path, turns, length, 2)
+}
+
+// writeTurnsFrom is writeTurns with turns of another seed.
+func writeTurnsFrom(path string, turns, length int, seed uint64) (anchor dag.TurnID, err error) {
 	f, err := os.Create(path)
 	if err != nil {
 		return anchor, err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	w := bufio.NewWriterSize(f, 1<<20)
-	g := newGenerator(shape{seed: 2, length: length})
+	g := newGenerator(shape{seed: seed, length: length})
 	var line []byte
 	for i := range turns {
 		d := g.next()

@@ -34,7 +34,7 @@ type suite struct {
 }
 
 // The groups, by the names that -only takes.
-var groups = []string{"memory", "import", "issue", "evidence", "knowledge", "search", "vectors", "contexts", "pages", "atlas", "beliefs", "load", "warm", "clients", "cold", "open", "crossings", "hubs", "irc"}
+var groups = []string{"memory", "import", "issue", "evidence", "knowledge", "search", "vectors", "contexts", "pages", "atlas", "beliefs", "load", "warm", "clients", "cold", "open", "crossings", "hubs", "irc", "hooks"}
 
 func (s *suite) wants(group string) bool { return len(s.only) == 0 || slices.Contains(s.only, group) }
 
@@ -42,6 +42,11 @@ func (s *suite) wants(group string) bool { return len(s.only) == 0 || slices.Con
 func (s *suite) run(ctx context.Context, r *report, folder string) (err error) {
 	if s.wants("memory") {
 		if err := inMemory(ctx, r, s.memory, 10*s.rounds); err != nil {
+			return err
+		}
+	}
+	if slices.Contains(s.only, "hooks") { // it wants a machine for itself, so only where it is asked for
+		if err := hooking(ctx, r, folder, s.rounds); err != nil || len(s.only) == 1 {
 			return err
 		}
 	}

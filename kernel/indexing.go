@@ -18,6 +18,24 @@ import (
 // later succeeds: see [Turns.KeepIndex].
 var ErrIndexing = errors.New("the index of the texts is still being made")
 
+// An IndexingError says how far the index of a tenant's texts reaches. It wraps ErrIndexing. As of Reached, the same request is answered at once.
+type IndexingError struct{ Reached, Wanted dag.Seq }
+
+func (e *IndexingError) Error() string {
+	return fmt.Sprintf("%v: it has numbers up to %d of %d", ErrIndexing, e.Reached, e.Wanted)
+}
+
+// Unwrap returns ErrIndexing.
+func (e *IndexingError) Unwrap() error { return ErrIndexing }
+
+type hurry struct{}
+
+// Hurried returns a context for requests that wait for no index: they read at most so many texts that the index lacks, and none while others read some. Then they are answered as if
+// they had read as many as Config.IndexTexts allows.
+func Hurried(ctx context.Context, texts int) context.Context {
+	return context.WithValue(ctx, hurry{}, texts)
+}
+
 // TextsOfRequest is what a service sets Config.IndexTexts to: the texts of a segment that an erasure dropped, and of those after the last segment. They take
 // some 0.3 s.
 const TextsOfRequest = segments.Most + segments.Least

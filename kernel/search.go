@@ -360,7 +360,7 @@ func (w *tenantWords) read(ctx context.Context, asOf, head dag.Seq, fn func(*ret
 	var behind error
 	err := w.readReached(ctx, head, func(x *retrieval.Index, reached dag.Seq) {
 		if reached < asOf {
-			behind = fmt.Errorf("%w: it has numbers up to %d of %d", ErrIndexing, reached, asOf)
+			behind = &IndexingError{reached, asOf}
 			return
 		}
 		fn(x)
@@ -371,6 +371,7 @@ func (w *tenantWords) read(ctx context.Context, asOf, head dag.Seq, fn func(*ret
 // readReached is read for the present, but where a request must not read all texts that are lacking, fn gets an index of the turns up to the number that it
 // reaches. Otherwise that is the head.
 func (w *tenantWords) readReached(ctx context.Context, head dag.Seq, fn func(x *retrieval.Index, reached dag.Seq)) error {
+	most, hurried := ctx.Value(hurry{}).(int)
 	for enough := false; ; {
 		if err := w.followed.Reach(ctx, head); err != nil {
 			return err
@@ -388,6 +389,11 @@ func (w *tenantWords) readReached(ctx context.Context, head dag.Seq, fn func(x *
 			return nil
 		}
 		w.mu.RUnlock()
+		if hurried && (head-filled > dag.Seq(max(most, 0)) || len(w.filling) > 0) {
+			w.wanted(false)
+			enough = true
+			continue
+		}
 		if err := w.filling.pass(ctx, func() (err error) {
 			if w.ended && w.reached() > filled { // another request has just read as many texts as it may
 				enough = true

@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"database/sql"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/capture/resident"
+	_ "modernc.org/sqlite" // the driver
 )
 
 // A working is a home in which an agent works with the small program and the kernel's program next to each other.
@@ -209,5 +211,50 @@ func TestHooksWithoutWaiting(t *testing.T) {
 	w.resident()
 	w.until("a session is told the rule", func() bool {
 		return strings.Contains(w.run(alone, w.event("SessionStart", "h", ""), "--context", "default").stdout, "everything-green")
+	})
+}
+
+// TestHooksBesideWriter holds the store's lock: a session is told at once all the same, and the record comes when the lock is free.
+func TestHooksBesideWriter(t *testing.T) {
+	t.Parallel()
+	w := newWorking(t)
+	graphkernel(t, w.home, "keys", "init")
+	graphkernel(t, w.home, "import", w.session(1, "The login form rejects passwords of the merger team"))
+	w.resident()
+	w.until("texts are prepared", func() bool {
+		found, _ := filepath.Glob(filepath.Join(w.home, "graphkernel", "graphkernel.db-ready", "*", "*.text")) // the pattern is well formed
+		return len(found) > 0
+	})
+	db, err := sql.Open("sqlite", filepath.Join(w.home, "graphkernel", "graphkernel.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	lock, err := db.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	exec := func(statement string) {
+		t.Helper()
+		if _, err := lock.ExecContext(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	exec("BEGIN IMMEDIATE")
+	for n, event := range []map[string]string{w.event("SessionStart", "a", ""), w.event("UserPromptSubmit", "b", "what about the login form and passwords")} {
+		if got := w.run(nil, event, "--context", "default"); !strings.Contains(got.stdout, "merger team") || got.stderr != "" {
+			t.Errorf("event %d while another process writes: %+v", n, got)
+		}
+	}
+	exec("ROLLBACK")
+	w.until("both are on record", func() bool { return len(w.contexts().Contexts) == 2 })
+	for _, c := range w.contexts().Contexts {
+		if c.Recipient == nil || !strings.Contains("ab", c.Recipient.Session) || c.NotGiven != 0 {
+			t.Errorf("on record: %+v", c)
+		}
+	}
+	w.until("no mark is left", func() bool {
+		found, _ := filepath.Glob(filepath.Join(w.spool, "*.given")) // the pattern is well formed
+		return len(found) == 0
 	})
 }

@@ -175,6 +175,16 @@ func (f Folder) Take(key string) (text []byte, file string, err error) {
 	return nil, "", ErrNone
 }
 
+// Hold writes a text that was given already. It stays in a file, which is the caller's to remove; an erasure removes it, too.
+func (f Folder) Hold(text []byte) (file string, err error) {
+	data, err := json.Marshal(kept{Text: text})
+	if err != nil {
+		return "", err
+	}
+	file = filepath.Join(f.path, "held."+rand.Text())
+	return file, secretfile.Save(file, data, true)
+}
+
 // texts returns the files of a key's texts that wait.
 func (f Folder) texts(key string) (paths []string) {
 	prefix := name(key, 0)[:32]

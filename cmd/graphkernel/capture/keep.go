@@ -32,6 +32,7 @@ type keeping struct {
 	mu       sync.Mutex
 	policies []string // guarded by mu
 	head     dag.Seq  // of the history, when the last round began
+	warm     dag.Seq  // of the history, when the index was made to reach it
 	done     bool     // a round ended, and nobody asked by another policy since
 	next     time.Time
 }
@@ -64,6 +65,12 @@ func (k *keeping) look(ctx context.Context) error {
 		return err
 	}
 	head, err := k.session.Head(ctx)
+	if err == nil && head != k.warm { // so that hooks find the index as new as the history
+		if _, err := k.listFolders(ctx); err != nil {
+			return err
+		}
+		k.warm = head
+	}
 	if err != nil || len(asked) == 0 || done && head == k.head && len(givens) == 0 || time.Now().Before(k.next) {
 		return err
 	}
@@ -167,7 +174,7 @@ func Keep(ctx context.Context, a *cli.App) error {
 		return nil //nolint:nilerr // doctor says that nothing can be signed
 	}
 	err = a.Stores.WithReadyKernel(ctx, ring, func(s *cli.Session) error {
-		t := teller{session: s, spool: spool}
+		t := teller{session: s, spool: spool, now: a.Clock}
 		return t.keep(ctx, asked)
 	})
 	if errors.Is(err, errors.ErrUnsupported) {

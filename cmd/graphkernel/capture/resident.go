@@ -17,6 +17,7 @@ import (
 	"github.com/graphkernel/graphkernel/capture/resident"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/ingest/secrets"
+	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/policy"
 )
 
@@ -96,13 +97,16 @@ func Attend(a *cli.App, s *cli.Session, spool *capture.Spool, screen *secrets.Sc
 	if err != nil {
 		return nil, err
 	}
-	at := &Attendant{a: a, since: snapshot(a), tell: teller{session: s, spool: spool, wait: a.HookWait}, screen: screen, log: log, flags: flags}
+	at := &Attendant{a: a, since: snapshot(a), tell: teller{session: s, spool: spool, now: a.Clock, wait: a.HookWait}, screen: screen, log: log, flags: flags}
 	at.keeping.teller = &at.tell
 	if at.listen, err = resident.Listen(context.Background(), spool.Folder(), over); errors.Is(err, errors.ErrUnsupported) {
 		err = nil
 	}
 	return at, err
 }
+
+// hurriedTexts is how many texts a hook has read for the index of search. They take some 15 ms.
+const hurriedTexts = 100
 
 // looks is how often an attendant looks whether hooks said that a session has more.
 const looks = time.Second
@@ -195,7 +199,7 @@ func (at *Attendant) answer(ctx context.Context, r *resident.Request) (*resident
 	}
 	id := policy.ID(r.Policy)
 	at.asked(id)
-	ctx, cancel := context.WithTimeout(ctx, contextDeadline)
+	ctx, cancel := context.WithTimeout(kernel.Hurried(ctx, hurriedTexts), contextDeadline)
 	defer cancel()
 	given, err := at.tell.give(ctx, e, id)
 	switch {

@@ -17,12 +17,10 @@ import (
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/ingest"
-	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/server/view"
 	"github.com/graphkernel/graphkernel/slice/contexts"
 	"github.com/graphkernel/graphkernel/slice/issued"
-	"github.com/graphkernel/graphkernel/store"
 )
 
 // tell answers an event with a context. An agent that gets none goes on without. Nothing that waits in the spool is taken in: that could take any time.
@@ -37,7 +35,7 @@ func tell(ctx context.Context, a *cli.App, spool *capture.Spool, e *capture.Even
 	ring, err := a.Signing.RingToSign()
 	if err == nil {
 		err = a.Stores.ForRequests().Waiting(a.HookWait).WithReadyKernel(ctx, ring, func(s *cli.Session) error {
-			t := teller{session: s, spool: spool} // the store waits for others no longer than a hook may
+			t := teller{session: s, spool: spool, now: a.Clock} // the store waits for others no longer than a hook may
 			given, err := t.give(ctx, e, id)
 			if err != nil || given == nil {
 				return err
@@ -74,6 +72,7 @@ const reportDeadline = 2 * time.Second
 type teller struct {
 	session *cli.Session
 	spool   *capture.Spool
+	now     func() time.Time
 	wait    time.Duration  // for the lock of the store; 0: as long as it takes
 	folders listed         // the last list
 	late    sync.WaitGroup // records that come too late
@@ -113,9 +112,6 @@ type given struct {
 	failed func(ctx context.Context, cause error) error // records that the agent does not have it
 }
 
-// errLate is wrapped if a context cannot be given in time.
-var errLate = errors.New("no context could be recorded in time")
-
 // give makes a context for an event and records it. It returns nil where there is nothing to choose from.
 func (t *teller) give(ctx context.Context, e *capture.Event, id policy.ID) (*given, error) {
 	if e.Session == "" {
@@ -127,90 +123,28 @@ func (t *teller) give(ctx context.Context, e *capture.Event, id policy.ID) (*giv
 	}
 	r.Policy = id
 	to := issued.Recipient{Agent: string(e.Agent), Session: e.Session, Event: e.Name}
-	claim, digest, err := t.handOut(ctx, r, to)
+	h, err := t.handOut(ctx, r, to)
 	if cli.Is(err, api.CodeNotFound) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	text, err := e.Context(framed(claim))
+	text, err := e.Context(framed(h.claim))
 	if err != nil {
 		return nil, err
 	}
 	return &given{text, func(ctx context.Context, cause error) error {
+		if err := h.recorded(); err != nil {
+			return err
+		}
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), reportDeadline)
 		defer cancel()
 		_, err := cli.Do(ctx, t.session, view.ReportNotGiven, api.NotGivenReport{
-			ContextID: string(claim.Provenance.SliceID), Bundle: digest.String(), Reason: clipped(fmt.Sprintf("the hook could not write it: %v", cause)),
+			ContextID: string(h.claim.Provenance.SliceID), Bundle: h.digest.String(), Reason: clipped(fmt.Sprintf("the hook could not write it: %v", cause)),
 		})
 		return err
 	}}, nil
-}
-
-// handOut makes a context and records it for a recipient. A kernel of this process makes it without a lock, and then waits a short time for the one that its record needs.
-func (t *teller) handOut(ctx context.Context, r *client.ContextRequest, to issued.Recipient) (*contexts.Bundle, dag.Digest, error) {
-	k := t.session.Kernel
-	if k == nil {
-		r.Delivery.Recipient = to
-		c, err := t.session.Contexts.Assemble(ctx, *r)
-		return c.Claim, c.SHA256, err
-	}
-	for tries := 1; ; tries++ {
-		prepared, err := k.Contexts().Prepare(ctx, t.session.Tenant, kernel.ContextRequest(*r))
-		if err != nil {
-			return nil, dag.Digest{}, err
-		}
-		claim, err := contexts.Parse(prepared.Bundle)
-		if err != nil {
-			return nil, dag.Digest{}, err
-		}
-		record, err := t.record(ctx, prepared, to)
-		if errors.Is(err, kernel.ErrErasedSince) && tries < triesErased {
-			continue
-		}
-		return claim, record.Bundle, err
-	}
-}
-
-// triesErased is how often a context is made whose turns are erased meanwhile.
-const triesErased = 3
-
-// record records a context for a recipient, within the time that a hook may wait. A record that comes later says by itself that nobody received the context.
-func (t *teller) record(ctx context.Context, prepared *kernel.PreparedContext, to issued.Recipient) (issued.Record, error) {
-	type outcome struct {
-		record issued.Record
-		err    error
-	}
-	if t.wait == 0 {
-		record, err := t.session.Kernel.Contexts().HandOut(ctx, t.session.Tenant, prepared, to)
-		return record, busyIsLate(err)
-	}
-	ctx, cancel := context.WithTimeout(ctx, t.wait)
-	done := make(chan outcome, 1)
-	t.late.Go(func() {
-		defer cancel()
-		record, err := t.session.Kernel.Contexts().HandOut(ctx, t.session.Tenant, prepared, to)
-		done <- outcome{record, err}
-	})
-	var o outcome
-	select {
-	case o = <-done:
-	case <-ctx.Done():
-		select {
-		case o = <-done: // it ended by itself
-		default:
-			return issued.Record{}, fmt.Errorf("%w: the store was busy for %s", errLate, t.wait)
-		}
-	}
-	return o.record, busyIsLate(o.err)
-}
-
-func busyIsLate(err error) error {
-	if errors.Is(err, store.ErrBusy) {
-		return fmt.Errorf("%w: %w", errLate, err)
-	}
-	return err
 }
 
 // clipped returns a text that is short enough for a reason.
