@@ -157,7 +157,13 @@ func (h *hookHome) measure(ctx context.Context, r *report, title, program string
 		case "prompt", "start":
 			args = append(args, "--context", "default")
 		}
-		all = append(all, &candidate{name: kind, run: func(ctx context.Context, i int) error {
+		var prepare func(context.Context, int) error
+		if kind == "start" && without == 1 { // what is prepared is given once, and an import prepares more
+			prepare = func(ctx context.Context, _ int) error {
+				return h.run(ctx, filepath.Join(filepath.Dir(program), "graphkernel"), nil, "import", filepath.Join(h.folder, "session.jsonl"))
+			}
+		}
+		all = append(all, &candidate{name: kind, prepare: prepare, run: func(ctx context.Context, i int) error {
 			event, err := h.event(kind, i)
 			if err != nil {
 				return err

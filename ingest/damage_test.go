@@ -333,6 +333,35 @@ func TestRandomDamage(t *testing.T) {
 	}
 }
 
+// TestItemsOfWhatIsLost loses a line up to each object in it, as a run of NUL bytes does. What follows the object says that it is an item of something, and it is no record.
+func TestItemsOfWhatIsLost(t *testing.T) {
+	items := 0
+	for _, l := range linedFiles() {
+		dir := t.TempDir()
+		all, _ := saidIn(t, dir, l.file, l.format, l.text(0, 1, 2, 3))
+		line := l.lines[1]
+		for at := 1; at < len(line); at++ {
+			if line[at] != '{' || line[at-1] != ':' && line[at-1] != '[' {
+				continue
+			}
+			items++
+			text := []byte(l.lines[0] + "\n" + strings.Repeat("\x00", at) + line[at:] + "\n" + l.lines[2] + "\n" + l.lines[3])
+			got, _ := saidIn(t, dir, l.file, l.format, text)
+			for s := range got {
+				if all[s] == 0 {
+					t.Errorf("%s: from byte %d of %s on: a turn that no record is: %+v", l.format, at, line, s)
+				}
+			}
+			if !strings.Contains(fmt.Sprint(got), "fourth") {
+				t.Errorf("%s: from byte %d on, the whole line is no turn: %v", l.format, at, got)
+			}
+		}
+	}
+	if items < 12 {
+		t.Errorf("only %d items were tried", items)
+	}
+}
+
 // damage damages a line as a crash does: the end was not written, and another record may follow; NUL bytes stand for a part of it, or were put in.
 func damage(rng *rand.Rand, line []byte, all []string) []byte {
 	nul := bytes.Repeat([]byte{0}, 1+rng.Intn(40))
