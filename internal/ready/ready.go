@@ -32,7 +32,7 @@ func Beside(store, tenant string) Folder {
 	return Folder{filepath.Join(store+"-ready", hex.EncodeToString(sum[:8]))}
 }
 
-// At returns the folder with a path that [Folder.Path] returned.
+// At returns the folder with a path that [Folder.Path] returned. Of "" there is no number of a last entry, so no text is given.
 func At(path string) Folder { return Folder{path} }
 
 // Path returns the folder's path.
@@ -63,6 +63,9 @@ func (f Folder) Move(last uint64) error {
 
 // Last returns the number of the last entry.
 func (f Folder) Last() (uint64, error) {
+	if f.path == "" {
+		return 0, fmt.Errorf("nothing is prepared for this store: %w", errors.ErrUnsupported)
+	}
 	data, err := os.ReadFile(filepath.Join(f.path, lastFile))
 	if err != nil {
 		return 0, err

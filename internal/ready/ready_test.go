@@ -129,6 +129,17 @@ func TestDamagedTexts(t *testing.T) {
 	}
 }
 
+// TestNowhere: where a store has no folder, no number is read, wherever the program runs.
+func TestNowhere(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("last", make([]byte, 8), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := ready.At("").Last(); !errors.Is(err, errors.ErrUnsupported) {
+		t.Errorf("%d, %v", n, err)
+	}
+}
+
 // TestTakers take at once, while others move the number and drop: no text goes to two.
 func TestTakers(t *testing.T) {
 	f := folder(t)
