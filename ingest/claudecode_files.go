@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"io/fs"
@@ -49,14 +50,15 @@ func (t *tree) firstRecord(path string, wanted func(*canon.Value) bool) (*canon.
 	if err != nil {
 		return nil, err
 	}
-	for i, line := range strings.Split(string(head), "\n") {
-		if i == lookLines {
-			break
-		}
-		for _, r := range recordsOf([]byte(line)) {
+	for range lookLines {
+		line, rest, more := bytes.Cut(head, []byte{'\n'})
+		for _, r := range recordsOf(line) {
 			if r.value != nil && r.value.Kind == canon.Object && wanted(r.value) {
 				return r.value, nil
 			}
+		}
+		if head = rest; !more {
+			break
 		}
 	}
 	return nil, nil

@@ -73,20 +73,32 @@ func (t *tree) lookAt(path string) (look, error) {
 	return lookInto(head), nil
 }
 
-// beginning returns as much of a file as is looked at. Damage of a packed file of a folder behind that is left for its reader.
+// beginning returns as much of a file as is looked at, until it is called again. Damage of a packed file of a folder behind that is left for its reader.
 func (t *tree) beginning(path string) ([]byte, error) {
+	if path == t.headPath && path != "" {
+		return t.head, nil
+	}
 	file, err := t.openText(path)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
-	head, err := io.ReadAll(io.LimitReader(file, lookBytes))
+	t.headPath = ""
+	if t.head == nil {
+		t.head = make([]byte, lookBytes)
+	}
+	n, err := io.ReadFull(file, t.head[:lookBytes])
+	head := t.head[:n]
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		err = nil
+	}
 	if m := t.members[path]; m != nil && m.inFolder && len(head) > 0 && errors.Is(err, ErrArchive) {
 		err = nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("ingest: %s: %w", path, err)
 	}
+	t.head, t.headPath = head, path
 	return head, nil
 }
 
