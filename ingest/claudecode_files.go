@@ -104,8 +104,17 @@ func (t *tree) agentFiles(path string) ([]string, error) {
 // nothing else. Taken without its session, the sub-agent's first turn would be a
 // root for ever, so such a file waits until its session is imported with it.
 func (t *tree) isSubagent(path string) (bool, error) {
+	kept := t.kept(path)
+	if kept.subagent != nil {
+		return *kept.subagent, nil
+	}
 	v, err := t.firstRecord(path, func(v *canon.Value) bool { return text(v, "uuid") != "" })
-	return v != nil && isTrue(v, "isSidechain") && text(v, "agentId") != "", err
+	if err != nil {
+		return false, err
+	}
+	is := v != nil && isTrue(v, "isSidechain") && text(v, "agentId") != ""
+	kept.subagent = &is
+	return is, nil
 }
 
 func isAgentFile(path string) bool {

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/graphkernel/graphkernel/internal/bom"
 	"github.com/graphkernel/graphkernel/internal/canon"
@@ -66,11 +68,48 @@ func (l look) decide(path string) (Format, error) {
 
 // lookAt reads the beginning of a file.
 func (t *tree) lookAt(path string) (look, error) {
+	kept := t.kept(path)
+	if kept.look != nil {
+		return *kept.look, nil
+	}
 	head, err := t.beginning(path)
 	if err != nil {
 		return look{}, err
 	}
-	return lookInto(head), nil
+	l := lookInto(head)
+	kept.look = &l
+	return l, nil
+}
+
+// Looks are what the beginnings of files of this machine show. One reading at a time may use them.
+type Looks struct{ files map[string]*looked }
+
+// A looked is what is known of a file.
+type looked struct {
+	size     int64
+	modified time.Time
+	look     *look // nil: not looked at
+	subagent *bool // whether it holds a sub-agent of Claude Code; nil: not looked at
+}
+
+// kept returns what is known of a file, to be added to. Of a file that was written since, nothing is.
+func (t *tree) kept(path string) *looked {
+	if t.looks == nil || t.members[path] != nil || path == Stdin {
+		return &looked{}
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return &looked{}
+	}
+	if known := t.looks.files[path]; known != nil && known.size == info.Size() && known.modified.Equal(info.ModTime()) {
+		return known
+	}
+	if t.looks.files == nil {
+		t.looks.files = map[string]*looked{}
+	}
+	fresh := &looked{size: info.Size(), modified: info.ModTime()}
+	t.looks.files[path] = fresh
+	return fresh
 }
 
 // beginning returns as much of a file as is looked at, until it is called again. Damage of a packed file of a folder behind that is left for its reader.

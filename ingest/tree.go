@@ -49,6 +49,8 @@ func Check(path string) error {
 type tree struct {
 	members map[string]*member
 
+	looks *Looks // nil: none are kept
+
 	head     []byte // the beginning that was read last, in a buffer that every beginning is read into
 	headPath string // of which file it is; "": of none
 }
