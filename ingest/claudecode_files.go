@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"io/fs"
@@ -49,14 +50,15 @@ func (t *tree) firstRecord(path string, wanted func(*canon.Value) bool) (*canon.
 	if err != nil {
 		return nil, err
 	}
-	for i, line := range strings.Split(string(head), "\n") {
-		if i == lookLines {
-			break
-		}
-		for _, r := range recordsOf([]byte(line)) {
+	for range lookLines {
+		line, rest, more := bytes.Cut(head, []byte{'\n'})
+		for _, r := range recordsOf(line) {
 			if r.value != nil && r.value.Kind == canon.Object && wanted(r.value) {
 				return r.value, nil
 			}
+		}
+		if head = rest; !more {
+			break
 		}
 	}
 	return nil, nil
@@ -102,8 +104,17 @@ func (t *tree) agentFiles(path string) ([]string, error) {
 // nothing else. Taken without its session, the sub-agent's first turn would be a
 // root for ever, so such a file waits until its session is imported with it.
 func (t *tree) isSubagent(path string) (bool, error) {
+	kept := t.kept(path)
+	if kept.subagent != nil {
+		return *kept.subagent, nil
+	}
 	v, err := t.firstRecord(path, func(v *canon.Value) bool { return text(v, "uuid") != "" })
-	return v != nil && isTrue(v, "isSidechain") && text(v, "agentId") != "", err
+	if err != nil {
+		return false, err
+	}
+	is := v != nil && isTrue(v, "isSidechain") && text(v, "agentId") != ""
+	kept.subagent = &is
+	return is, nil
 }
 
 func isAgentFile(path string) bool {

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/graphkernel/graphkernel/internal/bom"
 	"github.com/graphkernel/graphkernel/internal/canon"
@@ -66,27 +68,76 @@ func (l look) decide(path string) (Format, error) {
 
 // lookAt reads the beginning of a file.
 func (t *tree) lookAt(path string) (look, error) {
+	kept := t.kept(path)
+	if kept.look != nil {
+		return *kept.look, nil
+	}
 	head, err := t.beginning(path)
 	if err != nil {
 		return look{}, err
 	}
-	return lookInto(head), nil
+	l := lookInto(head)
+	kept.look = &l
+	return l, nil
 }
 
-// beginning returns as much of a file as is looked at. Damage of a packed file of a folder behind that is left for its reader.
+// Looks are what the beginnings of files of this machine show. One reading at a time may use them.
+type Looks struct{ files map[string]*looked }
+
+// A looked is what is known of a file.
+type looked struct {
+	size     int64
+	modified time.Time
+	look     *look // nil: not looked at
+	subagent *bool // whether it holds a sub-agent of Claude Code; nil: not looked at
+}
+
+// kept returns what is known of a file, to be added to. Of a file that was written since, nothing is.
+func (t *tree) kept(path string) *looked {
+	if t.looks == nil || t.members[path] != nil || path == Stdin {
+		return &looked{}
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return &looked{}
+	}
+	if known := t.looks.files[path]; known != nil && known.size == info.Size() && known.modified.Equal(info.ModTime()) {
+		return known
+	}
+	if t.looks.files == nil {
+		t.looks.files = map[string]*looked{}
+	}
+	fresh := &looked{size: info.Size(), modified: info.ModTime()}
+	t.looks.files[path] = fresh
+	return fresh
+}
+
+// beginning returns as much of a file as is looked at, until it is called again. Damage of a packed file of a folder behind that is left for its reader.
 func (t *tree) beginning(path string) ([]byte, error) {
+	if path == t.headPath && path != "" {
+		return t.head, nil
+	}
 	file, err := t.openText(path)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
-	head, err := io.ReadAll(io.LimitReader(file, lookBytes))
+	t.headPath = ""
+	if t.head == nil {
+		t.head = make([]byte, lookBytes)
+	}
+	n, err := io.ReadFull(file, t.head[:lookBytes])
+	head := t.head[:n]
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		err = nil
+	}
 	if m := t.members[path]; m != nil && m.inFolder && len(head) > 0 && errors.Is(err, ErrArchive) {
 		err = nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("ingest: %s: %w", path, err)
 	}
+	t.head, t.headPath = head, path
 	return head, nil
 }
 

@@ -79,6 +79,9 @@ type Options struct {
 	// content of each file.
 	Format Format
 
+	// Looks keeps what the beginnings of files show, for another reading of them with the same one. Nil: nothing is kept.
+	Looks *Looks
+
 	// Progress is called now and then with the bytes read so far and the bytes
 	// there are, 0 if that is not known (git). It is called on the goroutine
 	// that called Read. Nil: it is not reported.
@@ -217,7 +220,7 @@ func ReadAll(ctx context.Context, paths []string, opts Options, emit func(*Batch
 		rollouts: map[string]*file{},
 		threads:  map[string]*codexThread{},
 
-		files: &tree{},
+		files: &tree{looks: opts.Looks},
 		report: Report{
 			Skipped: map[string]int{},
 			Noted:   map[string]int{},

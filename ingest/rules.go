@@ -25,22 +25,16 @@ const (
 )
 
 // judgements are the rules that can be named, by their names.
-var judgements = map[string]struct {
-	phase    func(*dag.Draft) dag.Phase
-	salience func(*dag.Draft) dag.PPM
-}{
-	Rules1: {
-		func(d *dag.Draft) dag.Phase { return featuresOf(d).phase() },
-		func(d *dag.Draft) dag.PPM { return featuresOf(d).salience() },
-	},
-	Rules2: {
-		func(d *dag.Draft) dag.Phase { return traitsOf(d, (*traits).whose).phase() },
-		func(d *dag.Draft) dag.PPM { return traitsOf(d, (*traits).whose).salience() },
-	},
-	Rules3: {
-		func(d *dag.Draft) dag.Phase { return traitsOf(d, (*traits).speaks).phase() },
-		func(d *dag.Draft) dag.PPM { return traitsOf(d, (*traits).speaks).salience() },
-	},
+var judgements = map[string]func(*dag.Draft) judgement{
+	Rules1: func(d *dag.Draft) judgement { return featuresOf(d) },
+	Rules2: func(d *dag.Draft) judgement { return traitsOf(d, (*traits).whose) },
+	Rules3: func(d *dag.Draft) judgement { return traitsOf(d, (*traits).speaks) },
+}
+
+// A judgement is what rules see of a turn. One look gives both values.
+type judgement interface {
+	phase() dag.Phase
+	salience() dag.PPM
 }
 
 // Assign returns a draft the phase and the salience that it came without, by
@@ -62,11 +56,11 @@ func AssignAs(d *dag.Draft, stored map[string]string) (changed bool, err error) 
 	again.Attrs = maps.Clone(d.Attrs)
 	phaseBy, salienceBy := stored[AttrPhaseBy], stored[AttrSalienceBy]
 	marked := d.Attrs[dag.AttrBroughtBy] != stored[dag.AttrBroughtBy]
-	if wasAssigned(d.Attrs[AttrPhaseBy], phaseBy, marked) && judgements[d.Attrs[AttrPhaseBy]].phase(unjudged(d)) == d.Phase {
+	if wasAssigned(d.Attrs[AttrPhaseBy], phaseBy, marked) && judgements[d.Attrs[AttrPhaseBy]](unjudged(d)).phase() == d.Phase {
 		again.Phase = 0
 		delete(again.Attrs, AttrPhaseBy)
 	}
-	if wasAssigned(d.Attrs[AttrSalienceBy], salienceBy, marked) && judgements[d.Attrs[AttrSalienceBy]].salience(unjudged(d)) == d.Salience {
+	if wasAssigned(d.Attrs[AttrSalienceBy], salienceBy, marked) && judgements[d.Attrs[AttrSalienceBy]](unjudged(d)).salience() == d.Salience {
 		again.Salience, again.HasSalience = 0, false
 		delete(again.Attrs, AttrSalienceBy)
 	}
@@ -133,12 +127,17 @@ func assign(d *dag.Draft, phaseBy, salienceBy string) error {
 		attrs = make(map[string]string, added)
 	}
 	bare := *d // the rules do not see what they assign
+	var judged judgement
 	if d.Phase == 0 {
-		d.Phase = judgements[phaseBy].phase(&bare)
+		judged = judgements[phaseBy](&bare)
+		d.Phase = judged.phase()
 		attrs[AttrPhaseBy] = phaseBy
 	}
 	if !d.HasSalience {
-		d.Salience, d.HasSalience = judgements[salienceBy].salience(&bare), true
+		if judged == nil || salienceBy != phaseBy {
+			judged = judgements[salienceBy](&bare)
+		}
+		d.Salience, d.HasSalience = judged.salience(), true
 		attrs[AttrSalienceBy] = salienceBy
 	}
 	d.Attrs = attrs

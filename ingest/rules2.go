@@ -48,7 +48,8 @@ type traits struct {
 
 // traitsOf looks at a turn. The two rules differ in the speaker.
 func traitsOf(d *dag.Draft, whose func(*traits, *dag.Draft) (speaker, string)) *traits {
-	t := &traits{features: featuresOf(d)}
+	t := &traits{features: outsideOf(d)}
+	t.lookInside(d)
 	t.by, t.said = whose(t, d)
 	window := rulesHead
 	if t.by == byPerson { // what is pasted follows
@@ -57,9 +58,13 @@ func traitsOf(d *dag.Draft, whose func(*traits, *dag.Draft) (speaker, string)) *
 	t.said = strings.Trim(head(t.said, window), " \t\r\n")
 	t.begins = foldASCII(head(t.said, 64))
 	t.asks = endsAsking(d.Content) || len(t.said) < shortQuestion && hasAnyPrefix(t.begins, questions)
-	var seen [maxVocabulary]bool
-	t.counts.countWords(&seen, t.said, false, false)
+	if t.by == byPerson || t.by == byMind || t.by == byAgent { // of no other do the rules look at words
+		var seen [maxVocabulary]bool
+		t.counts.countWords(&seen, t.said, false, false)
+	}
 	switch t.by {
+	case byCommit:
+		t.features.countWords(d)
 	case byPerson:
 		t.trouble = troubleIn(t.said, true)
 	case byMind, byAgent:
@@ -98,6 +103,10 @@ func (t *traits) lookAtCall(d *dag.Draft) {
 func (t *traits) lookAtResult(d *dag.Draft) {
 	switch t.tool {
 	case toolReads, toolPlans:
+		return
+	}
+	t.findFailure(d)
+	switch t.tool {
 	case toolRuns:
 		t.failed = (t.isError || t.failure || endsFailing(d.Content))
 		result, _ := strings.CutPrefix(d.Content, "[tool_result]\n")

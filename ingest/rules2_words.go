@@ -87,6 +87,9 @@ func intentOf(said string) (found intent, next bool) {
 		for end := len(folded); end > 0; {
 			start, after := -1, 0
 			for _, o := range openings {
+				if !strings.Contains(folded[start+1:end], o) { // quick, and most often so
+					continue
+				}
 				if i := strings.LastIndex(folded[:end], o); i > start {
 					start, after = i, i+len(o)
 				}
@@ -354,6 +357,8 @@ var troubleWord = func() map[string]int {
 	return m
 }()
 
+var troubleBegins = beginsOf(troubleWord)
+
 // troubleIn adds up the weights of the rows that have a word in a text.
 func troubleIn(said string, person bool) (sum int) {
 	folded := strings.ReplaceAll(foldASCII(said), "\u00a0", " ") // terminals are pasted with spaces that do not break
@@ -361,7 +366,19 @@ func troubleIn(said string, person bool) (sum int) {
 		sum = 2
 	}
 	var seen [32]bool
-	for _, w := range wordsOf(folded) {
+	for i := 0; i < len(folded); {
+		if foldedWord[folded[i]] == 0 {
+			i++
+			continue
+		}
+		start := i
+		for i++; i < len(folded) && foldedWord[folded[i]] != 0; {
+			i++
+		}
+		w := folded[start:i]
+		if !troubleBegins.may(w[0], len(w)) {
+			continue
+		}
 		if row, ok := troubleWord[w]; ok && !seen[row] && (person || !troubles[row].person) {
 			seen[row] = true
 			sum += troubles[row].weight

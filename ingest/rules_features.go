@@ -100,20 +100,42 @@ func beginning(content string) string {
 // featuresOf looks at a turn.
 func featuresOf(d *dag.Draft) *features {
 	f := outsideOf(d)
-	f.blank = strings.Trim(d.Content, " \t\r\n") == ""
-	head, tail := d.Content, ""
-	if len(head) > rulesHead {
-		head, tail = d.Content[:rulesHead], d.Content[max(rulesHead, len(d.Content)-rulesTail):]
+	f.lookInside(d)
+	f.countWords(d)
+	f.findFailure(d)
+	head, _ := seenOf(d)
+	f.fence = strings.Contains(head, "```")
+	f.question = asksSomething(f.front, strings.TrimRight(d.Content[max(0, len(d.Content)-rulesTail):], " \t\r\n"))
+	return f
+}
+
+// seenOf returns what the rules look at of a content: its beginning and its end.
+func seenOf(d *dag.Draft) (head, tail string) {
+	if len(d.Content) <= rulesHead {
+		return d.Content, ""
 	}
+	return d.Content[:rulesHead], d.Content[max(rulesHead, len(d.Content)-rulesTail):]
+}
+
+// lookInside finds what all rules need of a content.
+func (f *features) lookInside(d *dag.Draft) {
+	f.blank = strings.Trim(d.Content, " \t\r\n") == ""
+	f.opening = hasAnyPrefix(f.front, openings)
+	f.ack = d.Role == dag.RoleUser && isAck(d.Content)
+}
+
+// countWords counts the words of a content, which rules/2 and rules/3 need of a commit alone.
+func (f *features) countWords(d *dag.Draft) {
+	head, tail := seenOf(d)
 	var seen [maxVocabulary]bool
 	f.words.countWords(&seen, head, false, tail != "")
 	f.words.countWords(&seen, tail, true, false)
+}
+
+// findFailure looks for a report of a failure, which rules/2 and rules/3 need of some results alone.
+func (f *features) findFailure(d *dag.Draft) {
+	head, tail := seenOf(d)
 	f.failure = reportsFailure(head) || reportsFailure(tail)
-	f.fence = strings.Contains(head, "```")
-	f.opening = hasAnyPrefix(f.front, openings)
-	f.question = asksSomething(f.front, strings.TrimRight(d.Content[max(0, len(d.Content)-rulesTail):], " \t\r\n"))
-	f.ack = d.Role == dag.RoleUser && isAck(d.Content)
-	return f
 }
 
 // openings begin what an assistant says before it does something.
@@ -144,6 +166,26 @@ var failurePrefixes = []string{
 	"failed:", "unhandled ", "npm err!", "segmentation fault", "[compile error]", "exception in thread",
 }
 
+// failureBegins are the first bytes of failurePrefixes and of "exit code", folded.
+var failureBegins = func() (t [256]bool) {
+	for _, p := range append([]string{"exit code "}, failurePrefixes...) {
+		t[p[0]] = true
+	}
+	return t
+}()
+
+// mayReportFailure reports whether a line begins with a byte that a report begins with, or with a word that ends with a colon. Most lines of a text do neither.
+func mayReportFailure(line string) bool {
+	if line == "" {
+		return false
+	}
+	if failureBegins[fold(line[0])] {
+		return true
+	}
+	first, _, _ := strings.Cut(line[:min(len(line), 64)], " ")
+	return first != "" && first[len(first)-1] == ':'
+}
+
 // reportsFailure reports whether a line of a text does. A word somewhere in a
 // sentence or in a program's source does not make one: the line begins with it,
 // or it begins with a name that ends so, such as "TypeError:", or it returns
@@ -153,6 +195,9 @@ func reportsFailure(s string) bool {
 		line, rest, _ := strings.Cut(s, "\n")
 		s = rest
 		line = strings.TrimLeft(line, " \t")
+		if !mayReportFailure(line) {
+			continue
+		}
 		begins := foldASCII(line[:min(len(line), 64)])
 		if hasAnyPrefix(begins, failurePrefixes) {
 			return true

@@ -78,6 +78,33 @@ var vocabulary = func() map[string]*word {
 	return v
 }()
 
+// begins tells for each byte how long the words of a list are that begin with it, as a set of bits: most words of a
+// text are in no list, and few of them are looked up.
+type begins [256]uint32
+
+func beginsOf[T any](list map[string]T) *begins {
+	var b begins
+	for w := range list { // in any order
+		b[w[0]] |= 1 << min(len(w), 31)
+	}
+	return &b
+}
+
+// may reports whether a word, folded, may be in the list.
+func (b *begins) may(first byte, length int) bool { return b[first]>>min(length, 31)&1 != 0 }
+
+var vocabularyBegins = beginsOf(vocabulary)
+
+// foldedWord tells of each byte what it is in a word, folded; 0: it is in none.
+var foldedWord = func() (t [256]byte) {
+	for c := range t {
+		if isWordByte(byte(c)) {
+			t[c] = fold(byte(c))
+		}
+	}
+	return t
+}()
+
 // maxVocabulary bounds the vocabulary, for a set of words without a map.
 const maxVocabulary = 192
 
@@ -87,19 +114,20 @@ const maxVocabulary = 192
 func (c *wordCount) countWords(seen *[maxVocabulary]bool, s string, cutBefore, cutBehind bool) {
 	var folded [maxWord]byte
 	for i := 0; i < len(s); {
-		if !isWordByte(s[i]) {
+		first := foldedWord[s[i]]
+		if first == 0 {
 			i++
 			continue
 		}
 		start := i
-		for i < len(s) && isWordByte(s[i]) {
-			if n := i - start; n < maxWord {
-				folded[n] = fold(s[i])
-			}
+		for i++; i < len(s) && foldedWord[s[i]] != 0; {
 			i++
 		}
-		if i-start > maxWord || cutBefore && start == 0 || cutBehind && i == len(s) {
+		if i-start > maxWord || !vocabularyBegins.may(first, i-start) || cutBefore && start == 0 || cutBehind && i == len(s) {
 			continue
+		}
+		for k := range i - start {
+			folded[k] = foldedWord[s[start+k]]
 		}
 		w := vocabulary[string(folded[:i-start])]
 		if w == nil || seen[w.number] {

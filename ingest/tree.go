@@ -48,6 +48,11 @@ func Check(path string) error {
 // were named, whose paths begin with that of their archive. The zero value has no members.
 type tree struct {
 	members map[string]*member
+
+	looks *Looks // nil: none are kept
+
+	head     []byte // the beginning that was read last, in a buffer that every beginning is read into
+	headPath string // of which file it is; "": of none
 }
 
 // A member is a file that has no path of its own on this machine.

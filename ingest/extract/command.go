@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // commandTools are the tools that run a command.
@@ -91,11 +92,16 @@ func gitSubcommand(words []word) string {
 var committing = []string{"commit", "merge", "cherry-pick", "revert", "rebase", "am"}
 
 // commitLine is what git says of a commit that it made.
-var commitLine = regexp.MustCompile(`(?m)^\[([^\]\n]*?)( \(root-commit\))? ([0-9a-f]{7,64})\] `)
+var commitLine = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?m)^\[([^\]\n]*?)( \(root-commit\))? ([0-9a-f]{7,64})\] `)
+})
 
 // commitLines finds commits. A command that failed may have made some before.
 func (x *extraction) commitLines(c *call, text string) {
-	for _, m := range commitLine.FindAllStringSubmatch(text, -1) {
+	if !strings.Contains(text, "] ") {
+		return
+	}
+	for _, m := range commitLine().FindAllStringSubmatch(text, -1) {
 		branch := m[1]
 		if branch != "detached HEAD" {
 			if !isBranch(branch) {
@@ -108,10 +114,15 @@ func (x *extraction) commitLines(c *call, text string) {
 }
 
 // branchLine is what git says of the branch it is on, or went to.
-var branchLine = regexp.MustCompile(`(?m)^(?:On branch ([^\s']+)|(?:Switched to(?: a new)? branch|Already on) '([^\s']+)')$`)
+var branchLine = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?m)^(?:On branch ([^\s']+)|(?:Switched to(?: a new)? branch|Already on) '([^\s']+)')$`)
+})
 
 func (x *extraction) branchLines(c *call, text string) {
-	for _, m := range branchLine.FindAllStringSubmatch(text, -1) {
+	if !strings.Contains(text, "On branch ") && !strings.Contains(text, "Switched to") && !strings.Contains(text, "Already on") {
+		return
+	}
+	for _, m := range branchLine().FindAllStringSubmatch(text, -1) {
 		if branch := m[1] + m[2]; isBranch(branch) {
 			x.add(&c.by, OnBranch, branch, FixedForm)
 		}
@@ -143,7 +154,7 @@ func (x *extraction) pullArgument(c *call, words []word) {
 func (x *extraction) opened(c *call, text string) {
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
-		if pullAddress.FindString(line) == line {
+		if mayHavePullAddress(line) && pullAddress().FindString(line) == line {
 			x.add(&c.by, OpenedPullRequest, line, FixedForm)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // A packageCommand is a command that adds the packages it is given. Its options
@@ -47,12 +48,14 @@ var packageCommands = [...]packageCommand{
 
 // packageNames say what a package is called in each ecosystem, without version,
 // extras and tag. What does not fit, such as a path or an address, is no name.
-var packageNames = map[string]*regexp.Regexp{
-	"go":    regexp.MustCompile(`^([a-z0-9][a-z0-9-]*(?:\.[a-z0-9-]+)+(?:/[A-Za-z0-9_.~!-]+)*)(?:@[^/]+)?$`),
-	"npm":   regexp.MustCompile(`^((?:@[a-z0-9~-][a-z0-9._~-]*/)?[a-z0-9~-][a-z0-9._~-]*)(?:@[^/:]+)?$`),
-	"pypi":  regexp.MustCompile(`^([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)(?:\[[^\]]*\])?(?:@[^/:]+|[<>=!~^].*)?$`),
-	"cargo": regexp.MustCompile(`^([A-Za-z0-9_][A-Za-z0-9_-]*)(?:@[^/:]+)?$`),
-}
+var packageNames = sync.OnceValue(func() map[string]*regexp.Regexp {
+	return map[string]*regexp.Regexp{
+		"go":    regexp.MustCompile(`^([a-z0-9][a-z0-9-]*(?:\.[a-z0-9-]+)+(?:/[A-Za-z0-9_.~!-]+)*)(?:@[^/]+)?$`),
+		"npm":   regexp.MustCompile(`^((?:@[a-z0-9~-][a-z0-9._~-]*/)?[a-z0-9~-][a-z0-9._~-]*)(?:@[^/:]+)?$`),
+		"pypi":  regexp.MustCompile(`^([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)(?:\[[^\]]*\])?(?:@[^/:]+|[<>=!~^].*)?$`),
+		"cargo": regexp.MustCompile(`^([A-Za-z0-9_][A-Za-z0-9_-]*)(?:@[^/:]+)?$`),
+	}
+})
 
 // packages takes the i-th command of a list that succeeded. One after "||" may
 // not have run, and one before it may have failed.
@@ -72,7 +75,7 @@ func (x *extraction) packages(c *call, list []segment, i int) {
 	var names, versions []string
 	for k := 0; k < len(args); k++ {
 		w := args[k]
-		switch name := packageNames[p.ecosystem].FindStringSubmatch(w.text); {
+		switch name := packageNames()[p.ecosystem].FindStringSubmatch(w.text); {
 		case w.text == "--" || strings.HasPrefix(w.text, "--") && strings.Contains(w.text, "="):
 		case slices.Contains(strings.Fields(p.flags), w.text):
 		case slices.Contains(strings.Fields(p.valued), w.text):

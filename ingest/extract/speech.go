@@ -4,14 +4,59 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/graphkernel/graphkernel/dag"
 )
 
-var (
-	pullAddress = regexp.MustCompile(`\bhttps://github\.com/([A-Za-z0-9_.-]+)/([A-Za-z0-9_.-]+)/pull/([0-9]{1,9})\b`)
-	pullNumber  = regexp.MustCompile(`\b(?:PRs?|[Pp]ull [Rr]equests?) ?#([0-9]{1,9})\b`)
-)
+// pullAddress is the address of a pull request. A text with one has what mayHavePullAddress looks for.
+var pullAddress = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\bhttps://github\.com/([A-Za-z0-9_.-]+)/([A-Za-z0-9_.-]+)/pull/([0-9]{1,9})\b`)
+})
+
+func mayHavePullAddress(text string) bool {
+	_, path, ok := strings.Cut(text, "https://github.com/")
+	return ok && strings.Contains(path, "/pull/")
+}
+
+// pullNames precede the number of a pull request, with or without a space between them, and with or without an s.
+var pullNames = [...]string{"PR", "Pull Request", "Pull request", "pull Request", "pull request"}
+
+// pullNumbers calls found with each number of a pull request in a text: \b(?:PRs?|[Pp]ull [Rr]equests?) ?#([0-9]{1,9})\b, read from
+// the # on, since most texts have none.
+func pullNumbers(text string, found func(number string)) {
+	for at := 0; ; {
+		i := strings.IndexByte(text[at:], '#')
+		if i < 0 {
+			return
+		}
+		hash := at + i
+		at = hash + 1
+		for at < len(text) && '0' <= text[at] && text[at] <= '9' {
+			at++
+		}
+		if number := text[hash+1 : at]; number == "" || len(number) > 9 || at < len(text) && isWordByte(text[at]) || !namesPull(text[:hash]) {
+			continue
+		}
+		found(text[hash+1 : at])
+	}
+}
+
+// namesPull reports whether a text ends with a name of pull requests.
+func namesPull(text string) bool {
+	text = strings.TrimSuffix(strings.TrimSuffix(text, " "), "s")
+	for _, name := range pullNames {
+		if before, ok := strings.CutSuffix(text, name); ok {
+			return before == "" || !isWordByte(before[len(before)-1])
+		}
+	}
+	return false
+}
+
+// isWordByte reports what \b goes by.
+func isWordByte(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_'
+}
 
 // commit takes a commit of a repository's history.
 func (x *extraction) commit() {
@@ -41,14 +86,15 @@ func (x *extraction) speech() {
 // pulls finds the pull requests that a text names.
 func (x *extraction) pulls(subject *said, text string) {
 	x.addresses(subject, NamedPullRequest, text)
-	for _, m := range pullNumber.FindAllStringSubmatch(text, -1) {
-		x.add(subject, NamedPullRequest, "#"+m[1], Loose)
-	}
+	pullNumbers(text, func(number string) { x.add(subject, NamedPullRequest, "#"+number, Loose) })
 }
 
 // addresses finds those of pull requests. What follows the number names a part.
 func (x *extraction) addresses(subject *said, predicate, text string) {
-	for _, m := range pullAddress.FindAllString(text, -1) {
+	if !mayHavePullAddress(text) {
+		return
+	}
+	for _, m := range pullAddress().FindAllString(text, -1) {
 		x.add(subject, predicate, m, FixedForm)
 	}
 }

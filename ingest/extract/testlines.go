@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // testRunners are programs that run nothing but tests.
@@ -38,32 +39,39 @@ type testForm struct {
 	passed string
 }
 
-var testForms = [...]testForm{
-	// go test: --- PASS: TestName (0.00s)
-	{line: regexp.MustCompile(`^ *--- (PASS|FAIL): (\S+) \([0-9.]+s\)$`), passed: "PASS"},
-	// go test: ok  	example.com/package	0.4s; there may be a coverage after it
-	{line: regexp.MustCompile(`^(ok  |FAIL)\t([^\s\[\]]+)\t(?:\(cached\)|[0-9.]+s)(?:\tcoverage: .*)?$`), passed: "ok  "},
-	// go test: FAIL	example.com/package [build failed]
-	{line: regexp.MustCompile(`^(FAIL)\t([^\s\[\]]+) \[(?:build|setup) failed\]$`), passed: "ok  "},
-	// pytest -v: tests/test_a.py::test_b PASSED   [ 50%]
-	{line: regexp.MustCompile(`^([^\s:]+\.py::\S+) (PASSED|FAILED|ERROR)(?: +\[ *[0-9]+%\])?$`), swap: true, passed: "PASSED"},
-	// pytest, its summary: FAILED tests/test_a.py::test_b - AssertionError
-	{line: regexp.MustCompile(`^(PASSED|FAILED|ERROR) ([^\s:]+\.py::\S+)(?: - .*)?$`), passed: "PASSED"},
-	// cargo test: test module::name ... ok
-	{line: regexp.MustCompile(`^test (\S+)(?: - should panic)? \.\.\. (ok|FAILED)$`), swap: true, passed: "ok"},
-	// jest: PASS src/a.test.ts (5.1 s)
-	{line: regexp.MustCompile(`^ ?(PASS|FAIL) +(\S+\.(?:test|spec)\.[cm]?[jt]sx?)(?: \([0-9.]+ m?s\))?$`), passed: "PASS"},
-}
+// testForms are compiled when a command that runs tests is read for the first time.
+var testForms = sync.OnceValue(func() []testForm {
+	return []testForm{
+		// go test: --- PASS: TestName (0.00s)
+		{line: regexp.MustCompile(`^ *--- (PASS|FAIL): (\S+) \([0-9.]+s\)$`), passed: "PASS"},
+		// go test: ok  	example.com/package	0.4s; there may be a coverage after it
+		{line: regexp.MustCompile(`^(ok  |FAIL)\t([^\s\[\]]+)\t(?:\(cached\)|[0-9.]+s)(?:\tcoverage: .*)?$`), passed: "ok  "},
+		// go test: FAIL	example.com/package [build failed]
+		{line: regexp.MustCompile(`^(FAIL)\t([^\s\[\]]+) \[(?:build|setup) failed\]$`), passed: "ok  "},
+		// pytest -v: tests/test_a.py::test_b PASSED   [ 50%]
+		{line: regexp.MustCompile(`^([^\s:]+\.py::\S+) (PASSED|FAILED|ERROR)(?: +\[ *[0-9]+%\])?$`), swap: true, passed: "PASSED"},
+		// pytest, its summary: FAILED tests/test_a.py::test_b - AssertionError
+		{line: regexp.MustCompile(`^(PASSED|FAILED|ERROR) ([^\s:]+\.py::\S+)(?: - .*)?$`), passed: "PASSED"},
+		// cargo test: test module::name ... ok
+		{line: regexp.MustCompile(`^test (\S+)(?: - should panic)? \.\.\. (ok|FAILED)$`), swap: true, passed: "ok"},
+		// jest: PASS src/a.test.ts (5.1 s)
+		{line: regexp.MustCompile(`^ ?(PASS|FAIL) +(\S+\.(?:test|spec)\.[cm]?[jt]sx?)(?: \([0-9.]+ m?s\))?$`), passed: "PASS"},
+	}
+})
 
 // testLines finds the tests whose end the output tells.
 func (x *extraction) testLines(c *call, text string) {
+	if text == "" {
+		return
+	}
+	forms := testForms()
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\r\n")
 		if len(line) > MaxObject+256 {
 			continue
 		}
-		for i := range testForms {
-			f := &testForms[i]
+		for i := range forms {
+			f := &forms[i]
 			m := f.line.FindStringSubmatch(line)
 			if m == nil {
 				continue

@@ -12,7 +12,7 @@ const escapedLevels = 3
 // A view is a text without the escapes of its strings, as who reads the strings sees it.
 type view struct {
 	text string
-	at   []int // by byte of text and one after them: where it comes from
+	at   []int32 // by byte of text and one after them: where it comes from
 }
 
 // views returns a text without one level of escapes, without two, and so on, as long as there are some.
@@ -37,13 +37,22 @@ func (v *view) unescape() (next view, ok bool) {
 	}
 	var b strings.Builder
 	b.Grow(len(v.text))
-	next.at = make([]int, 0, len(v.text)+1)
+	next.at = make([]int32, 0, len(v.text)+1)
 	for i := 0; i < len(v.text); {
-		char, n := v.text[i:i+1], 1
-		if v.text[i] == '\\' {
-			if c, length := escape(v.text[i:]); length > 0 {
-				char, n, ok = c, length, true
+		if plain := strings.IndexByte(v.text[i:], '\\'); plain != 0 {
+			if plain < 0 {
+				plain = len(v.text) - i
 			}
+			b.WriteString(v.text[i : i+plain])
+			for range plain {
+				next.at = append(next.at, v.from(i))
+				i++
+			}
+			continue
+		}
+		char, n := v.text[i:i+1], 1
+		if c, length := escape(v.text[i:]); length > 0 {
+			char, n, ok = c, length, true
 		}
 		b.WriteString(char)
 		for range len(char) {
@@ -57,9 +66,9 @@ func (v *view) unescape() (next view, ok bool) {
 }
 
 // from returns where a byte of the view comes from.
-func (v *view) from(i int) int {
+func (v *view) from(i int) int32 {
 	if v.at == nil {
-		return i
+		return int32(i)
 	}
 	return v.at[i]
 }
@@ -88,7 +97,7 @@ func escape(text string) (char string, length int) {
 // came puts candidates of the view where they come from.
 func (v *view) came(list []candidate) []candidate {
 	for i := range list {
-		list[i].start, list[i].end = v.at[list[i].start], v.at[list[i].end]
+		list[i].start, list[i].end = int(v.at[list[i].start]), int(v.at[list[i].end])
 	}
 	return list
 }

@@ -5,10 +5,13 @@ package secrets
 type words struct {
 	class   [256]uint8
 	classes int
-	next    []uint32  // by state·classes + class, the next state·classes
+	next    []uint32  // by state·classes + class, the next state·classes, with wordsEnd if words end there
 	ends    [][]int32 // by state, the words that end there; nil: none
 	length  []int     // by word
 }
+
+// wordsEnd marks a step to a state where words end.
+const wordsEnd = 1 << 31
 
 // newWords makes the automaton of a list of words.
 func newWords(list []string) *words {
@@ -68,8 +71,10 @@ func (w *words) link() {
 			queue = append(queue, *at)
 		}
 	}
-	for i := range w.next {
-		w.next[i] *= uint32(w.classes)
+	for i, to := range w.next {
+		if w.next[i] *= uint32(w.classes); to != 0 && len(w.ends[to]) > 0 {
+			w.next[i] |= wordsEnd
+		}
 	}
 }
 
@@ -78,9 +83,10 @@ func (w *words) each(text string, found func(word int32, start int) bool) {
 	state := uint32(0)
 	for i := 0; i < len(text); i++ {
 		state = w.next[state+uint32(w.class[text[i]])]
-		if state == 0 {
+		if state&wordsEnd == 0 {
 			continue
 		}
+		state &^= wordsEnd
 		for _, word := range w.ends[state/uint32(w.classes)] {
 			if !found(word, i+1-w.length[word]) {
 				return

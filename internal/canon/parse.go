@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -101,7 +102,36 @@ func Parse(text []byte) (*Value, error) { return ParseSparse(text, MaxValues) }
 // ParseSparse is Parse for a text that has no honest reason to hold more than
 // some number of values.
 func ParseSparse(text []byte, most int) (*Value, error) {
-	return (&parser{}).parse(text, most)
+	p := parsers.Get().(*parser)
+	v, err := p.parse(text, most)
+	p.keep()
+	return v, err
+}
+
+// parsers are kept for what they have room for.
+var parsers = sync.Pool{New: func() any { return &parser{} }}
+
+// Most of each that a parser has room for while it is kept.
+const keptThings, keptBytes = 1 << 10, 1 << 20
+
+// keep empties a parser, so that it holds nothing of the text, and keeps it for another.
+func (p *parser) keep() {
+	values, members := p.values[:0], p.members[:0]
+	if cap(values) > keptThings || cap(members) > keptThings {
+		return
+	}
+	clear(values[:cap(values)])
+	clear(members[:cap(members)])
+	*p = parser{values: values, members: members, unescaped: p.spareBytes()}
+	parsers.Put(p)
+}
+
+// spareBytes returns the place for strings with escapes, unless it is large.
+func (p *parser) spareBytes() []byte {
+	if cap(p.unescaped) > keptBytes {
+		return nil
+	}
+	return p.unescaped[:0]
 }
 
 func (p *parser) parse(text []byte, most int) (*Value, error) {
@@ -127,6 +157,8 @@ type parser struct {
 	values  []Value
 	members []Member
 
+	unescaped []byte // for a string that has escapes
+
 	// What is copied out goes into rooms that hold many, one after the other.
 	valueRoom  room[Value]
 	memberRoom room[Member]
@@ -138,14 +170,14 @@ type room[T any] struct {
 	before int // how many are in rooms that were full
 }
 
-// settle copies gathered things out. A room that is full is followed by one that is sized
-// by the text that is left.
+// settle copies gathered things out. A room that is full is followed by one of twice the size, or less if
+// little text is left.
 func settle[T any](p *parser, r *room[T], gathered []T) []T {
-	const bytesEach, most = 48, 512
+	const bytesEach, least, most = 48, 16, 512
 	n := len(gathered)
 	if cap(r.things)-len(r.things) < n {
 		r.before += len(r.things)
-		r.things = make([]T, 0, max(n, min(most, (len(p.text)-p.at)/bytesEach)))
+		r.things = make([]T, 0, max(n, min(most, max(least, 2*cap(r.things)), (len(p.text)-p.at)/bytesEach)))
 	}
 	r.things = append(r.things, gathered...)
 	return r.things[len(r.things)-n : len(r.things) : len(r.things)]
@@ -360,7 +392,7 @@ func (p *parser) digits() (n int) {
 func (p *parser) string() (string, error) {
 	p.at++
 	start := p.at
-	var out []byte // used only if something is escaped
+	out := p.unescaped[:0] // used only if something is escaped
 	escaped := false
 	for p.at < len(p.text) {
 		c := p.text[p.at]
@@ -371,7 +403,8 @@ func (p *parser) string() (string, error) {
 			s := p.text[start:p.at]
 			p.at++
 			if escaped {
-				return string(append(out, s...)), nil
+				p.unescaped = append(out, s...)
+				return string(p.unescaped), nil
 			}
 			return s, nil
 		case c == '\\':

@@ -37,6 +37,7 @@ func (s *scratch) leave() {
 	p, d := &s.parser, &s.document
 	*p = parser{
 		values: emptied(p.values[:cap(p.values)]), members: emptied(p.members[:cap(p.members)]),
+		unescaped: p.spareBytes(),
 		valueRoom: p.valueRoom.emptied(), memberRoom: p.memberRoom.emptied(),
 	}
 	*d = document{cursors: d.cursors.emptied()}

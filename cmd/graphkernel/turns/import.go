@@ -181,7 +181,7 @@ func importPaths(a *cli.App, c *cobra.Command, paths []string, im *importing) er
 	if err != nil {
 		return err
 	}
-	opts := ingest.Options{Format: ingest.Format(im.format), Stdin: a.IO.Stdin, LeaveOut: left.Reason}
+	opts := ingest.Options{Format: ingest.Format(im.format), Stdin: a.IO.Stdin, LeaveOut: left.Reason, Looks: &ingest.Looks{}}
 	if im.verbose {
 		opts.Skipped = func(s ingest.Skip) { a.IO.Note("%s", skippedLine(s)) }
 	}
@@ -344,7 +344,7 @@ func brokenOnly(report *kernel.ImportReport) error {
 // holdsTurns reports whether an input holds a turn, without a store. It reads up to the first.
 func holdsTurns(ctx context.Context, paths []string, opts ingest.Options, left *cli.LeavingOut) bool {
 	found := errors.New("a turn")
-	_, err := ingest.ReadAll(ctx, paths, ingest.Options{Format: opts.Format, Stdin: opts.Stdin, LeaveOut: left.Reason}, func(*ingest.Batch) error { return found })
+	_, err := ingest.ReadAll(ctx, paths, ingest.Options{Format: opts.Format, Stdin: opts.Stdin, LeaveOut: left.Reason, Looks: opts.Looks}, func(*ingest.Batch) error { return found })
 	return errors.Is(err, found)
 }
 

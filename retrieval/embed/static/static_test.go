@@ -30,7 +30,7 @@ func TestGolden(t *testing.T) {
 	lines := strings.Split(pieces, "\n")
 	for _, c := range cases {
 		var found []string
-		Load().vocabulary.rows(c.Text, func(row int32) { found = append(found, lines[row]) })
+		Load().parts().vocabulary.rows(c.Text, func(row int32) { found = append(found, lines[row]) })
 		if !slices.Equal(found, c.Pieces) {
 			t.Errorf("%q has the pieces %q, want %q", c.Text, found, c.Pieces)
 		}
