@@ -413,7 +413,7 @@ func TestRealPersons(t *testing.T) {
 			got[kind]++
 		}
 	}
-	if diff := cmp.Diff(map[string]int{"prompt": 81, "queued": 5, "command": 13, "rejection": 8, "answer": 3, "typed with a result": 1}, got); diff != "" {
+	if diff := cmp.Diff(map[string]int{"prompt": 81, "queued": 5, "command": 2, "rejection": 8, "answer": 3, "typed with a result": 1}, got); diff != "" {
 		t.Error(diff)
 	}
 }
