@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -92,7 +93,8 @@ type demo struct {
 	session *cli.Session
 	ring    token.Keyring
 	steps   []demoStep
-	served  bool // in pages
+	served  bool                      // in pages
+	at      atomic.Pointer[time.Time] // the time at which the kernel works; nil: that of the machine
 }
 
 type demoStep struct {
@@ -126,6 +128,12 @@ func runDemo(a *cli.App, ctx context.Context, path string, show func(d *demo, fo
 	settings.Dev = true // an identity for this run
 	settings.StoreFlag, settings.TenantFlag = "sqlite:"+filepath.Join(folder, "demo.db"), string(dag.DefaultTenant)
 	d := &demo{ctx: ctx, out: a.IO.Stdout, ring: ring}
+	clock := func() time.Time {
+		if at := d.at.Load(); at != nil {
+			return *at
+		}
+		return a.Clock()
+	}
 	if a.IO.Output == "json" {
 		d.out = io.Discard
 	}
@@ -136,7 +144,7 @@ func runDemo(a *cli.App, ctx context.Context, path string, show func(d *demo, fo
 	if err := made.Close(); err != nil {
 		return err
 	}
-	err = a.Stores.For(&settings).WithStore(ctx, ring, cli.ToWrite, func(s *cli.Session) error {
+	err = a.Stores.For(&settings).By(clock).WithStore(ctx, ring, cli.ToWrite, func(s *cli.Session) error {
 		d.session, d.k = s, s.Kernel
 		return show(d, folder)
 	})
@@ -224,10 +232,8 @@ func (d *demo) imports(folder, path string) (dag.TurnID, error) {
 		d.step((r.Admitted > 0) == (again == "import"), again,
 			fmt.Sprintf("%s admitted with %s in %s, %d there already", cli.Count(r.Admitted, "turn"), cli.Count(r.Edges, "edge"), cli.Count(r.Conversations, "conversation"), r.Existing))
 	}
-	if !d.served {
-		if err := d.importGit(); err != nil {
-			return dag.TurnID{}, err
-		}
+	if err := d.importGit(); err != nil {
+		return dag.TurnID{}, err
 	}
 	return dag.ParseTurnID(IncidentAnchor)
 }
