@@ -104,7 +104,7 @@ type TurnQuery struct {
 
 // A ConversationQuery asks for a page of conversations.
 type ConversationQuery struct {
-	Newest bool `json:"newest,omitempty" doc:"By their last turn, the newest first, in place of by id. At most 50 000 numbers are looked at for one answer, so a page may be short and still have a next."`
+	Newest bool `json:"newest,omitempty" doc:"By the time of their latest turn, the newest first, in place of by id."`
 	Paging
 }
 
