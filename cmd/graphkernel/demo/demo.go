@@ -163,7 +163,7 @@ func runDemo(a *cli.App, ctx context.Context, path string, show func(d *demo, fo
 		}
 	}
 	if failed > 0 {
-		a.IO.Note("graphkernel: %d of %d steps did not come out as they must", failed, len(d.steps))
+		a.IO.Note("graphkernel: %d of %d steps failed", failed, len(d.steps))
 		return cli.Finish(api.ExitInternal)
 	}
 	return nil
@@ -196,9 +196,21 @@ func (d *demo) run(folder, path string) error {
 	if err := d.erases(issued, path == ""); err != nil {
 		return err
 	}
-	fmt.Fprintf(d.out, "\nNow with your own:\n%s\n", cli.FirstSteps)
+	d.next()
 	return nil
 }
+
+// nextSteps are what somebody does who has seen the demonstration.
+const nextSteps = `  make install                              put graphkernel and graphkernel-hook on the PATH
+  graphkernel keys init                     make the key that signs
+  graphkernel setup claude-code             capture sessions from now on, and tell new ones of the old
+  graphkernel import ~/.claude/projects     admit the sessions that exist
+  graphkernel search WORDS                  find what was said
+  graphkernel context WORDS                 hand out what an agent needs for a task
+  graphkernel serve --dev                   the same in a browser and over HTTP`
+
+// next says what to do with one's own sessions.
+func (d *demo) next() { fmt.Fprintf(d.out, "\nNext, with your own sessions:\n%s\n", nextSteps) }
 
 func (d *demo) title(format string, args ...any) {
 	fmt.Fprintf(d.out, "\n── %s\n\n", fmt.Sprintf(format, args...))

@@ -143,6 +143,7 @@ func (d *demo) serve(a *cli.App, folder, path, addr string) error {
 	if err != nil {
 		return err
 	}
+	d.next()
 	fmt.Fprintln(d.out)
 	return service.Show(a, d.ctx, d.k, token.NewAuthority(d.ring), d.session.Tenant, addr)
 }
