@@ -147,6 +147,25 @@ func TestHeads(t *testing.T) {
 	}
 }
 
+// TestHeadings reads the headings of pages: words, and an id only where there are none. An empty list says what it is for.
+func TestHeadings(t *testing.T) {
+	s, _ := incident(t)
+	b := s.signedIn(access.Auditor)
+	if _, err := s.kernel.Turns().Erase(t.Context(), tenant, must(dag.ParseTurnID(incidentAsked)), "asked for"); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{
+		"/turns/" + incidentDone:                              "<h1><bdi>Creating the index.</bdi></h1>",
+		"/turns/" + incidentAsked:                             "<h1>Turn 42fec86c</h1>",
+		"/conversations/1c1de000-0dc0-4a11-8ca1-0000000000a0": "<h1><bdi>Checkout fails for about one customer in ten",
+		"/slices?kind=belief":                                 "graphkernel context WORDS",
+	} {
+		if r := b.get(path); !strings.Contains(r.body, want) {
+			t.Errorf("%s does not have %s\n%s", path, want, r.body)
+		}
+	}
+}
+
 // TestFault changes what is recorded of a turn, member by member: each change is a fault, and the turn as it was admitted has none.
 func TestFault(t *testing.T) {
 	s, _ := incident(t)
