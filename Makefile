@@ -8,6 +8,7 @@ SOAKTIME ?= 3m
 .PHONY: demo serve build install test check peers postgres unit race processors conformance verifiers clients differential interop browser release image generate tidy bench bench-http eval soak fuzz clean
 
 demo: ## see the kernel at work, in a temporary folder
+	@echo "building graphkernel; the first time takes minutes"
 	go run ./cmd/graphkernel demo
 
 serve: ## the service on loopback, with a key for this run

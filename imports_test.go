@@ -107,7 +107,7 @@ var mayImport = map[string][]string{
 	"render":                 {"dag", "policy", "slice", "knowledge"},
 	"store/observed":         {"dag", "history", "ledger", "store"},
 	"server/certs":           {},
-	"console":                {"internal/loopback", "access", "api", "client", "dag", "slice/contexts", "verifiers/js", "golang.org/x/oauth2"},
+	"console":                {"internal/loopback", "access", "api", "client", "dag", "ingest", "slice", "slice/contexts", "verifiers/js", "golang.org/x/oauth2"},
 	"verifiers/js":           {},
 	"server": {
 		"api/fault", "api/describe", "policy/standard", "access", "ledger/attest", "dag", "ledger/identity", "ledger", "ledger/witness", "golang.org/x/mod/sumdb/tlog", "policy", "slice", "slice/issued", "ingest", "store", "token", "kernel", "knowledge", "normalize", "internal/canon", "render", "api", "server/view",
@@ -147,7 +147,7 @@ var mayImport = map[string][]string{
 		"github.com/jedib0t/go-pretty/v6", "github.com/spf13/cobra",
 	},
 	"cmd/graphkernel/audit": {"belief", "slice/beliefs", "slice/contexts", "internal/userdir", "server/view",
-		"api", "policy/standard", "client", "cmd/graphkernel/cli", "dag", "evidence", "golden", "internal/secretfile", "kernel", "ledger", "ledger/attest", "ledger/monitor", "policy", "render", "slice", "slice/facts", "token",
+		"api", "policy/standard", "client", "cmd/graphkernel/cli", "dag", "evidence", "golden", "ingest", "internal/secretfile", "kernel", "ledger", "ledger/attest", "ledger/monitor", "policy", "render", "slice", "slice/facts", "token",
 		"github.com/spf13/cobra",
 	},
 	"cmd/graphkernel/signing": {

@@ -104,7 +104,7 @@ type TurnQuery struct {
 
 // A ConversationQuery asks for a page of conversations.
 type ConversationQuery struct {
-	Newest bool `json:"newest,omitempty" doc:"By their last turn, the newest first, in place of by id. At most 50 000 numbers are looked at for one answer, so a page may be short and still have a next."`
+	Newest bool `json:"newest,omitempty" doc:"By the time of their latest turn, the newest first, in place of by id."`
 	Paging
 }
 
@@ -170,7 +170,7 @@ type Converting struct {
 
 // A SliceQuery asks for a page of what was handed out.
 type SliceQuery struct {
-	Kind    string `json:"kind,omitempty" is:"slice|facts|context" doc:"Only slices of turns, slices of facts, or contexts. At most 1 000 records are looked at for one answer, so a page may be empty and still have a next."`
+	Kind    string `json:"kind,omitempty" is:"slice|facts|context|belief" doc:"Only slices of turns, slices of facts, contexts, or evidence of beliefs. At most 1 000 records are looked at for one answer, so a page may be empty and still have a next."`
 	Begins  string `json:"begins,omitempty" is:"SliceBegin" doc:"Only those whose slice id begins with this, by ascending id and all on one page, which has no next."`
 	Newest  bool   `json:"newest,omitempty" doc:"The newest first."`
 	Counted bool   `json:"counted,omitempty" doc:"Say how many turns each slice of turns holds, which means to cut it again."`

@@ -2,6 +2,7 @@ package console_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"html"
 	"io"
 	"mime/multipart"
@@ -14,6 +15,8 @@ import (
 	"time"
 
 	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/api"
+	"github.com/graphkernel/graphkernel/console"
 	"github.com/graphkernel/graphkernel/dag"
 )
 
@@ -89,6 +92,108 @@ func TestWhoAsked(t *testing.T) {
 	s.post("/api/slice", quoted(map[string]any{"anchor": incidentAsked}))
 	if got := s.signedIn(access.Auditor).get("/turns/" + incidentDone).section("What the agent was shown"); !strings.Contains(got, "its agent cannot have seen it: 1 of 2.") {
 		t.Errorf("after a slice was handed out a year later, what the agent was shown: %q", got)
+	}
+}
+
+// heads are the three lines at the top of a page: who asked, what the agent had seen, whether it is genuine.
+func (r reply) heads(t *testing.T) (heads [3]string) {
+	t.Helper()
+	_, list, _ := strings.Cut(r.body, `<dl class="facts heads">`)
+	list, _, _ = strings.Cut(list, "</dl>")
+	lines := regexp.MustCompile(`(?s)<dt>(.*?)</dt><dd>(.*?)</dd>`).FindAllStringSubmatch(list, -1)
+	if len(lines) != len(heads) {
+		t.Fatalf("%d lines at the head of\n%s", len(lines), r.body)
+	}
+	for i, l := range lines {
+		heads[i] = strings.TrimSpace(spaces.ReplaceAllString(html.UnescapeString(l[1]+": "+tags.ReplaceAllString(l[2], "")), " "))
+	}
+	return heads
+}
+
+// TestHeads reads the three lines at the head of turns, contexts and slices: of an action, of what a person said, after a text was erased, and where all was handed out later.
+func TestHeads(t *testing.T) {
+	s, context := incident(t)
+	slice := s.post("/api/slice", quoted(map[string]any{"anchor": incidentResult})).Header.Get("Slice-Id")
+	loose := s.post("/api/context", quoted(map[string]any{"task": "create the index", "format": "bundle"})).Header.Get("Slice-Id")
+	b := s.signedIn(access.Auditor)
+	const asked, said = "Asked by: human:oncall, 2026-03-14 02:15:00, in turn 42fec86c", "Asked by: a person said it: human:oncall, 2026-03-14 02:15:00"
+	check := func(path string, want [3]string) {
+		t.Helper()
+		got := b.get(path).heads(t)
+		for i := range want {
+			if !strings.HasPrefix(got[i], want[i]) {
+				t.Errorf("%s: %q, want %q", path, got[i], want[i])
+			}
+		}
+	}
+	check("/turns/"+incidentDone, [3]string{asked, "The agent had seen: context " + context + ", 17 turns, handed out ", "Genuine: verified: text and place fit what was admitted as number 18"})
+	check("/turns/"+incidentAsked, [3]string{said, "The agent had seen: nothing that was handed out before it is on record", "Genuine: verified"})
+	check("/contexts/"+context, [3]string{asked, "The agent had seen: 17 turns, handed out ", "Genuine: verified, by "})
+	check("/slices/"+slice, [3]string{asked, "The agent had seen: ", "Genuine: verified, by "})
+	check("/contexts/"+loose, [3]string{"Asked by: not known: no turn is on record that it goes on from", "The agent had seen: ", "Genuine: verified, by "})
+	if _, err := s.kernel.Turns().Erase(t.Context(), tenant, must(dag.ParseTurnID(incidentAsked)), "asked for"); err != nil {
+		t.Fatal(err)
+	}
+	check("/turns/"+incidentDone, [3]string{"Asked by: a name that was erased or never came, 2026-03-14 02:15:00", "The agent had seen: context " + context, "Genuine: verified"})
+	check("/turns/"+incidentAsked, [3]string{"Asked by: a person said it: a name that was erased", "", "Genuine: verified: its place fits its leaf, and its text is not there"})
+	check("/contexts/"+context, [3]string{"Asked by: ", "The agent had seen: what it held, whose bytes are gone, handed out ", "Genuine: only a bundle that somebody kept can be checked"})
+	later, context := incident(t)
+	later.clock.pass(365 * 24 * time.Hour)
+	late := later.post("/api/slice", quoted(map[string]any{"anchor": incidentAsked})).Header.Get("Slice-Id")
+	b = later.signedIn(access.Auditor)
+	check("/turns/"+incidentDone, [3]string{asked, "The agent had seen: context " + context, ""})
+	if got := b.get("/turns/" + incidentDone).heads(t)[1]; strings.Contains(got, late) {
+		t.Errorf("a slice that was handed out a year later was seen: %q", got)
+	}
+}
+
+// TestHeadings reads the headings of pages: words, and an id only where there are none. An empty list says what it is for.
+func TestHeadings(t *testing.T) {
+	s, _ := incident(t)
+	b := s.signedIn(access.Auditor)
+	if _, err := s.kernel.Turns().Erase(t.Context(), tenant, must(dag.ParseTurnID(incidentAsked)), "asked for"); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{
+		"/turns/" + incidentDone:                              "<h1><bdi>Creating the index.</bdi></h1>",
+		"/turns/" + incidentAsked:                             "<h1>Turn 42fec86c</h1>",
+		"/conversations/1c1de000-0dc0-4a11-8ca1-0000000000a0": "<h1><bdi>Checkout fails for about one customer in ten",
+		"/slices?kind=belief":                                 "graphkernel context WORDS",
+	} {
+		if r := b.get(path); !strings.Contains(r.body, want) {
+			t.Errorf("%s does not have %s\n%s", path, want, r.body)
+		}
+	}
+}
+
+// TestFault changes what is recorded of a turn, member by member: each change is a fault, and the turn as it was admitted has none.
+func TestFault(t *testing.T) {
+	s, _ := incident(t)
+	r := must(http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL+"/api/turns/"+incidentDone, nil))
+	r.Header.Set("Authorization", "Bearer "+s.keys[access.Admin])
+	resp := must(http.DefaultClient.Do(r))
+	defer func() { _ = resp.Body.Close() }()
+	var stored api.StoredTurn
+	if err := json.NewDecoder(resp.Body).Decode(&stored); err != nil {
+		t.Fatal(err)
+	}
+	if fault := console.FaultOf(&stored); fault != "" {
+		t.Fatalf("a turn as it was admitted: %s", fault)
+	}
+	changes := 0
+	for old, changed := range map[string]string{
+		"Creating the index.": "Dropping the table.", "agent:lead": "agent:leaf", `"sql"`: `"rm"`, "02:16:00": "02:14:00", `"assistant"`: `"user"`,
+		"8ca1-0000000000a0": "8ca1-0000000000a1", "8ca1-000000000012": "8ca1-000000000013",
+	} {
+		other := stored
+		other.Turn = bytes.Replace(stored.Turn, []byte(old), []byte(changed), 1)
+		if changes++; bytes.Equal(other.Turn, stored.Turn) || console.FaultOf(&other) == "" {
+			t.Errorf("%s in place of %s is no fault", changed, old)
+		}
+	}
+	other := stored
+	if other.BodyDigest = strings.Repeat("0", 64); console.FaultOf(&other) == "" || changes == 0 {
+		t.Error("another digest is no fault")
 	}
 }
 

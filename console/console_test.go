@@ -679,7 +679,7 @@ func TestPages(t *testing.T) {
 		"/beliefs?space=acme/desk":        {"3 statements", "by rule", "1 proposal was not taken", "not=1"},
 		"/beliefs/item?ref=" + beliefItem: {"leads to revision 2", "Tags in time", "published", "Revision 1", "this would no longer follow", turnID(1)},
 		"/beliefs/why?space=acme/desk&subject=lamp&predicate=is&object=red":  {"It follows from", turnID(1), "because"},
-		"/beliefs/why?space=acme/desk&subject=lamp&predicate=is&object=blue": {"It is not believed", "It never was stated"},
+		"/beliefs/why?space=acme/desk&subject=lamp&predicate=is&object=blue": {"It is not believed", "Nobody stated it"},
 		"/beliefs/conflicts?space=acme/desk":                                 {"Proposed", "made.fact"},
 		"/beliefs/diff?space=acme/desk&from=1":                               {"Came"},
 		"/beliefs/item?ref=" + url.QueryEscape(beliefItem+"?r=1"):            {"Tags in time"},

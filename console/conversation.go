@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -55,6 +56,7 @@ type strand struct {
 type conversationData struct {
 	ID      string
 	Title   string
+	First   string // what a person said first, where there is no title
 	Strands []strand
 	Count   int
 	After   string
@@ -92,10 +94,12 @@ func conversation(v *visit) (*page, error) {
 	d.Title = titleOf(rows)
 	d.Strands = strands(rows)
 	d.Drawing = drawTurns(rows)
-	title := d.Title
-	if title == "" {
-		title = short(d.ID)
+	if d.Title == "" {
+		if d.First, err = v.firstSaid(d.ID); err != nil {
+			return nil, err
+		}
 	}
+	title := cmp.Or(d.Title, d.First, short(d.ID))
 	return &page{"Conversation " + line(title, 60), "conversation", &d, ""}, nil
 }
 

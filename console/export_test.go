@@ -13,3 +13,6 @@ func Patterns() []string {
 
 // Patience is how long a provider is waited for.
 func Patience(p *Provider) time.Duration { return p.client().Timeout }
+
+// FaultOf reports what of a stored turn is not as it was admitted.
+var FaultOf = faultOf

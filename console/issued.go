@@ -117,6 +117,8 @@ type outsider struct {
 }
 
 type evidenceData struct {
+	whoAsked
+	Anchored bool // it goes on from a turn that is there
 	ID       string
 	Bundle   bundle
 	Records  []api.Issued
@@ -179,6 +181,9 @@ func evidence(v *visit) (*page, error) {
 	if gone, err := optional(err); err != nil {
 		return nil, err
 	} else if gone != nil {
+		if err := d.whoOf(v); err != nil {
+			return nil, err
+		}
 		d.Gone = "Its bytes cannot be made again: " + gone.Why
 		again, err := ask(v, api.ReplaySlice, api.Replaying{SliceByID: api.SliceByID{SliceID: id}})
 		if d.NoReplay, err = optional(err); err != nil && problemIn(err) == nil {
@@ -195,6 +200,9 @@ func evidence(v *visit) (*page, error) {
 		title = "Context " + id
 	}
 	if err := d.fill(v, data, q.Get("replay") != ""); err != nil {
+		return nil, err
+	}
+	if err := d.whoOf(v); err != nil {
 		return nil, err
 	}
 	return &page{title, "evidence", &d, ""}, nil

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
@@ -12,10 +11,10 @@ import (
 
 type turnData struct {
 	turnRow
-	Prior      []child  // what it follows
-	Asked      *turnRow // the nearest turn before it that a person said
-	Said       bool     // a person said it
-	Walked     bool     // not all before it was looked at
+	whoAsked
+	Fault      string       // what of it does not fit its digests
+	Seen       []api.Issued // those of Before that were handed out before its time
+	Prior      []child      // what it follows
 	Children   []child
 	More       bool // there may be children that were not looked for
 	Held       *api.Holding
@@ -73,7 +72,8 @@ func turn(v *visit) (*page, error) {
 			d.Erasure = &got.Erasures[0]
 		}
 	}
-	if err := d.prior(v); err != nil {
+	d.Fault = faultOf(&stored)
+	if err := d.ask(v, &d.turnRow, func(c child) { d.Prior = append(d.Prior, c) }); err != nil {
 		return nil, err
 	}
 	if err := d.around(v); err != nil {
@@ -137,65 +137,6 @@ func (d *turnData) pivots(v *visit) error {
 	return nil
 }
 
-// person reports whether a person said a turn. One whose text was erased has its role alone.
-func (t *turnRow) person() bool {
-	kind, _, _ := strings.Cut(t.Author, ":")
-	return t.Role == "user" && kind != "agent" && kind != "tool" && kind != "system"
-}
-
-// Bounds of the walk to the person who asked: a sub-agent is some edges away from whom its session worked for.
-const (
-	mostSteps = 24
-	mostWalk  = 200
-)
-
-// prior reads what the turn follows, and goes on from there, edge by edge, to the nearest turn that a person said; of several, the newest.
-func (d *turnData) prior(v *visit) error {
-	d.Said = d.person()
-	seen, level := map[string]bool{d.ID: true}, []turnRow{d.turnRow}
-	for step := 0; len(level) > 0; step++ {
-		var ids []dag.TurnID
-		for i := range level {
-			for _, p := range level[i].Parents {
-				id, err := dag.ParseTurnID(p.ID)
-				if err != nil {
-					return err
-				}
-				if !seen[p.ID] {
-					seen[p.ID], ids = true, append(ids, id)
-				}
-			}
-		}
-		if d.Walked = step == mostSteps || len(seen) > mostWalk; d.Walked || len(ids) == 0 {
-			return nil
-		}
-		got, err := ask(v, api.LookUpTurns, api.TurnIDs{IDs: ids})
-		if m, err := optional(err); m != nil || err != nil {
-			return err
-		}
-		level = level[:0:0]
-		for i := range got.Turns {
-			row, err := readTurn(&got.Turns[i], 400)
-			if err != nil {
-				return err
-			}
-			level = append(level, row)
-			if row.person() && (d.Asked == nil || row.Stored.Seq > d.Asked.Stored.Seq) {
-				d.Asked = &row
-			}
-			for _, p := range d.Parents {
-				if step == 0 && p.ID == row.ID {
-					d.Prior = append(d.Prior, child{row, p.Kind})
-				}
-			}
-		}
-		if d.Said || d.Asked != nil {
-			return nil
-		}
-	}
-	return nil
-}
-
 // around looks for the turns that follow this one, among those admitted after it in its conversation.
 func (d *turnData) around(v *visit) error {
 	conversation, err := dag.ParseConversationID(d.Conversation)
@@ -244,6 +185,8 @@ func (d *turnData) shownFor(v *visit, before *turnRow) error {
 			}
 			if at > said {
 				d.Late++
+			} else if i.NotGiven == 0 {
+				d.Seen = append(d.Seen, i)
 			}
 		}
 	}

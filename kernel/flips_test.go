@@ -90,7 +90,7 @@ func answers(ctx context.Context, k *kernel.Kernel, ids []dag.TurnID) map[string
 	put("turns", records, err)
 	conversations, err := k.Turns().Conversations(ctx, tenant, dag.ConversationID{}, 100)
 	put("conversations", conversations, err)
-	newest, _, err := k.Turns().Newest(ctx, tenant, 0, 100)
+	newest, _, err := k.Turns().Newest(ctx, tenant, nil, 100)
 	put("newest conversations", newest, err)
 	events, err := k.Turns().Events(ctx, tenant, 0, 100)
 	put("events", events, err)

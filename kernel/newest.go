@@ -1,85 +1,69 @@
 package kernel
 
 import (
+	"cmp"
 	"context"
-	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/store"
 )
 
-// How many numbers a search for the newest conversations looks at, at once and in all.
-const (
-	newestWindow = 1000
-	newestLooked = 50_000
-)
+// newestWindow is how many conversations a search for the newest ones reads at once.
+const newestWindow = 1000
 
-// Newest lists up to limit conversations whose last turn was admitted before a number, the newest first; 0 is the present. The number that it
-// returns goes on from there; it is 0 if there are no more. It reads turns from the newest on, at most 50 000 numbers at once, so a list may be short, or
-// empty, and still go on.
-func (k Turns) Newest(ctx context.Context, tenant dag.Tenant, before dag.Seq, limit int) (list []store.Conversation, next dag.Seq, err error) {
-	if before == 0 {
-		head, err := k.store.Head(ctx, tenant)
-		if err != nil {
-			return nil, 0, err
-		}
-		before = head + 1
-	}
-	lowest := before - min(before, newestLooked)
-	seen := map[dag.ConversationID]bool{}
-	for before > 1 && before > lowest {
-		from := before - min(before, newestWindow)
-		last, err := k.lastTurns(ctx, tenant, from, before)
-		if err != nil {
-			return nil, 0, err
-		}
-		for i := len(last) - 1; i >= 0; i-- {
-			turn := last[i]
-			if seen[turn.Conversation] {
-				continue
-			}
-			seen[turn.Conversation] = true
-			found, err := k.store.Conversations(ctx, tenant, below(turn.Conversation), 1)
-			if err != nil {
-				return nil, 0, err
-			}
-			if len(found) == 0 || found[0].ID != turn.Conversation || found[0].Last != turn.Seq {
-				continue // a later turn listed it before
-			}
-			if list = append(list, found[0]); len(list) == limit {
-				return list, turn.Seq, nil
-			}
-		}
-		before = from + 1
-	}
-	if before <= 1 {
-		return list, 0, nil
-	}
-	return list, before, nil
+// A Last is a place in the list of the newest conversations: after the conversation with this id, in which something was said last at this time.
+type Last struct {
+	At dag.Time
+	ID dag.ConversationID
 }
 
-// lastTurns returns where the last turn of each conversation is, among the numbers above from and below before, ascending.
-func (k Turns) lastTurns(ctx context.Context, tenant dag.Tenant, from, before dag.Seq) ([]store.Place, error) {
-	var all []store.Place
-	err := k.store.Store.Scan(ctx, tenant, from, nil, func(r *store.Record) error {
-		if r.Seq >= before {
-			return errEnough
-		}
-		all = append(all, store.Place{Conversation: r.Turn.Conversation, Seq: r.Seq})
-		return nil
-	})
-	if err != nil && !errors.Is(err, errEnough) {
-		return nil, err
+// LastOf returns the place of a conversation.
+func LastOf(c *store.Conversation) Last { return Last{c.LastAt, c.ID} }
+
+// compare puts the newer time first, and of the same time the smaller id.
+func (l Last) compare(o Last) int { return cmp.Or(cmp.Compare(o.At, l.At), l.ID.Compare(o.ID)) }
+
+// String writes a place for ParseLast.
+func (l Last) String() string { return fmt.Sprintf("%d.%s", l.At, l.ID) }
+
+// ParseLast reads what String wrote.
+func ParseLast(text string) (l Last, err error) {
+	at, id, _ := strings.Cut(text, ".")
+	n, err := strconv.ParseInt(at, 10, 64)
+	if l.At = dag.Time(n); err != nil || !l.At.Valid() {
+		return l, fmt.Errorf("%w: %.80q is no place in the list of the newest conversations", dag.ErrForm, text)
 	}
-	return all, nil
+	l.ID, err = dag.ParseConversationID(id)
+	return l, err
 }
 
-// below is the id before another, so that what comes after it begins with the other.
-func below(id dag.ConversationID) dag.ConversationID {
-	for i := len(id) - 1; i >= 0; i-- {
-		if id[i]--; id[i] != 0xff {
-			break
+// Newest lists up to limit conversations after a place in the order of their latest turns, the newest first; nil is the beginning. More says that
+// the list goes on. It reads the line that the store has of every conversation.
+func (k Turns) Newest(ctx context.Context, tenant dag.Tenant, after *Last, limit int) (list []store.Conversation, more bool, err error) {
+	order := func(a, b store.Conversation) int { return LastOf(&a).compare(LastOf(&b)) }
+	var from dag.ConversationID
+	for {
+		some, err := k.store.Conversations(ctx, tenant, from, newestWindow)
+		if err != nil {
+			return nil, false, err
 		}
+		for i := range some {
+			if after == nil || LastOf(&some[i]).compare(*after) > 0 {
+				list = append(list, some[i])
+			}
+		}
+		if len(list) > 2*(limit+newestWindow) || len(some) < newestWindow {
+			slices.SortFunc(list, order)
+			more = more || len(list) > limit
+			list = list[:min(len(list), limit)]
+		}
+		if len(some) < newestWindow {
+			return list, more, nil
+		}
+		from = some[len(some)-1].ID
 	}
-	return id
 }

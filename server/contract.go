@@ -272,11 +272,40 @@ func hold(v *canon.Value, s *openapi3.Schema, place string) error {
 	return nil
 }
 
-// eitherShape reports whether a value has neither of two shapes. A schema cannot say
-// which field is missing then; the decoder can, and refuses it too.
+// eitherShape reports whether a value has none of several shapes of objects. A schema cannot say
+// which field is missing or wrong then; the decoder can, and refuses it too.
 func eitherShape(err error) bool {
 	var e *openapi3.SchemaError
-	return errors.As(err, &e) && e.SchemaField == "anyOf"
+	if !errors.As(err, &e) {
+		return false
+	}
+	_, object := e.Value.(map[string]any)
+	return e.SchemaField == "anyOf" || e.SchemaField == "discriminator" || e.SchemaField == oneOf && object && slices.ContainsFunc(e.Schema.OneOf, func(s *openapi3.SchemaRef) bool { return s.Value.Type.Is(openapi3.TypeObject) })
+}
+
+const oneOf = "oneOf"
+
+// shapeFault says what the shape for a value's own kind has against it, or which kinds there are.
+func shapeFault(e *openapi3.SchemaError) (reason string, within error) {
+	kind := ""
+	switch e.Value.(type) {
+	case string:
+		kind = openapi3.TypeString
+	case []any:
+		kind = openapi3.TypeArray
+	case map[string]any:
+		kind = openapi3.TypeObject
+	}
+	var kinds []string
+	for _, s := range e.Schema.OneOf {
+		if s.Value.Type.Is(kind) {
+			return "", s.Value.VisitJSON(e.Value)
+		}
+		if types := s.Value.Type.Slice(); !slices.Contains(kinds, strings.Join(types, " or ")) {
+			kinds = append(kinds, strings.Join(types, " or "))
+		}
+	}
+	return "value must be of type " + strings.Join(kinds, " or "), nil
 }
 
 // plain returns a value as encoding/json would, for the schema's eyes alone.
@@ -311,6 +340,15 @@ func schemaFault(err error, place string) string {
 		return err.Error()
 	}
 	at := join(place, pointer(err))
+	if e.SchemaField == oneOf {
+		reason, within := shapeFault(e)
+		if within != nil {
+			return schemaFault(within, at)
+		}
+		if reason != "" {
+			return at + ": " + reason
+		}
+	}
 	reason := strings.ReplaceAll(e.Reason, `"`, `'`)
 	if e.SchemaField == "pattern" {
 		reason = "the text does not have the form " + e.Schema.Pattern

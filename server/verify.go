@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
@@ -91,11 +92,10 @@ func verifyBundle(c *call) error {
 func registerPolicy(c *call) error {
 	p, err := standard.Forms().ParseRegistration(c.body)
 	if err != nil {
-		// What has the schema's form and is refused all the same is a number
-		// that does not fit.
+		// The schema leaves it to the decoder to say which member of which type is wrong.
 		var field *canon.FieldError
 		if errors.As(err, &field) {
-			return &problem{code: api.CodeInvalid, place: field.Path, detail: err.Error(), cause: err}
+			return &problem{code: api.CodeInvalid, place: field.Path, detail: strings.TrimPrefix(err.Error(), "policy: "), cause: err}
 		}
 		return err
 	}

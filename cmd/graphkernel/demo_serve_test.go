@@ -82,8 +82,20 @@ func TestDemoServe(t *testing.T) {
 		"what the agent had seen before it": func(w *walk) {
 			w.click(incident, "/conversations/")
 			w.turn("Creating the index.")
-			w.click("What the agent was shown", "/contexts/")
+			w.shows("The agent had seen</dt><dd>context ", ", handed out <time datetime=\"2026-03-14T02:15:30")
+			if strings.Contains(w.page, "cannot have seen it") {
+				w.t.Error("what was handed out in the night is said to be of later")
+			}
+			w.click("The agent had seen", "/contexts/")
 			w.shows("create the index that was agreed on", "The prompt as the agent saw it", "You have my word for exactly that", "found by")
+		},
+		"that what waits for a later turn was not seen before": func(w *walk) {
+			w.click(incident, "/conversations/")
+			w.turn("Option C: raise the pool")
+			w.shows("The agent had seen</dt><dd>context ", "2026-03-14T02:12:30")
+			if head, _, _ := strings.Cut(w.page, "<h2"); strings.Contains(head, "T02:15:30") {
+				w.t.Errorf("at 02:13 an agent had seen what was handed out at 02:15\n%s", head)
+			}
 		},
 		"whether a bundle is genuine": func(w *walk) {
 			w.click("create the index that was agreed on", "/contexts/")

@@ -19,7 +19,7 @@ func TestServeDevStore(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := startServe(t, folder, "--dev")
-	if !strings.Contains(s.stderr.String(), "of this run alone") {
+	if said := s.stderr.String(); !strings.Contains(said, "of this run alone") || !strings.Contains(said, "leaves the GRAPHKERNEL_STORE alone") {
 		t.Errorf("said %q", s.stderr.String())
 	}
 	s.get("/api/conversations")

@@ -215,13 +215,17 @@ func conversationsByID(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant,
 }
 
 func newestConversations(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.Paging) (list []store.Conversation, next string, err error) {
-	before, err := PageAfter(in.After)
-	if err != nil {
-		return nil, "", err
+	var after *kernel.Last
+	if in.After != "" {
+		at, err := kernel.ParseLast(in.After)
+		if err != nil {
+			return nil, "", badAfter(in.After)
+		}
+		after = &at
 	}
-	list, at, err := k.Turns().Newest(ctx, tenant, dag.Seq(before), PageOf(in.Limit))
-	if at > 0 {
-		next = strconv.FormatUint(uint64(at), 10)
+	list, more, err := k.Turns().Newest(ctx, tenant, after, PageOf(in.Limit))
+	if more {
+		next = kernel.LastOf(&list[len(list)-1]).String()
 	}
 	return list, next, err
 }

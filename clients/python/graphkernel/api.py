@@ -2925,14 +2925,14 @@ class Operations:
         """List policies."""
         return self._transport.json("GET", "/api/policies")
 
-    def list_slices(self, *, kind: Literal["slice", "facts", "context"] | None = None, begins: str | None = None, newest: bool | None = None, counted: bool | None = None, after: str | None = None, limit: int | None = None) -> Slices:
+    def list_slices(self, *, kind: Literal["slice", "facts", "context", "belief"] | None = None, begins: str | None = None, newest: bool | None = None, counted: bool | None = None, after: str | None = None, limit: int | None = None) -> Slices:
         """List what was issued.
 
         Slices of turns and of facts, and contexts, are one record, in which each has a number.
         """
         return self._transport.json("GET", "/api/slices", query={"kind": kind, "begins": begins, "newest": newest, "counted": counted, "after": after, "limit": limit})
 
-    def list_slices_all(self, *, kind: Literal["slice", "facts", "context"] | None = None, begins: str | None = None, newest: bool | None = None, counted: bool | None = None) -> Iterator[Issued]:
+    def list_slices_all(self, *, kind: Literal["slice", "facts", "context", "belief"] | None = None, begins: str | None = None, newest: bool | None = None, counted: bool | None = None) -> Iterator[Issued]:
         """List what was issued: all pages, one item after the other."""
         after: str | None = None
         while True:

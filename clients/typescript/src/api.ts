@@ -3033,12 +3033,12 @@ export class Operations {
    *
    * Slices of turns and of facts, and contexts, are one record, in which each has a number.
    */
-  listSlices(query: { "kind"?: "slice" | "facts" | "context"; "begins"?: string; "newest"?: boolean; "counted"?: boolean; "after"?: string; "limit"?: number } = {}): Promise<Slices> {
+  listSlices(query: { "kind"?: "slice" | "facts" | "context" | "belief"; "begins"?: string; "newest"?: boolean; "counted"?: boolean; "after"?: string; "limit"?: number } = {}): Promise<Slices> {
     return this.transport.json("GET", `/api/slices`, { query });
   }
 
   /** List what was issued: all pages, one item after the other. */
-  async *listSlicesAll(query: { "kind"?: "slice" | "facts" | "context"; "begins"?: string; "newest"?: boolean; "counted"?: boolean } = {}): AsyncGenerator<Issued, void, undefined> {
+  async *listSlicesAll(query: { "kind"?: "slice" | "facts" | "context" | "belief"; "begins"?: string; "newest"?: boolean; "counted"?: boolean } = {}): AsyncGenerator<Issued, void, undefined> {
     let after: string | undefined;
     for (;;) {
       const page: Slices = await this.listSlices({ ...query, after, limit: 1000 });

@@ -123,7 +123,7 @@ func disclose(a *cli.App, c *cobra.Command, path string, flags *discloseFlags) e
 	case contexts.Is(data):
 		return discloseContext(a, c, path, data, flags)
 	case beliefs.Is(data):
-		return cli.Usagef("%s is evidence of a belief, of which no parts are made; hand on the whole", path)
+		return cli.Usagef("%s is evidence of a belief, which cannot be divided; hand on the whole", path)
 	}
 	if err := flags.fit(c, path, "a bundle of turns"); err != nil {
 		return err

@@ -33,6 +33,7 @@ type verifyFlags struct {
 	full                      bool
 	leaves                    bool // a proof by itself will do
 	text                      bool
+	who                       bool
 	maxAge                    time.Duration
 }
 
@@ -58,11 +59,16 @@ turns, facts, or the prompt of a context. It is printed if every digest in it ho
 key that is known, it is said that nobody's signature was verified. Of anything else, tampered
 evidence above all, no text is printed. With --output json it is the member "text".
 
+With --who, three lines in place of the list of checks: the person whose turn the anchor is
+or goes back to among the turns of the bundle, what the agent saw, and the verdict. With
+--output json they are the member "who".
+
 Exit codes: 0 verified, 10 tampered, 11 key unknown, 12 key retired, 13 not in the
 log, 14 log inconsistent, 15 quorum not met, 16 text is missing under --require-full, 20
 malformed, 21 unknown version; 1 internal, 2 usage.`,
 		Example: `  graphkernel verify slice.json
   graphkernel verify slice.json --text
+  graphkernel verify slice.json --who
   graphkernel verify evidence --trust trust.policy
   graphkernel verify part.json --trust trust.policy --attestation attestation.json --proof slice.tlog-proof`,
 		Args: cli.OneArg("EVIDENCE"),
@@ -74,6 +80,7 @@ malformed, 21 unknown version; 1 internal, 2 usage.`,
 	c.Flags().StringVar(&flags.policy, "policy", "", "the policy that it must have been cut under, POLICY-ID or POLICY-ID=HASH; another one is tampered")
 	c.Flags().BoolVar(&flags.full, "require-full", false, "do not accept evidence with texts left out")
 	c.Flags().BoolVar(&flags.text, "text", false, "print what the evidence says, if it is whole")
+	c.Flags().BoolVar(&flags.who, "who", false, "say in three lines who asked, what the agent saw and whether it is genuine")
 	c.Flags().DurationVar(&flags.maxAge, "max-age", 0, "do not count cosignatures that are older, such as 1h; 0 is any age")
 	cli.NoFiles(c, "policy", "max-age")
 	return c
@@ -97,6 +104,7 @@ type verdictJSON struct {
 	Checks     []api.Check     `json:"checks"`
 	Bundle     string          `json:"bundle_sha256,omitempty"`
 	Text       *string         `json:"text,omitempty"`
+	Who        *whoJSON        `json:"who,omitempty"`
 	doubt      string          // about the text
 }
 
@@ -142,6 +150,9 @@ func verify(a *cli.App, ctx context.Context, path string, flags *verifyFlags) er
 	ofSlice := files.Bundle != nil || files.Disclosure != nil
 	if flags.text && !ofSlice {
 		return cli.Usagef("--text prints what a bundle or a disclosure says, and %s is neither", path)
+	}
+	if flags.who && !ofSlice {
+		return cli.Usagef("--who is about a bundle or a disclosure, and %s is neither", path)
 	}
 	if (flags.policy != "" || flags.full) && !ofSlice {
 		return cli.Usagef("--policy and --require-full are about a slice, and %s is none", path)
@@ -196,7 +207,19 @@ func verify(a *cli.App, ctx context.Context, path string, flags *verifyFlags) er
 			return err
 		}
 	}
-	if err := a.IO.Print(v, func(w io.Writer) { printVerdict(w, &v); v.printText(w, flags.text) }); err != nil {
+	if flags.who {
+		if err := v.readWho(&files, path); err != nil {
+			return err
+		}
+	}
+	if err := a.IO.Print(v, func(w io.Writer) {
+		if v.Who != nil {
+			v.Who.print(w)
+		} else {
+			printVerdict(w, &v)
+		}
+		v.printText(w, flags.text)
+	}); err != nil {
 		return err
 	}
 	return cli.Finish(v.ExitCode)

@@ -305,7 +305,7 @@ func became(r *api.BeliefRequest, out *api.BeliefOutcome) string {
 	switch {
 	case out.Item == "":
 	case out.Revision == 0:
-		parts = append(parts, oneLine(out.Item, len(out.Item))+", of which nothing is believed any more")
+		parts = append(parts, oneLine(out.Item, len(out.Item))+" (nothing of it is believed now)")
 	case r.DryRun && out.Revision == 1 && r.Item == "": // its name is drawn
 		parts = append(parts, "a new item")
 	default:

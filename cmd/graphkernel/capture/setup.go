@@ -123,7 +123,7 @@ func setup(ctx context.Context, a *cli.App, agent capture.Agent, f *setupFlags) 
 	}
 	change := diff.Diff(path, before, path, after)
 	if change == nil || f.undo && before == nil {
-		a.IO.Note("%s is as it is to be; nothing was changed", path)
+		a.IO.Note("%s %s; nothing was changed", path, map[bool]string{false: "already has these hooks", true: "has none of these hooks"}[f.undo])
 		return a.IO.Print(setupJSON{Settings: path}, func(io.Writer) {})
 	}
 	if err := agree(a, string(change), path, f.yes); err != nil {

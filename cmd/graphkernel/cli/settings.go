@@ -18,6 +18,8 @@ type Settings struct {
 	StoreFlag, ServerFlag, TenantFlag, KeysFlag, IdentityFlag string
 	SecretsFlag, AdmittedFlag                                 string // of commands that have them
 	Dev                                                       bool
+
+	FileStore, FileKeys, FileIdentity string // of a file of settings; they count less than the environment
 }
 
 // register declares the flags for a command and all below it.
@@ -57,7 +59,7 @@ func (s *Settings) NamesTenant() bool {
 // StoreName returns the name of the store that the flags and the environment name, or of the
 // default one.
 func (s *Settings) StoreName() string {
-	for _, name := range []string{s.StoreFlag, s.Getenv("GRAPHKERNEL_STORE")} {
+	for _, name := range []string{s.StoreFlag, s.Getenv("GRAPHKERNEL_STORE"), s.FileStore} {
 		if name != "" {
 			return name
 		}
@@ -70,7 +72,7 @@ func (s *Settings) StoreName() string {
 
 // KeysPath returns the file of the keyring that the flags and the environment name.
 func (s *Settings) KeysPath() (string, error) {
-	for _, path := range []string{s.KeysFlag, s.Getenv("GRAPHKERNEL_KEYS"), s.DefaultKeys()} {
+	for _, path := range []string{s.KeysFlag, s.Getenv("GRAPHKERNEL_KEYS"), s.FileKeys, s.DefaultKeys()} {
 		if path != "" {
 			return path, nil
 		}
@@ -80,7 +82,7 @@ func (s *Settings) KeysPath() (string, error) {
 
 // IdentityPath returns the file of the identity that the flags and the environment name.
 func (s *Settings) IdentityPath() (string, error) {
-	for _, path := range []string{s.IdentityFlag, s.Getenv("GRAPHKERNEL_IDENTITY"), s.DefaultIdentity()} {
+	for _, path := range []string{s.IdentityFlag, s.Getenv("GRAPHKERNEL_IDENTITY"), s.FileIdentity, s.DefaultIdentity()} {
 		if path != "" {
 			return path, nil
 		}

@@ -38,6 +38,13 @@ func (st *Stores) Waiting(busy time.Duration) *Stores {
 	return &other
 }
 
+// By returns the same stores, whose kernels have another clock.
+func (st *Stores) By(clock func() time.Time) *Stores {
+	other := *st
+	other.clock = clock
+	return &other
+}
+
 // For returns the stores that other settings name, with keys and an identity by the same settings.
 func (st *Stores) For(settings *Settings) *Stores {
 	other := *st

@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -92,7 +93,8 @@ type demo struct {
 	session *cli.Session
 	ring    token.Keyring
 	steps   []demoStep
-	served  bool // in pages
+	served  bool                      // in pages
+	at      atomic.Pointer[time.Time] // the time at which the kernel works; nil: that of the machine
 }
 
 type demoStep struct {
@@ -126,6 +128,12 @@ func runDemo(a *cli.App, ctx context.Context, path string, show func(d *demo, fo
 	settings.Dev = true // an identity for this run
 	settings.StoreFlag, settings.TenantFlag = "sqlite:"+filepath.Join(folder, "demo.db"), string(dag.DefaultTenant)
 	d := &demo{ctx: ctx, out: a.IO.Stdout, ring: ring}
+	clock := func() time.Time {
+		if at := d.at.Load(); at != nil {
+			return *at
+		}
+		return a.Clock()
+	}
 	if a.IO.Output == "json" {
 		d.out = io.Discard
 	}
@@ -136,7 +144,7 @@ func runDemo(a *cli.App, ctx context.Context, path string, show func(d *demo, fo
 	if err := made.Close(); err != nil {
 		return err
 	}
-	err = a.Stores.For(&settings).WithStore(ctx, ring, cli.ToWrite, func(s *cli.Session) error {
+	err = a.Stores.For(&settings).By(clock).WithStore(ctx, ring, cli.ToWrite, func(s *cli.Session) error {
 		d.session, d.k = s, s.Kernel
 		return show(d, folder)
 	})
@@ -155,7 +163,7 @@ func runDemo(a *cli.App, ctx context.Context, path string, show func(d *demo, fo
 		}
 	}
 	if failed > 0 {
-		a.IO.Note("graphkernel: %d of %d steps did not come out as they must", failed, len(d.steps))
+		a.IO.Note("graphkernel: %d of %d steps failed", failed, len(d.steps))
 		return cli.Finish(api.ExitInternal)
 	}
 	return nil
@@ -188,9 +196,21 @@ func (d *demo) run(folder, path string) error {
 	if err := d.erases(issued, path == ""); err != nil {
 		return err
 	}
-	fmt.Fprintf(d.out, "\nNow with your own:\n%s\n", cli.FirstSteps)
+	d.next()
 	return nil
 }
+
+// nextSteps are what somebody does who has seen the demonstration.
+const nextSteps = `  make install                              put graphkernel and graphkernel-hook on the PATH
+  graphkernel keys init                     make the key that signs
+  graphkernel setup claude-code             capture sessions from now on, and tell new ones of the old
+  graphkernel import ~/.claude/projects     admit the sessions that exist
+  graphkernel search WORDS                  find what was said
+  graphkernel context WORDS                 hand out what an agent needs for a task
+  graphkernel serve --dev                   the same in a browser and over HTTP`
+
+// next says what to do with one's own sessions.
+func (d *demo) next() { fmt.Fprintf(d.out, "\nNext, with your own sessions:\n%s\n", nextSteps) }
 
 func (d *demo) title(format string, args ...any) {
 	fmt.Fprintf(d.out, "\n── %s\n\n", fmt.Sprintf(format, args...))
@@ -224,10 +244,8 @@ func (d *demo) imports(folder, path string) (dag.TurnID, error) {
 		d.step((r.Admitted > 0) == (again == "import"), again,
 			fmt.Sprintf("%s admitted with %s in %s, %d there already", cli.Count(r.Admitted, "turn"), cli.Count(r.Edges, "edge"), cli.Count(r.Conversations, "conversation"), r.Existing))
 	}
-	if !d.served {
-		if err := d.importGit(); err != nil {
-			return dag.TurnID{}, err
-		}
+	if err := d.importGit(); err != nil {
+		return dag.TurnID{}, err
 	}
 	return dag.ParseTurnID(IncidentAnchor)
 }

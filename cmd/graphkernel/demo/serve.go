@@ -1,13 +1,16 @@
 package demo
 
 import (
+	"bytes"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/facts"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/service"
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/ingest"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/policy"
@@ -21,17 +24,77 @@ const (
 	incidentReport  = "306057d9-0dc0-4a11-8ca1-000000000018" // "Write the post-mortem", with an address
 )
 
-// handedOut are what agents asked for in the demonstration, in order.
+// handedOut are what agents asked for in the demonstration, in order, each half a minute after its anchor was said, and before anybody acted on that.
 var handedOut = []struct {
 	task, anchor string // a context for a task, or a slice around a turn
 }{
 	{"", incidentOptions},
 	{"which options are there for the coupon look-up, and what does each risk", incidentOptions},
-	{"", IncidentSecret},
 	{"may I drop the coupon table", IncidentVisitor},
+	{"", IncidentSecret},
 	{"create the index that was agreed on", IncidentSecret},
 	{"", incidentReport},
 	{"write the post-mortem of the checkout failure", incidentReport},
+}
+
+// askedAfter is how long after a turn an agent asks for what it is told of it.
+const askedAfter = 30 * time.Second
+
+// night lets the night on call pass: turns are admitted up to one of which agents ask, and what they ask for is handed out at its own time.
+func (d *demo) night() error {
+	d.title("A night on call, which ships with the program")
+	lines := bytes.SplitAfter(bytes.TrimSuffix(Incident, []byte("\n")), []byte("\n"))
+	drafts := make([]dag.Draft, len(lines))
+	for i, line := range lines {
+		var err error
+		if drafts[i], err = ingest.ReadLine(bytes.TrimSpace(line)); err != nil {
+			return err
+		}
+	}
+	admitted := 0
+	admit := func(to int) error {
+		at := time.UnixMicro(int64(drafts[to-1].CreatedAt)).UTC()
+		d.at.Store(&at)
+		if to > admitted {
+			r, err := d.k.Turns().Admit(d.ctx, d.session.Tenant, drafts[admitted:to])
+			if err != nil {
+				return err
+			}
+			d.step(r.Admitted == to-admitted, at.Format("15:04")+" admit", fmt.Sprintf("%s with %s", cli.Count(r.Admitted, "turn"), cli.Count(r.Edges, "edge")))
+			admitted = to
+		}
+		at = at.Add(askedAfter)
+		d.at.Store(&at)
+		return nil
+	}
+	for _, h := range handedOut {
+		anchor, err := dag.ParseTurnID(h.anchor)
+		if err != nil {
+			return err
+		}
+		if err := admit(1 + slices.IndexFunc(drafts, func(t dag.Draft) bool { return t.ID == anchor })); err != nil {
+			return err
+		}
+		if err := d.handOut(h.task, anchor); err != nil {
+			return err
+		}
+	}
+	if err := admit(len(drafts)); err != nil {
+		return err
+	}
+	if err := d.learn(); err != nil {
+		return err
+	}
+	d.at.Store(nil)
+	id, err := dag.ParseTurnID(incidentReport)
+	if err != nil {
+		return err
+	}
+	if _, err := d.k.Turns().Erase(d.ctx, d.session.Tenant, id, "a customer's address was in it"); err != nil {
+		return err
+	}
+	d.step(true, "today: erase", "the turn that asks for the post-mortem: an address was in it")
+	return nil
 }
 
 // learned is what the agents of the incident know in the end, and from which turns.
@@ -65,10 +128,6 @@ func (d *demo) learn() error {
 // serve fills the store of a demonstration and shows it in pages, until it is interrupted.
 func (d *demo) serve(a *cli.App, folder, path, addr string) error {
 	d.served = true
-	anchor, err := d.imports(folder, path)
-	if err != nil {
-		return err
-	}
 	p, err := standard.Forms().ParseRegistration([]byte(demoPolicy))
 	if err != nil {
 		return err
@@ -76,42 +135,34 @@ func (d *demo) serve(a *cli.App, folder, path, addr string) error {
 	if err := d.k.Policies().Register(d.ctx, d.session.Tenant, p); err != nil {
 		return err
 	}
-	if path != "" {
-		if err := d.handOut("", anchor); err != nil {
-			return err
-		}
+	if path == "" {
+		err = d.night()
 	} else {
-		for _, h := range handedOut {
-			anchor, err := dag.ParseTurnID(h.anchor)
-			if err != nil {
-				return err
-			}
-			if err := d.handOut(h.task, anchor); err != nil {
-				return err
-			}
-		}
+		err = d.own(a, folder, path)
 	}
-	if path != "" {
-		extracted, err := facts.Extract(a, d.ctx, d.session, nil, 0)
-		if err != nil {
-			return err
-		}
-		d.step(true, "extract facts", cli.Count(extracted.Asserted, "fact"))
-	} else {
-		if err := d.learn(); err != nil {
-			return err
-		}
-		id, err := dag.ParseTurnID(incidentReport)
-		if err != nil {
-			return err
-		}
-		if _, err := d.k.Turns().Erase(d.ctx, d.session.Tenant, id, "a customer's address was in it"); err != nil {
-			return err
-		}
-		d.step(true, "erase", "the turn that asks for the post-mortem: an address was in it")
+	if err != nil {
+		return err
 	}
+	d.next()
 	fmt.Fprintln(d.out)
 	return service.Show(a, d.ctx, d.k, token.NewAuthority(d.ring), d.session.Tenant, addr)
+}
+
+// own shows somebody's own transcripts.
+func (d *demo) own(a *cli.App, folder, path string) error {
+	anchor, err := d.imports(folder, path)
+	if err != nil {
+		return err
+	}
+	if err := d.handOut("", anchor); err != nil {
+		return err
+	}
+	extracted, err := facts.Extract(a, d.ctx, d.session, nil, 0)
+	if err != nil {
+		return err
+	}
+	d.step(true, "extract facts", cli.Count(extracted.Asserted, "fact"))
+	return nil
 }
 
 // handOut has the kernel hand out a context for a task, or without one a slice of each of two policies.

@@ -150,6 +150,12 @@ func configure(a *cli.App, c *cobra.Command, file string) (*configuration, error
 	if err != nil {
 		return nil, err
 	}
+	for key, into := range placesOf(a.Settings) {
+		if text, given := fromFile[key].(string); given {
+			*into = text
+			delete(fromFile, key)
+		}
+	}
 	for _, layer := range []struct {
 		origin string
 		values map[string]any
@@ -167,8 +173,14 @@ func configure(a *cli.App, c *cobra.Command, file string) (*configuration, error
 	return conf, knownVariables(a, conf.models.KeyVariables)
 }
 
+// placesOf are the flags of every command that a file of settings may have, too.
+func placesOf(s *cli.Settings) map[string]*string {
+	return map[string]*string{"store": &s.FileStore, "keys": &s.FileKeys, "identity": &s.FileIdentity}
+}
+
 // otherVariables are read elsewhere.
 var otherVariables = []string{
+	"GRAPHKERNEL_PAGER", "GRAPHKERNEL_RESIDENT",
 	"GRAPHKERNEL_STORE", "GRAPHKERNEL_SERVER", "GRAPHKERNEL_TENANT", "GRAPHKERNEL_KEYS", "GRAPHKERNEL_SECRETS_KEY", "GRAPHKERNEL_ERASURES_KEY", "GRAPHKERNEL_IDENTITY", "GRAPHKERNEL_HISTORY", "GRAPHKERNEL_SECRET", "GRAPHKERNEL_KEY_ID", "GRAPHKERNEL_CONFIG",
 	facts.DefaultLLMKey,
 	"GRAPHKERNEL_URL", "GRAPHKERNEL_KEY", // examples/guard
@@ -182,13 +194,15 @@ func knownVariables(a *cli.App, ofModels []string) error {
 	}
 	for _, v := range a.Settings.Environ() {
 		name, _, _ := strings.Cut(v, "=")
-		known := !strings.HasPrefix(name, "GRAPHKERNEL_") || slices.Contains(otherVariables, name) || slices.Contains(ofModels, name)
-		known = known || slices.ContainsFunc(Settings[:], func(s setting) bool { return s.variable() == name })
-		if !known {
+		if strings.HasPrefix(name, "GRAPHKERNEL_") && !knownVariable(name) && !slices.Contains(ofModels, name) {
 			return cli.Usagef("there is no setting %s; graphkernel config lists them", name)
 		}
 	}
 	return nil
+}
+
+func knownVariable(name string) bool {
+	return slices.Contains(otherVariables, name) || slices.ContainsFunc(Settings[:], func(s setting) bool { return s.variable() == name })
 }
 
 // readSettings reads a file of settings. What is not known is an error: it may be
@@ -210,10 +224,7 @@ func readSettings(path string) (map[string]any, error) {
 	}
 	values := map[string]any{}
 	for key, v := range k.All() {
-		if !slices.ContainsFunc(Settings[:], func(s setting) bool { return s.Key == key }) {
-			if key == "store" || key == "keys" || key == "identity" {
-				return nil, cli.Usagef("%s: %s is no setting of the file; give --%s or GRAPHKERNEL_%s", path, key, key, strings.ToUpper(key))
-			}
+		if place := placesOf(&cli.Settings{})[key]; place == nil && !slices.ContainsFunc(Settings[:], func(s setting) bool { return s.Key == key }) {
 			return nil, cli.Usagef("%s: there is no setting %q; graphkernel config lists them", path, key)
 		}
 		switch v := v.(type) {
@@ -425,8 +436,9 @@ func configCommand(a *cli.App) *cobra.Command {
 		Short: "Print the settings of the service, and where each comes from",
 		Long: `Prints what serve would run with: the file counts less than the environment, and
 that less than a flag. A setting limits.rate is limits: {rate: …} in the file,
-GRAPHKERNEL_LIMITS_RATE in the environment and --limits-rate as a flag. Secrets are
-no settings; of them it says only whether they are given.
+GRAPHKERNEL_LIMITS_RATE in the environment and --limits-rate as a flag. The file may
+name store, keys and identity, too. Secrets are no settings; of them it says only
+whether they are given.
 
 With --output json: {"settings":[{"key","value","origin"}],"secrets":{NAME:bool}}`,
 		Example: "  graphkernel config\n  GRAPHKERNEL_LIMITS_RATE=50 graphkernel config --config service.yaml",
@@ -459,9 +471,9 @@ var secretVariables = []string{"GRAPHKERNEL_SECRET", facts.DefaultLLMKey}
 
 func printSettings(a *cli.App, conf *configuration) error {
 	lines := []SettingJSON{
-		{"store", cli.WithoutPassword(a.Settings.StoreName()), from(a.Settings.StoreFlag, a.Settings.Getenv("GRAPHKERNEL_STORE"))},
-		{"keys", cli.First(a.Settings.KeysFlag, a.Settings.Getenv("GRAPHKERNEL_KEYS"), a.Settings.DefaultKeys()), from(a.Settings.KeysFlag, a.Settings.Getenv("GRAPHKERNEL_KEYS"))},
-		{"identity", cli.First(a.Settings.IdentityFlag, a.Settings.Getenv("GRAPHKERNEL_IDENTITY"), a.Settings.DefaultIdentity()), from(a.Settings.IdentityFlag, a.Settings.Getenv("GRAPHKERNEL_IDENTITY"))},
+		{"store", cli.WithoutPassword(a.Settings.StoreName()), from(a.Settings.StoreFlag, a.Settings.Getenv("GRAPHKERNEL_STORE"), a.Settings.FileStore)},
+		{"keys", cli.First(a.Settings.KeysFlag, a.Settings.Getenv("GRAPHKERNEL_KEYS"), a.Settings.FileKeys, a.Settings.DefaultKeys()), from(a.Settings.KeysFlag, a.Settings.Getenv("GRAPHKERNEL_KEYS"), a.Settings.FileKeys)},
+		{"identity", cli.First(a.Settings.IdentityFlag, a.Settings.Getenv("GRAPHKERNEL_IDENTITY"), a.Settings.FileIdentity, a.Settings.DefaultIdentity()), from(a.Settings.IdentityFlag, a.Settings.Getenv("GRAPHKERNEL_IDENTITY"), a.Settings.FileIdentity)},
 	}
 	for i := range Settings {
 		key := Settings[i].Key
@@ -488,12 +500,14 @@ func printSettings(a *cli.App, conf *configuration) error {
 }
 
 // from says where the value of a flag that every command has comes from.
-func from(flag, variable string) string {
+func from(flag, variable, file string) string {
 	switch {
 	case flag != "":
 		return "flag"
 	case variable != "":
 		return "environment"
+	case file != "":
+		return "file"
 	}
 	return "default"
 }

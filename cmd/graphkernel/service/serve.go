@@ -42,7 +42,8 @@ Context Protocol.
 Every request needs an API key (graphkernel apikey create). With --dev there is one
 for this run, of role admin, which is printed, and slices are signed with a random
 key that is gone after it. So that nothing signed with it stays in a ledger for good,
-the store is one of this run, too, in a temporary folder, unless --store names one.
+the store is one of this run, too, in a temporary folder, unless --store names one:
+GRAPHKERNEL_STORE, and the store of a settings file, are left alone.
 
 The service listens on loopback unless it is told otherwise. A keyring that is
 rotated or retired while it runs is taken over at once, and so is an identity; SIGHUP
@@ -190,6 +191,11 @@ func serve(a *cli.App, ctx context.Context, r *reading) (err error) {
 	if err != nil {
 		return err
 	}
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", r.text("addr")) // before a store is made
+	if err != nil {
+		return fmt.Errorf("addr %s: %w", r.text("addr"), err)
+	}
+	defer func() { _ = l.Close() }()
 	removed, err := devStore(a)
 	if err != nil {
 		return err
@@ -303,7 +309,7 @@ func serve(a *cli.App, ctx context.Context, r *reading) (err error) {
 	if alive == nil {
 		alive = func(context.Context) error { return nil }
 	}
-	return listen(a, ctx, r, s, settings.stopping, log, tenant, devKey, settings.console, alive)
+	return answer(a, ctx, r, s, l, settings.stopping, log, tenant, devKey, settings.console, alive)
 }
 
 // pages makes the console. Its cookies are sealed by the keyring, so that every process that signs with it reads them.
@@ -329,15 +335,11 @@ func remindOfKeys(a *cli.App, ctx context.Context, r *reading, k *kernel.Kernel,
 	}
 }
 
-// listen opens the listener, says where, and answers until ctx ends.
-func listen(a *cli.App, ctx context.Context, r *reading, s *server.Server, stopping server.Stopping, log *slog.Logger, tenant dag.Tenant, devKey string, console bool, alive func(context.Context) error) error {
+// answer says where the service listens, and answers until ctx ends.
+func answer(a *cli.App, ctx context.Context, r *reading, s *server.Server, l net.Listener, stopping server.Stopping, log *slog.Logger, tenant dag.Tenant, devKey string, console bool, alive func(context.Context) error) error {
 	secure, err := tlsConfig(ctx, r, log)
 	if err != nil {
 		return err
-	}
-	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", r.text("addr"))
-	if err != nil {
-		return fmt.Errorf("addr %s: %w", r.text("addr"), err)
 	}
 	scheme := "http"
 	if secure != nil {
@@ -353,7 +355,7 @@ func listen(a *cli.App, ctx context.Context, r *reading, s *server.Server, stopp
 	}
 	if a.IO.Output == "json" {
 		if err := a.IO.PrintJSON(said); err != nil {
-			return errors.Join(err, l.Close())
+			return err
 		}
 	}
 	if console {

@@ -19,6 +19,11 @@ func devStore(a *cli.App) (removed func(*error), err error) {
 		return nil, fmt.Errorf("--dev: a folder for the store of this run: %w", err)
 	}
 	a.Settings.StoreFlag = "sqlite:" + filepath.Join(folder, "graphkernel.db")
+	for _, other := range []struct{ name, store string }{{"GRAPHKERNEL_STORE", a.Settings.Getenv("GRAPHKERNEL_STORE")}, {"store of the settings file", a.Settings.FileStore}} {
+		if other.store != "" {
+			a.IO.Warn("graphkernel: --dev leaves the %s alone, since its signatures are of this run; --store names a store to keep", other.name)
+		}
+	}
 	a.IO.Note("graphkernel: --dev: the store is of this run alone; --store names one to keep")
 	return func(err *error) {
 		if gone := os.RemoveAll(folder); *err == nil {

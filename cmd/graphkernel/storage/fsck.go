@@ -205,7 +205,7 @@ func printReport(w io.Writer, r *fsck.Report) {
 	case r.OK():
 		fmt.Fprintln(w, "all is in order")
 	case r.Found > len(r.Findings):
-		fmt.Fprintf(w, "%d findings, of which the first %d are listed\n", r.Found, len(r.Findings))
+		fmt.Fprintf(w, "%d findings; the first %d are listed\n", r.Found, len(r.Findings))
 	default:
 		fmt.Fprintln(w, cli.Count(r.Found, "finding"))
 	}

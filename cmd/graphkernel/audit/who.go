@@ -1,0 +1,191 @@
+package audit
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/evidence"
+	"github.com/graphkernel/graphkernel/ingest"
+	"github.com/graphkernel/graphkernel/render"
+	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/slice/beliefs"
+	"github.com/graphkernel/graphkernel/slice/contexts"
+	"github.com/graphkernel/graphkernel/slice/facts"
+)
+
+// A whoJSON says in three lines who asked, what the agent had seen, and whether that is genuine.
+type whoJSON struct {
+	Asked   *askedJSON `json:"asked,omitempty"`
+	Nobody  string     `json:"nobody,omitempty"` // why no person is named
+	Seen    string     `json:"seen,omitempty"`
+	Genuine string     `json:"genuine"`
+}
+
+// An askedJSON is the person's turn that the anchor of a bundle is, or goes back to within the bundle.
+type askedJSON struct {
+	Turn   string `json:"turn"`
+	Author string `json:"author"`
+	At     string `json:"at"`
+	Text   string `json:"text"`
+}
+
+// readWho reads the three lines into the verdict. What may not be shown as text names nobody either.
+func (v *verdictJSON) readWho(f *evidence.Files, path string) error {
+	w := &whoJSON{Genuine: strings.ReplaceAll(v.Verdict, "_", " ")}
+	v.Who = w
+	if v.Reason != "" {
+		w.Genuine += ": " + render.Visible(v.Reason)
+	}
+	doubt, ok := v.readable()
+	if !ok {
+		w.Nobody = "the bundle is not believed, because the verdict is " + strings.ReplaceAll(v.Verdict, "_", " ")
+		return nil
+	}
+	if doubt != "" {
+		w.Genuine += "; " + doubt
+	}
+	if err := w.read(f); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	if p := v.Provenance; p != nil && f.Bundle != nil {
+		w.Seen += fmt.Sprintf(", as of %d under %s", v.AsOf, p.PolicyID)
+	}
+	return nil
+}
+
+// read reads who asked, and what was seen, from evidence that was judged before.
+func (w *whoJSON) read(f *evidence.Files) error {
+	switch {
+	case f.Bundle == nil:
+		w.Nobody, w.Seen = "a disclosure does not say: it has parts of a bundle alone", "what the bundle held, of which parts are here"
+	case facts.Is(f.Bundle):
+		b, err := facts.Parse(f.Bundle)
+		if err != nil {
+			return err
+		}
+		w.Nobody, w.Seen = "a slice of facts has no turn that it goes on from", cli.Count(len(b.Facts), "fact")
+	case beliefs.Is(f.Bundle):
+		b, err := beliefs.Parse(f.Bundle)
+		if err != nil {
+			return err
+		}
+		w.Nobody, w.Seen = "evidence of a belief has no turn that it goes on from", cli.Count(len(b.Revisions), "revision")
+	case contexts.Is(f.Bundle):
+		b, err := contexts.Parse(f.Bundle)
+		if err != nil {
+			return err
+		}
+		w.ofContext(b)
+	default:
+		b, err := slice.ParseBundle(f.Bundle)
+		if err != nil {
+			return err
+		}
+		w.ofSlice(b)
+	}
+	return nil
+}
+
+// ofSlice goes from the anchor, edge by edge, to the nearest turn of a person; of several, to the newest.
+func (w *whoJSON) ofSlice(b *slice.Bundle) {
+	w.Seen = cli.Count(len(b.Turns), "turn")
+	turns, parents := map[dag.TurnID]*slice.BundleTurn{}, map[dag.TurnID][]dag.TurnID{}
+	for i := range b.Turns {
+		turns[b.Turns[i].ID] = &b.Turns[i]
+	}
+	for _, e := range b.Edges {
+		parents[e.Child] = append(parents[e.Child], e.Parent)
+	}
+	seen := map[dag.TurnID]bool{b.Anchor: true}
+	for level := []dag.TurnID{b.Anchor}; len(level) > 0; {
+		var asked *slice.BundleTurn
+		var next []dag.TurnID
+		for _, id := range level {
+			if t := turns[id]; t != nil && byPerson(&t.Turn, t.Body) && (asked == nil || cmp.Or(cmp.Compare(t.CreatedAt, asked.CreatedAt), t.ID.Compare(asked.ID)) > 0) {
+				asked = t
+			}
+			for _, p := range parents[id] {
+				if !seen[p] {
+					seen[p], next = true, append(next, p)
+				}
+			}
+		}
+		if asked != nil {
+			w.name(&asked.Turn, asked.Body)
+			return
+		}
+		level = next
+	}
+	w.Nobody = "no turn in it that its anchor goes back to was said by a person"
+}
+
+// ofContext takes the anchor, or the last turn of a person in its conversation that came before it: a context has no edges.
+func (w *whoJSON) ofContext(b *contexts.Bundle) {
+	w.Seen = cli.Count(len(b.Turns), "turn") + ", " + cli.Count(len(b.Facts), "fact") + " and " + cli.Count(len(b.Beliefs), "belief")
+	if b.Request.Anchor == nil {
+		w.Nobody = "the context has no anchor, so no turn of it is the request"
+		return
+	}
+	numbers := map[string]dag.Seq{}
+	for i := range b.Candidates {
+		numbers[b.Candidates[i].ID] = b.Candidates[i].Seq
+	}
+	var anchor, asked *contexts.ChosenTurn
+	for i := range b.Turns {
+		if b.Turns[i].ID == *b.Request.Anchor {
+			anchor = &b.Turns[i]
+		}
+	}
+	if anchor == nil {
+		w.Nobody = "the anchor " + render.Short(*b.Request.Anchor) + " is not among the turns that the context holds"
+		return
+	}
+	at := numbers[anchor.ID.String()]
+	for i := range b.Turns {
+		t := &b.Turns[i]
+		if n := numbers[t.ID.String()]; t.Conversation == anchor.Conversation && n <= at && byPerson(&t.Turn, &t.Body) && (asked == nil || n > numbers[asked.ID.String()]) {
+			asked = t
+		}
+	}
+	if asked == nil {
+		w.Nobody = "no turn in it up to its anchor was said by a person"
+		return
+	}
+	w.name(&asked.Turn, &asked.Body)
+}
+
+// byPerson reports whether a person said a turn. Of one without its text the role alone is known.
+func byPerson(t *dag.Turn, body *dag.Body) bool {
+	d := dag.Draft{Role: t.Role}
+	if body != nil {
+		d.Author, d.Attrs = body.Author, body.Attrs
+	}
+	return ingest.VoiceOf(&d) == dag.VoicePerson
+}
+
+// whoText bounds the text that is shown of the person's turn.
+const whoText = 120
+
+func (w *whoJSON) name(t *dag.Turn, body *dag.Body) {
+	w.Asked = &askedJSON{Turn: t.ID.String(), At: t.CreatedAt.String()}
+	if body != nil {
+		w.Asked.Author, w.Asked.Text = body.Author, body.Content
+	}
+}
+
+// print prints the three lines.
+func (w *whoJSON) print(out io.Writer) {
+	asked := "nobody is named: " + w.Nobody
+	if a := w.Asked; a != nil {
+		author, text := "a person whose name is not in it", render.NoText
+		if a.Author != "" {
+			author, text = render.Visible(a.Author), render.OneLine(a.Text, whoText)
+		}
+		asked = fmt.Sprintf("%s at %s, turn %s: %s", author, a.At, a.Turn[:8], text)
+	}
+	fmt.Fprintf(out, "asked by       %s\nthe agent saw  %s\ngenuine        %s\n", asked, cmp.Or(w.Seen, "not said"), w.Genuine)
+}

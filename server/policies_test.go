@@ -1,0 +1,43 @@
+package server_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+// TestPolicyFaults registers policies with a fault of every type: the answer names the member that is wrong, or the type that is not known, and speaks no word of schemas.
+func TestPolicyFaults(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	const registration = `{"policy_id":"mine@1","policy":`
+	tried := 0
+	for _, one := range []struct{ policy, place, says string }{
+		{`{"type":"slice_policy_v9"}`, "policy", "slice_policy_v9"},
+		{`{}`, "policy", "type"},
+		{`{"type":7}`, "policy", "type"},
+		{`{"type":"slice_policy_v1","max_nodes":"many"}`, "policy.max_nodes", "max_nodes"},
+		{`{"type":"slice_policy_v1","max_nodes":12,"max_radius":6,"distance_decay":0.85,"include_siblings":1}`, "policy.include_siblings", "include_siblings"},
+		{`{"type":"slice_policy_v1","max_nodes":12,"max_radius":6,"distance_decay":0.85,"include_siblings":false,"max_node":1}`, "policy", "max_node"},
+		{`{"type":"slice_policy_v2","max_nodes":0}`, "policy", "max_nodes"},
+		{`{"type":"fact_policy_v1","max_hops":"x"}`, "policy", "max_hops"},
+		{`{"type":"context_policy_v1","weights":3}`, "policy", "weights"},
+		{`"slice"`, "policy", "object"},
+		{`null`, "policy", "object"},
+	} {
+		a := s.ask(question{op: "registerPolicy", key: s.admin(), body: json.RawMessage(registration + one.policy + "}")})
+		p := a.problem(t)
+		if tried++; a.status/100 != 4 || !strings.HasPrefix(p.Place, one.place) || !strings.Contains(p.Detail, one.says) || strings.Contains(p.Detail, "schema") || strings.Contains(p.Detail, "oneOf") || strings.Contains(p.Detail, "discriminator") {
+			t.Errorf("%s: %d at %q: %s", one.policy, a.status, p.Place, p.Detail)
+		}
+	}
+	for names, says := range map[string]string{`7`: "value must be of type string or array", `[7]`: "value must be a string", `[]`: "minimum number of items is 1"} { // one name or several
+		a := s.ask(question{op: "cutFacts", key: s.admin(), body: `{"start":` + names + `}`})
+		if p := a.problem(t); a.status != 400 || strings.Contains(p.Detail, "oneOf") || !strings.Contains(p.Detail, says) {
+			t.Errorf("start %s: %d at %q: %s", names, a.status, p.Place, p.Detail)
+		}
+	}
+	if tried == 0 {
+		t.Error("nothing was tried")
+	}
+}
