@@ -100,6 +100,9 @@ func Listen(ctx context.Context, spool string, over bool) (*Listener, error) {
 func (l *Listener) Close() error {
 	if !l.Replaced() {
 		_ = os.Remove(l.path)
+		if folder := filepath.Dir(l.path); filepath.Dir(folder) == filepath.Clean(os.TempDir()) {
+			_ = os.Remove(folder) // which fails as long as others use it
+		}
 	}
 	return l.Listener.Close()
 }

@@ -55,6 +55,7 @@ capture on
 capture take-again /secret
 ~capture take-again /secret
 ~hook nobodys-agent
+~hook resident a b
 setup claude-code --undo --settings DIR/none.json
 ~setup nobodys-agent
 export --conversation 1C1DE000-0DC0-4A11-8CA1-0000000000B0
