@@ -23,7 +23,7 @@ import (
 	"github.com/graphkernel/graphkernel/slice/issued"
 )
 
-// tell answers an event with a context. An agent that gets none goes on without. Nothing that waits in the spool is taken in: that could take any time.
+// tell answers an event with a context. An agent that gets none goes on without. What waits in the spool is taken in first, since no other process may do it.
 func tell(ctx context.Context, a *cli.App, spool *capture.Spool, e *capture.Event, id policy.ID) error {
 	if e.Name != capture.SessionStart && e.Name != capture.UserPromptSubmit || e.Name == capture.UserPromptSubmit && capture.IsSmallTalk(e.Prompt) {
 		return nil
@@ -34,7 +34,7 @@ func tell(ctx context.Context, a *cli.App, spool *capture.Spool, e *capture.Even
 	a.IO.Quiet = true // some agents show what a hook says beside its answer
 	ring, err := a.Signing.RingToSign()
 	if err == nil {
-		err = a.Stores.ForRequests().Waiting(a.HookWait).WithReadyKernel(ctx, ring, func(s *cli.Session) error {
+		err = a.Stores.ForRequests().Waiting(a.HookWait).WithKernel(ctx, ring, func(s *cli.Session) error {
 			t := teller{session: s, spool: spool, now: a.Clock} // the store waits for others no longer than a hook may
 			given, err := t.give(ctx, e, id)
 			if err != nil || given == nil {
