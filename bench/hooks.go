@@ -17,22 +17,22 @@ import (
 // hookTurns are the sizes of the store that hooks are measured over.
 var hookTurns = []int{2_000, 80_000}
 
-// hookBounds are the multiples of starting the small program that a hook may take, at the median and the 95th percentile.
-var hookBounds = map[string][2][2]float64{ // with a process that answers, and without
+// hookBounds are the most that a hook may take, as multiples of starting the small program, at the median and the 95th percentile: with a process that
+// answers, and without.
+var hookBounds = map[string][2][2]float64{
 	"capture": {{1.3, 2}, {1.3, 2}},
 	"guard":   {{2, 4}, {8, 15}},
 	"prompt":  {{3, 6}, {6, 12}},
 	"start":   {{6, 12}, {12, 25}},
 }
 
-// A hookHome is the home folder of somebody whose agent calls hooks, in a folder whose path is short, as sockets want it.
+// A hookHome is the home folder of a person whose agent calls hooks. Its path is short, since the path of a socket has a limit.
 type hookHome struct {
 	folder, project, spool string
 	env                    []string
-	told                   map[string]int
 }
 
-// hooking measures the small program for each kind of event, beside the same with an empty event.
+// hooking measures the small program for each kind of event and for an empty event, in turn.
 func hooking(ctx context.Context, r *report, folder string, rounds int) error {
 	bin := filepath.Join(folder, "bin")
 	root, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", "github.com/graphkernel/graphkernel").Output()
@@ -60,7 +60,7 @@ func hooking(ctx context.Context, r *report, folder string, rounds int) error {
 }
 
 func hooksOver(ctx context.Context, r *report, bin, folder string, turns, rounds int) error {
-	h := &hookHome{folder: folder, project: filepath.Join(folder, "project"), spool: filepath.Join(folder, ".local", "state", "graphkernel", "spool", "default"), told: map[string]int{}}
+	h := &hookHome{folder: folder, project: filepath.Join(folder, "project"), spool: filepath.Join(folder, ".local", "state", "graphkernel", "spool", "default")}
 	h.env = append(os.Environ(), "HOME="+folder, "XDG_DATA_HOME=", "XDG_CONFIG_HOME=", "XDG_STATE_HOME=")
 	if err := os.Mkdir(h.project, 0o700); err != nil {
 		return err
@@ -84,7 +84,11 @@ func hooksOver(ctx context.Context, r *report, bin, folder string, turns, rounds
 		}
 	}
 	title := func(how string) string { return fmt.Sprintf("Hooks over %d turns, %s", turns, how) }
-	if err := h.measure(ctx, r, title("without a process that answers"), filepath.Join(bin, "graphkernel-hook"), 1, rounds, "GRAPHKERNEL_RESIDENT=off"); err != nil {
+	program := filepath.Join(bin, "graphkernel-hook")
+	if err := h.measure(ctx, r, title("without a process that answers"), program, without, rounds, "GRAPHKERNEL_RESIDENT=off", "capture", "guard", "prompt"); err != nil {
+		return err
+	}
+	if err := h.measure(ctx, r, title("right after an import, without a process that answers"), program, without, min(rounds, 100), "GRAPHKERNEL_RESIDENT=off", "start"); err != nil {
 		return err
 	}
 	answers := exec.CommandContext(ctx, kernel, "hook", "resident", h.spool, "--context", "default")
@@ -102,11 +106,11 @@ func hooksOver(ctx context.Context, r *report, bin, folder string, turns, rounds
 		case <-time.After(10 * time.Millisecond):
 		}
 	}
-	if err := h.measure(ctx, r, title("with a process that answers"), filepath.Join(bin, "graphkernel-hook"), 0, rounds, ""); err != nil {
+	if err := h.measure(ctx, r, title("with a process that answers"), program, with, rounds, "", "capture", "guard", "prompt", "start"); err != nil {
 		return err
 	}
 
-	// A writer beside it: an import into the same store, again and again.
+	// Another process imports into the same store, again and again.
 	writing, stop := context.WithCancel(ctx)
 	written := make(chan int)
 	go func() {
@@ -120,7 +124,7 @@ func hooksOver(ctx context.Context, r *report, bin, folder string, turns, rounds
 		}
 		written <- n
 	}()
-	err := h.measure(ctx, r, title("with a process that answers, beside a writer"), filepath.Join(bin, "graphkernel-hook"), 0, max(1, rounds/4), "")
+	err := h.measure(ctx, r, title("with a process that answers, while another one imports"), program, with, max(1, rounds/4), "", "capture", "guard", "prompt", "start")
 	stop()
 	r.note("%d imports of 2000 turns were made meanwhile", <-written)
 	return err
@@ -144,12 +148,17 @@ func (h *hookHome) run(ctx context.Context, program string, stdin []byte, args .
 	return nil
 }
 
-// measure runs all kinds of events in turn, and prints them as multiples of an empty event. without is 1 where no process answers.
-func (h *hookHome) measure(ctx context.Context, r *report, title, program string, without, rounds int, env string) error {
-	kinds := []string{"empty", "capture", "guard", "prompt", "start"}
+// The columns of hookBounds.
+const (
+	with = iota
+	without
+)
+
+// measure runs the hooks of some kinds of events in turn, and prints their times as multiples of the time that an empty event takes.
+func (h *hookHome) measure(ctx context.Context, r *report, title, program string, column, rounds int, env string, kinds ...string) error {
 	var all []*candidate
 	told := map[string]int{}
-	for _, kind := range kinds {
+	for _, kind := range append([]string{"empty"}, kinds...) {
 		args := []string{"claude-code", h.spool}
 		switch kind {
 		case "guard":
@@ -158,7 +167,7 @@ func (h *hookHome) measure(ctx context.Context, r *report, title, program string
 			args = append(args, "--context", "default")
 		}
 		var prepare func(context.Context, int) error
-		if kind == "start" && without == 1 { // what is prepared is given once, and an import prepares more
+		if kind == "start" && column == without { // a prepared context is given once, and an import prepares more
 			prepare = func(ctx context.Context, _ int) error {
 				return h.run(ctx, filepath.Join(filepath.Dir(program), "graphkernel"), nil, "import", filepath.Join(h.folder, "session.jsonl"))
 			}
@@ -196,7 +205,7 @@ func (h *hookHome) measure(ctx context.Context, r *report, title, program string
 				name string
 				of   func(sample) time.Duration
 			}{{"p50", sample.p50}, {"p95", func(s sample) time.Duration { return s[len(s)*95/100] }}} {
-				most := bounds[without][n]
+				most := bounds[column][n]
 				got := float64(q.of(c.sample)) / float64(q.of(empty))
 				rows[i].bounds = append(rows[i].bounds, bound{fmt.Sprintf("%s %.2g × ≤ %.2g ×", q.name, got, most), got <= most})
 			}

@@ -167,7 +167,7 @@ func TestHooksOff(t *testing.T) {
 	}
 }
 
-// TestIsSmallTalk tells prompts that a history could answer from those that ask for nothing.
+// TestIsSmallTalk compares IsSmallTalk with lists of prompts.
 func TestIsSmallTalk(t *testing.T) {
 	for _, prompt := range []string{"", "  \n", "hi", "Hello!", "thanks", "Thank you very much.", "ok", "yes, please", "Yes, go on", "lgtm", "Danke schön!", "👍", "/exit", "...", "Good morning", "do it again"} {
 		if !capture.IsSmallTalk(prompt) {

@@ -17,7 +17,7 @@ import (
 	"github.com/graphkernel/graphkernel/internal/secretfile"
 )
 
-// A Prepared text is what a hook tells an agent when it cannot wait for the store: a context that was signed before, for one session that nobody knew yet.
+// A Prepared text is a context that was signed in advance, for one session.
 type Prepared struct {
 	Text    string          `json:"text"`    // for the agent, with the marks around it
 	Context json.RawMessage `json:"context"` // for the kernel, which records it
@@ -34,7 +34,7 @@ func ReadyKey(policy, folder string) string {
 	return policy + "\x00folder\x00" + at
 }
 
-// ReadyIn says where texts are prepared for the hooks of a spool.
+// ReadyIn is the place of the texts that are prepared for the hooks of a spool.
 type ReadyIn struct {
 	Folder   string   `json:"folder"`   // as internal/ready has it
 	Policies []string `json:"policies"` // by which hooks ask for contexts; "" is the kernel's default
@@ -42,7 +42,7 @@ type ReadyIn struct {
 
 func (s *Spool) readyIn() string { return s.folder + ".ready.json" }
 
-// ReadyIn returns where texts are prepared. Without any it is the zero value.
+// ReadyIn returns the place of the prepared texts, the zero value if none is recorded.
 func (s *Spool) ReadyIn() (in ReadyIn, err error) {
 	data, err := os.ReadFile(s.readyIn())
 	if errors.Is(err, fs.ErrNotExist) {
@@ -57,7 +57,7 @@ func (s *Spool) ReadyIn() (in ReadyIn, err error) {
 	return in, nil
 }
 
-// SetReadyIn records where texts are prepared.
+// SetReadyIn records the place of the prepared texts.
 func (s *Spool) SetReadyIn(in ReadyIn) error {
 	data, err := json.Marshal(in)
 	if err == nil {

@@ -60,21 +60,29 @@ type IssuedContext struct {
 func (k Contexts) Assemble(ctx context.Context, tenant dag.Tenant, r ContextRequest) (_ *IssuedContext, err error) {
 	ctx, observed := k.observe(ctx, "context")
 	defer func() { observed(err) }()
+	return underPolicy(ctx, k, tenant, &r, func(c *cache, p policy.Registered) (*IssuedContext, error) {
+		return c.hand(ctx, tenant, p, r)
+	})
+}
+
+// underPolicy carries out what a request for a context asks for, if the request is in its form and its task may be asked, with the policy.
+func underPolicy[T any](ctx context.Context, k Contexts, tenant dag.Tenant, r *ContextRequest, do func(*cache, policy.Registered) (T, error)) (T, error) {
+	var none T
 	if err := r.check(); err != nil {
-		return nil, err
+		return none, err
 	}
 	if err := k.screen(ctx, tenant, func() []Text { return []Text{{In: "task", Text: r.Task}} }); err != nil {
-		return nil, err
+		return none, err
 	}
-	return steady(k.engine, func(c *cache) (*IssuedContext, error) {
+	return steady(k.engine, func(c *cache) (T, error) {
 		if err := k.mayIssue(tenant); err != nil {
-			return nil, err
+			return none, err
 		}
 		p, err := c.policies.get(ctx, tenant, cmp.Or(r.Policy, contexts.DefaultID))
 		if err != nil {
-			return nil, err
+			return none, err
 		}
-		return c.hand(ctx, tenant, p, r)
+		return do(c, p)
 	})
 }
 

@@ -1,41 +1,31 @@
 package kernel
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice/contexts"
 	"github.com/graphkernel/graphkernel/slice/issued"
 	"github.com/graphkernel/graphkernel/token"
 )
 
-// A PreparedContext is a signed context that waits for a recipient. It is on record from [Contexts.HandOut] on, and not before.
+// A PreparedContext is a signed context that has no recipient yet. [Contexts.HandOut] puts it on record.
 type PreparedContext struct {
 	Bundle   []byte          // canonical bytes
 	Delivery issued.Delivery // of the request, without a recipient
 	Head     dag.Seq         // of the history, before the context was chosen
 }
 
-// Prepare chooses and signs a context for a single recipient, whom nobody knows yet. It records nothing. The request names no recipient.
+// Prepare chooses and signs a context for one recipient, whom [Contexts.HandOut] names. It records nothing. A request that names a recipient wraps contexts.ErrRequest.
 func (k Contexts) Prepare(ctx context.Context, tenant dag.Tenant, r ContextRequest) (_ *PreparedContext, err error) {
 	ctx, observed := k.observe(ctx, "prepare_context")
 	defer func() { observed(err) }()
-	if err := r.check(); err != nil {
-		return nil, err
-	}
 	if r.Delivery.Recipient != (issued.Recipient{}) {
 		return nil, fmt.Errorf("%w: a context that is prepared has no recipient yet", contexts.ErrRequest)
 	}
-	return steady(k.engine, func(c *cache) (*PreparedContext, error) {
-		if err := k.mayIssue(tenant); err != nil {
-			return nil, err
-		}
-		p, err := c.policies.get(ctx, tenant, cmp.Or(r.Policy, contexts.DefaultID))
-		if err != nil {
-			return nil, err
-		}
+	return underPolicy(ctx, k, tenant, &r, func(c *cache, p policy.Registered) (*PreparedContext, error) {
 		a := r.assembly(p)
 		b, err := c.choose(ctx, tenant, &a, &r, true)
 		if err != nil {

@@ -1,8 +1,8 @@
 // Package hook is what the small program does that an agent runs at each step of its work: it leaves a mark in a spool, judges a tool call, and answers a prompt or the start of a
 // session with a context.
 //
-// It never opens a store, and so waits for none. A context comes from a process that has the store open (package resident), else from texts that were prepared (internal/ready). A guard's rules are kept
-// next to the spool: a registered policy never changes. What the small program cannot do it hands to the kernel's program.
+// The program opens no store, so it waits for none. A context comes from a process that has the store open (package resident), else from the contexts that were prepared (internal/ready). The rules of a
+// guard are in a file next to the spool, since a registered policy never changes. Without that file the kernel's program judges the call.
 package hook
 
 import (
@@ -167,10 +167,10 @@ func (p *Program) readyFolder(a *arguments) string {
 	return in.Folder
 }
 
-// errNotReady is returned if no text is prepared that may be given.
+// errNotReady is returned if no prepared context may be given. Its message is that of the error around it.
 var errNotReady = errors.New("")
 
-// giveReady gives a text that was prepared for the project. A prompt has none, and neither has a session that goes on: it knows its own turns.
+// giveReady gives the agent a context that was prepared for the project. It returns errNotReady if there is none, for a prompt, and for a session that is resumed.
 func (p *Program) giveReady(a *arguments, e *capture.Event, policy string) error {
 	folder := p.readyFolder(a)
 	if folder == "" || e.Name != capture.SessionStart || e.Source == "resume" {
@@ -202,7 +202,7 @@ func (p *Program) giveReady(a *arguments, e *capture.Event, policy string) error
 	return nil
 }
 
-// start has a process started that answers the next hooks, and takes in what waits. Nobody waits for it.
+// start starts the process that answers the next hooks and takes in captured sessions. It does not wait for the process.
 func (p *Program) start(a *arguments) {
 	if p.Getenv(ResidentVariable) == "off" {
 		return
@@ -222,7 +222,7 @@ func (p *Program) program() string {
 	return filepath.Join(filepath.Dir(p.Self), name)
 }
 
-// kernel runs the kernel's program in place of this one.
+// kernel runs the kernel's program with the same event.
 func (p *Program) kernel(args []string, stdin []byte) error {
 	c := exec.Command(p.program(), args...)
 	c.Stdin, c.Stdout, c.Stderr = bytes.NewReader(stdin), p.Stdout, p.Stderr

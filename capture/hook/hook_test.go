@@ -23,7 +23,7 @@ import (
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// A home has a spool, a folder of a project, and a program in place of the kernel's, which writes down what it is called with.
+// A home is a folder with a spool, and with a script in place of the kernel's program. The script writes its arguments and its input into a file.
 type home struct {
 	t              *testing.T
 	folder, called string
@@ -177,7 +177,7 @@ func TestPrepared(t *testing.T) {
 	}
 }
 
-// TestResidentAnswers asks the process that has the store open, and gives what was prepared when that is too late.
+// TestResidentAnswers runs hooks while a process answers them: in time, too late, and with nothing.
 func TestResidentAnswers(t *testing.T) {
 	h := newHome(t)
 	h.keep("prepared")

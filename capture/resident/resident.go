@@ -15,6 +15,7 @@ import (
 	"os"
 	"runtime/debug"
 	"slices"
+	"sync"
 	"time"
 )
 
@@ -81,11 +82,11 @@ func Ask(ctx context.Context, spool string, r *Request, give func(text []byte) e
 	if len(a.Text) == 0 {
 		return &a, nil
 	}
-	stop() // what is on its way is given
+	stop() // the deadline is for the answer, and the answer is here
 	if err := give(a.Text); err != nil {
 		return nil, err // without a word the process takes the answer for not given
 	}
-	_, _ = conn.Write([]byte{given}) // a process that is gone has recorded what it handed out
+	_, _ = conn.Write([]byte{given}) // if the process is gone, the context is on record all the same
 	return &a, nil
 }
 
@@ -109,11 +110,13 @@ type Listener struct {
 	info os.FileInfo
 }
 
-// Serve answers requests until ctx ends or another process took the socket over. handle returns the answer, and what to call when it is known whether the agent has it; done
+// Serve answers requests until ctx ends, and returns when all are answered. handle returns the answer, and what to call when it is known whether the agent has it; done
 // may be nil. A request of another build or with other flags is refused.
 func (l *Listener) Serve(ctx context.Context, flags []string, handle func(ctx context.Context, r *Request) (answer *Answer, done func(err error))) error {
 	stop := context.AfterFunc(ctx, func() { _ = l.Close() })
 	defer stop()
+	var answering sync.WaitGroup
+	defer answering.Wait()
 	build := Build()
 	for {
 		conn, err := l.Accept()
@@ -123,7 +126,7 @@ func (l *Listener) Serve(ctx context.Context, flags []string, handle func(ctx co
 			}
 			return err
 		}
-		go func() {
+		answering.Go(func() {
 			defer func() { _ = conn.Close() }()
 			_ = conn.SetDeadline(time.Now().Add(connDeadline))
 			var r Request
@@ -150,7 +153,7 @@ func (l *Listener) Serve(ctx context.Context, flags []string, handle func(ctx co
 			if done != nil {
 				done(err)
 			}
-		}()
+		})
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 	"github.com/graphkernel/graphkernel/capture/resident"
 )
 
-// spools are folders of which one has a short path, and one a path that no socket can have.
+// spools returns two paths of spools: a short one, and one that is longer than the path of a socket may be.
 func spools(t *testing.T) []string {
 	t.Helper()
 	t.Setenv("TMPDIR", t.TempDir())

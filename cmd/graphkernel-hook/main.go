@@ -6,8 +6,8 @@
 //	graphkernel-hook claude-code SPOOL --guard deny@1
 //
 // "graphkernel setup" writes these lines into the agent's settings. The program opens no store, so it ends
-// within milliseconds; see package capture/hook. Its exit code is 0 whatever happens, since an agent's work must not depend on what is captured of it; but
-// a tool call that a guard cannot judge is blocked, with 2.
+// within milliseconds; see package capture/hook. Its exit code is 0, also after an error, since the agent's work must not depend on the capture. With --guard the exit
+// code is 2 if the tool call cannot be judged, which blocks the call.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Package ready keeps texts that were prepared from a SQLite store for a reader that cannot wait for the store: a hook, which has milliseconds. They are in a
+// Package ready keeps texts that were prepared from a SQLite store for readers that cannot wait for the store, such as the hooks of an agent. The texts are files of a
 // folder next to the store's file.
 //
 // A text is given as long as the history has no entry that was not there when the text was prepared. An entry is anything but a turn: an erasure, a belief, a fact, an alias.
@@ -7,6 +7,7 @@
 package ready
 
 import (
+	"cmp"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/binary"
@@ -106,7 +107,7 @@ func (f Folder) Drop() error {
 // A kept text.
 type kept struct {
 	Last  uint64 `json:"last"`  // the number of the last entry, before the text was prepared
-	About string `json:"about"` // what the text follows from, in the words of whoever keeps it
+	About string `json:"about"` // names what the text follows from, as the caller of Keep does
 	Text  []byte `json:"text"`
 }
 
@@ -115,18 +116,31 @@ func name(key string, n int) string {
 	return hex.EncodeToString(sum[:16]) + "-" + strconv.Itoa(n) + textSuffix
 }
 
-// Keep replaces the texts of a key. Each of them is given once. last is the number of the last entry, read before the texts were prepared.
+// Keep replaces the texts of a key. Each of them is given once. last is the number of the last entry, read before the texts were prepared. If an entry
+// has come since, the texts are removed again, since an erasure may have emptied the folder before they were written, and ErrMoved is returned.
 func (f Folder) Keep(key string, last uint64, about string, texts ...[]byte) error {
+	var files []string
 	for n, text := range texts {
 		data, err := json.Marshal(kept{last, about, text})
+		file := filepath.Join(f.path, name(key, n))
 		if err == nil {
-			err = secretfile.Save(filepath.Join(f.path, name(key, n)), data, false)
+			err = secretfile.Save(file, data, false)
 		}
 		if err != nil {
 			return err
 		}
+		files = append(files, file)
 	}
-	return nil
+	now, err := f.Last()
+	if err == nil && now == last {
+		return nil
+	}
+	for _, file := range files {
+		if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return cmp.Or(err, ErrMoved)
 }
 
 // Count returns how many texts of a key wait that may be given and that follow from the same.
@@ -143,7 +157,7 @@ func (f Folder) Count(key, about string) (n int) {
 	return n
 }
 
-// ErrNone is returned if no text waits, and ErrMoved if those that wait were prepared before the last entry.
+// ErrNone is returned if no text waits, and ErrMoved if the texts were prepared before the last entry.
 var (
 	ErrNone  = errors.New("nothing is prepared")
 	ErrMoved = errors.New("what was prepared is older than a rule or an erasure")

@@ -57,7 +57,7 @@ func (v *verdictJSON) readWho(f *evidence.Files, path string) error {
 	return nil
 }
 
-// read reads who asked, and what was seen, from evidence that was judged before.
+// read finds the person who asked, and the turns that the agent had seen, in evidence that was judged before.
 func (w *whoJSON) read(f *evidence.Files) error {
 	switch {
 	case f.Bundle == nil:

@@ -29,14 +29,14 @@ type handout struct {
 	recorded func() error // waits until the context is on record
 }
 
-// soon is how long a record is waited for before the context is given with a mark, as one that was prepared.
-const soon = 10 * time.Millisecond
+// soon is how long record waits before a mark stands for the record.
+const soon = 3 * time.Millisecond
 
 // triesErased is how often a context is made whose turns are erased meanwhile.
 const triesErased = 3
 
-// handOut makes a context for a recipient. A kernel of this process chooses it without a lock, and records it. While another process writes, the record may take long: then a mark
-// stands for it, as for a context that was prepared, if the history has no entry that is newer than the context.
+// handOut makes a context for a recipient and records it. A kernel of this process chooses the context without a lock. If another process writes, the record may take long: then a mark
+// stands for the record, as for a prepared context, unless the history has an entry that is newer than the context.
 func (t *teller) handOut(ctx context.Context, r *client.ContextRequest, to issued.Recipient) (*handout, error) {
 	if t.session.Kernel == nil {
 		r.Delivery.Recipient = to
@@ -73,7 +73,7 @@ func (t *teller) handOut(ctx context.Context, r *client.ContextRequest, to issue
 	}
 }
 
-// choose makes a context. While the index of search is behind, the context is one of a moment ago, if the history has no entry since: only turns are missing then, and no rule.
+// choose makes a context. If the index of search is behind, the context is one as of the number that the index reaches, unless the history has an entry after that number. So the context lacks the newest turns, and no rule.
 func (t *teller) choose(ctx context.Context, r client.ContextRequest, n *note) (*kernel.PreparedContext, error) {
 	prepared, err := t.session.Kernel.Contexts().Prepare(ctx, t.session.Tenant, kernel.ContextRequest(r))
 	var behind *kernel.IndexingError
@@ -84,11 +84,11 @@ func (t *teller) choose(ctx context.Context, r client.ContextRequest, n *note) (
 	return t.session.Kernel.Contexts().Prepare(ctx, t.session.Tenant, kernel.ContextRequest(r))
 }
 
-// A note says up to which entry a context was chosen.
+// A note holds the number of the last entry before a context was chosen.
 type note struct {
 	folder ready.Folder
 	last   uint64
-	err    error // why that is not known
+	err    error // why the number is not known
 }
 
 // good reports whether no entry has come since.
@@ -101,11 +101,11 @@ func (n *note) good() bool {
 const (
 	onItsWay  int32 = iota
 	ended           // it is there, or failed
-	abandoned       // nobody waits for it, and the recipient did not get the context
+	abandoned       // the recipient did not get the context
 	marked          // a mark stands for it
 )
 
-// record records a context. It returns what waits for the record, which a mark may stand for.
+// record records a context. It returns a function that waits for the record: a mark may stand for the record until then.
 func (t *teller) record(ctx context.Context, prepared *kernel.PreparedContext, claim *contexts.Bundle, n *note, to issued.Recipient) (recorded func() error, err error) {
 	k, tenant := t.session.Kernel.Contexts(), t.session.Tenant
 	if t.wait == 0 {

@@ -12,6 +12,7 @@ import (
 	"github.com/graphkernel/graphkernel/client"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/internal/ready"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice/contexts"
@@ -25,7 +26,7 @@ const (
 	keepPause    = 5 * time.Second // from the end of one round to the next, if the history changes all the time
 )
 
-// A keeping prepares contexts for the sessions that begin next, one step behind the history.
+// A keeping prepares contexts for the sessions that begin next, and again when the history has grown.
 type keeping struct {
 	*teller
 
@@ -71,18 +72,25 @@ func (k *keeping) look(ctx context.Context) error {
 		}
 		k.warm = head
 	}
-	if err != nil || len(asked) == 0 || done && head == k.head && len(givens) == 0 || time.Now().Before(k.next) {
+	if err != nil || len(asked) == 0 || done && head == k.head && len(givens) == 0 || k.now().Before(k.next) {
 		return err
 	}
 	err = k.keep(ctx, asked)
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.next = time.Now().Add(keepPause)
+	k.next = k.now().Add(keepPause)
 	if err == nil {
 		k.head, k.done = head, len(asked) == len(k.policies)
 	}
-	if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, store.ErrBusy) || errors.Is(err, kernel.ErrIndexing) { // nothing can be prepared here, or not now
-		return nil
+	return unlessLater(err)
+}
+
+// unlessLater returns nil for an error that says that nothing can be prepared here, or not now.
+func unlessLater(err error) error {
+	for _, later := range []error{errors.ErrUnsupported, store.ErrBusy, kernel.ErrIndexing, ready.ErrMoved} {
+		if errors.Is(err, later) {
+			return nil
+		}
 	}
 	return err
 }
@@ -100,6 +108,7 @@ func (t *teller) keep(ctx context.Context, asked []string) error {
 	if err != nil {
 		return err
 	}
+	var failed []error // one project does not keep the others waiting
 	for _, id := range asked {
 		seen := map[string]bool{}
 		for _, f := range list.Folders {
@@ -111,29 +120,34 @@ func (t *teller) keep(ctx context.Context, asked []string) error {
 				break
 			}
 			held, err := projectIn(ctx, list, t.spool, f.Folder)
-			if err != nil {
-				return err
-			}
-			r := startRequest(held)
-			there, err := held.about(ctx, t.session, r)
-			if err != nil {
-				return err
-			}
-			about := fmt.Sprintf("%s %s", r.Anchor, t.session.Kernel.Contexts().SigningKey())
-			if !there || folder.Count(key, about) >= keepEach {
-				continue
-			}
-			r.Policy = policy.ID(id)
-			texts, err := t.prepare(ctx, r)
 			if err == nil {
-				err = folder.Keep(key, uint64(last), about, texts...)
+				err = t.keepFor(ctx, held, policy.ID(id), folder, key, last)
 			}
 			if err != nil {
-				return err
+				failed = append(failed, fmt.Errorf("for sessions in %s: %w", f.Folder, err))
 			}
 		}
 	}
-	return nil
+	return errors.Join(failed...)
+}
+
+// keepFor prepares contexts for a project, unless those that wait follow from the same.
+func (t *teller) keepFor(ctx context.Context, held *project, id policy.ID, folder ready.Folder, key string, last dag.Seq) error {
+	r := startRequest(held)
+	there, err := held.about(ctx, t.session, r)
+	if err != nil || !there {
+		return err
+	}
+	about := fmt.Sprintf("%s %s", r.Anchor, t.session.Kernel.Contexts().SigningKey())
+	if folder.Count(key, about) >= keepEach {
+		return nil
+	}
+	r.Policy = id
+	texts, err := t.prepare(ctx, r)
+	if err != nil {
+		return err
+	}
+	return folder.Keep(key, uint64(last), about, texts...)
 }
 
 // prepare makes contexts that a hook gives without the store. It makes none where there is nothing to choose from.
@@ -159,7 +173,7 @@ func (t *teller) prepare(ctx context.Context, r *client.ContextRequest) (texts [
 	return texts, nil
 }
 
-// Keep prepares contexts for the sessions that begin next, if hooks ask for any. The store is at hand, and its keys are not.
+// Keep prepares contexts for the sessions that begin next, if hooks ask for any. It opens the store with the keys that sign.
 func Keep(ctx context.Context, a *cli.App) error {
 	spool, err := a.Settings.Spool()
 	if err != nil {
@@ -177,8 +191,5 @@ func Keep(ctx context.Context, a *cli.App) error {
 		t := teller{session: s, spool: spool, now: a.Clock}
 		return t.keep(ctx, asked)
 	})
-	if errors.Is(err, errors.ErrUnsupported) {
-		return nil
-	}
-	return err
+	return unlessLater(err)
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/graphkernel/graphkernel/ingest/secrets"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/token"
 )
 
 // idle is how long a process that answers hooks stays without one.
@@ -44,6 +45,9 @@ GRAPHKERNEL_RESIDENT=off keeps hooks from starting it.`,
 				spool = capture.At(args[0])
 			}
 			ring, err := a.Signing.RingToSign()
+			if errors.Is(err, cli.ErrNoSecret) { // no context can be signed, and sessions are taken in all the same
+				ring, err = token.Keyring{}, nil
+			}
 			if err != nil {
 				return err
 			}
@@ -52,7 +56,7 @@ GRAPHKERNEL_RESIDENT=off keeps hooks from starting it.`,
 				return err
 			}
 			log := slog.New(slog.NewTextHandler(a.IO.Stderr, nil))
-			err = a.Stores.ForRequests().WithReadyKernel(c.Context(), ring, func(s *cli.Session) error {
+			attend := func(s *cli.Session) error {
 				defer s.BesideIndex(c.Context())()
 				at, err := Attend(a, s, spool, a.Stores.Screen(secretsPolicy, s.Tenant, false), log, false)
 				if err != nil {
@@ -63,7 +67,12 @@ GRAPHKERNEL_RESIDENT=off keeps hooks from starting it.`,
 					at.asked(ContextPolicy(asked))
 				}
 				return at.Run(c.Context())
-			})
+			}
+			stores := a.Stores.ForRequests()
+			err = stores.WithReadyKernel(c.Context(), ring, attend)
+			if errors.Is(err, cli.ErrNoStore) { // what waits makes one
+				err = stores.WithKernel(c.Context(), ring, attend)
+			}
 			if errors.Is(err, resident.ErrThere) || errors.Is(err, context.Canceled) {
 				err = nil
 			}
@@ -85,7 +94,7 @@ type Attendant struct {
 	listen *resident.Listener // nil: nobody can ask here
 	flags  []string
 	idle   time.Duration // 0: it stays
-	since  []fs.FileInfo // the files of keys, when it began
+	since  []fs.FileInfo // the files of the store and of keys, when the attendant began
 	last   atomic.Int64  // when a hook was there last, in nanoseconds
 
 	keeping keeping
@@ -105,7 +114,7 @@ func Attend(a *cli.App, s *cli.Session, spool *capture.Spool, screen *secrets.Sc
 	return at, err
 }
 
-// hurriedTexts is how many texts a hook has read for the index of search. They take some 15 ms.
+// hurriedTexts is how many texts the kernel reads at most for the index of search while a hook waits. They take some 15 ms.
 const hurriedTexts = 100
 
 // looks is how often an attendant looks whether hooks said that a session has more.
@@ -161,14 +170,17 @@ func (at *Attendant) Run(ctx context.Context) error {
 
 func (at *Attendant) touch() { at.last.Store(at.a.Clock().UnixNano()) }
 
-// outdated reports whether the store or a file of keys is not the one any more that was opened.
+// outdated reports whether the store's file is another one, or a file of keys has changed, since the attendant began.
 func (at *Attendant) outdated() bool {
-	return at.tell.session.Kernel != nil && !slices.EqualFunc(at.since, snapshot(at.a), func(a, b fs.FileInfo) bool {
-		return a == nil && b == nil || a != nil && b != nil && os.SameFile(a, b)
-	})
+	if at.tell.session.Kernel == nil {
+		return false
+	}
+	now := snapshot(at.a)
+	store := at.since[0] != nil && !os.SameFile(at.since[0], now[0]) // of PostgreSQL there is no file
+	return store || cli.Changed(at.since[1], now[1]) || cli.Changed(at.since[2], now[2])
 }
 
-// snapshot looks at the files of the store and of the keys. Files of keys are replaced when they change.
+// snapshot looks at the files of the store, the keyring and the identity.
 func snapshot(a *cli.App) (files []fs.FileInfo) {
 	look := func(path string, err error) {
 		var info fs.FileInfo

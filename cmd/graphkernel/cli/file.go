@@ -248,3 +248,11 @@ func (s *Streams) WriteSaying(out, name string, said map[string]any, make func()
 func IsURL(s string) bool {
 	return strings.HasPrefix(s, "http://") || strings.HasPrefix(s, "https://")
 }
+
+// Changed reports whether a file is another one than it was, or has come or gone. The files may be nil.
+func Changed(before, now fs.FileInfo) bool {
+	if before == nil || now == nil {
+		return before != nil || now != nil
+	}
+	return !os.SameFile(before, now) || !before.ModTime().Equal(now.ModTime()) || before.Size() != now.Size() || before.Mode() != now.Mode()
+}

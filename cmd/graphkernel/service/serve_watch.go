@@ -80,7 +80,7 @@ func (f *keyFile) watch(ctx context.Context, log *slog.Logger) {
 		}
 		now, _ := os.Stat(f.path) // nil if it cannot be had, which take explains
 		known = known || now != nil
-		other := changed(seen, now)
+		other := cli.Changed(seen, now)
 		if !known || !other && !forced && !failed {
 			continue
 		}
@@ -99,12 +99,4 @@ func (f *keyFile) watch(ctx context.Context, log *slog.Logger) {
 		}
 		first = false
 	}
-}
-
-// changed reports whether a file is another one than it was, or has come or gone.
-func changed(before, now os.FileInfo) bool {
-	if before == nil || now == nil {
-		return before != nil || now != nil
-	}
-	return !os.SameFile(before, now) || !before.ModTime().Equal(now.ModTime()) || before.Size() != now.Size() || before.Mode() != now.Mode()
 }
