@@ -38,6 +38,35 @@ func ReadyKey(policy, folder string) string {
 type ReadyIn struct {
 	Folder   string   `json:"folder"`   // as internal/ready has it
 	Policies []string `json:"policies"` // by which hooks ask for contexts; "" is the kernel's default
+	Keys     KeyFile  `json:"keys"`     // by which the texts were signed
+}
+
+// A KeyFile is a keyring's file as it was when texts were signed. The zero value is no file.
+type KeyFile struct {
+	Path    string    `json:"path,omitempty"`
+	Size    int64     `json:"size,omitempty"`
+	ModTime time.Time `json:"mod_time,omitzero"`
+}
+
+// KeyFileAt describes the file at a path now, "" for no file. A file that is not there has no time.
+func KeyFileAt(path string) KeyFile {
+	k := KeyFile{Path: path}
+	if path == "" {
+		return k
+	}
+	if info, err := os.Stat(path); err == nil {
+		k.Size, k.ModTime = info.Size(), info.ModTime()
+	}
+	return k
+}
+
+// Same reports whether the file is what it was. A text that was signed with other keys may have the signature of a key that was retired since.
+func (k KeyFile) Same() bool {
+	if k.Path == "" {
+		return true
+	}
+	now := KeyFileAt(k.Path)
+	return now.Size == k.Size && now.ModTime.Equal(k.ModTime)
 }
 
 func (s *Spool) readyIn() string { return s.folder + ".ready.json" }

@@ -14,6 +14,7 @@ import (
 	"github.com/graphkernel/graphkernel/ingest"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/knowledge"
+	"github.com/graphkernel/graphkernel/slice/issued"
 	"github.com/graphkernel/graphkernel/store/inmem"
 	"github.com/graphkernel/graphkernel/token"
 )
@@ -105,6 +106,13 @@ func TestScreenTexts(t *testing.T) {
 		}, kernel.Text{In: "start[0]", Text: "The Shop"}},
 		{func(text string) error {
 			_, err := k.Contexts().Assemble(ctx, tenant, kernel.ContextRequest{Task: text})
+			return err
+		}, kernel.Text{In: "task", Text: "The Shop"}},
+		{func(text string) error {
+			p, err := k.Contexts().Prepare(ctx, tenant, kernel.ContextRequest{Task: text})
+			if err == nil {
+				_, err = k.Contexts().HandOut(ctx, tenant, p, issued.Recipient{Agent: "a", Session: "s", Event: "e"})
+			}
 			return err
 		}, kernel.Text{In: "task", Text: "The Shop"}},
 	} {

@@ -124,7 +124,7 @@ func (p *Program) tell(a *arguments, e *capture.Event, event []byte) error {
 	if e.Session == "" {
 		return errors.New("the event has no session_id, which the record of a context names")
 	}
-	if p.Getenv(ResidentVariable) == "off" && len(p.readyFolder(a)) == 0 {
+	if in, err := a.spool.ReadyIn(); p.Getenv(ResidentVariable) == "off" && (err != nil || in.Folder == "") {
 		return p.kernel(append([]string{"hook", string(a.agent), a.spool.Folder(), "--context", *a.context}, a.flags...), event)
 	}
 	policy := *a.context
@@ -159,24 +159,22 @@ func (p *Program) give(text []byte) error {
 	return err
 }
 
-func (p *Program) readyFolder(a *arguments) string {
-	in, err := a.spool.ReadyIn()
-	if err != nil {
-		return ""
-	}
-	return in.Folder
-}
-
 // errNotReady is returned if no prepared context may be given. Its message is that of the error around it.
 var errNotReady = errors.New("")
 
 // giveReady gives the agent a context that was prepared for the project. It returns errNotReady if there is none, for a prompt, and for a session that is resumed.
 func (p *Program) giveReady(a *arguments, e *capture.Event, policy string) error {
-	folder := p.readyFolder(a)
-	if folder == "" || e.Name != capture.SessionStart || e.Source == "resume" {
+	in, err := a.spool.ReadyIn()
+	if err != nil {
+		return err
+	}
+	if in.Folder == "" || e.Name != capture.SessionStart || e.Source == "resume" {
 		return errNotReady
 	}
-	data, file, err := ready.At(folder).Take(capture.ReadyKey(policy, e.Folder))
+	if !in.Keys.Same() {
+		return fmt.Errorf("; the keys are others than those that signed what was prepared%w", errNotReady)
+	}
+	data, file, err := ready.At(in.Folder).Take(capture.ReadyKey(policy, e.Folder))
 	switch {
 	case errors.Is(err, ready.ErrMoved):
 		return fmt.Errorf("; %w%w", err, errNotReady)

@@ -171,6 +171,32 @@ func TestPrepared(t *testing.T) {
 	if _, out, errs := h.run(h.start("g"), "--context", "default"); out != "" || !strings.Contains(errs, "older than a rule or an erasure") {
 		t.Errorf("%q %q", out, errs)
 	}
+	// Nor is one that was signed with other keys.
+	keys := filepath.Join(h.folder, "keys.json")
+	if err := os.WriteFile(keys, []byte("{}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	h.keep("signed")
+	in, err := h.spool.ReadyIn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	in.Keys = capture.KeyFileAt(keys)
+	if err := errors.Join(h.spool.SetReadyIn(in), os.Remove(keys)); err != nil {
+		t.Fatal(err)
+	}
+	if _, out, errs := h.run(h.start("g2"), "--context", "default"); out != "" || !strings.Contains(errs, "the keys are others") {
+		t.Errorf("%q %q", out, errs)
+	}
+	if err := os.WriteFile(keys, []byte("{}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chtimes(keys, in.Keys.ModTime, in.Keys.ModTime); err != nil {
+		t.Fatal(err)
+	}
+	if _, out, errs := h.run(h.start("g3"), "--context", "default"); !strings.Contains(out, "signed") || errs != "" {
+		t.Errorf("with the keys that signed: %q %q", out, errs)
+	}
 	h.keep("fresh")
 	if _, out, errs := h.run(h.start("h"), "--context", "default"); !strings.Contains(out, "fresh") || errs != "" || h.unread() != "" {
 		t.Errorf("%q %q %q", out, errs, h.unread())

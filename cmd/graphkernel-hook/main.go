@@ -12,12 +12,15 @@ package main
 
 import (
 	"os"
+	"os/signal"
+	"syscall"
 	"time"
 
 	"github.com/graphkernel/graphkernel/capture/hook"
 )
 
 func main() {
+	signal.Ignore(syscall.SIGPIPE) // an agent that closed the pipe must not end the program before it has said so
 	self, err := os.Executable()
 	if err != nil {
 		self = os.Args[0]

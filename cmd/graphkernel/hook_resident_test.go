@@ -16,6 +16,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/capture/resident"
+	"github.com/graphkernel/graphkernel/internal/ready"
 	_ "modernc.org/sqlite" // the driver
 )
 
@@ -112,6 +113,31 @@ func (w *working) run(env []string, event map[string]string, args ...string) out
 	return outcome{c.ProcessState.ExitCode(), stdout.String(), stderr.String()}
 }
 
+// unheard is run for an agent that has closed the pipe from which it reads.
+func (w *working) unheard(env []string, event map[string]string, args ...string) outcome {
+	w.t.Helper()
+	data, err := json.Marshal(event)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	r, pipe, err := os.Pipe()
+	if err == nil {
+		err = r.Close()
+	}
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer pipe.Close()
+	c := exec.Command(w.hook, append([]string{"claude-code", w.spool}, args...)...)
+	c.Env = append(gkEnv(w.home), env...)
+	var stderr bytes.Buffer
+	c.Stdin, c.Stdout, c.Stderr = bytes.NewReader(data), pipe, &stderr
+	if err := c.Run(); err != nil && c.ProcessState == nil {
+		w.t.Fatal(err)
+	}
+	return outcome{code: c.ProcessState.ExitCode(), stderr: stderr.String()}
+}
+
 func (w *working) event(name, session, prompt string) map[string]string {
 	return map[string]string{"hook_event_name": name, "source": "startup", "session_id": session, "transcript_path": filepath.Join(w.home, session+".jsonl"), "cwd": w.project, "prompt": prompt}
 }
@@ -169,6 +195,18 @@ func TestHooksWithoutWaiting(t *testing.T) {
 	}
 	w.until("four contexts are on record", func() bool { return len(w.contexts().Contexts) == 4 })
 
+	// An agent that does not read its hook was not given the context, whether a process answers or not.
+	for _, env := range [][]string{nil, alone} {
+		before := len(w.contexts().Contexts)
+		if got := w.unheard(env, w.event("SessionStart", "z", ""), "--context", "default"); got.code != 0 || !strings.Contains(got.stderr, "pipe") {
+			t.Errorf("a closed pipe: %+v", got)
+		}
+		w.until("the context is on record as not given", func() bool {
+			list := w.contexts().Contexts
+			return len(list) == before+1 && list[0].NotGiven != 0
+		})
+	}
+
 	// The process takes in a session that goes on, without a command.
 	stop := w.event("Stop", "s2", "")
 	stop["transcript_path"] = w.session(2, "Invoices are rounded up in the basket")
@@ -188,14 +226,23 @@ func TestHooksWithoutWaiting(t *testing.T) {
 			}
 		}
 	}
+	prepared := 0
 	_ = filepath.WalkDir(w.home, func(path string, e os.DirEntry, err error) error {
 		if err == nil && e.Type().IsRegular() && filepath.Ext(path) != ".jsonl" {
-			if data, err := os.ReadFile(path); err == nil && bytes.Contains(data, []byte("merger team")) {
+			data, err := os.ReadFile(path)
+			if text, failed := ready.Open(path); failed == nil { // which has it in another coding
+				data, prepared = text, prepared+1
+			}
+			if err == nil && bytes.Contains(data, []byte("merger team")) {
 				t.Errorf("%s has the words that were erased", path)
 			}
 		}
 		return nil
 	})
+
+	if prepared == 0 {
+		t.Error("no prepared text was looked at")
+	}
 
 	// A rule: a text from before it is not given, and the next one has it.
 	w.end()
@@ -257,4 +304,42 @@ func TestHooksBesideWriter(t *testing.T) {
 		found, _ := filepath.Glob(filepath.Join(w.spool, "*.given")) // the pattern is well formed
 		return len(found) == 0
 	})
+}
+
+// TestHooksBegin begins with nothing but setup: the first session makes the store of what waits, a key that is made later is used, and one that was replaced is not.
+func TestHooksBegin(t *testing.T) {
+	t.Parallel()
+	w := newWorking(t)
+	settings := filepath.Join(w.home, "settings.json")
+	graphkernel(t, w.home, "setup", "claude-code", "--yes", "--settings", settings)
+	stop := w.event("Stop", "s1", "")
+	stop["transcript_path"] = w.session(1, "The login form rejects passwords of the merger team")
+	if got := w.run(nil, stop); got.stdout+got.stderr != "" {
+		t.Errorf("a mark: %+v", got)
+	}
+	if got := w.run(nil, w.event("SessionStart", "a", ""), "--context", "default"); got.code != 0 || got.stdout != "" {
+		t.Errorf("without a store: %+v", got)
+	}
+	w.answers()
+	if _, err := os.Stat(filepath.Join(w.home, "graphkernel", "graphkernel.db")); err != nil {
+		t.Errorf("the process answers, and has made no store: %v", err)
+	}
+	if got := w.run(nil, w.event("SessionStart", "b", ""), "--context", "default"); got.stdout != "" || !strings.Contains(got.stderr, "key") {
+		t.Errorf("without a key: %+v", got)
+	}
+	graphkernel(t, w.home, "keys", "init")
+	told := func(what, key string) {
+		t.Helper()
+		w.until(what, func() bool {
+			return strings.Contains(w.run(nil, w.event("SessionStart", "c", ""), "--context", "default").stdout, "merger team")
+		})
+		list := w.contexts().Contexts
+		if len(list) == 0 || list[0].KeyID != key {
+			t.Errorf("%s: on record %+v", what, list)
+		}
+	}
+	told("a session is told with the key that was made", "k1")
+	graphkernel(t, w.home, "keys", "rotate")
+	w.until("the process with the old key ends", func() bool { return !resident.There(t.Context(), w.spool) })
+	told("a session is told with the new key", "k2")
 }

@@ -2,6 +2,7 @@ package ready_test
 
 import (
 	"bytes"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -32,16 +33,16 @@ func TestTexts(t *testing.T) {
 	if _, _, err := f.Take("a"); !errors.Is(err, ready.ErrNone) {
 		t.Errorf("of nothing: %v", err)
 	}
-	for _, key := range []string{"a", "b"} {
-		if err := f.Keep(key, 7, "of 1", []byte(key+"0"), []byte(key+"1")); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if _, _, err := f.Take("a"); !errors.Is(err, fs.ErrNotExist) {
+	if err := f.Keep("a", 7, "of 1", []byte("early")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("without the number of the last entry: %v", err)
 	}
 	if err := f.Move(7); err != nil {
 		t.Fatal(err)
+	}
+	for _, key := range []string{"a", "b"} {
+		if err := f.Keep(key, 7, "of 1", []byte(key+"0"), []byte(key+"1")); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if n := f.Count("a", "of 1"); n != 2 || f.Count("a", "of 2") != 0 || f.Count("c", "of 1") != 0 {
 		t.Errorf("%d texts wait", n)
@@ -70,6 +71,12 @@ func TestTexts(t *testing.T) {
 	if _, _, err := f.Take("b"); !errors.Is(err, ready.ErrMoved) || f.Count("b", "of 1") != 0 {
 		t.Errorf("after an entry: %v", err)
 	}
+	if err := f.Keep("c", 7, "of 1", []byte("of an entry ago")); !errors.Is(err, ready.ErrMoved) {
+		t.Errorf("a text from before the last entry: %v", err)
+	}
+	if left := textsIn(t, f, "of an entry ago"); left != 0 {
+		t.Error("a text from before the last entry stays in the folder")
+	}
 	if err := f.Keep("b", 8, "of 2", []byte("new")); err != nil {
 		t.Fatal(err)
 	}
@@ -89,6 +96,25 @@ func TestTexts(t *testing.T) {
 	if last, err := f.Last(); err != nil || last != 8 {
 		t.Errorf("%d, %v", last, err)
 	}
+}
+
+// textsIn counts the files of a folder that have some words. In a file they are base64.
+func textsIn(t *testing.T, f ready.Folder, words string) (n int) {
+	t.Helper()
+	entries, err := os.ReadDir(f.Path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		data, err := os.ReadFile(filepath.Join(f.Path(), e.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if bytes.Contains(data, []byte(base64.StdEncoding.EncodeToString([]byte(words)))) {
+			n++
+		}
+	}
+	return n
 }
 
 // TestDamagedTexts takes nothing from files that are cut off, of others, or no texts.

@@ -31,10 +31,11 @@ type keeping struct {
 	*teller
 
 	mu       sync.Mutex
-	policies []string // guarded by mu
-	head     dag.Seq  // of the history, when the last round began
-	warm     dag.Seq  // of the history, when the index was made to reach it
-	done     bool     // a round ended, and nobody asked by another policy since
+	policies []string        // guarded by mu
+	head     dag.Seq         // of the history, when the last round began
+	warm     dag.Seq         // of the history, when the index was made to reach it
+	done     bool            // a round ended, and nobody asked by another policy since
+	signed   capture.KeyFile // by which the last round signed
 	next     time.Time
 }
 
@@ -72,15 +73,16 @@ func (k *keeping) look(ctx context.Context) error {
 		}
 		k.warm = head
 	}
-	if err != nil || len(asked) == 0 || done && head == k.head && len(givens) == 0 || k.now().Before(k.next) {
+	if err != nil || len(asked) == 0 || done && head == k.head && k.keys() == k.signed && len(givens) == 0 || k.now().Before(k.next) {
 		return err
 	}
+	keys := k.keys()
 	err = k.keep(ctx, asked)
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.next = k.now().Add(keepPause)
 	if err == nil {
-		k.head, k.done = head, len(asked) == len(k.policies)
+		k.head, k.signed, k.done = head, keys, len(asked) == len(k.policies)
 	}
 	return unlessLater(err)
 }
@@ -101,7 +103,7 @@ func (t *teller) keep(ctx context.Context, asked []string) error {
 	if err != nil {
 		return err
 	}
-	if err := t.spool.SetReadyIn(capture.ReadyIn{Folder: folder.Path(), Policies: asked}); err != nil {
+	if err := t.spool.SetReadyIn(capture.ReadyIn{Folder: folder.Path(), Policies: asked, Keys: t.keys()}); err != nil {
 		return err
 	}
 	list, err := t.listFolders(ctx)
@@ -183,12 +185,13 @@ func Keep(ctx context.Context, a *cli.App) error {
 	if len(asked) == 0 || a.Settings.AsksService() {
 		return nil
 	}
+	keys := capture.KeyFileAt(a.Settings.KeyringFile()) // before the keys are read
 	ring, err := a.Signing.RingToSign()
 	if err != nil {
 		return nil //nolint:nilerr // doctor says that nothing can be signed
 	}
 	err = a.Stores.WithReadyKernel(ctx, ring, func(s *cli.Session) error {
-		t := teller{session: s, spool: spool, now: a.Clock}
+		t := teller{session: s, spool: spool, now: a.Clock, keys: func() capture.KeyFile { return keys }}
 		return t.keep(ctx, asked)
 	})
 	return unlessLater(err)

@@ -44,6 +44,7 @@ GRAPHKERNEL_RESIDENT=off keeps hooks from starting it.`,
 			if len(args) == 1 {
 				spool = capture.At(args[0])
 			}
+			keys := capture.KeyFileAt(a.Settings.KeyringFile()) // before the keys are read
 			ring, err := a.Signing.RingToSign()
 			if errors.Is(err, cli.ErrNoSecret) { // no context can be signed, and sessions are taken in all the same
 				ring, err = token.Keyring{}, nil
@@ -62,7 +63,7 @@ GRAPHKERNEL_RESIDENT=off keeps hooks from starting it.`,
 				if err != nil {
 					return err
 				}
-				at.idle = stay
+				at.idle, at.tell.keys = stay, func() capture.KeyFile { return keys }
 				if asked != "" {
 					at.asked(ContextPolicy(asked))
 				}
@@ -107,6 +108,7 @@ func Attend(a *cli.App, s *cli.Session, spool *capture.Spool, screen *secrets.Sc
 		return nil, err
 	}
 	at := &Attendant{a: a, since: snapshot(a), tell: teller{session: s, spool: spool, now: a.Clock, wait: a.HookWait}, screen: screen, log: log, flags: flags}
+	at.tell.keys = func() capture.KeyFile { return capture.KeyFileAt(a.Settings.KeyringFile()) } // a service takes over a keyring that changes
 	at.keeping.teller = &at.tell
 	if at.listen, err = resident.Listen(context.Background(), spool.Folder(), over); errors.Is(err, errors.ErrUnsupported) {
 		err = nil

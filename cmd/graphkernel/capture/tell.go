@@ -73,9 +73,10 @@ type teller struct {
 	session *cli.Session
 	spool   *capture.Spool
 	now     func() time.Time
-	wait    time.Duration  // for the lock of the store; 0: as long as it takes
-	folders listed         // the last list
-	late    sync.WaitGroup // records that come too late
+	keys    func() capture.KeyFile // the keyring's file, as it was before it was read
+	wait    time.Duration          // for the lock of the store; 0: as long as it takes
+	folders listed                 // the last list
+	late    sync.WaitGroup         // records that come too late
 }
 
 // listed keeps the folders of a tenant as of a number.

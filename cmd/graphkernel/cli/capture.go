@@ -86,6 +86,10 @@ func TakeIn(ctx context.Context, spool *capture.Spool, s *Session, screen *secre
 	return done, errors.Join(given, err, spool.Learn(ctx, folders...))
 }
 
+// neverRecorded are reasons for which a prepared context that was given cannot be put on record later either: an erasure removed the file or a turn, or the key that
+// signed the context does not count any more.
+var neverRecorded = []error{fs.ErrNotExist, kernel.ErrErasedSince, token.ErrKeyRetired, token.ErrKeyUnknown, token.ErrToken}
+
 // takeGiven records the prepared contexts that hooks gave to agents.
 func takeGiven(ctx context.Context, spool *capture.Spool, s *Session) error {
 	list, err := spool.Givens()
@@ -94,11 +98,12 @@ func takeGiven(ctx context.Context, spool *capture.Spool, s *Session) error {
 	}
 	for _, g := range list {
 		failed := recordGiven(ctx, s, g)
-		if gone := errors.Is(failed, fs.ErrNotExist) || errors.Is(failed, kernel.ErrErasedSince); failed == nil || gone {
+		final := slices.ContainsFunc(neverRecorded, func(why error) bool { return errors.Is(failed, why) })
+		if failed == nil || final {
 			failed = errors.Join(failed, g.Done())
-			if gone {
-				failed = fmt.Errorf("session %s of %s was given a context at %s that is on no record, since something it rested on was erased: %w", g.Session, g.Agent, g.At.Format(time.RFC3339), failed)
-			}
+		}
+		if final {
+			failed = fmt.Errorf("session %s of %s was given a context at %s that is on no record: %w", g.Session, g.Agent, g.At.Format(time.RFC3339), failed)
 		}
 		err = errors.Join(err, failed)
 	}

@@ -80,6 +80,21 @@ func (s *Settings) KeysPath() (string, error) {
 	return "", Usagef("no home folder to look for a keyring in; give --keys or GRAPHKERNEL_KEYS")
 }
 
+// KeyringFile returns the absolute path of the keyring's file, "" if the keys of this run come from elsewhere.
+func (s *Settings) KeyringFile() string {
+	if s.Dev || s.Getenv("GRAPHKERNEL_SECRET") != "" && s.KeysFlag == "" {
+		return ""
+	}
+	path, err := s.KeysPath()
+	if err == nil {
+		path, err = filepath.Abs(path)
+	}
+	if err != nil {
+		return ""
+	}
+	return path
+}
+
 // IdentityPath returns the file of the identity that the flags and the environment name.
 func (s *Settings) IdentityPath() (string, error) {
 	for _, path := range []string{s.IdentityFlag, s.Getenv("GRAPHKERNEL_IDENTITY"), s.FileIdentity, s.DefaultIdentity()} {

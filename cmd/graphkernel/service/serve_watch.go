@@ -30,7 +30,7 @@ func watchFiles(a *cli.App, ctx context.Context, k *kernel.Kernel, authority *to
 	watch := func(path, what string, take func() (int, error)) {
 		files = append(files, &keyFile{path, what, take, make(chan struct{}, 1)})
 	}
-	if path, err := a.Settings.KeysPath(); err == nil && !a.Settings.Dev && (a.Settings.Getenv("GRAPHKERNEL_SECRET") == "" || a.Settings.KeysFlag != "") {
+	if path := a.Settings.KeyringFile(); path != "" {
 		watch(path, "keyring", func() (int, error) {
 			ring, err := token.LoadKeyring(path)
 			if err != nil {
