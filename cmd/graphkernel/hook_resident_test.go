@@ -138,6 +138,19 @@ func (w *working) unheard(env []string, event map[string]string, args ...string)
 	return outcome{code: c.ProcessState.ExitCode(), stderr: stderr.String()}
 }
 
+// notGiven begins a session whose agent does not read its hook. The context is on record as not given.
+func (w *working) notGiven(env []string) {
+	w.t.Helper()
+	before := len(w.contexts().Contexts)
+	if got := w.unheard(env, w.event("SessionStart", "z", ""), "--context", "default"); got.code != 0 || !strings.Contains(got.stderr, "pipe") {
+		w.t.Errorf("a closed pipe: %+v", got)
+	}
+	w.until("the context is on record as not given", func() bool {
+		list := w.contexts().Contexts
+		return len(list) == before+1 && list[0].NotGiven != 0
+	})
+}
+
 func (w *working) event(name, session, prompt string) map[string]string {
 	return map[string]string{"hook_event_name": name, "source": "startup", "session_id": session, "transcript_path": filepath.Join(w.home, session+".jsonl"), "cwd": w.project, "prompt": prompt}
 }
@@ -179,6 +192,9 @@ func TestHooksWithoutWaiting(t *testing.T) {
 		t.Fatalf("on record: %+v", list.Contexts)
 	}
 
+	w.notGiven(alone)
+	graphkernel(t, w.home, "import", filepath.Join(w.home, "s1.jsonl")) // prepares more
+
 	// The hook of the next one starts a process.
 	if got := w.run(nil, w.event("SessionStart", "b", ""), "--context", "default"); !strings.Contains(got.stdout, "merger team") {
 		t.Errorf("the second session: %+v", got)
@@ -193,19 +209,9 @@ func TestHooksWithoutWaiting(t *testing.T) {
 	if got := w.run(nil, w.event("UserPromptSubmit", "d", "thanks a lot!"), "--context", "default"); got.stdout+got.stderr != "" {
 		t.Errorf("small talk: %+v", got)
 	}
-	w.until("four contexts are on record", func() bool { return len(w.contexts().Contexts) == 4 })
+	w.until("five contexts are on record", func() bool { return len(w.contexts().Contexts) == 5 })
 
-	// An agent that does not read its hook was not given the context, whether a process answers or not.
-	for _, env := range [][]string{nil, alone} {
-		before := len(w.contexts().Contexts)
-		if got := w.unheard(env, w.event("SessionStart", "z", ""), "--context", "default"); got.code != 0 || !strings.Contains(got.stderr, "pipe") {
-			t.Errorf("a closed pipe: %+v", got)
-		}
-		w.until("the context is on record as not given", func() bool {
-			list := w.contexts().Contexts
-			return len(list) == before+1 && list[0].NotGiven != 0
-		})
-	}
+	w.notGiven(nil)
 
 	// The process takes in a session that goes on, without a command.
 	stop := w.event("Stop", "s2", "")
