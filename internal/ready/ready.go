@@ -18,8 +18,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/graphkernel/graphkernel/internal/secretfile"
 )
@@ -111,9 +113,12 @@ type kept struct {
 	Text  []byte `json:"text"`
 }
 
+// keyDigits are the digits of a key's digest in the names of its texts.
+const keyDigits = 32
+
 func name(key string, n int) string {
 	sum := sha256.Sum256([]byte(key))
-	return hex.EncodeToString(sum[:16]) + "-" + strconv.Itoa(n) + textSuffix
+	return hex.EncodeToString(sum[:keyDigits/2]) + "-" + strconv.Itoa(n) + textSuffix
 }
 
 // Keep replaces the texts of a key. Each of them is given once. last is the number of the last entry, read before the texts were prepared. If an entry
@@ -181,6 +186,8 @@ func (f Folder) Take(key string) (text []byte, file string, err error) {
 		}
 		taken := path + "." + rand.Text()
 		if err := os.Rename(path, taken); err == nil {
+			now := time.Now()
+			_ = os.Chtimes(taken, now, now) // for Prune
 			return k.Text, taken, nil
 		} else if !errors.Is(err, fs.ErrNotExist) {
 			return nil, "", err
@@ -190,6 +197,32 @@ func (f Folder) Take(key string) (text []byte, file string, err error) {
 		return nil, "", ErrMoved
 	}
 	return nil, "", ErrNone
+}
+
+// Prune removes the texts of other keys than those given. Of texts that were given, it removes those that no mark names any more and that were
+// given before a time: their hook was killed.
+func (f Folder) Prune(keys, marked []string, before time.Time) error {
+	keep := map[string]bool{}
+	for _, key := range keys {
+		keep[name(key, 0)[:keyDigits]] = true
+	}
+	entries, err := os.ReadDir(f.path)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		path := filepath.Join(f.path, e.Name())
+		waits := strings.HasSuffix(e.Name(), textSuffix)
+		info, err := e.Info()
+		switch {
+		case err != nil || e.Name() == lastFile: // taken meanwhile
+		case waits && (len(e.Name()) < keyDigits || !keep[e.Name()[:keyDigits]]), !waits && info.ModTime().Before(before) && !slices.Contains(marked, path):
+			if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // Hold writes a text that was given already. It stays in a file, which is the caller's to remove; an erasure removes it, too.
@@ -204,7 +237,7 @@ func (f Folder) Hold(text []byte) (file string, err error) {
 
 // texts returns the files of a key's texts that wait.
 func (f Folder) texts(key string) (paths []string) {
-	prefix := name(key, 0)[:32]
+	prefix := name(key, 0)[:keyDigits]
 	entries, _ := os.ReadDir(f.path) // without the folder there are none
 	for _, e := range entries {
 		if strings.HasPrefix(e.Name(), prefix) && strings.HasSuffix(e.Name(), textSuffix) {

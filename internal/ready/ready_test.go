@@ -11,6 +11,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/graphkernel/graphkernel/internal/ready"
 )
@@ -94,6 +95,49 @@ func TestTexts(t *testing.T) {
 		t.Errorf("a text that was taken: %v", err)
 	}
 	if last, err := f.Last(); err != nil || last != 8 {
+		t.Errorf("%d, %v", last, err)
+	}
+}
+
+// TestPrune removes the texts of projects that nobody works in any more, and what killed hooks left.
+func TestPrune(t *testing.T) {
+	f := folder(t)
+	if err := errors.Join(f.Move(1), f.Keep("a", 1, "", []byte("0"), []byte("1")), f.Keep("b", 1, "", []byte("2"), []byte("3"))); err != nil {
+		t.Fatal(err)
+	}
+	var taken []string
+	for range 2 {
+		_, file, err := f.Take("a")
+		if err != nil {
+			t.Fatal(err)
+		}
+		taken = append(taken, file)
+	}
+	held, err := f.Hold([]byte("4"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	left := func() (n int) {
+		entries, err := os.ReadDir(f.Path())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(entries) - 1 // without the number
+	}
+	hour := time.Hour
+	if err := f.Prune([]string{"a", "b"}, nil, time.Now().Add(-hour)); err != nil || left() != 5 {
+		t.Errorf("%d files are left of keys that stay and of texts that were just given, %v", left(), err)
+	}
+	if err := f.Prune([]string{"a"}, nil, time.Now().Add(-hour)); err != nil || left() != 3 || f.Count("b", "") != 0 {
+		t.Errorf("%d files are left without a key, %v", left(), err)
+	}
+	if err := f.Prune([]string{"a"}, []string{taken[1], held}, time.Now().Add(hour)); err != nil || left() != 2 {
+		t.Errorf("%d files are left that marks name, %v", left(), err)
+	}
+	if _, err := ready.Open(taken[1]); err != nil {
+		t.Error(err)
+	}
+	if last, err := f.Last(); err != nil || last != 1 {
 		t.Errorf("%d, %v", last, err)
 	}
 }

@@ -110,6 +110,7 @@ func (t *teller) keep(ctx context.Context, asked []string) error {
 	if err != nil {
 		return err
 	}
+	var keys []string
 	var failed []error // one project does not keep the others waiting
 	for _, id := range asked {
 		seen := map[string]bool{}
@@ -121,6 +122,7 @@ func (t *teller) keep(ctx context.Context, asked []string) error {
 			if seen[key] = true; len(seen) > keepProjects {
 				break
 			}
+			keys = append(keys, key)
 			held, err := projectIn(ctx, list, t.spool, f.Folder)
 			if err == nil {
 				err = t.keepFor(ctx, held, policy.ID(id), folder, key, last)
@@ -130,7 +132,15 @@ func (t *teller) keep(ctx context.Context, asked []string) error {
 			}
 		}
 	}
-	return errors.Join(failed...)
+	givens, err := t.spool.Givens()
+	if err == nil {
+		var marked []string
+		for _, g := range givens {
+			marked = append(marked, g.File)
+		}
+		err = folder.Prune(keys, marked, t.now().Add(-capture.Patience))
+	}
+	return errors.Join(append(failed, err)...)
 }
 
 // keepFor prepares contexts for a project, unless those that wait follow from the same.
