@@ -117,9 +117,9 @@ func (d *searchData) fill(in *api.Search) string {
 	return ""
 }
 
-// idLike reports whether a query may be the beginning of an id.
+// idLike reports whether a query may be the beginning of an id or of a commit.
 func idLike(s string) bool {
-	return len(s) >= 4 && len(s) <= 36 && strings.Trim(strings.ToLower(s), "0123456789abcdef-") == ""
+	return len(s) >= 4 && len(s) <= 64 && strings.Trim(strings.ToLower(s), "0123456789abcdef-") == ""
 }
 
 // beginning lists conversations whose id begins so, at most ten. The service lists them by id: those are next to each other.

@@ -28,18 +28,18 @@ func (e *AmbiguousError) Error() string {
 	if e.Rests {
 		return fmt.Sprintf("%s rests on several turns (%s); name one of them", e.Name, strings.Join(fits, ", "))
 	}
-	return fmt.Sprintf("%q fits several turns (%s); give more of the id", e.Name, strings.Join(fits, ", "))
+	return fmt.Sprintf("%q fits several turns (%s); give more of it", e.Name, strings.Join(fits, ", "))
 }
 
-// minPrefix is the least number of characters that stand for a turn's id.
+// minPrefix is the least number of characters that stand for a turn's id or a commit.
 const minPrefix = 4
 
 // fitsShown is how many turns an AmbiguousError names at most.
 const fitsShown = 5
 
-// Resolve finds the turn that a person means: by its id, by the beginning of its
-// id if no other begins so, by the id that another system gave it, or by the address
-// of a revision of a belief that rests on this turn and no other.
+// Resolve finds the turn that a person means: by its id, by the id that another system gave it, by the beginning of its id or of the digest
+// that another system gave it (a commit of git) if no other begins so, or by the address of a revision of a belief that rests on this turn
+// and no other. Beginnings have at least 4 characters.
 func (k Turns) Resolve(ctx context.Context, tenant dag.Tenant, name string) (dag.TurnID, error) {
 	if belief.IsAddress(name) {
 		return k.restsOn(ctx, tenant, name)
@@ -55,31 +55,22 @@ func (k Turns) Resolve(ctx context.Context, tenant dag.Tenant, name string) (dag
 	if err != nil {
 		return dag.TurnID{}, err
 	}
-	if len(fits) == 0 && isPrefix(lower) {
-		if fits, err = k.store.Find(ctx, tenant, store.Prefix(lower), fitsShown); err != nil {
-			return dag.TurnID{}, err
+	if len(fits) == 0 && len(lower) >= minPrefix {
+		for _, prefix := range []store.Name{store.Prefix(lower), store.ExternalPrefix(lower)} {
+			more, err := k.store.Find(ctx, tenant, prefix, fitsShown)
+			if err != nil {
+				return dag.TurnID{}, err
+			}
+			fits = append(fits, more...)
 		}
 	}
 	switch len(fits) {
 	case 0:
-		return dag.TurnID{}, fmt.Errorf("no turn of tenant %s has an id, external id or beginning of an id (at least %d characters) that is %.80q: %w", tenant, minPrefix, name, store.ErrNotFound)
+		return dag.TurnID{}, fmt.Errorf("no turn of tenant %s has an id, an external id, or the beginning of an id or commit (at least %d characters) that is %.80q: %w", tenant, minPrefix, name, store.ErrNotFound)
 	case 1:
 		return fits[0], nil
 	}
 	return dag.TurnID{}, &AmbiguousError{Name: name, Fits: fits}
-}
-
-func isPrefix(s string) bool {
-	if len(s) < minPrefix || len(s) > 36 {
-		return false
-	}
-	for i := 0; i < len(s); i++ {
-		c := s[i]
-		if hex := '0' <= c && c <= '9' || 'a' <= c && c <= 'f'; !hex && c != '-' {
-			return false
-		}
-	}
-	return true
 }
 
 // restsOn returns the turn that the revision which an address leads to rests on. Turns whose text was erased do not count.

@@ -1,9 +1,13 @@
 package store_test
 
 import (
+	"bytes"
+	"crypto/sha256"
 	"errors"
 	"math"
+	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -347,6 +351,42 @@ func TestPrefixRange(t *testing.T) {
 		first, last, ok := store.PrefixRange(id.String()[:n])
 		if !ok || first.Compare(id) > 0 || last.Compare(id) < 0 || first.String()[:n] != id.String()[:n] || last.String()[:n] != id.String()[:n] {
 			t.Errorf("%q: got %s, %s, %v", id.String()[:n], first, last, ok)
+		}
+	}
+}
+
+// TestKeyOf makes sure that the keys of all digests with a beginning are between the first and the last key of the beginning, and no others.
+func TestKeyOf(t *testing.T) {
+	digits := "0123456789abcdef"
+	digest := func(r *rand.Rand, n int) string {
+		d := make([]byte, n)
+		for i := range d {
+			d[i] = digits[r.IntN(16)]
+		}
+		return string(d)
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 2000 {
+		a, b := digest(r, []int{40, 64}[r.IntN(2)]), digest(r, 40)
+		n := 1 + r.IntN(20)
+		if r.IntN(2) == 0 {
+			b = a[:n] + b[n:]
+		}
+		p := store.ExternalPrefix(a[:n])
+		first, last, ok := p.Keys()
+		key := store.KeyOf(b)
+		within := bytes.Compare(first[:], key[:]) <= 0 && bytes.Compare(key[:], last[:]) <= 0
+		if !ok || within != strings.HasPrefix(b, a[:min(n, 16)]) || p.Has(b) != strings.HasPrefix(b, a[:n]) {
+			t.Fatalf("%s of %s: %x to %x, %v, and the key is %x; has: %v", b, p, first, last, ok, key, p.Has(b))
+		}
+	}
+	sum := sha256.Sum256([]byte("name"))
+	if key := store.KeyOf("name"); !bytes.Equal(key[:], sum[:8]) {
+		t.Errorf("the key of a name is %x", key)
+	}
+	for _, p := range []store.ExternalPrefix{"", "g", "A", "0-", store.ExternalPrefix(strings.Repeat("0", 65))} {
+		if _, _, ok := p.Keys(); ok || p.Has(strings.Repeat("0", 64)) {
+			t.Errorf("%q is the beginning of a digest", p)
 		}
 	}
 }

@@ -101,19 +101,6 @@ type Places []Place
 func (IDs) selection()    {}
 func (Places) selection() {}
 
-// A Name is what a turn may be found by: a Prefix or an External. No turn has nil.
-type Name interface{ name() }
-
-// A Prefix is what the text form of a turn's id begins with: lowercase hex digits and dashes. The
-// empty one is that of every turn.
-type Prefix string
-
-// An External is what another system calls a turn. No turn has the empty one.
-type External string
-
-func (Prefix) name()   {}
-func (External) name() {}
-
 // A Stretch is a part of a tenant's history as another store tells it: the records and the entries
 // of consecutive sequence numbers, each by ascending Seq.
 type Stretch struct {

@@ -184,6 +184,8 @@ func hasName(r *store.Record, name store.Name) bool {
 		return strings.HasPrefix(r.Turn.ID.String(), string(name))
 	case store.External:
 		return name != "" && r.External == string(name)
+	case store.ExternalPrefix:
+		return name.Has(r.External)
 	}
 	return false
 }

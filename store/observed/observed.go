@@ -83,11 +83,11 @@ func (w *watched) Scan(ctx context.Context, tenant dag.Tenant, after dag.Seq, co
 	return act(ctx, w, "scan", func(ctx context.Context) error { return w.inner.Scan(ctx, tenant, after, conversation, fn) })
 }
 
-// Find is counted as "match" by a prefix and as "external" by what another system calls a turn.
+// Find is counted as "match" by a prefix of an id, and as "external" by an external id or its prefix.
 func (w *watched) Find(ctx context.Context, tenant dag.Tenant, name store.Name, limit int) ([]dag.TurnID, error) {
-	op := "match"
-	if _, ok := name.(store.External); ok {
-		op = "external"
+	op := "external"
+	if _, ok := name.(store.Prefix); ok {
+		op = "match"
 	}
 	return watch(ctx, w, op, func(ctx context.Context) ([]dag.TurnID, error) { return w.inner.Find(ctx, tenant, name, limit) })
 }

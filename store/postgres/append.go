@@ -3,7 +3,6 @@ package postgres
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"slices"
@@ -133,7 +132,8 @@ func (t *tx) admit(records []store.Record, head dag.Seq) error {
 		r := &records[i]
 		var name, external []byte
 		if r.External != "" {
-			name, external = nameKey(r.External), []byte(r.External)
+			key := store.KeyOf(r.External)
+			name, external = key[:], []byte(r.External)
 		}
 		return []any{string(t.name), uuid(r.Turn.Conversation), int64(r.Seq), kept[i], name, packed.Salt(r), external, r.Body, packed.Key(r)}
 	})
@@ -169,13 +169,6 @@ func (t *tx) admit(records []store.Record, head dag.Seq) error {
 }
 
 func uuid[T ~[16]byte](id T) [16]byte { return id }
-
-// nameKey is what the index on external ids holds of one: an index is cleaned later
-// than its table, and the text itself would stay there.
-func nameKey(external string) []byte {
-	sum := sha256.Sum256([]byte(external))
-	return sum[:8]
-}
 
 // copied is the number of rows from which COPY pays.
 const copied = 48

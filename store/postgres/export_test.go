@@ -34,7 +34,7 @@ var Queries = map[string]string{
 	"Head": queryHead, "Tenants": queryTenants, "Turns": queryTurns, "Stored": queryStored, "Placed": queryPlaced,
 	"ScanTenant": queryScanTenant, "ScanConversation": queryScanConversation,
 	"Segment": querySegment, "Segments": querySegments,
-	"Match": queryMatch, "External": queryExternal, "Conversations": queryConversations,
+	"Match": queryMatch, "External": queryExternal, "ExternalPrefix": queryExternalPrefix, "Conversations": queryConversations,
 	"Parents": queryParents, "Tails": queryTails, "TakeRun": queryTakeRun, "Lock": queryLock,
 	"Find": queryFind, "Erase": queryErase,
 	"Records": queryRecords, "RecordsAt": queryRecordsAt, "TermsLast": queryTermsLast,

@@ -17,6 +17,12 @@ const (
 	queryExternal = `SELECT encode(substr(kept, 49, 16), 'hex')::uuid AS id FROM turns
 		WHERE tenant = $1 AND name = $2 AND external = $3 AND seq <= (SELECT head FROM tenants WHERE tenant = $1) ORDER BY id LIMIT $4`
 
+	// The key of a digest is its beginning.
+	queryExternalPrefix = `SELECT encode(substr(kept, 49, 16), 'hex')::uuid AS id FROM turns
+		WHERE tenant = $1 AND name BETWEEN $2 AND $3 AND substr(external, 1, $4) = $5
+			AND convert_to(encode(name, 'hex'), 'UTF8') = substr(external, 1, 16)
+			AND seq <= (SELECT head FROM tenants WHERE tenant = $1) ORDER BY id LIMIT $6`
+
 	queryConversations = `SELECT conversation, turns, first, last, first_at, last_at FROM conversations
 		WHERE tenant = $1 AND conversation > $2 ORDER BY conversation LIMIT $3`
 )
@@ -43,7 +49,12 @@ func nameQuery(tenant dag.Tenant, name store.Name, limit int) (query string, arg
 		}
 	case store.External:
 		if name != "" {
-			return queryExternal, []any{string(tenant), nameKey(string(name)), []byte(name), limit}
+			key := store.KeyOf(string(name))
+			return queryExternal, []any{string(tenant), key[:], []byte(name), limit}
+		}
+	case store.ExternalPrefix:
+		if first, last, some := name.Keys(); some {
+			return queryExternalPrefix, []any{string(tenant), first[:], last[:], len(name), []byte(name), limit}
 		}
 	}
 	return "", nil

@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"crypto/sha256"
 	"database/sql"
 	"slices"
 
@@ -131,7 +130,8 @@ func (t *tx) admit(records []store.Record) error {
 		if r.External == "" {
 			return append(args, nil, r.Salt[:], nil, r.Body, packed.Key(r))
 		}
-		return append(args, nameKey(r.External), r.Salt[:], []byte(r.External), r.Body, packed.Key(r))
+		key := store.KeyOf(r.External)
+		return append(args, key[:], r.Salt[:], []byte(r.External), r.Body, packed.Key(r))
 	})
 	if err != nil {
 		return err
@@ -158,13 +158,6 @@ func (t *tx) admit(records []store.Record) error {
 		return err
 	}
 	return t.admitConversations(records, kept)
-}
-
-// nameKey is what the index on external ids holds of one. The text itself would
-// survive its erasure there, see the package documentation.
-func nameKey(external string) []byte {
-	sum := sha256.Sum256([]byte(external))
-	return sum[:8]
 }
 
 // admitConversations counts the new turns of each conversation, and adds their

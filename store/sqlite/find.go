@@ -18,6 +18,11 @@ const (
 	queryExternal = `SELECT substr(kept, 49, 16) AS id FROM turns
 		WHERE tenant = ? AND name = ? AND external = ? ORDER BY id LIMIT ?`
 
+	// The key of a digest is its beginning.
+	queryExternalPrefix = `SELECT substr(kept, 49, 16) AS id FROM turns
+		WHERE tenant = ? AND name BETWEEN ? AND ? AND substr(external, 1, ?) = ?
+			AND lower(hex(name)) = CAST(substr(external, 1, 16) AS TEXT) ORDER BY id LIMIT ?`
+
 	queryConversations = `SELECT conversation, turns, first, last, first_at, last_at FROM conversations
 		WHERE tenant = ? AND conversation > ? ORDER BY conversation LIMIT ?`
 )
@@ -49,11 +54,11 @@ func (s *Store) Tenants(ctx context.Context, after dag.Tenant, limit int) (list 
 // on what other systems call turns.
 func (s *Store) Find(ctx context.Context, tenant dag.Tenant, name store.Name, limit int) (ids []dag.TurnID, err error) {
 	err = s.read(ctx, "find", tenant, func(n int64) (err error) {
-		query, from, to := s.queries.find(name)
+		query, args := s.queries.find(n, name)
 		if query == nil || limit <= 0 {
 			return nil
 		}
-		ids, err = readIDs(query.QueryContext(ctx, n, from, to, limit))
+		ids, err = readIDs(query.QueryContext(ctx, append(args, limit)...))
 		return err
 	})
 	if err != nil {
@@ -62,20 +67,24 @@ func (s *Store) Find(ctx context.Context, tenant dag.Tenant, name store.Name, li
 	return ids, nil
 }
 
-// find returns the query for the turns that have a name, with the first and the last id or with the
-// name's key and the name; nil if there can be none.
-func (q *queries) find(name store.Name) (query *sql.Stmt, from, to []byte) {
+// find returns the query for the turns of a tenant that have a name, and its arguments without the limit; nil if there can be none.
+func (q *queries) find(tenant int64, name store.Name) (query *sql.Stmt, args []any) {
 	switch name := name.(type) {
 	case store.Prefix:
 		if first, last, some := store.PrefixRange(string(name)); some {
-			return q.match, first[:], last[:]
+			return q.match, []any{tenant, first[:], last[:]}
 		}
 	case store.External:
 		if name != "" {
-			return q.external, nameKey(string(name)), []byte(name)
+			key := store.KeyOf(string(name))
+			return q.external, []any{tenant, key[:], []byte(name)}
+		}
+	case store.ExternalPrefix:
+		if first, last, some := name.Keys(); some {
+			return q.externalPrefix, []any{tenant, first[:], last[:], len(name), []byte(name)}
 		}
 	}
-	return nil, nil, nil
+	return nil, nil
 }
 
 func readIDs(rows *sql.Rows, err error) (ids []dag.TurnID, _ error) {

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"database/sql"
 	"encoding/binary"
 	"errors"
@@ -108,6 +109,59 @@ func TestMigrate(t *testing.T) {
 	// Old and new go on.
 	if got, err := s.Append(ctx, storetest.Tenant, []store.Batch{storetest.Chain(1, 31, 0)}); err != nil || got.Existing != 30 || got.Admitted != 1 {
 		t.Errorf("Append gave %+v, %v", got, err)
+	}
+}
+
+// TestDigestKeys makes sure that digests in a store of schema 15 are found by all of their names and by their beginnings, and other names as before.
+func TestDigestKeys(t *testing.T) {
+	ctx, path := t.Context(), filepath.Join(t.TempDir(), "old.db")
+	s, err := Create(ctx, path, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := []string{strings.Repeat("3f2a", 10), strings.Repeat("3f2a", 16), strings.Repeat("3f2 ", 10), strings.Repeat("3F2A", 10), strings.Repeat("3f2g", 10), "3f2a"}
+	var b store.Batch
+	for n, name := range names {
+		b = append(b, storetest.Named(storetest.Arrival(n, 0, "x"), name))
+	}
+	_, err = s.Append(ctx, storetest.Tenant, []store.Batch{b})
+	if err := errors.Join(err, s.Close()); err != nil {
+		t.Fatal(err)
+	}
+	keys := func() []string {
+		return lines(t, path, `SELECT hex(name), CAST(external AS TEXT) FROM turns ORDER BY turn`)
+	}
+	want := keys()
+	db := plainly(t, path)
+	for n, name := range names {
+		sum := sha256.Sum256([]byte(name))
+		if _, err := db.ExecContext(ctx, `UPDATE turns SET name = ? WHERE external = ?`, sum[:8], []byte(names[n])); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := db.ExecContext(ctx, `PRAGMA user_version = 15`); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if slices.Equal(keys(), want) {
+		t.Fatal("the keys of schema 15 are those of the newest")
+	}
+	if s, err = Open(ctx, path, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if got := keys(); !slices.Equal(got, want) {
+		t.Errorf("the keys are %q, want %q", got, want)
+	}
+	for _, name := range names {
+		if ids, err := s.Find(ctx, storetest.Tenant, store.External(name), 9); err != nil || len(ids) != 1 {
+			t.Errorf("%q has %d turns, %v", name, len(ids), err)
+		}
+	}
+	if ids, err := s.Find(ctx, storetest.Tenant, store.ExternalPrefix("3f2a3"), 9); err != nil || len(ids) != 2 {
+		t.Errorf("%d turns, %v", len(ids), err)
 	}
 }
 

@@ -57,7 +57,8 @@ type queries struct {
 	turns, placed, scan            *sql.Stmt
 	runs, numbered                 *sql.Stmt
 	segment, segments              *sql.Stmt
-	match, external, conversations *sql.Stmt
+	match, conversations           *sql.Stmt
+	external, externalPrefix       *sql.Stmt
 	entries, entriesAt             *sql.Stmt
 	records, recordsAt             *sql.Stmt
 	terms, termsLast, termsEntries *sql.Stmt
@@ -83,6 +84,7 @@ func prepareQueries(ctx context.Context, db *sql.DB) (q queries, err error) {
 		{&q.segments, querySegments},
 		{&q.match, queryMatch},
 		{&q.external, queryExternal},
+		{&q.externalPrefix, queryExternalPrefix},
 		{&q.conversations, queryConversations},
 		{&q.entries, queryEntries},
 		{&q.entriesAt, queryEntriesAt},
@@ -107,7 +109,7 @@ func prepareQueries(ctx context.Context, db *sql.DB) (q queries, err error) {
 func (q *queries) close() error {
 	var errs []error
 	for _, s := range []*sql.Stmt{q.tenant, q.tenants, q.head, q.turns, q.placed, q.scan, q.runs, q.numbered, q.segment, q.segments,
-		q.match, q.external, q.conversations, q.entries, q.entriesAt, q.records, q.recordsAt, q.terms, q.termsLast, q.termsEntries,
+		q.match, q.external, q.externalPrefix, q.conversations, q.entries, q.entriesAt, q.records, q.recordsAt, q.terms, q.termsLast, q.termsEntries,
 		q.log, q.logHashes, q.cells, q.snapshots, q.snapshotNames} {
 		if s != nil {
 			errs = append(errs, s.Close())

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -382,6 +383,59 @@ func testMatch(t *testing.T, h Harness) {
 		}
 		if !slices.Equal(names, c.want) {
 			t.Errorf("Match(%q, %d) gave %q, want %q", c.prefix, c.limit, names, c.want)
+		}
+	}
+}
+
+// testExternalPrefix finds digests by their beginnings, and no other names, whether the key of a name has the beginning or the name itself.
+func testExternalPrefix(t *testing.T, h Harness) {
+	s := open(t, h)
+	ctx := context.Background()
+	names := []string{
+		"3f2a91c8d0e15b7764a0c2f9b81e4d3377aa0042", "3f2a91c8d0e15b7764a0c2f9b81e4d3377aa0043", "3f2a91c8d0e15b7864a0c2f9b81e4d3377aa0042", "3f2a91c9d0e15b7764a0c2f9b81e4d3377aa0042",
+		strings.Repeat("3f2a91c8", 8), "3f2a91c8", "3f2a91c8d0e15b7764a0c2f9b81e4d3377aa004", "3f2a91c8d0e15b7764a0c2f9b81e4d3377aa00421", "3F2A91C8D0E15B7764A0C2F9B81E4D3377AA0042",
+		"3f2a91c8d0e15b7764a0c2f9b81e4d3377aa004g", "name", strings.Repeat("0", 40), strings.Repeat("f", 64),
+	}
+	var b store.Batch
+	ids := map[dag.TurnID]string{}
+	for n := range 40 { // so that every key of one digit has several names that are no digests
+		a := Named(Arrival(100+n, 0, "x"), fmt.Sprintf("3 %d", n))
+		b = append(b, a)
+	}
+	for n, name := range names {
+		a := Named(Arrival(n, 0, "x"), name)
+		ids[a.Turn.ID] = name
+		b = append(b, a)
+	}
+	mustAppend(t, s, store.Receipt{Admitted: len(b), Head: dag.Seq(len(b))}, b)
+	prefixes := []string{"", "3", "f", "0", "4", "3F", "g", "3f2a91c8-d0e1", "name", "3 ", strings.Repeat("f", 65)}
+	for _, name := range names {
+		for n := range len(name) + 1 {
+			prefixes = append(prefixes, name[:n])
+		}
+	}
+	for _, prefix := range prefixes {
+		var want []string
+		for _, name := range names {
+			if store.ExternalPrefix(prefix).Has(name) {
+				want = append(want, name)
+			}
+		}
+		got, err := s.Find(ctx, Tenant, store.ExternalPrefix(prefix), 99)
+		var found []string
+		for _, id := range got {
+			found = append(found, ids[id])
+		}
+		if !slices.IsSortedFunc(got, dag.TurnID.Compare) {
+			t.Errorf("%q gave ids out of order: %v", prefix, got)
+		}
+		slices.Sort(want)
+		slices.Sort(found)
+		if err != nil || !slices.Equal(found, want) {
+			t.Errorf("%q gave %q, %v, want %q", prefix, found, err, want)
+		}
+		if some, err := s.Find(ctx, Tenant, store.ExternalPrefix(prefix), 1); err != nil || !slices.Equal(some, got[:min(1, len(got))]) {
+			t.Errorf("one of %q is %v, %v, want the first of %v", prefix, some, err, got)
 		}
 	}
 }

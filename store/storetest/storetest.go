@@ -74,6 +74,7 @@ func RunWrites(t *testing.T, writes []Write, fresh func(t *testing.T) Harness) {
 		{"Scan", testScan},
 		{"Match", testMatch},
 		{"External", testExternal},
+		{"ExternalPrefix", testExternalPrefix},
 		{"Conversations", testConversations},
 		{"Erase", testErase},
 		{"Events", testEvents},

@@ -3091,8 +3091,8 @@ class Operations:
     def resolve_turn(self, *, name: str) -> ResolvedTurn:
         """Find the turn that a name means.
 
-        A name is a turn's id, a beginning of it that no other shares, or the id that
-        another system gave it.
+        A name is a turn's id, the id that another system gave it such as a commit of git,
+        or a beginning of its id or commit that no other turn shares.
         """
         return self._transport.json("GET", "/api/turn", query={"name": name})
 

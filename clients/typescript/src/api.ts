@@ -3233,8 +3233,8 @@ export class Operations {
   /**
    * Find the turn that a name means.
    *
-   * A name is a turn's id, a beginning of it that no other shares, or the id that
-   * another system gave it.
+   * A name is a turn's id, the id that another system gave it such as a commit of git,
+   * or a beginning of its id or commit that no other turn shares.
    */
   resolveTurn(query: { "name": string }): Promise<ResolvedTurn> {
     return this.transport.json("GET", `/api/turn`, { query });

@@ -68,8 +68,8 @@ func (s *Session) ShownIn(ctx context.Context, of []Turn) ([]dag.TurnID, error) 
 	return holds, nil
 }
 
-// Resolve finds the turn that a name on the command line stands for: its id, the beginning of it,
-// an external id, or the address of a belief that rests on it, of which it says so.
+// Resolve finds the turn that a name on the command line stands for: its id, an external id,
+// the beginning of an id or commit, or the address of a belief that rests on it, of which it says so.
 func Resolve(a *App, c *cobra.Command, s *Session, name string) (id dag.TurnID, err error) {
 	w, err := Do(c.Context(), s, view.ResolveTurn, api.TurnNamed{Name: name})
 	address := belief.IsAddress(name)
@@ -116,7 +116,7 @@ func FindFlag(c *cobra.Command, words *string) {
 }
 
 // AnchorHelp says how a turn is named.
-const AnchorHelp = "A turn is named by its id, by a beginning of its id that no other shares, by the id that\nanother system gave it, or by the address kref://PROJECT/SPACE/NAME.KIND of a belief that\nrests on this turn alone."
+const AnchorHelp = "A turn is named by its id, by the id that another system gave it, such as a commit, by a\nbeginning of its id or commit that no other turn shares, or by the address\nkref://PROJECT/SPACE/NAME.KIND of a belief that rests on this turn alone."
 
 // Title returns the beginning of a conversation's title, for a line of a list.
 func Title(title string) string { return render.OneLine(render.Visible(title), 60) }
