@@ -34,7 +34,7 @@ func band(s dag.PPM) string {
 	return "high"
 }
 
-// TestLabels compares rules/2 and rules/3 with the labels that a reader who did not write
+// TestLabels compares the rules with the labels that a reader who did not write
 // them gave to turns of real sessions.
 func TestLabels(t *testing.T) {
 	folder := realData(t, "entire")
@@ -45,7 +45,7 @@ func TestLabels(t *testing.T) {
 	drafts, _ := collect(t, folder, Options{})
 	at := byID(drafts)
 	type tally struct{ turns, phase, band int }
-	tallies := map[string]map[string]*tally{Rules1: {}, Rules2: {}, Rules3: {}}
+	tallies := map[string]map[string]*tally{Rules1: {}, Rules2: {}, Rules3: {}, Rules4: {}}
 	for line := range bytes.Lines(text) {
 		var l label
 		if err := json.Unmarshal(line, &l); err != nil {
@@ -82,7 +82,7 @@ func TestLabels(t *testing.T) {
 		}
 	}
 	floors := map[string]tally{"dev": {180, 165, 175}, "stratified": {120, 108, 119}, "random": {120, 114, 120}}
-	for _, rules := range []string{Rules2, Rules3} {
+	for _, rules := range []string{Rules2, Rules3, Rules4} {
 		for set := range tallies[rules] {
 			if _, known := floors[strings.SplitN(set, " ", 2)[0]]; !known {
 				t.Errorf("labels of a set %q", set)

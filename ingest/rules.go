@@ -13,9 +13,10 @@ const (
 	Rules1 = "rules/1"
 	Rules2 = "rules/2"
 	Rules3 = "rules/3"
+	Rules4 = "rules/4"
 
 	// Rules names the rules for turns that are new.
-	Rules = Rules3
+	Rules = Rules4
 )
 
 // The attributes that say by what a phase or a salience was assigned.
@@ -27,8 +28,9 @@ const (
 // judgements are the rules that can be named, by their names.
 var judgements = map[string]func(*dag.Draft) judgement{
 	Rules1: func(d *dag.Draft) judgement { return featuresOf(d) },
-	Rules2: func(d *dag.Draft) judgement { return traitsOf(d, (*traits).whose) },
-	Rules3: func(d *dag.Draft) judgement { return traitsOf(d, (*traits).speaks) },
+	Rules2: func(d *dag.Draft) judgement { return traitsOf(d, (*traits).whose, requests) },
+	Rules3: func(d *dag.Draft) judgement { return traitsOf(d, (*traits).speaks, requests) },
+	Rules4: func(d *dag.Draft) judgement { return traitsOf(d, (*traits).speaks, asksToAct) },
 }
 
 // A judgement is what rules see of a turn. One look gives both values.

@@ -2,7 +2,7 @@ package ingest
 
 import "github.com/graphkernel/graphkernel/dag"
 
-// features are what rules/1 sees of a turn, and a part of them what rules/2 and rules/3 see.
+// features are what rules/1 sees of a turn, and a part of them what rules/2 to rules/4 see.
 type features struct {
 	role     dag.Role
 	length   int  // of the content, in bytes

@@ -6,7 +6,7 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 )
 
-// A speaker says whose words a turn holds, for rules/2 and rules/3.
+// A speaker says whose words a turn holds, for rules/2 to rules/4.
 type speaker uint8
 
 const (
@@ -25,13 +25,14 @@ const (
 	byResult // what a tool gave back
 )
 
-// traits are what rules/2 and rules/3 see of a turn.
+// traits are what rules/2 to rules/4 see of a turn.
 type traits struct {
 	*features
 	by       speaker
 	said     string // the words, without what is around them
 	begins   string // the first 64 bytes of them, folded
 	asks     bool   // they end with a question mark, or begin like a question
+	acts     bool   // a person asks for something to be done
 	finished bool   // they begin with a word of success
 	laysOut  bool   // they list steps that are to be taken
 	regard   regard // what a thought says of the person
@@ -46,8 +47,8 @@ type traits struct {
 	counts   wordCount
 }
 
-// traitsOf looks at a turn. The two rules differ in the speaker.
-func traitsOf(d *dag.Draft, whose func(*traits, *dag.Draft) (speaker, string)) *traits {
+// traitsOf looks at a turn. The rules differ in how they find the speaker, and a question that asks for something to be done.
+func traitsOf(d *dag.Draft, whose func(*traits, *dag.Draft) (speaker, string), acts func(said string) bool) *traits {
 	t := &traits{features: outsideOf(d)}
 	t.lookInside(d)
 	t.by, t.said = whose(t, d)
@@ -67,6 +68,7 @@ func traitsOf(d *dag.Draft, whose func(*traits, *dag.Draft) (speaker, string)) *
 		t.features.countWords(d)
 	case byPerson:
 		t.trouble = troubleIn(t.said, true)
+		t.acts = t.asks && acts(t.said)
 	case byMind, byAgent:
 		if t.by == byMind {
 			t.regard = regardOf(t.said)
@@ -186,7 +188,7 @@ func (t *traits) whose(d *dag.Draft) (speaker, string) {
 	return byPerson, d.Content
 }
 
-// phase is the first rule of rules/2 and rules/3 that applies. The numbers are those of
+// phase is the first rule of rules/2 to rules/4 that applies. The numbers are those of
 // docs/phases.md.
 func (t *traits) phase() dag.Phase {
 	switch t.by {
@@ -237,7 +239,7 @@ func (t *traits) phase() dag.Phase {
 
 // promptPhase is for what a person says.
 func (t *traits) promptPhase() dag.Phase {
-	question := t.asks && !requests(t.said)
+	question := t.asks && !t.acts
 	inForm := hasAnyPrefix(t.begins, interrogatives)
 	switch {
 	case commands(t.said) && !(t.asks && inForm): // 10
@@ -340,7 +342,7 @@ var salience2 = map[speaker]int{
 	byCommand: 200_000, byBoundary: 100_000,
 }
 
-// salience is that of rules/2 and rules/3.
+// salience is that of rules/2 to rules/4.
 func (t *traits) salience() dag.PPM {
 	sum := salience2[t.by]
 	add := func(is bool, bonus int) {

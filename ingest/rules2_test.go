@@ -148,7 +148,7 @@ func TestPersonWeighsMost(t *testing.T) {
 		if err := Assign(&d); err != nil {
 			t.Fatal(err)
 		}
-		switch tr := traitsOf(&d, (*traits).speaks); {
+		switch tr := traitsOf(&d, (*traits).speaks, requests); {
 		case tr.by == byPerson && !tr.blank:
 			person = min(person, d.Salience)
 		case tr.by != byPerson && tr.by != byYes && tr.by != bySummary:
@@ -167,6 +167,15 @@ func fixedCases2(each func(dag.Draft)) { fixedCasesBy(each, "human:user", "agent
 // fixedCases3 is fixedCases2 for all that authors can be.
 func fixedCases3(each func(dag.Draft)) {
 	fixedCasesBy(each, "human:user", "agent:a", "tool:a", "system:a", "a")
+}
+
+func fixedCases4(each func(dag.Draft)) {
+	fixedCases3(func(d dag.Draft) {
+		if d.Author == "human:user" {
+			d.Content += "? Could you also sort it?"
+		}
+		each(d)
+	})
 }
 
 func fixedCasesBy(each func(dag.Draft), authors ...string) {

@@ -44,7 +44,7 @@ func TestAssignRules3(t *testing.T) {
 		{assistant, "agent:claude", "<command-name>/exit ends a session of it", nil, dag.Synthesis, 350_000},
 	} {
 		d := dag.Draft{Role: tc.role, Author: tc.author, Content: tc.content, Attrs: tc.attrs}
-		if err := Assign(&d); err != nil {
+		if err := assign(&d, Rules3, Rules3); err != nil {
 			t.Fatal(err)
 		}
 		if d.Phase != tc.phase || d.Salience != tc.salience || d.Attrs[AttrPhaseBy] != Rules3 || d.Attrs[AttrSalienceBy] != Rules3 {
@@ -58,8 +58,8 @@ func TestAssignRules3(t *testing.T) {
 func TestRules3FollowRules2(t *testing.T) {
 	same := 0
 	fixedCases3(func(d dag.Draft) {
-		three := traitsOf(&d, (*traits).speaks)
-		two := traitsOf(&d, (*traits).whose)
+		three := traitsOf(&d, (*traits).speaks, requests)
+		two := traitsOf(&d, (*traits).whose, requests)
 		if d.Role == dag.RoleTool || d.Role == dag.RoleUser || two.notice {
 			if two.by != three.by || two.said != three.said {
 				return

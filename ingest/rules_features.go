@@ -124,7 +124,7 @@ func (f *features) lookInside(d *dag.Draft) {
 	f.ack = d.Role == dag.RoleUser && isAck(d.Content)
 }
 
-// countWords counts the words of a content, which rules/2 and rules/3 need of a commit alone.
+// countWords counts the words of a content, which rules/2 to rules/4 need of a commit alone.
 func (f *features) countWords(d *dag.Draft) {
 	head, tail := seenOf(d)
 	var seen [maxVocabulary]bool
@@ -132,7 +132,7 @@ func (f *features) countWords(d *dag.Draft) {
 	f.words.countWords(&seen, tail, true, false)
 }
 
-// findFailure looks for a report of a failure, which rules/2 and rules/3 need of some results alone.
+// findFailure looks for a report of a failure, which rules/2 to rules/4 need of some results alone.
 func (f *features) findFailure(d *dag.Draft) {
 	head, tail := seenOf(d)
 	f.failure = reportsFailure(head) || reportsFailure(tail)

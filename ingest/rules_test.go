@@ -178,6 +178,8 @@ func TestRulesAreFixed(t *testing.T) {
 		{Rules2, fixedCases, 4 * 19 * 75, "b0b0c4b900742d14e5df69944468404156249e6981cc3c8378602794783f13d8"},
 		{Rules2, fixedCases2, 4 * 2 * 23 * 1035, "405697b349a92be8847612ceaeb7d9653344561bf533eef1df373f419cc8bc96"},
 		{Rules3, fixedCases, 4 * 19 * 75, "6c43b668b4ac14ddb77755ea2972394380ed65c6363978bd3312bb320fce6c2a"},
+		{Rules4, fixedCases, 4 * 19 * 75, "6c43b668b4ac14ddb77755ea2972394380ed65c6363978bd3312bb320fce6c2a"},
+		{Rules4, fixedCases4, 4 * 5 * 23 * 1035, "4eff05100f9c857d7e2330e87c869fda0b3944e78207912e88876bdfaf3f3c21"},
 		{Rules3, fixedCases3, 4 * 5 * 23 * 1035, "ba50acc757359540ce3731e1a40f1c4d5919f06b9947bc6dd841a1f07606f22a"},
 	} {
 		if got, cases := digest(tc.rules, tc.turns); got != tc.want || cases != tc.cases {
@@ -223,7 +225,7 @@ func TestRulesAreDocumented(t *testing.T) {
 		lists[fmt.Sprint("tool verbs ", kind)] = toolVerbs[kind]
 	}
 	for _, phrases := range [][]string{intentOpenings[0], intentOpenings[1], farewells, finished, successes, stepWords, addresses, requestOpenings, interrogatives, troublePhrases,
-		userWishes, userReports, testable, {plannable}, {checkable}, {lookers}, {intentFillers}, {requestVerbs}, {commandFillers}} {
+		userWishes, userReports, testable, {plannable}, {checkable}, {lookers}, {intentFillers}, {requestVerbs}, {commandFillers}, politeOpenings, {politeFillers}, {leadingWords}, {answerVerbs}} {
 		list := "`" + strings.Join(phrases, "`, `") + "`"
 		if len(phrases) == 1 {
 			list = "*" + strings.TrimSpace(phrases[0]) + "*"

@@ -65,7 +65,7 @@ func TestVoiceLaws(t *testing.T) {
 			t.Fatalf("%+v has the voice %s, and without its text %s", d, voice, got)
 		}
 		cases++
-		by := traitsOf(&d, (*traits).speaks).by
+		by := traitsOf(&d, (*traits).speaks, requests).by
 		if voice != dag.VoicePerson {
 			if by == byPerson || by == byYes {
 				t.Fatalf("%+v has the voice %s, and a person speaks", d, voice)
