@@ -102,12 +102,18 @@ func TestIndexMadeAhead(t *testing.T) {
 	if text := run("search", "gateway"); !strings.Contains(text, fmt.Sprintf("not looked at: 400 numbers after number %d", kernel.TextsOfRequest)) {
 		t.Errorf("a search before the index says\n%s", text)
 	}
+	if text := run("doctor"); !strings.Contains(text, "the index of search lacks the newest 400 numbers, so searches and contexts leave them out") {
+		t.Errorf("doctor before the index says\n%s", text)
+	}
 	last := dag.ExternalTurnID("index", fmt.Sprint(turns-1)).String()
 	if found := search("--wait"); found.NotIndexed != 0 || found.Hits[0].Turn != last {
 		t.Errorf("search --wait is without %d numbers", found.NotIndexed)
 	}
 	run("import", "--wait", lines)
 	whole("import --wait")
+	if text := run("doctor"); strings.Contains(text, "lacks") {
+		t.Errorf("doctor after the index was made says\n%s", text)
+	}
 	if found := search(); found.NotIndexed != 0 || found.Hits[0].Turn != last {
 		t.Errorf("a search after import --wait is without %d numbers", found.NotIndexed)
 	}

@@ -81,9 +81,13 @@ func (d *diagnosis) place(ctx context.Context) {
 	}
 	var s statusJSON
 	var spaces api.Spaces
-	err = d.a.Stores.WithoutTakingIn(ctx, func(session *cli.Session) (err error) {
+	var folders api.Folders
+	err = d.a.Stores.ForRequests().WithoutTakingIn(ctx, func(session *cli.Session) (err error) {
 		if err = s.look(ctx, session); err == nil {
 			spaces, err = cli.Do(ctx, session, view.ListSpaces, api.SpacesQuery{Constraints: true})
+		}
+		if err == nil { // which says what the index lacks
+			folders, err = cli.Do(ctx, session, view.ListFolders, api.FolderQuery{Limit: 1})
 		}
 		return err
 	})
@@ -102,6 +106,13 @@ func (d *diagnosis) place(ctx context.Context) {
 		d.add(of, fine, "", "%s: %s in %s", where, cli.Count(s.Turns, "turn"), cli.Count(s.Conversations, "conversation"))
 		if url == "" {
 			d.file(ctx)
+		}
+		if n := folders.NotIndexed; n > 0 {
+			mend := "the next import makes it, and so does a service"
+			if url != "" {
+				mend = "the service is making it; its log says if it cannot"
+			}
+			d.add("search", note, mend, "the index of search lacks the newest %s, so searches and contexts leave them out", cli.Count(n, "number"))
 		}
 		d.constraints(spaces.Spaces)
 	}
