@@ -7,7 +7,6 @@ import (
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/knowledge"
-	"github.com/graphkernel/graphkernel/normalize"
 )
 
 // A FactQuery asks for facts. Names are as they are written; what is empty does not limit.
@@ -115,9 +114,9 @@ func (c *cache) find(ctx context.Context, tenant dag.Tenant, q *FactQuery) (f kn
 		f.Shows = s.shows
 	}
 	for _, n := range [...]struct {
-		written       string
-		into, earlier *[]string
-	}{{q.Subject, &f.Subjects, &f.Earlier.Subjects}, {q.Object, &f.Objects, &f.Earlier.Objects}, {q.Entity, &f.Either, &f.Earlier.Either}} {
+		written string
+		into    *[]string
+	}{{q.Subject, &f.Subjects}, {q.Object, &f.Objects}, {q.Entity, &f.Either}} {
 		if n.written == "" {
 			continue
 		}
@@ -125,17 +124,10 @@ func (c *cache) find(ctx context.Context, tenant dag.Tenant, q *FactQuery) (f kn
 		if err != nil {
 			return f, nil, err
 		}
-		entity := v.aliases.Resolve(names[0])
-		*n.into = v.aliases.Members(entity)
-		for _, old := range normalize.Earlier(n.written) {
-			if old = v.aliases.Resolve(old); old != entity {
-				*n.earlier = append(*n.earlier, v.aliases.Members(old)...)
-			}
-		}
+		*n.into = v.aliases.Members(v.aliases.Resolve(names[0]))
 	}
 	if q.Predicate != "" {
 		f.Predicates, err = namesOf([]string{q.Predicate})
-		f.Earlier.Predicates = normalize.Earlier(q.Predicate)
 	}
 	return f, v, err
 }

@@ -269,9 +269,6 @@ func (f *factCache) keepAnswer(key answerKey, a knowledge.Answer) {
 
 // Kept answers from what is kept.
 func (v *view) Kept(a *knowledge.Ask) (knowledge.Run, bool) {
-	if a.Earlier {
-		return knowledge.Run{}, false // those of the newest rule between them would have to be told apart
-	}
 	first, ok := v.of.cache.edges.glance(edgeKey{v.generation, a.Name, a.Incoming})
 	if !ok {
 		return knowledge.Run{}, false
@@ -289,14 +286,6 @@ func (v *view) Edges(ctx context.Context, asks []knowledge.Ask) ([]knowledge.Run
 	var missing []knowledge.Ask
 	var of []int
 	for i := range asks {
-		if asks[i].Earlier && !v.early {
-			run, err := v.edgesEarlier(ctx, asks[i])
-			if err != nil {
-				return nil, err
-			}
-			runs[i] = run
-			continue
-		}
 		run, ok := v.Kept(&asks[i])
 		if ok {
 			runs[i] = run
@@ -319,28 +308,6 @@ func (v *view) Edges(ctx context.Context, asks []knowledge.Ask) ([]knowledge.Run
 		v.keep(&missing[n], run)
 	}
 	return runs, nil
-}
-
-// edgesEarlier answers a question for edges of facts of earlier rules.
-func (v *view) edgesEarlier(ctx context.Context, a knowledge.Ask) (knowledge.Run, error) {
-	a.Earlier = false
-	for {
-		lists, err := v.of.cache.store.knowledge().Edges(ctx, v.of.tenant, []knowledge.Ask{a})
-		if err != nil {
-			return knowledge.Run{}, err
-		}
-		edges := lists[0]
-		run := knowledge.Run{Whole: len(edges) < a.Limit}
-		for i := range edges {
-			if edges[i].Rule != normalize.Newest {
-				run.Edges = append(run.Edges, edges[i])
-			}
-		}
-		if len(run.Edges) > 0 || run.Whole {
-			return run, nil
-		}
-		a.After = edges[len(edges)-1].Mark()
-	}
 }
 
 // following returns the edges of a name that are asked for out of its first ones, and false if

@@ -10,7 +10,6 @@ import (
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/knowledge"
-	"github.com/graphkernel/graphkernel/normalize"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/slice/facts"
@@ -66,40 +65,8 @@ func (k Facts) Slice(ctx context.Context, tenant dag.Tenant, r FactRequest) (_ *
 		if err != nil {
 			return nil, err
 		}
-		asked := q
-		if asked.Start, err = c.startsEarlier(ctx, tenant, &r, q.Start, at); err != nil {
-			return nil, err
-		}
-		return again(ctx, func() (*IssuedFacts, error) { return c.issueFacts(ctx, tenant, asked, r.Policy, at) })
+		return again(ctx, func() (*IssuedFacts, error) { return c.issueFacts(ctx, tenant, q, r.Policy, at) })
 	})
-}
-
-// startsEarlier adds to the entities that a request names those which its names are under
-// earlier rules, if a fact of these is recorded. In a bundle each is a start of its own: anyone who
-// reads it sees under which name a fact was learned.
-func (c *cache) startsEarlier(ctx context.Context, tenant dag.Tenant, r *FactRequest, starts []string, at dag.Seq) ([]string, error) {
-	starts = slices.Clip(starts)
-	for _, written := range r.Start {
-		for _, name := range normalize.Earlier(written) {
-			if slices.Contains(starts, name) {
-				continue
-			}
-			v, err := c.tenants.of(tenant).facts.view(ctx, at)
-			if err != nil {
-				return nil, err
-			}
-			for _, incoming := range [...]bool{false, true} {
-				run, err := v.edgesEarlier(ctx, knowledge.Ask{Name: name, Incoming: incoming, Limit: 256})
-				if err != nil {
-					return nil, err
-				}
-				if len(run.Edges) > 0 && !slices.Contains(starts, name) {
-					starts = append(starts, name)
-				}
-			}
-		}
-	}
-	return starts, nil
 }
 
 func (c *cache) issueFacts(ctx context.Context, tenant dag.Tenant, q facts.Question, id policy.ID, given dag.Seq) (*IssuedFacts, error) {

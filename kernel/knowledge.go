@@ -171,7 +171,6 @@ func (t *Traversal) query(asOf dag.Seq) (q knowledge.Query, err error) {
 	if q.Start, err = namesOf(t.Start); err != nil {
 		return q, fmt.Errorf("start: %w", err)
 	}
-	q.Earlier = earlierOf(q.Start, t.Start)
 	if q.Predicates, err = namesOf(t.Predicates); err != nil {
 		return q, fmt.Errorf("predicates: %w", err)
 	}
@@ -193,20 +192,6 @@ func namesOf(written []string) ([]string, error) {
 		names[i] = name
 	}
 	return names, nil
-}
-
-// earlierOf returns the forms of written names under earlier rules, by their names.
-func earlierOf(names, written []string) knowledge.Earlier {
-	var earlier knowledge.Earlier
-	for i, w := range written {
-		if forms := normalize.Earlier(w); len(forms) > 0 {
-			if earlier == nil {
-				earlier = knowledge.Earlier{}
-			}
-			earlier[names[i]] = append(earlier[names[i]], forms...)
-		}
-	}
-	return earlier
 }
 
 // Traversed is the answer to a Traversal. It shares what it points to, the results and their
@@ -302,7 +287,7 @@ func queryText(q *knowledge.Query) string {
 	if q.ValidAt != nil {
 		valid = q.ValidAt.String()
 	}
-	return fmt.Sprintf("%q %q %q %s %d %d %d %s", q.Start, q.Earlier, q.Predicates, q.Direction, q.MaxHops, q.MaxResults, q.MinConfidence, valid)
+	return fmt.Sprintf("%q %q %s %d %d %d %s", q.Start, q.Predicates, q.Direction, q.MaxHops, q.MaxResults, q.MinConfidence, valid)
 }
 
 // Evidence returns the assertions of a statement that count as of a number, 0 is now: those since it is
@@ -476,12 +461,6 @@ func (k Facts) Paths(ctx context.Context, tenant dag.Tenant, p PathQuery) (_ *Tr
 		q, v, err := c.walk(ctx, tenant, &t, at)
 		if err != nil {
 			return nil, err
-		}
-		for name, forms := range earlierOf([]string{to}, []string{p.To}) {
-			if q.Earlier == nil {
-				q.Earlier = knowledge.Earlier{}
-			}
-			q.Earlier[name] = forms
 		}
 		answer, err := knowledge.Paths(ctx, scopeOf(ctx).graph(v), v.aliases, q, to)
 		if err != nil {

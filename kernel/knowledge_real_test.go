@@ -70,8 +70,8 @@ func adjacency(acts []knowledge.Recorded, aliases *normalize.Table) adjacent {
 		if v, ok := acts[i].Version(); ok {
 			f := &acts[i].Act.Fact
 			from, to := aliases.Resolve(v.Subject), aliases.Resolve(v.Object)
-			a[from] = append(a[from], knowledge.Edge{Version: v, Rule: f.Rule, Written: f.Written})
-			a[to] = append(a[to], knowledge.Edge{Version: v, Incoming: true, Rule: f.Rule, Written: f.Written})
+			a[from] = append(a[from], knowledge.Edge{Version: v, Written: f.Written})
+			a[to] = append(a[to], knowledge.Edge{Version: v, Incoming: true, Written: f.Written})
 		}
 	}
 	return a

@@ -5,15 +5,13 @@ import (
 	"context"
 
 	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/normalize"
 )
 
 // An Edge is a version as it is found from one of its ends.
 type Edge struct {
 	Version
-	Incoming bool           // it was found from its object, and leads to its subject
-	Rule     normalize.Rule // that formed the names
-	Written  Written        // how they were spelled; one of more than MaxWritten bytes is left out
+	Incoming bool    // it was found from its object, and leads to its subject
+	Written  Written // how they were spelled; one of more than MaxWritten bytes is left out
 }
 
 // Direction is Outgoing if the edge leads from its subject to its object, and else Incoming.
@@ -71,8 +69,7 @@ type Ask struct {
 	Name     string
 	Incoming bool
 	After    Mark
-	Limit    int  // above 0
-	Earlier  bool // only edges of facts whose names an earlier rule than normalize.Newest formed
+	Limit    int // above 0
 }
 
 // A Run is edges of one name in one direction that are together in their order.

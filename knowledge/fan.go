@@ -50,18 +50,12 @@ func (w *walk) open(f *fan) {
 	at := &w.nodes[f.node]
 	members := w.aliases.Members(at.name)
 	f.streams = make([]stream, 0, 2*len(members))
-	add := func(names []string, earlier bool) {
-		for _, name := range names {
-			for _, incoming := range [...]bool{false, true} {
-				if w.Direction == Both || incoming == (w.Direction == Incoming) {
-					f.streams = append(f.streams, stream{ask: Ask{Name: name, Incoming: incoming, Limit: w.limit, Earlier: earlier}})
-				}
+	for _, name := range members {
+		for _, incoming := range [...]bool{false, true} {
+			if w.Direction == Both || incoming == (w.Direction == Incoming) {
+				f.streams = append(f.streams, stream{ask: Ask{Name: name, Incoming: incoming, Limit: w.limit}})
 			}
 		}
-	}
-	add(members, false)
-	if at.parent < 0 {
-		add(w.earlier[at.name], true)
 	}
 }
 

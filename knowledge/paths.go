@@ -50,16 +50,10 @@ func paths(ctx context.Context, g Graph, aliases *normalize.Table, q Query, to s
 	if len(q.Start) != 1 || q.MaxResults > MaxPaths {
 		return Answer{}, fmt.Errorf("%w: %d paths from %d entities, want 1 to %d from 1", ErrQuery, q.MaxResults, len(q.Start), MaxPaths)
 	}
-	p := &pathfinder{walk: walk{Query: &q, ctx: ctx, g: g, aliases: aliases, most: most}, meant: map[end]string{}}
-	p.resolveEarlier(q.Start[0], to)
+	p := &pathfinder{walk: walk{Query: &q, ctx: ctx, g: g, aliases: aliases, most: most}}
 	from, to := aliases.Resolve(q.Start[0]), aliases.Resolve(to)
 	if from == to {
 		return Answer{}, fmt.Errorf("%w: a path from %s to itself", ErrQuery, from)
-	}
-	if len(p.earlier[from]) > 0 { // so that the way back from the goal recognises them
-		if _, err := p.edgesOf([]string{from}, p.Direction); err != nil || p.spent {
-			return p.answer, err
-		}
 	}
 	far, err := p.distances(to, from)
 	if err != nil {
@@ -98,24 +92,11 @@ func paths(ctx context.Context, g Graph, aliases *normalize.Table, q Query, to s
 	return p.answer, nil
 }
 
-type pathfinder struct {
-	walk
-	meant map[end]string // ends of facts of earlier rules: the entity, of the two asked about, that is meant
-}
-
-// An end is one of the two names of a version, resolved.
-type end struct {
-	since dag.Seq
-	name  string
-}
+type pathfinder struct{ walk }
 
 // other returns the entity at the far end of an edge.
 func (p *pathfinder) other(e *Edge) string {
-	name := p.aliases.Resolve(e.Other())
-	if asked, ok := p.meant[end{e.Since, name}]; ok {
-		return asked
-	}
-	return name
+	return p.aliases.Resolve(e.Other())
 }
 
 // edgesOf returns all edges of entities that the filter lets through, in order. If they are more
@@ -125,18 +106,14 @@ func (p *pathfinder) edgesOf(names []string, direction Direction) ([][]Edge, err
 	lists := make([][]Edge, len(names))
 	var asks []Ask
 	var of []int
-	add := func(i int, members []string, earlier bool) {
-		for _, member := range members {
+	for i, name := range names {
+		for _, member := range p.aliases.Members(name) {
 			for _, incoming := range [...]bool{false, true} {
 				if direction == Both || incoming == (direction == Incoming) {
-					asks, of = append(asks, Ask{Name: member, Incoming: incoming, Earlier: earlier}), append(of, i)
+					asks, of = append(asks, Ask{Name: member, Incoming: incoming}), append(of, i)
 				}
 			}
 		}
-	}
-	for i, name := range names {
-		add(i, p.aliases.Members(name), false)
-		add(i, p.earlier[name], true)
 	}
 	for i := range asks {
 		asks[i].Limit = max(maxEdges/maxAsks, min(256, maxEdges/len(asks)))
@@ -156,9 +133,6 @@ func (p *pathfinder) edgesOf(names []string, direction Direction) ([][]Edge, err
 				admitted, err := p.look(&edges[k])
 				if err != nil || p.spent {
 					return nil, err
-				}
-				if asks[i].Earlier {
-					p.meant[end{edges[k].Since, p.aliases.Resolve(asks[i].Name)}] = names[of[i]]
 				}
 				if admitted {
 					lists[of[i]] = append(lists[of[i]], edges[k])

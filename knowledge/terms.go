@@ -91,7 +91,7 @@ func readEdge(t *history.Term) (Edge, error) {
 		return Edge{}, fmt.Errorf("an edge of the version that number %d began is damaged", t.Since)
 	}
 	f := &a.Fact
-	edge := Edge{Incoming: t.Index == indexIncoming, Rule: f.Rule}
+	edge := Edge{Incoming: t.Index == indexIncoming}
 	for _, n := range f.names() {
 		if len(*n.written) > MaxWritten {
 			*n.written = ""

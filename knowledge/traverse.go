@@ -56,15 +56,10 @@ func (f *Filter) Admits(v *Version) bool {
 type Query struct {
 	Filter
 	Start      []string // entities, in the form of normalize.Name
-	Earlier    Earlier
 	Direction  Direction
 	MaxHops    int // 1 to MaxHops
 	MaxResults int // 1 to MaxResults
 }
-
-// Earlier has, by the name of an entity that is asked about, the forms that what was written has
-// under earlier rules. They stand for the entity in facts of those rules.
-type Earlier map[string][]string
 
 // ErrQuery is wrapped by the errors about what was asked.
 var ErrQuery = errors.New("cannot be asked")
@@ -133,34 +128,7 @@ type walk struct {
 	limit   int    // edges that are asked for first, of a name
 	nodes   []node // the starts, then what was reached, in order
 	seen    map[string]struct{}
-	earlier map[string][]string // by entity that was asked about: names of earlier rules that stand for it
 	answer  Answer
-}
-
-// resolveEarlier fills w.earlier for names that were asked about. A name that is asked about
-// itself stands for nothing else.
-func (w *walk) resolveEarlier(asked ...string) {
-	if len(w.Earlier) == 0 {
-		return
-	}
-	entities := map[string]bool{}
-	for _, name := range asked {
-		entities[w.aliases.Resolve(name)] = true
-	}
-	w.earlier = map[string][]string{}
-	for _, name := range asked {
-		entity := w.aliases.Resolve(name)
-		for _, old := range w.Earlier[name] {
-			if old = w.aliases.Resolve(old); entities[old] {
-				continue
-			}
-			for _, member := range w.aliases.Members(old) {
-				if !slices.Contains(w.earlier[entity], member) {
-					w.earlier[entity] = append(w.earlier[entity], member)
-				}
-			}
-		}
-	}
 }
 
 // look counts an edge that came, and reports whether the filter lets it through. It cuts the
@@ -220,7 +188,6 @@ func traverse(ctx context.Context, g Graph, aliases *normalize.Table, q Query, m
 	w := &walk{Query: &q, ctx: ctx, g: g, aliases: aliases, most: most}
 	room := len(q.Start) + q.MaxResults + 1
 	w.keeper, _ = g.(Keeper)
-	w.resolveEarlier(q.Start...)
 	w.seen, w.nodes = make(map[string]struct{}, room), make([]node, 0, room)
 	for _, name := range q.Start {
 		if name = aliases.Resolve(name); w.first(name) {

@@ -21,7 +21,7 @@ func (b Base) Versions(ctx context.Context, tenant dag.Tenant, f Find) ([]Record
 		err = b.eachBare(ctx, tenant, &f, func(since dag.Seq) { numbers = append(numbers, since) })
 	} else {
 		err = b.eachEdge(ctx, tenant, &f, func(e *Edge) {
-			if f.Matches(&e.Version, e.Rule) {
+			if f.Matches(&e.Version) {
 				numbers = append(numbers, e.Since)
 			}
 		})
@@ -50,12 +50,10 @@ func (b Base) Versions(ctx context.Context, tenant dag.Tenant, f Find) ([]Record
 // looked for are a part. Some come twice.
 func (b Base) eachEdge(ctx context.Context, tenant dag.Tenant, f *Find, fn func(*Edge)) error {
 	var prefixes []history.Range
-	of := func(index history.Index, names, earlier []string) {
-		for _, list := range [...][]string{names, earlier} {
-			for _, name := range list {
-				if len(name) <= normalize.MaxName {
-					prefixes = append(prefixes, history.Range{Index: index, Prefix: edgesPrefix(name)})
-				}
+	of := func(index history.Index, names []string) {
+		for _, name := range names {
+			if len(name) <= normalize.MaxName {
+				prefixes = append(prefixes, history.Range{Index: index, Prefix: edgesPrefix(name)})
 			}
 		}
 	}
@@ -63,12 +61,12 @@ func (b Base) eachEdge(ctx context.Context, tenant dag.Tenant, f *Find, fn func(
 	case f.Statement != nil:
 		return b.eachOfStatement(ctx, tenant, f, fn)
 	case len(f.Subjects) > 0:
-		of(indexOutgoing, f.Subjects, f.Earlier.Subjects)
+		of(indexOutgoing, f.Subjects)
 	case len(f.Objects) > 0:
-		of(indexIncoming, f.Objects, f.Earlier.Objects)
+		of(indexIncoming, f.Objects)
 	case len(f.Either) > 0:
-		of(indexOutgoing, f.Either, f.Earlier.Either)
-		of(indexIncoming, f.Either, f.Earlier.Either)
+		of(indexOutgoing, f.Either)
+		of(indexIncoming, f.Either)
 	default:
 		prefixes = []history.Range{{Index: indexOutgoing}}
 	}
@@ -173,7 +171,7 @@ func (b Base) eachOfStatement(ctx context.Context, tenant dag.Tenant, f *Find, f
 		for k := range acts {
 			acts[k].Until = t.Until
 			if v, ok := acts[k].Version(); ok {
-				fn(&Edge{Version: v, Rule: acts[k].Act.Fact.Rule})
+				fn(&Edge{Version: v})
 			}
 		}
 	}

@@ -141,25 +141,3 @@ func isASCIILetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 func isDigest(s string) bool {
 	return len(s) == 2*sha256.Size && strings.Trim(s, "0123456789abcdef") == ""
 }
-
-// Earlier returns the forms that a written name has under earlier rules, where those differ from
-// the newest: a literal counts there with and without its type.
-func Earlier(s string) []string {
-	newest, err := Name(s)
-	if err == nil && newest == s && isFormed(s) {
-		return nil
-	}
-	var earlier []string
-	add := func(s string) {
-		if name, err := V1.Name(s); err == nil && name != newest && !slices.Contains(earlier, name) {
-			earlier = append(earlier, name)
-		}
-	}
-	if t, value, ok := Split(s); !ok {
-		add(s)
-	} else if t != TextType {
-		add(s)
-		add(value)
-	}
-	return earlier
-}

@@ -128,26 +128,12 @@ func about(ctx context.Context, s *Server, who access.Identity, name string, vie
 
 func isRelation(f *kernel.Fact) bool { return !isType(f) && !isObservation(f) }
 
-func isType(f *kernel.Fact) bool { return f.Version.Predicate == TypePredicate && hasText(f) }
+func isType(f *kernel.Fact) bool {
+	return f.Version.Predicate == TypePredicate && normalize.IsText(f.Version.Object)
+}
 
 func isObservation(f *kernel.Fact) bool {
-	return f.Version.Predicate == ObservedPredicate && hasText(f)
-}
-
-// hasText reports whether the object of a fact of the memory is a text. Under normalize/1 it was
-// a name, and no relation had one of the two predicates.
-func hasText(f *kernel.Fact) bool {
-	return normalize.IsText(f.Version.Object) || spelling(f).Rule == normalize.V1
-}
-
-// textOf returns the name of the text that is the object of a fact.
-func textOf(f *kernel.Fact) string {
-	if normalize.IsText(f.Version.Object) {
-		return f.Version.Object
-	}
-	_, _, written := spelling(f).Spelled()
-	name, _ := normalize.Text(written) // a name is shorter than a text may be
-	return name
+	return f.Version.Predicate == ObservedPredicate && normalize.IsText(f.Version.Object)
 }
 
 // A graph is what facts of the memory say.
@@ -177,7 +163,7 @@ func graphOf(facts []kernel.Fact) *graph {
 		f := &facts[i]
 		object := f.Object
 		if !isRelation(f) {
-			object = textOf(f)
+			object = f.Version.Object
 		}
 		key := [3]string{f.Subject, f.Version.Predicate, object}
 		if seen[key] {

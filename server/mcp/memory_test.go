@@ -15,7 +15,6 @@ import (
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
-	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/normalize"
 )
 
@@ -261,39 +260,6 @@ func TestMemoryAmongFacts(t *testing.T) {
 func mustName(t testing.TB, written string) string {
 	t.Helper()
 	name, err := normalize.Name(written)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return name
-}
-
-// TestMemoryOfBefore has a memory whose types and observations normalize/1 formed.
-func TestMemoryOfBefore(t *testing.T) {
-	t.Parallel()
-	k := testKernel(t)
-	c := over(t, New(k, Options{Tools: every(t)}), identity(access.Agent))
-	var acts []knowledge.Act
-	for _, f := range [][3]string{{"C# team", "entity-type", "Group!"}, {"C# team", "observation", "the limit is -5"}, {"C# team", "uses", "#dotnet"}} {
-		fact := knowledge.Fact{Statement: knowledge.Statement{Until: knowledge.Forever}, Confidence: dag.One, Source: MemorySource, Written: knowledge.Written{Subject: f[0], Object: f[2]}}
-		fact.Subject, fact.Predicate, fact.Object = mustV1(t, f[0]), f[1], mustV1(t, f[2])
-		acts = append(acts, knowledge.Act{Kind: knowledge.Assert, Fact: fact})
-	}
-	if _, err := k.Facts().Learn(t.Context(), dag.DefaultTenant, acts); err != nil {
-		t.Fatal(err)
-	}
-	runMemory(t, c, []memoryCall{
-		{"add_observations", `{"observations":[{"entityName":"C# team","contents":["the limit is -5","the limit is 5"]}]}`, `[{"entityName":"C# team","addedObservations":["the limit is 5"]}]`, ""},
-		{"delete_observations", `{"deletions":[{"entityName":"C# team","observations":["the limit is -5"]}]}`, `Observations deleted successfully`, ""},
-		{"open_nodes", `{"names":["C# team"]}`, `{"entities":[{"name":"C# team","entityType":"Group!","observations":["the limit is 5"]}],"relations":[{"from":"C# team","to":"#dotnet","relationType":"uses"}]}`, ""},
-		{"delete_relations", `{"relations":[{"from":"C# team","to":"#dotnet","relationType":"uses"}]}`, `Relations deleted successfully`, ""},
-		{"delete_entities", `{"entityNames":["C# team"]}`, `Entities deleted successfully`, ""},
-		{"read_graph", `{}`, `{"entities":[],"relations":[]}`, ""},
-	})
-}
-
-func mustV1(t testing.TB, written string) string {
-	t.Helper()
-	name, err := normalize.V1.Name(written)
 	if err != nil {
 		t.Fatal(err)
 	}

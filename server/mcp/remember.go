@@ -109,7 +109,7 @@ func (c *change) observed(name string) (map[string]bool, error) {
 	}
 	have := map[string]bool{}
 	for i := range facts {
-		have[textOf(&facts[i])] = true
+		have[facts[i].Version.Object] = true
 	}
 	c.texts[key] = have
 	return have, nil
@@ -366,7 +366,7 @@ func deleteObservations(ctx context.Context, s *Server, who access.Identity, in 
 			for _, text := range l.Observations {
 				name, err := normalize.Text(text)
 				for i := range facts {
-					if err == nil && textOf(&facts[i]) == name {
+					if err == nil && facts[i].Version.Object == name {
 						n += c.retract("delete_observations", gone, facts[i])
 					}
 				}

@@ -3,18 +3,14 @@ package mcp
 import (
 	"cmp"
 	"context"
-	"errors"
-	"slices"
 
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/knowledge"
-	"github.com/graphkernel/graphkernel/normalize"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/server/view"
-	"github.com/graphkernel/graphkernel/store"
 )
 
 func traverse(ctx context.Context, s *Server, who access.Identity, in api.TraverseRequest, from position) (answer, error) {
@@ -89,9 +85,8 @@ type history struct {
 	Acts      []shownAct `json:"acts"`
 }
 
-// ids returns which statement is meant: its id, or what it says. Names have other forms under
-// earlier rules, so there may be several; the newest rule's is the first.
-func (in *statement) ids() ([]knowledge.ID, error) {
+// id returns which statement is meant: by its id, or by what it says.
+func (in *statement) id() (id knowledge.ID, err error) {
 	says := [...]struct {
 		key   string
 		given bool
@@ -102,19 +97,19 @@ func (in *statement) ids() ([]knowledge.ID, error) {
 	for i, part := range says {
 		switch {
 		case in.Statement != nil && part.given:
-			return nil, refusef("the arguments: want either statement or %s, not both", part.key)
+			return id, refusef("the arguments: want either statement or %s, not both", part.key)
 		case in.Statement == nil && in.Subject == nil && in.Predicate == nil && in.Object == nil:
-			return nil, refusef("the arguments: want statement, or subject, predicate and object")
+			return id, refusef("the arguments: want statement, or subject, predicate and object")
 		case in.Statement == nil && i < 3 && !part.given:
-			return nil, refusef("the arguments: %q is missing", part.key)
+			return id, refusef("the arguments: %q is missing", part.key)
 		}
 	}
 	if in.Statement != nil {
-		return []knowledge.ID{*in.Statement}, nil
+		return *in.Statement, nil
 	}
 	f, err := knowledge.NewFact(*in.Subject, *in.Predicate, *in.Object, assertSource)
 	if err != nil {
-		return nil, refusef("the arguments: %v", err)
+		return id, refusef("the arguments: %v", err)
 	}
 	if in.ValidFrom != nil {
 		f.From = *in.ValidFrom
@@ -122,45 +117,15 @@ func (in *statement) ids() ([]knowledge.ID, error) {
 	if in.ValidUntil != nil {
 		f.Until = *in.ValidUntil
 	}
-	ids := []knowledge.ID{f.ID()}
-	or := func(name string, earlier []string) []string { return append([]string{name}, earlier...) }
-	subject, predicate, object := f.Spelled()
-	for _, f.Subject = range or(f.Subject, normalize.Earlier(subject)) {
-		for _, f.Predicate = range or(f.Predicate, normalize.Earlier(predicate)) {
-			for _, f.Object = range or(f.Object, normalize.Earlier(object)) {
-				ids = append(ids, f.ID())
-			}
-		}
-	}
-	return ids, nil
-}
-
-// historyOf returns the history of the first of some statements that has one. All but the first
-// are of earlier rules, and must have been asserted under one.
-func historyOf(ctx context.Context, s *Server, who access.Identity, ids []knowledge.ID) (knowledge.ID, []knowledge.Recorded, error) {
-	var missing error
-	for n, id := range ids {
-		acts, err := s.kernel.Facts().History(ctx, who.Tenant, id)
-		switch {
-		case err != nil && !errors.Is(err, store.ErrNotFound):
-			return id, nil, err
-		case err != nil && n == 0:
-			missing = err
-		case n == 0, slices.ContainsFunc(acts, func(r knowledge.Recorded) bool {
-			return r.Act.Kind == knowledge.Assert && r.Act.Fact.Rule != normalize.Newest
-		}):
-			return id, acts, nil
-		}
-	}
-	return ids[0], nil, missing
+	return f.ID(), nil
 }
 
 func factHistory(ctx context.Context, s *Server, who access.Identity, in statement, _ position) (answer, error) {
-	ids, err := in.ids()
+	id, err := in.id()
 	if err != nil {
 		return answer{}, err
 	}
-	id, acts, err := historyOf(ctx, s, who, ids)
+	acts, err := s.kernel.Facts().History(ctx, who.Tenant, id)
 	if err != nil {
 		return answer{}, err
 	}

@@ -291,7 +291,7 @@ func checkVersions(t *testing.T, s store.Store, r *rand.Rand) {
 		t.Fatalf("%d acts, %v", len(acts), err)
 	}
 	maybe := func(n int) bool { return r.IntN(n) == 0 }
-	found, byEarlier := 0, 0
+	found := 0
 	for range 400 {
 		f := knowledge.Find{Limit: 1 + r.IntN(9)}
 		f.AsOf = dag.Seq(r.IntN(int(acts[len(acts)-1].Seq) + 3))
@@ -306,15 +306,6 @@ func checkVersions(t *testing.T, s store.Store, r *rand.Rand) {
 		}
 		if maybe(3) {
 			f.Predicates = []string{"p1", "p7"}[:1+r.IntN(2)]
-		}
-		earlier := func(names ...string) []string {
-			if maybe(2) {
-				return nil
-			}
-			return append(names, fmt.Sprintf("e%d", r.IntN(7)))
-		}
-		if maybe(2) {
-			f.Earlier = knowledge.FindEarlier{Subjects: earlier(), Predicates: earlier("p0", "p1"), Objects: earlier(), Either: earlier()}
 		}
 		if maybe(3) {
 			f.MinConfidence = dag.PPM(r.IntN(600_001))
@@ -341,13 +332,8 @@ func checkVersions(t *testing.T, s store.Store, r *rand.Rand) {
 		total := 0
 		for i := range acts {
 			v, ok := acts[i].Version()
-			if !ok || !f.Matches(&v, acts[i].Act.Fact.Rule) {
+			if !ok || !f.Matches(&v) {
 				continue
-			}
-			if newest := f; f.Earlier.Any() {
-				if newest.Earlier = (knowledge.FindEarlier{}); !newest.Matches(&v, acts[i].Act.Fact.Rule) {
-					byEarlier++
-				}
 			}
 			if total++; acts[i].Seq > f.After && len(want) < f.Limit {
 				want = append(want, acts[i])
@@ -359,8 +345,8 @@ func checkVersions(t *testing.T, s store.Store, r *rand.Rand) {
 		}
 		found += len(got)
 	}
-	if found < 100 || byEarlier < 20 {
-		t.Errorf("only %d versions were found, %d by names of earlier rules: this test shows less than it should", found, byEarlier)
+	if found < 100 {
+		t.Errorf("only %d versions were found: this test shows less than it should", found)
 	}
 }
 
