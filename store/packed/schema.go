@@ -9,7 +9,7 @@ import (
 )
 
 // Oldest is the number of the oldest schema that is read. Those before it were never released.
-const Oldest = 14
+const Oldest = 16
 
 // Schema returns the texts of a back end's files schema/NNNN.sql by number: that of schema n is at
 // n-1, and empty below Oldest. Files of one number mean the same in every back end.

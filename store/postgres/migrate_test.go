@@ -7,7 +7,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -132,57 +131,6 @@ func TestMigrate(t *testing.T) {
 		if after := tables(t, server, "unreleased"); after != before {
 			t.Errorf("%q became %q", before, after)
 		}
-	})
-
-	// A store of schema 14 keeps all that it has. It is made of a new one, by undoing what later schemas do.
-	t.Run("from 14", func(t *testing.T) {
-		address := empty(t, "fourteen")
-		fill := func(do func(s store.Store) error) {
-			t.Helper()
-			s, err := postgres.Open(ctx, address, postgres.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := errors.Join(do(s), s.Close()); err != nil {
-				t.Fatal(err)
-			}
-		}
-		fill(func(s store.Store) error {
-			_, err := s.Append(ctx, storetest.Tenant, []store.Batch{{storetest.Named(storetest.Arrival(9100, 0, "x"), strings.Repeat("3f2a", 10)), storetest.Named(storetest.Arrival(9101, 0, "x"), strings.Repeat("3f2 ", 10))}})
-			return errors.Join(err, storetest.Fill(ctx, s, storetest.Tenant))
-		})
-		if err := server.Exec(ctx, "fourteen", `INSERT INTO terms VALUES ('default', 124, '\x01', 1, 2, '\x02')`); err != nil {
-			t.Fatal(err)
-		}
-		rows := func() (list []string) {
-			for _, of := range []string{"(SELECT tenant, seq, kind, at, leaf, public, detail, private FROM entries)", "terms", "turns", "ids", "records", "conversations"} {
-				text, err := server.Value(ctx, "fourteen", `SELECT count(*) || ' ' || md5(coalesce(string_agg(x::text, ' ' ORDER BY x::text), '')) FROM `+of+` x`)
-				if err != nil || strings.HasPrefix(text, "0 ") {
-					t.Fatalf("%s: %q, %v", of, text, err)
-				}
-				list = append(list, of+" "+text)
-			}
-			return list
-		}
-		was := rows()
-		for _, undo := range []string{"ALTER TABLE entries DROP COLUMN part, DROP COLUMN parts", "UPDATE terms SET indx = 143 WHERE indx = 124", "UPDATE turns SET name = substr(sha256(external), 1, 8) WHERE name IS NOT NULL", "UPDATE graphkernel_schema SET version = 14"} {
-			if err := server.Exec(ctx, "fourteen", undo); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if m, err := postgres.Migrate(ctx, address, false); err != nil || m.From != 14 || m.To != newest {
-			t.Fatalf("%+v, %v", m, err)
-		}
-		if is := rows(); !slices.Equal(is, was) {
-			t.Errorf("the rows are %q, want %q", is, was)
-		}
-		if parts, err := server.Value(ctx, "fourteen", "SELECT count(*) FROM entries WHERE part <> 0 OR parts <> 0"); err != nil || parts != "0" {
-			t.Errorf("%s entries are parts of a change: %v", parts, err)
-		}
-		fill(func(s store.Store) error {
-			_, err := s.Append(ctx, storetest.Tenant, []store.Batch{storetest.Chain(9001, 3, 0)})
-			return err
-		})
 	})
 
 	t.Run("later", func(t *testing.T) {

@@ -3,7 +3,6 @@ package sqlite
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"database/sql"
 	"encoding/binary"
 	"errors"
@@ -11,12 +10,10 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
-	"time"
 
 	"github.com/graphkernel/graphkernel/access/apikeys"
 	"github.com/graphkernel/graphkernel/dag"
@@ -91,6 +88,7 @@ func TestMigrate(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
+	everyPageChecked(t, path)
 	if got := contents(t, path, columns); got != want {
 		t.Errorf("after the migration there is\n%s\nbefore\n%s", got, want)
 	}
@@ -112,59 +110,6 @@ func TestMigrate(t *testing.T) {
 	}
 }
 
-// TestDigestKeys makes sure that digests in a store of schema 15 are found by all of their names and by their beginnings, and other names as before.
-func TestDigestKeys(t *testing.T) {
-	ctx, path := t.Context(), filepath.Join(t.TempDir(), "old.db")
-	s, err := Create(ctx, path, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	names := []string{strings.Repeat("3f2a", 10), strings.Repeat("3f2a", 16), strings.Repeat("3f2 ", 10), strings.Repeat("3F2A", 10), strings.Repeat("3f2g", 10), "3f2a"}
-	var b store.Batch
-	for n, name := range names {
-		b = append(b, storetest.Named(storetest.Arrival(n, 0, "x"), name))
-	}
-	_, err = s.Append(ctx, storetest.Tenant, []store.Batch{b})
-	if err := errors.Join(err, s.Close()); err != nil {
-		t.Fatal(err)
-	}
-	keys := func() []string {
-		return lines(t, path, `SELECT hex(name), CAST(external AS TEXT) FROM turns ORDER BY turn`)
-	}
-	want := keys()
-	db := plainly(t, path)
-	for n, name := range names {
-		sum := sha256.Sum256([]byte(name))
-		if _, err := db.ExecContext(ctx, `UPDATE turns SET name = ? WHERE external = ?`, sum[:8], []byte(names[n])); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if _, err := db.ExecContext(ctx, `PRAGMA user_version = 15`); err != nil {
-		t.Fatal(err)
-	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if slices.Equal(keys(), want) {
-		t.Fatal("the keys of schema 15 are those of the newest")
-	}
-	if s, err = Open(ctx, path, Options{}); err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	if got := keys(); !slices.Equal(got, want) {
-		t.Errorf("the keys are %q, want %q", got, want)
-	}
-	for _, name := range names {
-		if ids, err := s.Find(ctx, storetest.Tenant, store.External(name), 9); err != nil || len(ids) != 1 {
-			t.Errorf("%q has %d turns, %v", name, len(ids), err)
-		}
-	}
-	if ids, err := s.Find(ctx, storetest.Tenant, store.ExternalPrefix("3f2a3"), 9); err != nil || len(ids) != 2 {
-		t.Errorf("%d turns, %v", len(ids), err)
-	}
-}
-
 // TestMigrateFails makes sure that a migration that fails in the middle changes nothing.
 func TestMigrateFails(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "old.db")
@@ -181,49 +126,6 @@ func TestMigrateFails(t *testing.T) {
 	}
 }
 
-// withoutChecksums makes a file of the last schema without checksums, with something in every table, some of it in its log still, as a process
-// leaves it that was killed. It returns what the file has of columns.
-func withoutChecksums(t *testing.T, old string) (columns []string, want string) {
-	t.Helper()
-	ctx, folder := t.Context(), t.TempDir()
-	path, open := filepath.Join(folder, "new.db"), filepath.Join(folder, "open.db")
-	if err := filled(t, path).Close(); err != nil {
-		t.Fatal(err)
-	}
-	db := plainly(t, open)
-	texts, err := packed.Schema(schemaFiles)
-	if err != nil {
-		t.Fatal(err)
-	}
-	statements := append(texts[:firstChecked-1:firstChecked-1], fmt.Sprintf(`PRAGMA application_id = %d`, applicationID), fmt.Sprintf(`PRAGMA user_version = %d`, firstChecked-1),
-		`PRAGMA journal_mode = WAL`, `ATTACH '`+path+`' AS new`)
-	added := map[string]bool{"part": true, "parts": true} // by later schemas
-	for _, table := range tablesOf(t, path) {
-		names := strings.Split(strings.Trim(lines(t, path, `SELECT group_concat(name) FROM pragma_table_info('`+table+`')`)[0], `["]`), ",")
-		of := strings.Join(slices.DeleteFunc(names, func(name string) bool { return added[name] }), ", ")
-		statements = append(statements, `INSERT INTO main.`+table+` (`+of+`) SELECT `+of+` FROM new.`+table)
-		columns = append(columns, of+` FROM `+table)
-	}
-	for _, text := range statements {
-		if _, err := db.ExecContext(ctx, text); err != nil {
-			t.Fatalf("%s: %v", text, err)
-		}
-	}
-	for _, suffix := range []string{"", "-wal"} {
-		data, err := os.ReadFile(open + suffix)
-		if err != nil || len(data) == 0 {
-			t.Fatalf("%d bytes of %s: %v", len(data), open+suffix, err)
-		}
-		if err := os.WriteFile(old+suffix, data, 0o640); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return columns, contents(t, path, columns)
-}
-
 // everyPageChecked makes sure that each page of a closed file has its checksum.
 func everyPageChecked(t *testing.T, path string) {
 	t.Helper()
@@ -236,169 +138,6 @@ func everyPageChecked(t *testing.T, path string) {
 			t.Errorf("page %d has no checksum", page+1)
 		}
 	}
-}
-
-// TestChecksumsAreAdded opens a file without checksums. The content is the same afterwards, no other file stays, the mode is what it was, and every
-// page has its checksum.
-func TestChecksumsAreAdded(t *testing.T) {
-	ctx, folder := t.Context(), t.TempDir()
-	old := filepath.Join(folder, "it's old?.db")
-	columns, want := withoutChecksums(t, old)
-	if m, err := Migrate(ctx, old, true); err != nil || m.From != firstChecked-1 {
-		t.Errorf("a dry run gave %+v, %v", m, err)
-	}
-	s, err := Open(ctx, old, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if findings, err := s.SelfCheck(ctx); err != nil || len(findings) > 0 {
-		t.Errorf("afterwards SQLite finds %v, %v", findings, err)
-	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if got := contents(t, old, columns); got != want {
-		t.Errorf("there is\n%s\nand was\n%s", got, want)
-	}
-	if files, err := os.ReadDir(folder); err != nil || len(files) != 1 {
-		t.Errorf("there are %v, %v", files, err)
-	}
-	if info, err := os.Stat(old); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o640 {
-		t.Errorf("the mode is %v, %v", info.Mode(), err)
-	}
-	everyPageChecked(t, old)
-}
-
-// TestChecksumsOfOneInUse opens a file without checksums that another program has open: it is left as it is, with an error that says so. Then several
-// open it at once, and each has all of it.
-func TestChecksumsOfOneInUse(t *testing.T) {
-	ctx := t.Context()
-	old := filepath.Join(t.TempDir(), "old.db")
-	columns, want := withoutChecksums(t, old)
-	other := plainly(t, old)
-	var turns int
-	if err := other.QueryRowContext(ctx, `SELECT count(*) FROM turns`).Scan(&turns); err != nil || turns == 0 {
-		t.Fatal(turns, err)
-	}
-	if s, err := Open(ctx, old, Options{Busy: time.Millisecond}); !errors.Is(err, store.ErrBusy) || s != nil || !strings.Contains(err.Error(), "checksums") {
-		t.Errorf("in use: %v, %v, want ErrBusy that says why", s, err)
-	}
-	if err := other.Close(); err != nil {
-		t.Fatal(err)
-	}
-	const several = 4
-	errs := make(chan error, several)
-	for range several {
-		go func() {
-			s, err := Open(ctx, old, Options{})
-			if err == nil {
-				if head, wrong := s.Head(ctx, storetest.Tenant); wrong != nil || head == 0 {
-					err = fmt.Errorf("the head is %d, %w", head, wrong)
-				}
-				err = errors.Join(err, s.Close())
-			}
-			errs <- err
-		}()
-	}
-	for range several {
-		if err := <-errs; err != nil {
-			t.Error(err)
-		}
-	}
-	if got := contents(t, old, columns); got != want {
-		t.Errorf("there is\n%s\nand was\n%s", got, want)
-	}
-	everyPageChecked(t, old)
-}
-
-// TestChecksumsCutShort ends the process that adds checksums: when all pages are in the log, and when some are in the file. Whoever opens the file next
-// has all of it.
-func TestChecksumsCutShort(t *testing.T) {
-	old := filepath.Join(t.TempDir(), "old.db")
-	columns, want := withoutChecksums(t, old)
-	c, err := openBare(old, VFS, 0)
-	defer func() { c.close() }()
-	if err == nil {
-		err = c.exec(`PRAGMA wal_autocheckpoint = 0`, `PRAGMA wal_checkpoint(TRUNCATE)`, `VACUUM`)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	read := func(path string) []byte {
-		t.Helper()
-		data, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return data
-	}
-	before, log := read(old), read(old+"-wal")
-	if err := c.exec(`PRAGMA wal_checkpoint(FULL)`); err != nil {
-		t.Fatal(err)
-	}
-	after := read(old)
-	if len(log) < len(before) || bytes.Equal(before, after) {
-		t.Fatalf("%d bytes of log for %d of file: this shows nothing", len(log), len(before))
-	}
-	pages := min(len(before), len(after)) / 4096
-	for _, written := range []int{0, 1, 2, pages / 2, pages} {
-		path := filepath.Join(t.TempDir(), "cut.db")
-		file := bytes.Clone(before)
-		copy(file, after[:written*4096])
-		for name, data := range map[string][]byte{path: file, path + "-wal": log} {
-			if err := os.WriteFile(name, data, 0o600); err != nil {
-				t.Fatal(err)
-			}
-		}
-		s, err := Open(t.Context(), path, Options{})
-		if err != nil {
-			t.Fatalf("after %d pages: %v", written, err)
-		}
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
-		if got := contents(t, path, columns); got != want {
-			t.Errorf("after %d pages there is\n%s\nand was\n%s", written, got, want)
-		}
-		everyPageChecked(t, path)
-	}
-}
-
-// TestChecksumsOfALateWriter copies the log by a connection that opened the file before it had checksums, and has read nothing of the file since. What
-// it writes has checksums.
-func TestChecksumsOfALateWriter(t *testing.T) {
-	old := filepath.Join(t.TempDir(), "old.db")
-	withoutChecksums(t, old)
-	var of [2]*bare
-	for i := range of {
-		c, err := openBare(old, VFS, 0)
-		if err == nil {
-			err = c.exec(`PRAGMA wal_autocheckpoint = 0`)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		of[i] = c
-	}
-	early, late := of[0], of[1]
-	for _, step := range []struct {
-		by   *bare
-		text string
-	}{
-		{early, `PRAGMA wal_checkpoint(TRUNCATE)`}, {early, `VACUUM`}, // every page is in the log
-		{late, `SELECT count(*) FROM turns`},
-		{early, `PRAGMA wal_checkpoint(TRUNCATE)`}, // and now in the file
-		{early, `UPDATE logs SET size = size + 1`},
-		{late, `PRAGMA wal_checkpoint(PASSIVE)`},
-	} {
-		if err := step.by.exec(step.text); err != nil {
-			t.Fatalf("%s: %v", step.text, err)
-		}
-	}
-	everyPageChecked(t, old)
-	late.close()
-	early.close()
-	everyPageChecked(t, old)
 }
 
 // TestUnreleasedSchemas makes sure that files of before the first release are refused, with what

@@ -180,10 +180,7 @@ func open(ctx context.Context, path string, o Options, isNew bool) (s *Store, er
 	if isNew {
 		state = created
 	}
-	if s.writer, err = openWriter(ctx, path, o.Busy, state); errors.Is(err, errNoChecksums) {
-		s.writer, err = openWithChecksums(ctx, path, o.Busy)
-	}
-	if err != nil {
+	if s.writer, err = openWriter(ctx, path, o.Busy, state); err != nil {
 		if refusal := writable(path); refusal != nil {
 			return s, fmt.Errorf("%w: read-only: %w (%w)", store.ErrUnwritable, refusal, err)
 		}

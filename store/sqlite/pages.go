@@ -1,11 +1,9 @@
 package sqlite
 
 import (
-	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"sync"
 	"time"
 	"unsafe"
@@ -14,7 +12,7 @@ import (
 	"modernc.org/libc/sys/types"
 	sqlite3 "modernc.org/sqlite/lib"
 
-	"github.com/graphkernel/graphkernel/store"
+	"github.com/graphkernel/graphkernel/store/packed"
 )
 
 // VFS is the name of SQLite's file layer with checksums, for a program that opens the file of a
@@ -26,9 +24,6 @@ const VFS = "graphkernel"
 const (
 	// checksumSize is how many bytes each page of the file keeps free at its end.
 	checksumSize = 8
-
-	// firstChecked is the first schema whose files have checksums.
-	firstChecked = 15
 
 	// A file's header (https://www.sqlite.org/fileformat2.html, section 1.3).
 	headerSize        = 100
@@ -132,8 +127,7 @@ func openFile(tls *libc.TLS, vfs, name, file uintptr, flags int32, out uintptr) 
 	return rc
 }
 
-// methodsOver returns the methods of the layer over those of the base, of a file of which is not known whether it has checksums. There are
-// few, and they stay.
+// methodsOver returns the methods of the layer over those of the base, for a file that may be no store. There are few, and they stay.
 func methodsOver(tls *libc.TLS, base uintptr) (uintptr, int32) {
 	layer.mu.Lock()
 	defer layer.mu.Unlock()
@@ -189,41 +183,40 @@ func writeChecked(tls *libc.TLS, file, buffer uintptr, n int32, offset int64) in
 	return function[accessFunc](of(file).base.FxWrite)(tls, file, buffer, n, offset)
 }
 
-// readUnknown is readChecked if the pages of the file must have checksums by now, and else the base's.
+// readUnknown is readChecked if the file is a store by now, and else the base's.
 func readUnknown(tls *libc.TLS, file, buffer uintptr, n int32, offset int64) int32 {
-	if isPage(n) && mustHaveChecksums(tls, file) {
+	if isPage(n) && isStore(tls, file) {
 		at[sqlite3.Tsqlite3_file](file).FpMethods = of(file).checked
 		return readChecked(tls, file, buffer, n, offset)
 	}
 	return function[accessFunc](of(file).base.FxRead)(tls, file, buffer, n, offset)
 }
 
-// writeUnknown is writeChecked if the pages of the file must have checksums by now, or from the first page on that is written; and else the base's.
-// A file is given checksums by writing all of its pages, the first one first.
+// writeUnknown is writeChecked if the file is a store by now, or becomes one with the first page; and else the base's.
 func writeUnknown(tls *libc.TLS, file, buffer uintptr, n int32, offset int64) int32 {
-	if isPage(n) && (offset == 0 && headerHasChecksums(bytesAt(buffer, headerSize)) || offset > 0 && mustHaveChecksums(tls, file)) {
+	if isPage(n) && (offset == 0 && isStoreHeader(bytesAt(buffer, headerSize)) || offset > 0 && isStore(tls, file)) {
 		at[sqlite3.Tsqlite3_file](file).FpMethods = of(file).checked
 		return writeChecked(tls, file, buffer, n, offset)
 	}
 	return function[accessFunc](of(file).base.FxWrite)(tls, file, buffer, n, offset)
 }
 
-// mustHaveChecksums looks at the header that the file has.
-func mustHaveChecksums(tls *libc.TLS, file uintptr) bool {
+// isStore reports whether the header of a file is that of a store.
+func isStore(tls *libc.TLS, file uintptr) bool {
 	memory := libc.Xcalloc(tls, 1, headerSize)
 	if memory == 0 {
 		return false
 	}
 	defer libc.Xfree(tls, memory)
 	rc := function[accessFunc](of(file).base.FxRead)(tls, file, memory, headerSize, 0)
-	return rc == sqlite3.SQLITE_OK && headerHasChecksums(bytesAt(memory, headerSize))
+	return rc == sqlite3.SQLITE_OK && isStoreHeader(bytesAt(memory, headerSize))
 }
 
-// headerHasChecksums reports whether a header is of a store whose pages have checksums: all but those of an older schema that keep no
-// room for them.
-func headerHasChecksums(header []byte) bool {
+// isStoreHeader reports whether a header is that of a store whose pages have checksums: all but those of old schemas, which are refused, that keep
+// no room for them.
+func isStoreHeader(header []byte) bool {
 	ours := binary.BigEndian.Uint32(header[headerApplication:]) == applicationID
-	return ours && (binary.BigEndian.Uint32(header[headerVersion:]) >= firstChecked || header[headerReserved] != 0)
+	return ours && (binary.BigEndian.Uint32(header[headerVersion:]) >= packed.Oldest || header[headerReserved] != 0)
 }
 
 // A bare connection is one without the driver, which has no way to ask for room in the pages.
@@ -260,10 +253,7 @@ func openBare(path, vfs string, busy time.Duration) (*bare, error) {
 	return c, c.failed(sqlite3.Xsqlite3_file_control(c.tls, c.db, 0, sqlite3.SQLITE_FCNTL_RESERVE_BYTES, memory+8))
 }
 
-var (
-	errMemory      = errors.New("no memory")
-	errNoChecksums = errors.New("the pages of the file have no checksums")
-)
+var errMemory = errors.New("no memory")
 
 // text is a string as C has it, until the connection is closed.
 func (c *bare) text(s string) (uintptr, error) {
@@ -325,42 +315,4 @@ func createFile(path string) error {
 		err = c.exec(fmt.Sprintf(`PRAGMA application_id = %d`, applicationID), `PRAGMA journal_mode = WAL`)
 	}
 	return err
-}
-
-// openWithChecksums gives the pages of a file checksums and opens it. Of several processes that begin with it at once one adds them. The
-// others have the file open for a moment, too, so each lets go again and again, for as long as a write waits for another process.
-func openWithChecksums(ctx context.Context, path string, wait time.Duration) (*writer, error) {
-	for begun := time.Now(); ; {
-		err := addChecksums(path, min(wait, 100*time.Millisecond))
-		if err == nil {
-			return openWriter(ctx, path, wait, given)
-		}
-		if !errors.Is(err, store.ErrBusy) || time.Since(begun) >= wait {
-			return nil, err
-		}
-		select {
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		case <-time.After(rand.N(100 * time.Millisecond)):
-		}
-		if w, err := openWriter(ctx, path, wait, opened); !errors.Is(err, errNoChecksums) {
-			return w, err // another process has added them
-		}
-	}
-}
-
-// addChecksums writes all pages of a store's file anew, with room for their checksums: first into the log, in one transaction, and from there
-// into the file. If it is cut short in between, whoever opens the file next goes on. It takes the time and
-// the room of two copies. If somebody has the file open the error wraps store.ErrBusy.
-func addChecksums(path string, wait time.Duration) error {
-	c, err := openBare(path, VFS, wait)
-	defer c.close()
-	if err == nil {
-		err = c.exec(`PRAGMA locking_mode = EXCLUSIVE`, `BEGIN EXCLUSIVE`, `COMMIT`, `PRAGMA journal_mode = WAL`, `PRAGMA synchronous = FULL`, `PRAGMA secure_delete = 1`,
-			`VACUUM`, `PRAGMA wal_checkpoint(TRUNCATE)`)
-	}
-	if err != nil {
-		return fmt.Errorf("adding checksums to the pages of the file, for which nobody else may have it open: %w", busy(unwritable(err)))
-	}
-	return nil
 }

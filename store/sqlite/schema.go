@@ -123,7 +123,6 @@ type fileState int
 const (
 	opened  fileState = iota
 	created           // it is new, and has nothing in it
-	given             // it was of a schema without checksums, and was just given them
 )
 
 // prepareFile brings the file to the newest schema, one that is new from nothing. What it
@@ -141,9 +140,6 @@ func prepareFile(ctx context.Context, conn *sql.Conn, state fileState) error {
 		if err := id.check(len(texts)); err != nil {
 			return err
 		}
-	}
-	if state == opened && id.version < firstChecked {
-		return errNoChecksums
 	}
 	var mode string
 	if err := conn.QueryRowContext(ctx, `PRAGMA journal_mode = WAL`).Scan(&mode); err != nil {
