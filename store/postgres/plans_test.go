@@ -79,7 +79,7 @@ func TestQueryPlans(t *testing.T) {
 		`INSERT INTO log_hashes SELECT 'storetest', n % 3, 1000000 + n, sha256(n::text::bytea) FROM generate_series(1, 5000) n`,
 		`INSERT INTO cells SELECT 'other' || n, 'log.example', sha256('') FROM generate_series(1, 5000) n`,
 		`INSERT INTO cells SELECT 'storetest', 'log' || n || '.example', sha256('') FROM generate_series(1, 5000) n`,
-		`INSERT INTO entries SELECT 'other' || n % 1000, n, 'fact/2', 0, hashtextextended(n::text, 0), '' FROM generate_series(1, 5000) n`,
+		`INSERT INTO entries SELECT 'other' || n % 1000, n, 'fact/2', 0, hashtextextended(n::text, 0), '', NULL, NULL, 0, 0 FROM generate_series(1, 5000) n`,
 		`INSERT INTO terms SELECT 'other' || n % 1000, n % 4, sha256(n::text::bytea), n, 9007199254740991, '' FROM generate_series(1, 5000) n`,
 		"ANALYZE", "SET plan_cache_mode = force_generic_plan", "SET jit = off"} {
 		if _, err := conn.Exec(ctx, text); err != nil {
