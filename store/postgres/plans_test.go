@@ -126,6 +126,7 @@ func TestQueryPlans(t *testing.T) {
 		"Segments":         {[]string{tenant, `ARRAY[` + first + `]::uuid[]`, `'{400}'`}, 1, 20},
 		"Match":            {[]string{tenant, turn(5), turn(5), `5`}, 16, 5},
 		"External":         {[]string{tenant, `'\x0000000000000000'`, `'\x00'`, `5`}, 16, 1},
+		"ExternalPrefix":   {[]string{tenant, `'\x3f2a000000000000'`, `'\x3f2affffffffffff'`, `4`, `'\x33663261'`, `5`}, 16, 1},
 		"Conversations":    {[]string{tenant, first, `5`}, 0, 6},
 		"Parents":          {[]string{tenant, `ARRAY[` + turn(5) + `]::uuid[]`}, 1, 1},
 		"Tails":            {[]string{tenant, `ARRAY[` + first + `]::uuid[]`}, 1, 12},
