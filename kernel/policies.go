@@ -37,14 +37,13 @@ func (r *registries) get(ctx context.Context, tenant dag.Tenant, id policy.ID) (
 	if p, err := kept.Get(id); err == nil {
 		return p, nil
 	}
-	// It is the same everywhere, and a store that says otherwise refuses it at write. No other policy is taken
-	// for granted: a store of before there was one may have another of the name.
-	if id == policy.DefaultV1ID || id == policy.DefaultV2ID {
-		first, err := standard.Registry()
-		if err != nil {
-			return policy.Registered{}, err
-		}
-		return first.Get(id)
+	// Policies of package standard are the same in every store.
+	first, err := standard.Registry()
+	if err != nil {
+		return policy.Registered{}, err
+	}
+	if p, err := first.Get(id); err == nil {
+		return p, nil
 	}
 	fresh, err := r.load(ctx, tenant)
 	if err != nil {
@@ -67,7 +66,7 @@ func (r *registries) load(ctx context.Context, tenant dag.Tenant) (policy.Regist
 	}
 	for _, p := range first.All() {
 		if _, err := fresh.Get(p.ID()); !errors.Is(err, policy.ErrUnknown) {
-			continue // a store of before there was such a policy may have another of the name
+			continue // it was written down
 		}
 		if fresh, err = fresh.With(p); err != nil {
 			return policy.Registry{}, err

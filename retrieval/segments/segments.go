@@ -10,7 +10,6 @@ package segments
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/graphkernel/graphkernel/dag"
@@ -51,14 +50,6 @@ func Kept() []Series {
 // is named.
 func Filled() []Series {
 	return []Series{{Analyzer: analysis.English.String()}, {Model: embed.StaticID}}
-}
-
-// retired are series that an earlier version kept. Nothing reads their segments any more, and an erasure drops them as it drops others.
-var retired = []Series{{Model: "minilm-static@1"}}
-
-// Retired reports whether a name begins as those of a series that is kept no more.
-func Retired(name string) bool {
-	return slices.ContainsFunc(retired, func(of Series) bool { return strings.HasPrefix(name, of.Prefix()) })
 }
 
 // Prefix returns what the names of the series begin with.
@@ -145,7 +136,7 @@ func (e *Erasure) Needs(k *history.State) (n history.Needs) {
 func (e *Erasure) Plan(k *history.State) (*history.Plan, error) {
 	p := &history.Plan{}
 	if turn, ok := k.Turns[e.Turn]; ok {
-		for _, series := range slices.Concat(Kept(), retired) {
+		for _, series := range Kept() {
 			for _, r := range Of(turn.Seq) {
 				p.Snapshots = append(p.Snapshots, history.Snapshot{Name: r.Name(series)})
 			}

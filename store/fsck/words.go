@@ -47,9 +47,6 @@ func (c *checker) segments(prefix string) error {
 // segment compares a segment with one that is made of the texts. An erasure may come between reading the one and the other, and drops
 // the segment then: so it is read once more.
 func (c *checker) segment(where string, s *history.Snapshot) error {
-	if segments.Retired(s.Name) {
-		return nil
-	}
 	of, r, ok := segments.Parse(s.Name)
 	if !ok {
 		c.find(where, "form", "it is no name of a segment of words or vectors")

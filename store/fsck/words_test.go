@@ -48,7 +48,6 @@ func TestWords(t *testing.T) {
 		{"vectors", r.Name(segments.Series{Model: embed.StaticID}), vectors, ""},
 		{"a bit of a vector", r.Name(segments.Series{Model: embed.StaticID}), bent, "vectors"},
 		{"words in place of vectors", r.Name(segments.Series{Model: embed.StaticID}), whole, "vectors"},
-		{"of a model that nothing reads any more", r.Name(segments.Series{Model: "minilm-static@1"}), bent, ""},
 		{"of no model", r.Name(segments.Series{Model: "other@1"}), vectors, "form"},
 		{"not yet full", segments.Range{After: segments.Least, UpTo: 2 * segments.Least}.Name(segments.Series{Analyzer: "english"}), whole, "words"},
 	} {
