@@ -6,6 +6,7 @@ import (
 	"crypto/ed25519"
 	"crypto/sha256"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -88,34 +89,31 @@ func (w *world) talk() {
 		content string
 		parents []int
 		attrs   map[string]string
+
+		phase    dag.Phase // by the first rules, so that the corpus does not change with the rules for new turns
+		salience dag.PPM
 	}{
-		{dag.RoleSystem, "kernel:prompt", "Answer from what the tools say.", nil, nil},
-		{dag.RoleUser, "human:guest", "Is the pump in room 4 on?", []int{0}, nil},
-		{dag.RoleAssistant, "model:helper", "I will ask its controller.", []int{1}, map[string]string{"tool": "pump.read"}},
-		{dag.RoleTool, "tool:pump", "{\"on\":true,\"rpm\":1200}", []int{2}, nil},
-		{dag.RoleUser, "human:guest", "Übrigens: \u0000 \"quoted\" \\ \u2028 \U0001F600", []int{1}, map[string]string{"lang": "de"}},
-		{dag.RoleAssistant, "model:helper", "It is on, at 1200 turns a minute.", []int{3, 4}, nil},
-		{dag.RoleUser, "human:guest", "Then turn it down.", []int{5}, nil},
-		{dag.RoleAssistant, "model:helper", "Done.", []int{6}, nil},
+		{dag.RoleSystem, "kernel:prompt", "Answer from what the tools say.", nil, nil, dag.Planning, 300_000},
+		{dag.RoleUser, "human:guest", "Is the pump in room 4 on?", []int{0}, nil, dag.Exploration, 650_000},
+		{dag.RoleAssistant, "model:helper", "I will ask its controller.", []int{1}, map[string]string{"tool": "pump.read"}, dag.Exploration, 450_000},
+		{dag.RoleTool, "tool:pump", "{\"on\":true,\"rpm\":1200}", []int{2}, nil, dag.Exploration, 250_000},
+		{dag.RoleUser, "human:guest", "Übrigens: \u0000 \"quoted\" \\ \u2028 \U0001F600", []int{1}, map[string]string{"lang": "de"}, dag.Planning, 600_000},
+		{dag.RoleAssistant, "model:helper", "It is on, at 1200 turns a minute.", []int{3, 4}, nil, dag.Synthesis, 450_000},
+		{dag.RoleUser, "human:guest", "Then turn it down.", []int{5}, nil, dag.Planning, 600_000},
+		{dag.RoleAssistant, "model:helper", "Done.", []int{6}, nil, dag.Synthesis, 450_000},
 	}
 	drafts := make([]dag.Draft, len(texts))
 	for i, x := range texts {
 		id := dag.ExternalTurnID("corpus", fmt.Sprint(i))
 		w.turns = append(w.turns, id)
 		drafts[i] = dag.Draft{
-			ID: id, Conversation: conversation, Role: x.role, Author: x.author, Content: x.content, Attrs: x.attrs,
-			CreatedAt: w.time() + dag.Time(i)*1_000_000,
+			ID: id, Conversation: conversation, Role: x.role, Author: x.author, Content: x.content, Phase: x.phase, Salience: x.salience, HasSalience: true,
+			Attrs: map[string]string{ingest.AttrPhaseBy: "rules/1", ingest.AttrSalienceBy: "rules/1"}, CreatedAt: w.time() + dag.Time(i)*1_000_000,
 		}
+		maps.Copy(drafts[i].Attrs, x.attrs)
 		for _, p := range x.parents {
 			drafts[i].Parents = append(drafts[i].Parents, dag.Parent{ID: w.turns[p], Kind: dag.Reply})
 		}
-	}
-	for i := range drafts { // the corpus does not change with the rules for new turns
-		d := &drafts[i]
-		if err := ingest.Assign(d); err != nil {
-			panic(err)
-		}
-		must(ingest.AssignAs(d, map[string]string{ingest.AttrPhaseBy: ingest.Rules1, ingest.AttrSalienceBy: ingest.Rules1}))
 	}
 	must(w.kernel.Turns().Admit(w.ctx(), tenant, drafts))
 }

@@ -1,5 +1,5 @@
 // Package ingest owns the importers, which turn what other programs wrote into
-// drafts of turns, and rules/1 to rules/4, which give a turn its phase and its
+// drafts of turns, and rules/4, which give a turn its phase and its
 // salience where it came without. [VoiceOf] says whose words a turn holds.
 //
 // [Read] is given a file or a folder and hands over batches of [dag.Draft]. It

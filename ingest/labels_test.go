@@ -45,7 +45,7 @@ func TestLabels(t *testing.T) {
 	drafts, _ := collect(t, folder, Options{})
 	at := byID(drafts)
 	type tally struct{ turns, phase, band int }
-	tallies := map[string]map[string]*tally{Rules1: {}, Rules2: {}, Rules3: {}, Rules4: {}}
+	tallies := map[string]*tally{}
 	for line := range bytes.Lines(text) {
 		var l label
 		if err := json.Unmarshal(line, &l); err != nil {
@@ -55,47 +55,41 @@ func TestLabels(t *testing.T) {
 		if err != nil || at[id] == nil {
 			t.Fatalf("label of turn %s, which is not in %s: %v", l.UUID, l.Session, err)
 		}
-		for rules, tallies := range tallies {
-			d := *at[id]
-			if err := assign(&d, rules, rules); err != nil {
-				t.Fatal(err)
+		d := *at[id]
+		if err := Assign(&d); err != nil {
+			t.Fatal(err)
+		}
+		phase, band := slices.Contains(l.Phase, d.Phase.String()), slices.Contains(l.Salience, band(d.Salience))
+		for _, key := range []string{l.Set, l.Set + " " + l.Kind} {
+			if tallies[key] == nil {
+				tallies[key] = &tally{}
 			}
-			phase, band := slices.Contains(l.Phase, d.Phase.String()), slices.Contains(l.Salience, band(d.Salience))
-			for _, key := range []string{l.Set, l.Set + " " + l.Kind} {
-				if tallies[key] == nil {
-					tallies[key] = &tally{}
-				}
-				c := tallies[key]
-				c.turns++
-				if phase {
-					c.phase++
-				}
-				if band {
-					c.band++
-				}
+			c := tallies[key]
+			c.turns++
+			if phase {
+				c.phase++
+			}
+			if band {
+				c.band++
 			}
 		}
 	}
-	for rules, tallies := range tallies {
-		for key, c := range tallies {
-			t.Logf("%s, %s: %+v", rules, key, *c)
-		}
+	for key, c := range tallies {
+		t.Logf("%s: %+v", key, *c)
 	}
 	floors := map[string]tally{"dev": {180, 165, 175}, "stratified": {120, 108, 119}, "random": {120, 114, 120}}
-	for _, rules := range []string{Rules2, Rules3, Rules4} {
-		for set := range tallies[rules] {
-			if _, known := floors[strings.SplitN(set, " ", 2)[0]]; !known {
-				t.Errorf("labels of a set %q", set)
-			}
+	for set := range tallies {
+		if _, known := floors[strings.SplitN(set, " ", 2)[0]]; !known {
+			t.Errorf("labels of a set %q", set)
 		}
-		for set, want := range floors {
-			var got tally // of a set without labels
-			if c := tallies[rules][set]; c != nil {
-				got = *c
-			}
-			if got.turns != want.turns || got.phase < want.phase || got.band < want.band {
-				t.Errorf("%s, %s: %+v, want at least %+v", rules, set, got, want)
-			}
+	}
+	for set, want := range floors {
+		var got tally // of a set without labels
+		if c := tallies[set]; c != nil {
+			got = *c
+		}
+		if got.turns != want.turns || got.phase < want.phase || got.band < want.band {
+			t.Errorf("%s: %+v, want at least %+v", set, got, want)
 		}
 	}
 }

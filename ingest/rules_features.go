@@ -71,10 +71,27 @@ func kindOfTool(attr string) toolKind {
 	return toolOther
 }
 
+// features are what the rules see of a turn at first: attributes, and how the content begins.
+type features struct {
+	length   int  // of the content, in bytes
+	blank    bool // nothing but white space
+	compact  string
+	meta     bool
+	isError  bool
+	commit   bool
+	merge    bool
+	thinking bool   // nothing but thinking
+	front    string // the first 64 bytes after white space, folded
+	tool     toolKind
+	failure  bool // a line of the content reports one
+	opening  bool // begins with "let me", "i'll" and the like
+	ack      bool // a short text of nothing but agreement or thanks
+	notice   bool // begins with a mark that a program put there
+}
+
 // outsideOf looks at what tells who speaks in a turn: attributes, and how the content begins.
 func outsideOf(d *dag.Draft) *features {
 	f := &features{
-		role:     d.Role,
 		length:   len(d.Content),
 		compact:  d.Attrs[attrCompact],
 		meta:     d.Attrs[attrMeta] == "true",
@@ -97,18 +114,6 @@ func beginning(content string) string {
 	return foldASCII(content[:min(len(content), 64)])
 }
 
-// featuresOf looks at a turn.
-func featuresOf(d *dag.Draft) *features {
-	f := outsideOf(d)
-	f.lookInside(d)
-	f.countWords(d)
-	f.findFailure(d)
-	head, _ := seenOf(d)
-	f.fence = strings.Contains(head, "```")
-	f.question = asksSomething(f.front, strings.TrimRight(d.Content[max(0, len(d.Content)-rulesTail):], " \t\r\n"))
-	return f
-}
-
 // seenOf returns what the rules look at of a content: its beginning and its end.
 func seenOf(d *dag.Draft) (head, tail string) {
 	if len(d.Content) <= rulesHead {
@@ -117,22 +122,14 @@ func seenOf(d *dag.Draft) (head, tail string) {
 	return d.Content[:rulesHead], d.Content[max(rulesHead, len(d.Content)-rulesTail):]
 }
 
-// lookInside finds what all rules need of a content.
+// lookInside looks at the words of a content.
 func (f *features) lookInside(d *dag.Draft) {
 	f.blank = strings.Trim(d.Content, " \t\r\n") == ""
 	f.opening = hasAnyPrefix(f.front, openings)
 	f.ack = d.Role == dag.RoleUser && isAck(d.Content)
 }
 
-// countWords counts the words of a content, which rules/2 to rules/4 need of a commit alone.
-func (f *features) countWords(d *dag.Draft) {
-	head, tail := seenOf(d)
-	var seen [maxVocabulary]bool
-	f.words.countWords(&seen, head, false, tail != "")
-	f.words.countWords(&seen, tail, true, false)
-}
-
-// findFailure looks for a report of a failure, which rules/2 to rules/4 need of some results alone.
+// findFailure looks for a report of a failure. The rules need that of some results alone.
 func (f *features) findFailure(d *dag.Draft) {
 	head, tail := seenOf(d)
 	f.failure = reportsFailure(head) || reportsFailure(tail)
@@ -154,10 +151,6 @@ func hasAnyPrefix(s string, prefixes []string) bool {
 		}
 	}
 	return false
-}
-
-func asksSomething(begins, end string) bool {
-	return strings.HasSuffix(end, "?") || hasAnyPrefix(begins, questions)
 }
 
 // failurePrefixes begin a line that reports a failure, after white space, folded.

@@ -12,13 +12,9 @@ const (
 // A wordCount holds what the words of a content add up to. Each word counts
 // once, however often it is there.
 type wordCount struct {
-	debugging     int
 	consolidation int
 	planning      int
-	exploration   int
 	decisions     int
-	testing       bool
-	delivers      bool
 	repairs       bool
 }
 
@@ -31,10 +27,6 @@ type wordGroup struct {
 }
 
 var wordGroups = [...]wordGroup{
-	{"debugging, counts 2", "bug bugs crash crashed crashes crashing debug debugging regression segfault stacktrace traceback broken deadlock",
-		func(c *wordCount) { c.debugging += 2 }},
-	{"debugging, counts 1", "error errors exception fail failed failing fails failure failures fix fixed fixes fixing issue panic reproduce root cause wrong workaround",
-		func(c *wordCount) { c.debugging++ }},
 	{"consolidation, counts 2", "changelog recap summarise summarised summarize summarized summary tldr",
 		func(c *wordCount) { c.consolidation += 2 }},
 	{"consolidation, counts 1", "altogether conclusion overall overview retrospective takeaways",
@@ -43,14 +35,8 @@ var wordGroups = [...]wordGroup{
 		func(c *wordCount) { c.planning += 2 }},
 	{"planning, counts 1", "approach design first next option options should step steps strategy then",
 		func(c *wordCount) { c.planning++ }},
-	{"exploration", "analyze browse check compare explore find inspect investigate list look read research review search see understand",
-		func(c *wordCount) { c.exploration++ }},
 	{"decision", "agreed always approved avoid constraint decide decided decision important instead must never prefer rejected require required requirement requirements",
 		func(c *wordCount) { c.decisions++ }},
-	{"testing, in a command", "bench benchmark debug dlv gdb jest lint pytest test tests tsc vet vitest",
-		func(c *wordCount) { c.testing = true }},
-	{"delivering, in a command", "commit deploy merge publish push release tag",
-		func(c *wordCount) { c.delivers = true }},
 	{"repairing, in a commit", "bug bugfix bugs fix fixed fixes fixing hotfix regression revert reverts",
 		func(c *wordCount) { c.repairs = true }},
 }

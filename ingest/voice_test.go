@@ -54,7 +54,7 @@ func TestVoiceOf(t *testing.T) {
 }
 
 // TestVoiceLaws holds over all cases of the rules that no text has a say in a voice, that an attribute only takes a person's voice
-// away, that nobody but a person has one, and that rules/3 see a person speak where there is the voice of one.
+// away, that nobody but a person has one, and that the rules see a person speak where there is the voice of one.
 func TestVoiceLaws(t *testing.T) {
 	cases, persons := 0, 0
 	check := func(d dag.Draft) {
@@ -65,7 +65,7 @@ func TestVoiceLaws(t *testing.T) {
 			t.Fatalf("%+v has the voice %s, and without its text %s", d, voice, got)
 		}
 		cases++
-		by := traitsOf(&d, (*traits).speaks, requests).by
+		by := traitsOf(&d).by
 		if voice != dag.VoicePerson {
 			if by == byPerson || by == byYes {
 				t.Fatalf("%+v has the voice %s, and a person speaks", d, voice)
@@ -84,7 +84,7 @@ func TestVoiceLaws(t *testing.T) {
 		}
 	}
 	fixedCases(check)
-	fixedCases3(check)
+	fixedCases2(check)
 	if cases < 100_000 || persons < 10_000 {
 		t.Errorf("%d cases, %d of persons", cases, persons)
 	}

@@ -66,24 +66,16 @@ func TestChangedRecord(t *testing.T) {
 	})
 }
 
-// judgedBy1 is a draft with the values of rules/1, as a store may hold it.
-func judgedBy1(t *testing.T, d dag.Draft) dag.Draft {
-	t.Helper()
+// judgedBefore is a draft with values that rules of another number assigned, as a store may hold it.
+func judgedBefore(d dag.Draft) dag.Draft {
 	d.Attrs = maps.Clone(d.Attrs)
-	if err := ingest.Assign(&d); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := ingest.AssignAs(&d, map[string]string{ingest.AttrPhaseBy: ingest.Rules1, ingest.AttrSalienceBy: ingest.Rules1}); err != nil {
-		t.Fatal(err)
-	}
-	if d.Attrs[ingest.AttrPhaseBy] != ingest.Rules1 || d.Attrs[ingest.AttrSalienceBy] != ingest.Rules1 {
-		t.Fatalf("attrs %v", d.Attrs)
-	}
+	d.Phase, d.Attrs[ingest.AttrPhaseBy] = dag.Consolidation, "rules/1"
+	d.Salience, d.HasSalience, d.Attrs[ingest.AttrSalienceBy] = 123_456, true, "rules/1"
 	return d
 }
 
 // TestJudgedAsStored admits turns again that the store holds with the values of
-// rules/1: they exist, in a batch with new ones, as drafts and as lines.
+// other rules: they exist, in a batch with new ones, as drafts and as lines.
 func TestJudgedAsStored(t *testing.T) {
 	eachStore(t, func(t *testing.T, k *kernel.Kernel) {
 		draft := func(n byte, content string) dag.Draft {
@@ -93,7 +85,7 @@ func TestJudgedAsStored(t *testing.T) {
 		said := []string{"[thinking]\nLet me look at it.", "[thinking]\nHm.", "[thinking]\nLet me update it."}
 		var old, again []dag.Draft
 		for i, s := range said {
-			old = append(old, judgedBy1(t, draft(byte(i+1), s)))
+			old = append(old, judgedBefore(draft(byte(i+1), s)))
 			again = append(again, draft(byte(i+1), s))
 		}
 		fresh := again[0]
@@ -120,7 +112,7 @@ func TestJudgedAsStored(t *testing.T) {
 		}); err != nil {
 			t.Fatal(err)
 		}
-		if by[dag.TurnID{1}] != ingest.Rules1 || by[dag.TurnID{7}] != ingest.Rules {
+		if by[dag.TurnID{1}] != "rules/1" || by[dag.TurnID{7}] != ingest.Rules {
 			t.Errorf("judged by %v", by)
 		}
 
@@ -131,9 +123,14 @@ func TestJudgedAsStored(t *testing.T) {
 			t.Errorf("another text: %v", err)
 		}
 		own := draft(1, said[0])
-		own.Phase, own.Attrs = dag.Synthesis, map[string]string{"blocks": "thinking", ingest.AttrPhaseBy: ingest.Rules2}
+		own.Phase, own.Attrs = dag.Synthesis, map[string]string{"blocks": "thinking", ingest.AttrPhaseBy: ingest.Rules}
 		if _, err := k.Turns().Admit(t.Context(), tenant, []dag.Draft{own}); !errors.As(err, &conflict) {
 			t.Errorf("a phase that no rule assigned: %v", err)
+		}
+		own = again[0]
+		own.Phase, own.Salience, own.HasSalience, own.Attrs = fresh.Phase, fresh.Salience, true, map[string]string{"blocks": "thinking"}
+		if _, err := k.Turns().Admit(t.Context(), tenant, []dag.Draft{own}); !errors.As(err, &conflict) {
+			t.Errorf("values of its own that rules would assign as well: %v", err)
 		}
 	})
 }

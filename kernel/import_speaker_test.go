@@ -63,9 +63,7 @@ func TestImportedAsBefore(t *testing.T) {
 		if err := ingest.Assign(&old[i]); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := ingest.AssignAs(&old[i], map[string]string{ingest.AttrPhaseBy: ingest.Rules2, ingest.AttrSalienceBy: ingest.Rules2}); err != nil {
-			t.Fatal(err)
-		}
+		old[i].Attrs[ingest.AttrPhaseBy], old[i].Attrs[ingest.AttrSalienceBy] = "rules/2", "rules/2"
 	}
 	eachStore(t, func(t *testing.T, k *kernel.Kernel) {
 		must(k.Turns().Admit(t.Context(), tenant, old))

@@ -11,10 +11,9 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 )
 
-// appendJudged admits batches whose turns have their values from the newest rules
+// appendJudged admits batches whose turns have their values from the rules
 // of package ingest. A turn that comes again and was admitted under other rules
-// is the same turn, so it is judged again, by the rules that the stored one
-// names, and then compared.
+// is the same turn, so it is given the values of the stored one, and then compared.
 //
 // The stored turns are read after a conflict and not before every admission,
 // so that a turn that is new costs nothing; and the store is not told of rules:
@@ -41,8 +40,8 @@ func (k *engine) appendJudged(ctx context.Context, tenant dag.Tenant, batches []
 	}
 }
 
-// rejudge judges the turns of batches that are stored by the rules that the
-// stored ones name. It reports whether that changed any.
+// rejudge gives the turns of batches that are stored the values that rules assigned to the
+// stored ones. It reports whether that changed any.
 func (k *engine) rejudge(ctx context.Context, tenant dag.Tenant, batches []store.Batch) (changed bool, err error) {
 	at := map[dag.TurnID][]*store.Arrival{}
 	var ids []dag.TurnID
@@ -77,7 +76,7 @@ func (k *engine) rejudge(ctx context.Context, tenant dag.Tenant, batches []store
 	return changed, nil
 }
 
-// judgedAs judges an arrival by the rules that a stored turn names. A turn whose text was erased names none.
+// judgedAs gives an arrival the values that rules assigned to the stored turn. A turn whose text was erased does not say whether rules did.
 func judgedAs(a *store.Arrival, r *store.Record) (changed bool, err error) {
 	if r.Body == nil {
 		return false, nil
@@ -90,12 +89,9 @@ func judgedAs(a *store.Arrival, r *store.Record) (changed bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	d := dag.Draft{
-		ID: a.Turn.ID, Role: a.Turn.Role, Phase: a.Turn.Phase, Salience: a.Turn.Salience, HasSalience: true,
-		Author: body.Author, Content: body.Content, Attrs: body.Attrs,
-	}
-	if changed, err = ingest.AssignAs(&d, stored.Attrs); err != nil || !changed {
-		return false, err
+	d := dag.Draft{Role: a.Turn.Role, Phase: a.Turn.Phase, Salience: a.Turn.Salience, Author: body.Author, Content: body.Content, Attrs: body.Attrs}
+	if !ingest.AsStored(&d, &dag.Draft{Phase: r.Turn.Phase, Salience: r.Turn.Salience, Attrs: stored.Attrs}) {
+		return false, nil
 	}
 	body.Attrs = d.Attrs
 	a.Turn.Phase, a.Turn.Salience = d.Phase, d.Salience

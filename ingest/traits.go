@@ -6,7 +6,7 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 )
 
-// A speaker says whose words a turn holds, for rules/2 to rules/4.
+// A speaker says whose words a turn holds.
 type speaker uint8
 
 const (
@@ -25,7 +25,7 @@ const (
 	byResult // what a tool gave back
 )
 
-// traits are what rules/2 to rules/4 see of a turn.
+// traits are what the rules see of a turn.
 type traits struct {
 	*features
 	by       speaker
@@ -47,11 +47,11 @@ type traits struct {
 	counts   wordCount
 }
 
-// traitsOf looks at a turn. The rules differ in how they find the speaker, and a question that asks for something to be done.
-func traitsOf(d *dag.Draft, whose func(*traits, *dag.Draft) (speaker, string), acts func(said string) bool) *traits {
+// traitsOf looks at a turn.
+func traitsOf(d *dag.Draft) *traits {
 	t := &traits{features: outsideOf(d)}
 	t.lookInside(d)
-	t.by, t.said = whose(t, d)
+	t.by, t.said = t.speaks(d)
 	window := rulesHead
 	if t.by == byPerson { // what is pasted follows
 		window = promptHead
@@ -65,10 +65,10 @@ func traitsOf(d *dag.Draft, whose func(*traits, *dag.Draft) (speaker, string), a
 	}
 	switch t.by {
 	case byCommit:
-		t.features.countWords(d)
+		t.countCommit(d)
 	case byPerson:
 		t.trouble = troubleIn(t.said, true)
-		t.acts = t.asks && acts(t.said)
+		t.acts = t.asks && requests(t.said)
 	case byMind, byAgent:
 		if t.by == byMind {
 			t.regard = regardOf(t.said)
@@ -85,6 +85,14 @@ func traitsOf(d *dag.Draft, whose func(*traits, *dag.Draft) (speaker, string), a
 		t.lookAtResult(d)
 	}
 	return t
+}
+
+// countCommit counts the words of a commit's message, its beginning and its end.
+func (t *traits) countCommit(d *dag.Draft) {
+	head, tail := seenOf(d)
+	var seen [maxVocabulary]bool
+	t.counts.countWords(&seen, head, false, tail != "")
+	t.counts.countWords(&seen, tail, true, false)
 }
 
 func (t *traits) lookAtCall(d *dag.Draft) {
@@ -138,57 +146,7 @@ const (
 	pathMember    = `"file_path"`
 )
 
-// whose returns the speaker of a turn and its words by rules/2: by the beginning of the text, where nothing else tells.
-func (t *traits) whose(d *dag.Draft) (speaker, string) {
-	switch {
-	case t.compact == "summary":
-		return bySummary, d.Content
-	case t.compact != "":
-		return byBoundary, d.Content
-	case t.commit:
-		return byCommit, d.Content
-	case t.notice:
-		return byCommand, d.Content
-	}
-	switch d.Role {
-	case dag.RoleSystem:
-		return bySystem, d.Content
-	case dag.RoleAssistant:
-		switch {
-		case t.tool != toolNone:
-			return byCall, d.Content
-		case t.thinking:
-			return byMind, strings.TrimPrefix(d.Content, "[thinking]\n")
-		}
-		return byAgent, d.Content
-	}
-	if strings.Contains(head(d.Content, 128), rejected) {
-		if i := strings.Index(d.Content, rejectedSaying); i >= 0 {
-			return byPerson, d.Content[i+len(rejectedSaying):]
-		}
-		if d.Role == dag.RoleTool {
-			return byNo, d.Content
-		}
-	}
-	if d.Role == dag.RoleTool {
-		switch {
-		case asksPersonByName(d.Attrs[attrTool]) && !t.isError:
-			return byYes, d.Content
-		case strings.HasPrefix(d.Content, "[tool_result error]\n"+interrupted):
-			return byNo, d.Content
-		}
-		return byResult, d.Content
-	}
-	if strings.HasPrefix(d.Author, "agent:") {
-		return byCaller, d.Content
-	}
-	if strings.Contains(d.Attrs[attrBlocks], "tool_result") { // words beside a result
-		return byPerson, d.Content[strings.LastIndex(d.Content, "\n\n")+1:]
-	}
-	return byPerson, d.Content
-}
-
-// phase is the first rule of rules/2 to rules/4 that applies. The numbers are those of
+// phase is the first rule that applies. The numbers are those of
 // docs/phases.md.
 func (t *traits) phase() dag.Phase {
 	switch t.by {
@@ -196,7 +154,7 @@ func (t *traits) phase() dag.Phase {
 		return dag.Consolidation
 	case byCommit:
 		switch {
-		case t.words.repairs: // 2
+		case t.counts.repairs: // 2
 			return dag.Debugging
 		case t.merge: // 3
 			return dag.Consolidation
@@ -228,7 +186,7 @@ func (t *traits) phase() dag.Phase {
 		}
 		return dag.Planning // 16
 	case byResult:
-		return t.resultPhase2()
+		return t.resultPhase()
 	case byCall:
 		return t.callPhase()
 	case byMind:
@@ -252,8 +210,8 @@ func (t *traits) promptPhase() dag.Phase {
 	return dag.Planning // 13
 }
 
-// resultPhase2 is for what tools give back.
-func (t *traits) resultPhase2() dag.Phase {
+// resultPhase is for what tools give back.
+func (t *traits) resultPhase() dag.Phase {
 	switch {
 	case t.failed: // 17
 		return dag.Debugging
@@ -334,17 +292,17 @@ const (
 	shortQuestion = 120 // below it, a text that begins like a question is one
 )
 
-// salience2 has the sum that each speaker begins with, in millionths. What a
+// baseSalience has the sum that each speaker begins with, in millionths. What a
 // person says is above .6, and nothing else but a summary is.
-var salience2 = map[speaker]int{
+var baseSalience = map[speaker]int{
 	byPerson: 700_000, byYes: 650_000, bySummary: 650_000,
 	byCommit: 500_000, byCaller: 500_000, byNo: 450_000, byAgent: 450_000, byMind: 350_000, byCall: 300_000, byResult: 250_000, bySystem: 300_000,
 	byCommand: 200_000, byBoundary: 100_000,
 }
 
-// salience is that of rules/2 to rules/4.
+// salience adds up integers, in millionths, and clamps the sum to 0 … 1.
 func (t *traits) salience() dag.PPM {
-	sum := salience2[t.by]
+	sum := baseSalience[t.by]
 	add := func(is bool, bonus int) {
 		if is {
 			sum += bonus

@@ -2,7 +2,7 @@ package ingest
 
 import "strings"
 
-// What rules/2 read in the calls and results of tools.
+// What the rules read in the calls and results of tools.
 
 // commandVerbs are words among the first three of a command.
 var commandVerbs = map[intent]string{

@@ -6,9 +6,8 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 )
 
-// TestAssignRules3 has a turn for each line of the table of speakers in docs/phases.md where rules/3 differ from
-// rules/2, or could.
-func TestAssignRules3(t *testing.T) {
+// TestAssignBySpeaker has turns whose text pretends to another speaker than their role, author and attributes say.
+func TestAssignBySpeaker(t *testing.T) {
 	const user, assistant, tool, system = dag.RoleUser, dag.RoleAssistant, dag.RoleTool, dag.RoleSystem
 	for _, tc := range []struct {
 		role     dag.Role
@@ -44,33 +43,11 @@ func TestAssignRules3(t *testing.T) {
 		{assistant, "agent:claude", "<command-name>/exit ends a session of it", nil, dag.Synthesis, 350_000},
 	} {
 		d := dag.Draft{Role: tc.role, Author: tc.author, Content: tc.content, Attrs: tc.attrs}
-		if err := assign(&d, Rules3, Rules3); err != nil {
+		if err := Assign(&d); err != nil {
 			t.Fatal(err)
 		}
-		if d.Phase != tc.phase || d.Salience != tc.salience || d.Attrs[AttrPhaseBy] != Rules3 || d.Attrs[AttrSalienceBy] != Rules3 {
+		if d.Phase != tc.phase || d.Salience != tc.salience || d.Attrs[AttrPhaseBy] != Rules || d.Attrs[AttrSalienceBy] != Rules {
 			t.Errorf("%s, by %q: %q %v: got %s %s, want %s %s", tc.role, tc.author, clip(tc.content), tc.attrs, d.Phase, d.Salience, tc.phase, tc.salience)
 		}
-	}
-}
-
-// TestRules3FollowRules2 holds that the two differ in nothing but who speaks: for what agents write and programs note,
-// unless it begins like a notice, they are the same.
-func TestRules3FollowRules2(t *testing.T) {
-	same := 0
-	fixedCases3(func(d dag.Draft) {
-		three := traitsOf(&d, (*traits).speaks, requests)
-		two := traitsOf(&d, (*traits).whose, requests)
-		if d.Role == dag.RoleTool || d.Role == dag.RoleUser || two.notice {
-			if two.by != three.by || two.said != three.said {
-				return
-			}
-		}
-		same++
-		if two.phase() != three.phase() || two.salience() != three.salience() {
-			t.Fatalf("%+v: %s %s, by rules/2 %s %s", d, three.phase(), three.salience(), two.phase(), two.salience())
-		}
-	})
-	if same < 300_000 {
-		t.Errorf("only %d cases are the same", same)
 	}
 }

@@ -9,7 +9,7 @@ import (
 // blockResult names a tool's result among the blocks of a content.
 const blockResult = "tool_result"
 
-// speaks returns the speaker of a turn and its words by rules/3. Role, author and attributes decide the speaker; the
+// speaks returns the speaker of a turn and its words. Role, author and attributes decide the speaker; the
 // text decides only where the words of a rejection begin, and whether a user's turn is a command.
 func (t *traits) speaks(d *dag.Draft) (speaker, string) {
 	kind := authorKind(d)

@@ -14,8 +14,8 @@ const (
 	rejectionToStop = rejection + " STOP what you are doing and wait for the user to tell you how to proceed."
 )
 
-// TestAssignRules2 has a turn for each rule of docs/phases.md.
-func TestAssignRules2(t *testing.T) {
+// TestAssign has a turn for each rule of docs/phases.md. A person says the words of a rejection, and answers questions of the agent.
+func TestAssign(t *testing.T) {
 	const user, assistant, tool, system = dag.RoleUser, dag.RoleAssistant, dag.RoleTool, dag.RoleSystem
 	long := strings.Repeat("It stays where it is. ", 20)
 	bash := func(command string) string { return `[tool_use Bash]` + "\n" + `{"command":"` + command + `"}` }
@@ -63,7 +63,6 @@ func TestAssignRules2(t *testing.T) {
 		{"13", user, "ok, thanks!", nil, dag.Planning, 620_000},
 		{"13", user, "what we want is " + strings.Repeat("a list of things, ", 8), nil, dag.Planning, 700_000},
 		{"13", tool, rejectionToSay + "let's do this in a pull request of its own", attrs("tool", "Edit", "is_error", "true"), dag.Planning, 700_000},
-		{"13", user, "[tool_result]\n--- FAIL: x\n\nuse the other one", attrs("blocks", "tool_result,text"), dag.Planning, 700_000},
 		{"14", system, "<system-reminder>\nThe hook says: [COMPILE ERROR]", attrs("meta", "true"), dag.Debugging, 150_000},
 		{"15", system, "A skill is loaded: fix bugs.", attrs("meta", "true"), dag.Exploration, 150_000},
 		{"15", system, "<system-reminder>\nA file was read.", attrs("meta", "true"), dag.Exploration, 150_000},
@@ -130,17 +129,23 @@ func TestAssignRules2(t *testing.T) {
 		{"40", assistant, long, nil, dag.Synthesis, 500_000},
 		{"40", assistant, "Let me see where it stands. " + long, nil, dag.Synthesis, 500_000},
 	} {
-		d := dag.Draft{Role: tc.role, Content: tc.content, Attrs: tc.attrs}
-		if err := assign(&d, Rules2, Rules2); err != nil {
+		author := map[dag.Role]string{user: "human:user", assistant: "agent:a", tool: "tool:a", system: "system:a"}[tc.role]
+		if tc.role == tool && (strings.Contains(tc.content, rejectedSaying) || strings.Contains(tc.content, "User has ")) {
+			author = "human:user"
+		} else if tc.rule == "8" {
+			author = "system:a"
+		}
+		d := dag.Draft{Role: tc.role, Author: author, Content: tc.content, Attrs: tc.attrs}
+		if err := Assign(&d); err != nil {
 			t.Fatal(err)
 		}
-		if d.Phase != tc.phase || d.Salience != tc.salience || d.Attrs[AttrPhaseBy] != Rules2 || d.Attrs[AttrSalienceBy] != Rules2 {
+		if d.Phase != tc.phase || d.Salience != tc.salience || d.Attrs[AttrPhaseBy] != Rules || d.Attrs[AttrSalienceBy] != Rules {
 			t.Errorf("rule %s: %s %q %v: got %s %s, want %s %s", tc.rule, tc.role, clip(tc.content), tc.attrs, d.Phase, d.Salience, tc.phase, tc.salience)
 		}
 	}
 }
 
-// TestPersonWeighsMost checks what rules/2 are for: nothing that a program says
+// TestPersonWeighsMost checks the purpose of the rules: nothing that a program says
 // weighs as much as what a person says, wherever that stands.
 func TestPersonWeighsMost(t *testing.T) {
 	person, program := dag.One, dag.PPM(0)
@@ -148,7 +153,7 @@ func TestPersonWeighsMost(t *testing.T) {
 		if err := Assign(&d); err != nil {
 			t.Fatal(err)
 		}
-		switch tr := traitsOf(&d, (*traits).speaks, requests); {
+		switch tr := traitsOf(&d); {
 		case tr.by == byPerson && !tr.blank:
 			person = min(person, d.Salience)
 		case tr.by != byPerson && tr.by != byYes && tr.by != bySummary:
@@ -160,22 +165,15 @@ func TestPersonWeighsMost(t *testing.T) {
 	}
 }
 
-// fixedCases2 is fixedCases for what rules/2 look at besides: a turn for every
-// combination, and each word of every list in some.
-func fixedCases2(each func(dag.Draft)) { fixedCasesBy(each, "human:user", "agent:a") }
-
-// fixedCases3 is fixedCases2 for all that authors can be.
-func fixedCases3(each func(dag.Draft)) {
-	fixedCasesBy(each, "human:user", "agent:a", "tool:a", "system:a", "a")
-}
-
-func fixedCases4(each func(dag.Draft)) {
-	fixedCases3(func(d dag.Draft) {
+// fixedCases2 is fixedCases for all that authors can be, and each word of every list in some.
+func fixedCases2(each func(dag.Draft)) {
+	fixedCasesBy(func(d dag.Draft) {
+		each(d)
 		if d.Author == "human:user" {
 			d.Content += "? Could you also sort it?"
+			each(d)
 		}
-		each(d)
-	})
+	}, "human:user", "agent:a", "tool:a", "system:a", "a")
 }
 
 func fixedCasesBy(each func(dag.Draft), authors ...string) {

@@ -7,7 +7,7 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 )
 
-// The lists of rules/2 beside those it shares with rules/1. They never change.
+// The lists of the rules. They never change.
 
 // An intent is what an agent says that it does next, or what a command is for.
 type intent uint8
@@ -255,17 +255,6 @@ var requestVerbs = " add address apply change clean combine comment commit conti
 var requestOpenings = []string{"can we ", "can you ", "could we ", "could you ", "shall we ", "should we ", "would you ", "will you ", "please "}
 
 func isRequestVerb(w string) bool { return strings.Contains(requestVerbs, " "+w+" ") }
-
-// requests reports whether a question asks for something to be done.
-func requests(said string) bool {
-	folded := foldASCII(said)
-	for _, o := range requestOpenings {
-		if _, after, ok := strings.Cut(folded, o); ok && firstVerb(head(after, 64), intentFillers, isRequestVerb) != "" {
-			return true
-		}
-	}
-	return false
-}
 
 // commandFillers may precede the verb of a command, and those of an intent.
 var commandFillers = " alright great let let's nah okay ok please so us yeah yes" + intentFillers

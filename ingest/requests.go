@@ -14,13 +14,15 @@ var (
 // answerVerbs ask for an answer: a question with one of them is no request.
 var answerVerbs = " analyze answer be believe check clarify compare confirm describe double double-check elaborate estimate evaluate examine explain explore feel figure find guess hear identify imagine inspect investigate know list look outline read recall reckon remember remind research review say search see show spot summarize tell think trace understand validate verify walk watch "
 
-// asksToAct reports whether a question asks for something to be done, by rules/4: with a verb of rules/2, or with any verb that does not ask for
+// requests reports whether a question asks for something to be done: with a verb of requestVerbs, or with any verb that does not ask for
 // an answer, if the question begins with its opening.
-func asksToAct(said string) bool {
-	if requests(said) {
-		return true
-	}
+func requests(said string) bool {
 	folded := foldASCII(said)
+	for _, o := range requestOpenings {
+		if _, after, ok := strings.Cut(folded, o); ok && firstVerb(head(after, 64), intentFillers, isRequestVerb) != "" {
+			return true
+		}
+	}
 	for _, o := range politeOpenings {
 		for from := 0; ; {
 			i := strings.Index(folded[from:], o)
