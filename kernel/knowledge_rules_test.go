@@ -1,29 +1,12 @@
 package kernel_test
 
 import (
-	"slices"
 	"testing"
 
-	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/knowledge"
-	"github.com/graphkernel/graphkernel/normalize"
 	"github.com/graphkernel/graphkernel/token"
 )
-
-// ruled makes a fact whose names a rule forms.
-func ruled(rule normalize.Rule, subject, predicate, object string) knowledge.Fact {
-	f := knowledge.Fact{Statement: knowledge.Statement{Until: knowledge.Forever}, Rule: rule, Confidence: dag.One, Source: "user"}
-	for _, n := range []struct {
-		text          string
-		name, written *string
-	}{{subject, &f.Subject, &f.Written.Subject}, {predicate, &f.Predicate, &f.Written.Predicate}, {object, &f.Object, &f.Written.Object}} {
-		if *n.name = must(rule.Name(n.text)); *n.name != n.text {
-			*n.written = n.text
-		}
-	}
-	return f
-}
 
 // TestWrittenOnPaths makes sure that each step of an answer can be shown as it was written.
 func TestWrittenOnPaths(t *testing.T) {
@@ -60,13 +43,3 @@ func TestWrittenOnPaths(t *testing.T) {
 		})
 	}
 }
-
-func idsOf(facts []kernel.Fact) []knowledge.ID {
-	var ids []knowledge.ID
-	for i := range facts {
-		ids = append(ids, facts[i].Version.ID)
-	}
-	return sorted(ids)
-}
-
-func sorted(ids []knowledge.ID) []knowledge.ID { return knowledge.SortIDs(slices.Clone(ids)) }
