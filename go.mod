@@ -43,6 +43,7 @@ require (
 require (
 	github.com/cpuguy83/go-md2man/v2 v2.0.6 // indirect
 	github.com/russross/blackfriday/v2 v2.1.0 // indirect
+	maragu.dev/gomponents v1.2.0 // indirect
 )
 
 require (

@@ -107,11 +107,11 @@ var mayImport = map[string][]string{
 	"render":                 {"dag", "policy", "slice", "knowledge"},
 	"store/observed":         {"dag", "history", "ledger", "store"},
 	"server/certs":           {},
-	"console":                {"internal/loopback", "access", "api", "client", "dag", "ingest", "slice", "slice/contexts", "verifiers/js", "golang.org/x/oauth2"},
+	"console":                {"internal/loopback", "access", "api", "client", "dag", "ingest", "slice", "slice/contexts", "verifiers/js", "golang.org/x/oauth2", "maragu.dev/gomponents"},
 	"verifiers/js":           {},
 	"server": {
 		"api/fault", "api/describe", "policy/standard", "access", "ledger/attest", "dag", "ledger/identity", "ledger", "ledger/witness", "golang.org/x/mod/sumdb/tlog", "policy", "slice", "slice/issued", "ingest", "store", "token", "kernel", "knowledge", "normalize", "internal/canon", "render", "api", "server/view",
-		"github.com/labstack/echo/v4", "github.com/getkin/kin-openapi/openapi3", "github.com/hashicorp/golang-lru/v2", "golang.org/x/time/rate",
+		"github.com/labstack/echo/v4", "github.com/getkin/kin-openapi/openapi3", "github.com/hashicorp/golang-lru/v2", "golang.org/x/time/rate", "maragu.dev/gomponents",
 		"github.com/prometheus/client_golang/prometheus", "github.com/prometheus/common/expfmt", "go.opentelemetry.io/otel",
 	},
 	"retrieval/crossencoder": {"internal/endpoint"},

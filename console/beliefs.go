@@ -1,10 +1,13 @@
 package console
 
 import (
-	"html/template"
+	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
+
+	g "maragu.dev/gomponents"
+	h "maragu.dev/gomponents/html"
 
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
@@ -32,6 +35,52 @@ func (d *beliefsData) Shown() []api.HeldStatement {
 	return list[:min(len(list), mostStatements)]
 }
 
+func (d *beliefsData) body(string) g.Node {
+	if d.Space == "" {
+		spaces := h.P(g.Text("No space was made. "), code("graphkernel belief space PROJECT/NAME"), g.Text(" makes one."))
+		if !d.None {
+			spaces = h.Div(h.Class("scroll"), bare(nil, "hidden", "Spaces", "Space|Policy", g.Map(d.Spaces, func(s api.Space) g.Node { return row(spaceLink(s.Space), h.Td(policyLink(s.Policy))) })))
+		}
+		return g.Group{h.H1(g.Text("Beliefs")), spaces, h.Form(h.Class("inline"), action("/beliefs/item"), h.P(
+			field("ref", "Address of an item", "ref", h.Placeholder("kref://project/space/name.kind"), g.Attr("size", "40"), h.MaxLength("2048"), h.Required()), space, button("Show")))}
+	}
+	return g.Group{
+		h.H1(g.Text("Beliefs in " + d.Space)),
+		h.Form(h.Class("inline"), action("/beliefs"), h.P(hidden("space", d.Space), field("subject", "About", "subject", h.Value(d.Subject), h.MaxLength("2048")), space, asOfField("as of number", d.AsOf), space,
+			field("validat", "holds at", "valid_at", h.Value(d.ValidAt), h.Placeholder("2026-01-31"), g.Attr("size", "12")), space, button("Show"))),
+		para("dim", g.Textf("%s as of %d, under ", count(len(d.Base.Statements), "statement", "statements"), d.Base.AsOf), policyLink(d.Base.Policy), g.Text(" · "),
+			link("/beliefs/conflicts?"+query("space", d.Space), g.Text(count(d.Conflicts, "proposal was", "proposals were")+" not taken")), g.Text(" · "), link("/beliefs/diff?"+query("space", d.Space), g.Text("What changed"))),
+		either(len(d.Shown()) > 0, heldTable(d.Space, d.Base.AsOf, d.Shown()), h.P(g.Text("Nothing is believed"), only(d.Subject != "", g.Text(" about "), bdi(d.Subject)), g.If(d.AsOf != "", g.Text(" as of "+d.AsOf)), g.Text("."))),
+		only(d.Next() != 0, next("/beliefs?"+query("space", d.Space, "subject", d.Subject, "as_of", d.AsOf, "valid_at", d.ValidAt, "from", nonzero(d.Next())), "More statements")),
+	}
+}
+
+// statement is a statement on one line.
+func statement(s api.WrittenStatement) g.Node {
+	w := s.Words()
+	return g.Group{denied(s.Not), bdi(line(w.Subject, 80)), space, dim("—"), space, bdi(line(w.Predicate, 60)), space, dim("→"), space, bdi(line(w.Object, 160))}
+}
+
+// statementWhole is a statement with all of its text.
+func statementWhole(s api.WrittenStatement) g.Node {
+	w := s.Words()
+	return g.Group{denied(s.Not), bdi(w.Subject), space, dim("—"), space, bdi(w.Predicate), space, dim("→"), space, h.Span(h.Class("said"), h.Dir("auto"), text(w.Object))}
+}
+
+func denied(not bool) g.Node { return only(not, h.Strong(g.Text("not")), space) }
+
+// because are the premises of a statement.
+func because(premises []api.WrittenStatement) g.Node {
+	return joined(" and ", premises, statementWhole)
+}
+
+// heldTable is a table of statements of a space, as of a number.
+func heldTable(space string, asOf uint64, list []api.HeldStatement) g.Node {
+	return table("Statements", "Statement|Item|Holds|Since number", g.Map(list, func(s api.HeldStatement) g.Node {
+		return h.Tr(h.Td(link(whyPath(space, asOf, s.BeliefStatement), statement(s.WrittenStatement)), only(s.Derived, g.Text(" "), dim("by rule"))), h.Td(itemLink(refOf(s.Item, s.Revision))), h.Td(holds(s.ValidFrom, s.ValidUntil)), digits(nonzero(s.Since)))
+	}))
+}
+
 // Next is where the next page begins, 0 if this is the last one.
 func (d *beliefsData) Next() int {
 	if next := d.From + mostStatements; next < len(d.Base.Statements) {
@@ -47,7 +96,7 @@ func beliefs(v *visit) (*page, error) {
 	if d.Space == "" {
 		list, err := ask(v, api.ListSpaces, api.SpacesQuery{})
 		d.Spaces, d.None = list.Spaces, len(list.Spaces) == 0
-		return &page{"Beliefs", "beliefs", &d, ""}, err
+		return &page{title: "Beliefs", content: &d}, err
 	}
 	in := api.BaseQuery{Space: d.Space, Subject: d.Subject}
 	var err error
@@ -71,7 +120,7 @@ func beliefs(v *visit) (*page, error) {
 	}
 	waiting, err := ask(v, api.BeliefConflicts, api.ConflictsQuery{Space: d.Space})
 	d.Conflicts = len(waiting.Conflicts)
-	return &page{"Beliefs: " + line(d.Space, 60), "beliefs", &d, ""}, err
+	return &page{title: "Beliefs: " + line(d.Space, 60), content: &d}, err
 }
 
 // instant reads a date as its first instant.
@@ -80,13 +129,6 @@ func instant(text string) string {
 		return text + "T00:00:00Z"
 	}
 	return text
-}
-
-// A heldList is statements of a space, as of a number.
-type heldList struct {
-	Space string
-	AsOf  uint64
-	List  []api.HeldStatement
 }
 
 // refOf is the address of a revision, 0 stands for the current one.
@@ -98,15 +140,15 @@ func refOf(item string, revision int) string {
 }
 
 // itemPath is where an address is shown.
-func itemPath(ref string) template.URL { return "/beliefs/item?" + query("ref", ref) }
+func itemPath(ref string) string { return "/beliefs/item?" + query("ref", ref) }
 
 // whyPath is where a statement is explained, as of a number; 0 is now.
-func whyPath(space string, asOf uint64, s api.BeliefStatement) template.URL {
+func whyPath(space string, asOf uint64, s api.BeliefStatement) string {
 	not := ""
 	if s.Not {
 		not = "1"
 	}
-	return "/beliefs/why?" + query("space", space, "subject", s.Subject, "predicate", s.Predicate, "object", s.Object, "not", not, "as_of", asOf)
+	return "/beliefs/why?" + query("space", space, "subject", s.Subject, "predicate", s.Predicate, "object", s.Object, "not", not, "as_of", nonzero(asOf))
 }
 
 type itemData struct {
@@ -116,6 +158,69 @@ type itemData struct {
 	Revisions []api.ItemRevision // the newest first
 	Older     int                // revisions before those
 	Impact    *api.Impact        // of the revision that is shown; nil: there is none
+}
+
+func (d *itemData) body(string) g.Node {
+	leads := h.P(g.Text("Nothing of it is believed"), only(d.Ref != d.Kref.Item, g.Text(": "), code(d.Ref), g.Text(" leads to no revision")), g.Text("."))
+	if r := d.Kref.Revision; r != nil {
+		leads = h.P(code(d.Ref), g.Textf(" leads to revision %d.", r.Revision))
+	}
+	tags := h.P(g.Text("It has none."))
+	if len(d.Kref.Tags) > 0 {
+		tags = h.Div(h.Class("scroll"), bare(nil, "hidden", "Tags", "Tag|Revision|From number|Until number", g.Map(d.Kref.Tags, func(t api.ItemTag) g.Node {
+			until := dim("now")
+			if t.Until != 0 {
+				until = g.Text(fmt.Sprint(t.Until))
+			}
+			return row(g.Text(t.Tag), h.Td(link(fmt.Sprintf("#r%d", t.Revision), g.Textf("%d", t.Revision))), digits(fmt.Sprint(t.Since)), h.Td(h.Class("number"), until))
+		})))
+	}
+	return g.Group{
+		h.H1(h.Class("address"), code(d.Kref.Item)),
+		para("dim", g.Text("in "), spaceLink(d.Space), g.Textf(", as of %d", d.Kref.AsOf), only(d.Kref.Deprecated, g.Text(" · "), span("gone", g.Text("deprecated: nothing of it is believed until somebody restores it")))),
+		leads, section("h-tags", "Tags in time", tags),
+		section("h-revisions", "Revisions, the newest first", g.Map(d.Revisions, d.revision),
+			only(d.Older > 0, para("dim", g.Text(count(d.Older, "older revision is", "older revisions are")+" not shown. "), code(fmt.Sprintf("?r=%d", d.Older)), g.Text(" leads to the next one.")))),
+		d.impact(),
+	}
+}
+
+func (d *itemData) revision(r api.ItemRevision) g.Node {
+	head := g.Group{
+		h.H3(g.Textf("Revision %d", r.Revision), only(r.Title != "", g.Text(": "), bdi(line(r.Title, 90)))),
+		para("dim", g.Textf("number %d, ", r.Seq), moment(r.At.String()), by(", by ", r.By), only(r.Supersedes != 0, g.Text(", in the place of "), link(fmt.Sprintf("#r%d", r.Supersedes), g.Textf("revision %d", r.Supersedes))),
+			only(!r.Erased, g.Text(", source "), code(r.Source), g.Text(", confidence "+r.Confidence.String()))),
+	}
+	id := h.ID(fmt.Sprintf("r%d", r.Revision))
+	if r.Erased {
+		return h.Article(id, head, para("gone", g.Text("What it said was erased with the turns that it rested on.")))
+	}
+	statements := h.Ul(h.Li(h.Class("dim"), g.Text("no statement")))
+	if len(r.Statements) > 0 {
+		statements = h.Ul(g.Map(r.Statements, func(s api.RevisionElement) g.Node {
+			return h.Li(link(whyPath(d.Space, 0, s.BeliefStatement), statementWhole(s.WrittenStatement)), only(len(s.Premises) > 0, g.Text(" because "), because(s.Premises)), space,
+				span("dim", g.Text(s.Class), valid(s.ValidFrom, s.ValidUntil, ",")), g.Map(s.Turns, func(t string) g.Node { return g.Group{g.Text(" turn "), turnLink(t)} }))
+		}))
+	}
+	return h.Article(id, head,
+		only(r.Withheld, para("dim", g.Text("Contexts leave its title and summary out: they may say what was given up."))),
+		only(r.Reason != "", h.P(g.Text("Reason: "), bdi(r.Reason))), statements,
+		only(r.Summary != "", said(r.Summary)), only(len(r.Keywords) > 0, para("dim", g.Text("Keywords: "), bdi(strings.Join(r.Keywords, ", ")))))
+}
+
+// impact says what depends on the revision that is shown.
+func (d *itemData) impact() g.Node {
+	i := d.Impact
+	if i == nil {
+		return nil
+	}
+	return section("h-impact", "What depends on it", only(len(i.Falls)+len(i.Links) == 0, h.P(g.Text("Nothing."))),
+		only(len(i.Falls) > 0, h.P(g.Textf("Without revision %d this would no longer follow:", d.Kref.Revision.Revision)), h.Ul(g.Map(i.Falls, func(s api.WrittenStatement) g.Node {
+			return h.Li(link(whyPath(d.Space, 0, s.BeliefStatement), statement(s)))
+		}))),
+		only(len(i.Links) > 0, h.P(g.Text("These link to it:")), h.Ul(g.Map(i.Links, func(l api.Dependent) g.Node {
+			return h.Li(itemLink(l.Ref), g.Text(" "+l.Type+" "), itemLink(l.To), only(l.Depth > 1, space, dim(fmt.Sprintf("over %d links", l.Depth))), only(l.Deprecated, space, span("gone", g.Text("deprecated"))))
+		}))))
 }
 
 // mostRevisions is how many revisions a page has.
@@ -152,7 +257,7 @@ func item(v *visit) (*page, error) {
 		}
 		d.Impact = &impact
 	}
-	return &page{"Item: " + line(d.Kref.Item, 60), "item", &d, ""}, nil
+	return &page{title: "Item: " + line(d.Kref.Item, 60), content: &d}, nil
 }
 
 // spaceOf is the space of an item's address.
@@ -166,6 +271,68 @@ type whyData struct {
 	Space, AsOf string
 	Statement   api.WrittenStatement
 	Why         api.Why
+}
+
+func (d *whyData) body(string) g.Node {
+	heading := "It is not believed"
+	if d.Why.Believed {
+		heading = "Why is it believed?"
+	}
+	return g.Group{
+		h.H1(g.Text(heading)),
+		h.P(statementWhole(d.Statement), space, span("dim", g.Text("in "), spaceLink(d.Space), g.Textf(", as of %d", d.Why.AsOf))),
+		only(d.Why.Believed, section("h-support", "It follows from", h.Ul(g.Map(d.Why.Support, supported)))),
+		section("h-ended", "When it was believed, and who ended it", d.ended()),
+	}
+}
+
+func supported(s api.Support) g.Node {
+	turns := g.Group{space, dim("on its author's word")}
+	if len(s.Turns) > 0 {
+		turns = g.Map(s.Turns, func(t string) g.Node { return g.Group{g.Text(" turn "), turnLink(t)} })
+	}
+	return h.Li(statementWhole(s.Statement), only(len(s.Premises) > 0, g.Text(" because "), because(s.Premises)), h.Br(), itemLink(refOf(s.Item, s.Revision)), space,
+		span("dim", g.Textf("%s, since number %d", s.Class, s.Since), by(", by ", s.By)), turns)
+}
+
+// ended says when the statement was believed before, and why it no longer is.
+func (d *whyData) ended() g.Node {
+	switch {
+	case len(d.Why.Ended) > 0:
+		return h.Ul(g.Map(d.Why.Ended, d.end))
+	case d.Why.State == "believed":
+		return h.P(g.Text("It has not ended."))
+	case d.Why.State == "erased":
+		return g.Group{h.P(g.Text("Nothing that is left ever stated it. These revisions may have; their words were erased:")), h.Ul(g.Map(d.Why.Erased, func(e api.ErasedRevision) g.Node {
+			return h.Li(itemLink(refOf(e.Item, e.Revision)), space, dim(fmt.Sprintf("number %d, erased by number %d", e.Seq, e.Erasure)), only(e.Turn != "", g.Text(" with turn "), turnLink(e.Turn)))
+		}))}
+	}
+	return h.P(g.Text("Nobody stated it, and it followed from nothing."))
+}
+
+func (d *whyData) end(e api.EndedBelief) g.Node {
+	began, given, contradicted, item := "It was stated", "It was given up", "It gave way", "Its item"
+	if e.Derived {
+		began, given, contradicted, item = "It followed from others", "A premise or the rule was given up", "A premise gave way", "The item of a premise"
+	}
+	how := g.Text(given)
+	switch e.Ending {
+	case "contradicted":
+		how = g.Text(contradicted)
+		if e.Instead != nil {
+			how = g.Group{how, g.Text(" to "), link(whyPath(d.Space, 0, e.Instead.BeliefStatement), statement(*e.Instead))}
+		}
+	case "deprecated":
+		how = g.Text(item + " was deprecated")
+	case "moved":
+		how = g.Group{code("current"), g.Text(" was moved to another revision")}
+	case "policy":
+		how = g.Text("The space came under another policy")
+	}
+	return h.Li(g.Textf("%s from number %d until number %d, ", began, e.Since, e.Until), moment(e.At.String()), g.Text(". "), how, by(", by ", e.By), only(e.Reason != "", g.Text(": "), bdi(e.Reason)), g.Text("."),
+		g.Map(e.Lost, func(s api.Support) g.Node {
+			return g.Group{h.Br(), itemLink(refOf(s.Item, s.Revision)), only(e.Derived, space, link(whyPath(d.Space, 0, s.Statement.BeliefStatement), statement(s.Statement)))}
+		}))
 }
 
 // whyBelieved says why a statement is believed, down to the turns, or who ended it.
@@ -183,12 +350,20 @@ func whyBelieved(v *visit) (*page, error) {
 			d.Statement = d.Why.Support[n-1].Statement // as whoever stated it wrote it
 		}
 	}
-	return &page{"Why is it believed?", "why", &d, ""}, err
+	return &page{title: "Why is it believed?", content: &d}, err
 }
 
 type conflictsData struct {
 	Space     string
 	Conflicts []proposal
+}
+
+func (d *conflictsData) body(string) g.Node {
+	list := g.Group{h.P(g.Text("Every proposal was taken."))}
+	if len(d.Conflicts) > 0 {
+		list = g.Map(d.Conflicts, func(p proposal) g.Node { return p.article(d.Space) })
+	}
+	return g.Group{h.H1(g.Text("Proposals that were not taken")), para("dim", g.Text("in "), spaceLink(d.Space)), list}
 }
 
 // A proposal is one that was not taken, with what would have given way.
@@ -197,9 +372,50 @@ type proposal struct {
 	Against []opposed
 }
 
+func (p *proposal) article(of string) g.Node {
+	head := g.Group{
+		h.H2(g.Textf("Number %d, ", p.Seq), moment(p.At.String())),
+		para("dim", g.Text("proposed"), by(" by ", p.By), g.Map(p.Turns, func(t string) g.Node { return g.Group{g.Text(", turn "), turnLink(t)} })),
+	}
+	if p.Erased {
+		return h.Article(head, para("gone", g.Text("What was proposed was erased with the turns that it rested on.")))
+	}
+	return h.Article(head, only(p.Reason != "", h.P(g.Text("Reason: "), bdi(p.Reason))),
+		h.H3(g.Text("Proposed")), h.Ul(g.Map(p.Statements, func(s api.WrittenStatement) g.Node {
+			return h.Li(link(whyPath(of, 0, s.BeliefStatement), statementWhole(s)))
+		})),
+		only(len(p.Premises) > 0, h.P(g.Text("because "), because(p.Premises))),
+		only(p.ValidFrom != nil || p.ValidUntil != nil, para("dim", g.Text("It would hold"), valid(p.ValidFrom, p.ValidUntil, ""), g.Text("."))),
+		h.H3(g.Text("Believed, and would have given way")), h.Ul(g.Map(p.Against, opposed.item)))
+}
+
+// valid says from when until when something holds, each part after a text.
+func valid(from, until *dag.Time, before string) g.Node {
+	var list g.Group
+	if from != nil {
+		list = append(list, g.Text(before+" from "), moment(from.String()))
+	}
+	if until != nil {
+		list = append(list, g.Text(before+" until "), moment(until.String()))
+	}
+	return list
+}
+
 type opposed struct {
 	Ref      string
 	Revision *api.ItemRevision // nil: it is not there any more
+}
+
+func (o opposed) item() g.Node {
+	statements := g.Group{}
+	switch r := o.Revision; {
+	case r == nil:
+	case r.Erased:
+		statements = g.Group{space, span("gone", g.Text("erased"))}
+	default:
+		statements = g.Map(r.Statements, func(s api.RevisionElement) g.Node { return g.Group{h.Br(), statement(s.WrittenStatement)} })
+	}
+	return h.Li(itemLink(o.Ref), statements)
 }
 
 // conflicts lists the proposals of a space that were not taken, beside what would have given way.
@@ -224,7 +440,7 @@ func conflicts(v *visit) (*page, error) {
 		}
 		d.Conflicts = append(d.Conflicts, p)
 	}
-	return &page{"Conflicts: " + line(d.Space, 60), "conflicts", &d, ""}, nil
+	return &page{title: "Conflicts: " + line(d.Space, 60), content: &d}, nil
 }
 
 type baseDiffData struct {
@@ -232,11 +448,27 @@ type baseDiffData struct {
 	Diff            *api.BaseDiff // nil: the form alone
 }
 
+func (d *baseDiffData) body(string) g.Node {
+	list := g.Group{
+		h.H1(g.Text("What changed in " + d.Space)),
+		h.Form(h.Class("inline"), action("/beliefs/diff"), h.P(hidden("space", d.Space), sequence("from", "From number", "from", d.From, h.Required()), space, sequence("to", "to", "to", d.To, h.Placeholder("now")), space, button("Compare"), space,
+			link("/beliefs?"+query("space", d.Space), g.Text("What is believed")))),
+	}
+	part := func(id, heading string, asOf uint64, of []api.HeldStatement) g.Node {
+		return section(id, heading, either(len(of) > 0, heldTable(d.Space, asOf, of), h.P(g.Text("Nothing."))))
+	}
+	if b := d.Diff; b != nil {
+		list = append(list, para("dim", g.Textf("%s came and %s went, from %d to %d", count(len(b.Added), "statement", "statements"), count(len(b.Removed), "statement", "statements"), b.From, b.To)),
+			part("h-came", "Came", b.To, b.Added), part("h-went", "Went", b.To, b.Removed))
+	}
+	return list
+}
+
 // baseDiff compares what was believed in a space as of two numbers.
 func baseDiff(v *visit) (*page, error) {
 	q := v.r.URL.Query()
 	d := baseDiffData{Space: q.Get("space"), From: q.Get("from"), To: q.Get("to")}
-	answer := &page{"What changed: " + line(d.Space, 60), "diff", &d, ""}
+	answer := &page{title: "What changed: " + line(d.Space, 60), content: &d}
 	if d.From == "" {
 		return answer, nil
 	}

@@ -2,6 +2,10 @@ package console
 
 import (
 	"fmt"
+	"strconv"
+
+	g "maragu.dev/gomponents"
+	h "maragu.dev/gomponents/html"
 
 	"github.com/graphkernel/graphkernel/api"
 )
@@ -42,6 +46,32 @@ func (e edge) Curve() string {
 	return fmt.Sprintf("M%d %dC%d %d %d %d %d %d", e.X1, e.Y1, mid, e.Y1, mid, e.Y2, e.X2, e.Y2)
 }
 
+// figure shows a drawing, if there is one.
+func (d *drawing) figure() g.Node {
+	if d == nil {
+		return nil
+	}
+	width, height := strconv.Itoa(d.Width), strconv.Itoa(d.Height)
+	return h.Figure(h.Class("drawing"), h.Div(h.Class("scroll"), h.TabIndex("0"), h.Role("region"), h.Aria("label", d.Label),
+		g.El("svg", g.Attr("viewBox", "0 0 "+width+" "+height), h.Width(width), h.Height(height), h.Role("group"), h.Aria("label", d.Label+". The list says the same."),
+			g.Map(d.Lines, edge.svg), g.Map(d.Nodes, node.svg))))
+}
+
+func (e edge) svg() g.Node {
+	class := h.Class("edge " + e.Kind)
+	if e.Straight() {
+		return g.El("line", class, at("x1", e.X1), at("y1", e.Y1), at("x2", e.X2), at("y2", e.Y2))
+	}
+	return g.El("path", class, g.Attr("d", e.Curve()), g.If(e.Text != "", g.El("title", g.Text(e.Text))))
+}
+
+func (n node) svg() g.Node {
+	return link(n.Href, h.TabIndex("-1"), g.El("circle", h.Class("node "+n.Kind), at("cx", n.X), at("cy", n.Y), at("r", 6), g.El("title", g.Text(n.Label))),
+		g.If(n.Text != "", g.El("text", at("x", n.X+11), at("y", n.Y+4), g.Text(n.Text))))
+}
+
+func at(name string, n int) g.Node { return g.Attr(name, strconv.Itoa(n)) }
+
 // Distances of a drawing, in pixels.
 const (
 	step   = 18
@@ -55,10 +85,8 @@ const mostDrawn = 500
 // A linked turn is one with the turns that it continues.
 type linked struct {
 	id, role, label string
-	parents         []link
+	parents         []api.Parent
 }
-
-type link struct{ id, kind string }
 
 // draw lays turns out from left to right in their order. A turn is on the row of the one that it continues, unless another did so before: then on the
 // first row that is free, and so is one that continues nothing here.
@@ -73,9 +101,9 @@ func draw(turns []linked, label string) *drawing {
 	for i, t := range turns {
 		row := -1
 		for _, p := range t.parents {
-			if n, here := place[p.id]; here && p.kind == "reply" && !continued[p.id] {
+			if n, here := place[p.ID]; here && p.Kind == "reply" && !continued[p.ID] {
 				row = (d.Nodes[n].Y - margin) / rowGap
-				continued[p.id] = true
+				continued[p.ID] = true
 				break
 			}
 		}
@@ -86,9 +114,9 @@ func draw(turns []linked, label string) *drawing {
 		place[t.id] = i
 		d.Nodes = append(d.Nodes, node{X: margin + i*step, Y: margin + row*rowGap, Label: t.label, Href: "#t-" + t.id, Kind: t.role})
 		for _, p := range t.parents {
-			if n, here := place[p.id]; here && n != i {
+			if n, here := place[p.ID]; here && n != i {
 				from := d.Nodes[n]
-				d.Lines = append(d.Lines, edge{X1: from.X, Y1: from.Y, X2: margin + i*step, Y2: margin + row*rowGap, Kind: p.kind})
+				d.Lines = append(d.Lines, edge{X1: from.X, Y1: from.Y, X2: margin + i*step, Y2: margin + row*rowGap, Kind: p.Kind})
 			}
 		}
 	}
@@ -100,20 +128,16 @@ func draw(turns []linked, label string) *drawing {
 func drawTurns(rows []turnRow) *drawing {
 	list := make([]linked, 0, len(rows))
 	for i := range rows {
-		t := linked{id: rows[i].ID, role: rows[i].Role, label: rows[i].Role + ": " + plain(line(rows[i].Content, 60))}
-		for _, p := range rows[i].Parents {
-			t.parents = append(t.parents, link{p.ID, p.Kind})
-		}
-		list = append(list, t)
+		list = append(list, linked{id: rows[i].ID, role: rows[i].Role, label: rows[i].Role + ": " + plain(line(rows[i].Content, 60)), parents: rows[i].Parents})
 	}
 	return draw(list, "Turns from left to right, and which continues which")
 }
 
 // drawBundle draws the turns of a slice with its edges.
 func drawBundle(b *bundle) *drawing {
-	parents := map[string][]link{}
+	parents := map[string][]api.Parent{}
 	for _, e := range b.Edges {
-		parents[e.Child] = append(parents[e.Child], link{e.Parent, e.Kind})
+		parents[e.Child] = append(parents[e.Child], api.Parent{ID: e.Parent, Kind: e.Kind})
 	}
 	of := map[string]*bundleTurn{}
 	for i := range b.Turns {
@@ -157,7 +181,7 @@ func drawFacts(g *api.D3Graph) *drawing {
 		place[n.ID] = i
 		y := margin + rows[n.Hops]*lineUp
 		rows[n.Hops]++
-		d.Nodes = append(d.Nodes, node{X: margin + n.Hops*column, Y: y, Label: plain(n.ID), Text: plain(line(n.ID, 26)), Href: "/facts/" + pathEscape(n.ID), Kind: "entity"})
+		d.Nodes = append(d.Nodes, node{X: margin + n.Hops*column, Y: y, Label: plain(n.ID), Text: plain(line(n.ID, 26)), Href: entityPath(n.ID), Kind: "entity"})
 		d.Width, d.Height = max(d.Width, margin+(n.Hops+1)*column), max(d.Height, y+margin)
 	}
 	for _, l := range g.Links {

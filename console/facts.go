@@ -1,10 +1,14 @@
 package console
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
 	"path"
 	"strings"
+
+	g "maragu.dev/gomponents"
+	h "maragu.dev/gomponents/html"
 
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
@@ -23,10 +27,23 @@ func pathEscape(name string) string {
 	return url.PathEscape(name)
 }
 
+// entityPath is where the facts about a name are shown.
+func entityPath(name string) string { return "/facts/" + pathEscape(name) }
+
 type factsData struct {
 	Q, AsOf, After string
 	Stats          api.KnowledgeStats
 	Facts          api.Facts
+}
+
+func (d *factsData) body(string) g.Node {
+	return g.Group{
+		h.H1(g.Text("Facts")),
+		h.Form(h.Class("inline"), action("/facts"), h.P(field("name", "Entity", "q", h.Value(d.Q), h.MaxLength("2048")), space, asOfField("as of number", d.AsOf), space, button("Show"))),
+		para("dim", g.Textf("%s about %s, %s, as of number %d.", count(d.Stats.Facts, "fact", "facts"), count(d.Stats.Entities, "entity", "entities"), count(d.Stats.Aliases, "alias", "aliases"), d.Stats.AsOf)),
+		either(len(d.Facts.Facts) > 0, factsTable(d.Facts.Facts), h.P(g.Text("Nothing is believed. "), code("graphkernel knowledge extract"), g.Text(" learns facts from the turns."))),
+		only(d.Facts.Next != "", next("/facts?"+query("as_of", d.AsOf, "after", d.Facts.Next), "More facts")),
+	}
 }
 
 // facts lists what is believed, and searches it by a name.
@@ -34,7 +51,7 @@ func facts(v *visit) (*page, error) {
 	q := v.r.URL.Query()
 	d := factsData{Q: strings.TrimSpace(q.Get("q")), AsOf: q.Get("as_of"), After: q.Get("after")}
 	if d.Q != "" {
-		to := "/facts/" + pathEscape(d.Q)
+		to := entityPath(d.Q)
 		if d.AsOf != "" {
 			to += "?as_of=" + url.QueryEscape(d.AsOf)
 		}
@@ -49,7 +66,7 @@ func facts(v *visit) (*page, error) {
 		return nil, err
 	}
 	d.Facts, err = ask(v, api.ListFacts, api.FactQuery{View: at, Paging: api.Paging{Limit: 50, After: d.After}})
-	return &page{"Facts", "facts", &d, ""}, err
+	return &page{title: "Facts", content: &d}, err
 }
 
 type entityData struct {
@@ -60,6 +77,29 @@ type entityData struct {
 	Aliases           []api.Alias
 	Statement         string
 	History           []api.KnowledgeAct
+}
+
+func (d *entityData) body(string) g.Node {
+	return g.Group{
+		h.H1(bdi(d.Name)),
+		inline(asOfField("As of number", d.AsOf), space, button("Show"), space, dim(fmt.Sprintf("%s as of %d", count(d.Facts.Total, "fact", "facts"), d.Facts.AsOf))),
+		only(len(d.Aliases) > 0, h.P(g.Text("Names that count as one: "), joined(", ", d.Aliases, func(a api.Alias) g.Node {
+			return g.Group{entityLink(a.Alias, 0), g.Text(" is "), entityLink(a.Canonical, 0)}
+		}))),
+		d.Drawing.figure(),
+		either(len(d.Facts.Facts) > 0, factsTable(d.Facts.Facts), h.P(g.Text("Nothing is believed of this name"), g.If(d.AsOf != "", g.Text(" as of "+d.AsOf)), g.Text("."))),
+		only(d.Facts.Next != "", next("?"+query("as_of", d.AsOf, "after", d.Facts.Next), "More facts")),
+		only(len(d.History) > 0, section("history", "All that was said of it", h.Ol(g.Map(d.History, acted)))),
+	}
+}
+
+// acted is one act of the history of a fact.
+func acted(a api.KnowledgeAct) g.Node {
+	words := span("gone", g.Text("erased with its turn"))
+	if !a.Erased {
+		words = g.Group{bdi(a.Subject), space, bdi(a.Predicate), space, bdi(a.Object), g.If(a.Confidence != "", g.Text(", confidence "+a.Confidence.String())), only(a.Source != "", g.Text(", by "), bdi(a.Source)), only(a.Reason != "", g.Text(": "), bdi(a.Reason))}
+	}
+	return h.Li(g.Textf("number %d, ", a.Seq), moment(a.At), g.Text(": "+a.Kind+" "), words, only(a.Turn != "", g.Text(" from turn "), turnLink(a.Turn)), g.If(a.Until != 0, g.Textf(", believed until number %d", a.Until)))
 }
 
 // entity shows what is believed of a name, as of a number, the aliases that lead to it, and the graph around it.
@@ -98,5 +138,5 @@ func entity(v *visit) (*page, error) {
 		}
 		d.History = h.Acts
 	}
-	return &page{"Facts: " + line(d.Name, 60), "entity", &d, ""}, nil
+	return &page{title: "Facts: " + line(d.Name, 60), content: &d}, nil
 }

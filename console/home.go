@@ -13,6 +13,9 @@ import (
 	"strings"
 	"time"
 
+	g "maragu.dev/gomponents"
+	h "maragu.dev/gomponents/html"
+
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/client"
 )
@@ -39,6 +42,47 @@ type homeData struct {
 	NoLedger        *missing
 }
 
+func (d *homeData) body(string) g.Node {
+	return g.Group{
+		h.H1(h.Class("hidden"), g.Text("Home")),
+		only(d.NoConversations == nil, h.P(h.ID("live"), h.Class("live"), h.Data("live", d.Live), g.Attr("hidden"), h.Span(h.Role("status")), space, link("/", g.Text("Show")))),
+		section("h-conversations", "Newest conversations", d.conversations()),
+		section("h-issued", "Newest slices and contexts", d.issued()),
+		section("h-ledger", "Ledger", d.ledger()),
+	}
+}
+
+func (d *homeData) conversations() g.Node {
+	switch {
+	case d.NoConversations != nil:
+		return d.NoConversations.line()
+	case len(d.Conversations) == 0:
+		return noConversation()
+	}
+	return g.Group{conversationsTable(d.Conversations), h.P(link("/conversations", g.Text("All conversations")), g.Text(" · "), link("/erasures", g.Text("Erased texts")))}
+}
+
+func (d *homeData) issued() g.Node {
+	switch {
+	case d.NoIssued != nil:
+		return d.NoIssued.line()
+	case len(d.Issued) == 0:
+		return h.P(g.Text("Nothing was handed out yet. "), code("graphkernel context WORDS"), g.Text(" hands out a context."))
+	}
+	return g.Group{issuedTable("What was handed out last, the newest first", d.Issued), h.P(link("/slices", g.Text("Everything that was handed out")))}
+}
+
+func (d *homeData) ledger() g.Node {
+	if d.NoLedger != nil {
+		return d.NoLedger.line()
+	}
+	witnessed := g.Text("by nobody")
+	if at := d.Ledger.Witnessed(); at != "" {
+		witnessed = moment(at)
+	}
+	return terms("facts", term("Log", link("/ledger", code(d.Ledger.Origin))), term("Size", g.Text(count(d.Ledger.Size, "leaf", "leaves"))), term("Witnessed last", witnessed))
+}
+
 // newest is how many lines the lists of the home page have.
 const newest = 10
 
@@ -60,7 +104,7 @@ func home(v *visit) (*page, error) {
 		d.Live += "?" + url.Values{after: {v.present(d.Issued)}}.Encode()
 	}
 	d.Ledger, d.NoLedger, err = v.checkpoint()
-	return &page{"Home", "home", d, ""}, err
+	return &page{title: "Home", content: &d}, err
 }
 
 // after is the field of the id of the event that a stream goes on after.

@@ -3,6 +3,8 @@ package console
 import (
 	"fmt"
 
+	g "maragu.dev/gomponents"
+
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/ingest"
@@ -14,6 +16,19 @@ type whoAsked struct {
 	Said   bool     // a person said the turn itself
 	Asked  *turnRow // the nearest turn before it that a person said
 	Walked bool     // not all before it was looked at
+}
+
+// nearest says that not all turns before it were looked at.
+func (w *whoAsked) nearest() string {
+	if w.Walked {
+		return "nearest "
+	}
+	return ""
+}
+
+// asked names the person who said a turn, and when.
+func (t *turnRow) asked() g.Node {
+	return g.Group{author(t.Author), g.Text(", "), moment(t.CreatedAt), g.Text(", in turn "), turnLink(t.ID)}
 }
 
 // Bounds of the walk to the person who asked: a sub-agent is some edges away from whom its session worked for.
