@@ -4,117 +4,87 @@ import (
 	"bytes"
 	_ "embed"
 	"fmt"
-	"html/template"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/getkin/kin-openapi/openapi3"
+	g "maragu.dev/gomponents"
+	h "maragu.dev/gomponents/html"
 
 	"github.com/graphkernel/graphkernel/api"
 )
 
-//go:embed docs.html
-var docsTemplate string
+//go:embed docs.css
+var docsStyle string
 
 // renderDocs makes the readable page out of the contract. It needs no script
 // and no other server.
 func renderDocs(c *contract, version string) ([]byte, error) {
-	t, err := template.New("docs").Funcs(template.FuncMap{"prose": prose}).Parse(docsTemplate)
-	if err != nil {
-		return nil, err
-	}
-	page := docsData{Title: c.doc.Info.Title, Summary: c.doc.Info.Summary, Text: paragraphs(c.doc.Info.Description), Version: version}
+	info := c.doc.Info
+	var sections, index g.Group
 	for _, tag := range c.doc.Tags {
-		section := docsSection{Name: tag.Name, Text: tag.Description}
+		section := g.Group{h.H2(h.ID("tag-"+tag.Name), g.Text(tag.Name)), h.P(h.Class("dim"), prose(tag.Description))}
 		for _, op := range c.operations {
 			if slices.Contains(op.describes.Tags, tag.Name) {
-				section.Operations = append(section.Operations, docsOf(op))
+				index = append(index, h.Li(h.A(h.Href("#"+op.ID), h.Code(g.Text(op.Method+" "+docsPath(op))))))
+				section = append(section, docsOf(op))
 			}
 		}
-		page.Sections = append(page.Sections, section)
+		sections = append(sections, h.Section(section))
 	}
-	for _, code := range api.Problems() {
-		page.Problems = append(page.Problems, docsProblem{string(code), api.Kinds[code].Status, api.Kinds[code].Title})
-	}
-	names := make([]string, 0, len(c.doc.Components.Schemas))
-	for name := range c.doc.Components.Schemas {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
-		page.Schemas = append(page.Schemas, docsSchemaOf(name, c.doc.Components.Schemas[name].Value))
+	title, says := info.Title, " "
+	if version != "" {
+		title, says = title+" "+version, " Version "+version+". "
 	}
 	var out bytes.Buffer
-	if err := t.Execute(&out, page); err != nil {
-		return nil, err
-	}
-	return out.Bytes(), nil
+	err := h.Doctype(h.HTML(h.Lang("en"),
+		h.Head(h.Meta(h.Charset("utf-8")), h.Meta(h.Name("viewport"), h.Content("width=device-width, initial-scale=1")), h.TitleEl(g.Text(title+": the service")), h.StyleEl(g.Raw(docsStyle))),
+		h.Body(
+			h.Header(h.H1(g.Text(info.Title)), h.P(h.Class("dim"), prose(info.Summary), g.Text(says), h.A(h.Href("/openapi.json"), g.Text("openapi.json"))), paragraphs(info.Description)),
+			h.Nav(h.Aria("label", "Operations"), h.Ul(index)),
+			h.Main(sections, docsProblems(), docsSchemas(c.doc.Components.Schemas)),
+		),
+	)).Render(&out)
+	return out.Bytes(), err
 }
 
-type docsData struct {
-	Title, Summary, Version string
-	Text                    []string
-	Sections                []docsSection
-	Schemas                 []docsSchema
-	Problems                []docsProblem
+func docsProblems() g.Node {
+	code := func(s string) g.Node { return h.Code(g.Text(s)) }
+	rows := g.Map(api.Problems(), func(p api.Code) g.Node {
+		kind := api.Kinds[p]
+		return h.Tr(h.ID("problem-"+string(p)), h.Td(g.Textf("%d", kind.Status)), h.Td(code(string(p))), h.Td(g.Text(kind.Title)))
+	})
+	return h.Section(h.H2(h.ID("problems"), g.Text("Problems")),
+		h.P(g.Text("Errors are "), code("application/problem+json"), g.Text(". Branch on "), code("code"), g.Text("; it is stable. "), code("place"), g.Text(" says where in the request the fault lies, and "), code("request_id"), g.Text(" finds it in the log.")),
+		docsTable(h.Tr(h.Th(g.Text("status")), h.Th(g.Text("code")), h.Th(g.Text("title"))), rows))
 }
 
-type docsSection struct {
-	Name, Text string
-	Operations []docsOperation
+func docsTable(rows ...g.Node) g.Node {
+	return h.Div(h.Class("table"), h.Table(g.Group(rows)))
 }
 
-type docsOperation struct {
-	ID, Method, Path, Summary, Permission, Curl string
-	Text                                        []string
-	Params                                      []docsField
-	Bodies, Answers                             []docsBody
-}
-
-type docsField struct {
-	Name, Kind, Text string
-	Required         bool
-}
-
-type docsBody struct {
-	Name, Media, Schema, Ref, Text string
-}
-
-type docsSchema struct {
-	Name, Kind string
-	Text       []string
-	Fields     []docsField
-}
-
-type docsProblem struct {
-	Code   string
-	Status int
-	Title  string
-}
-
-func docsOf(op *operation) docsOperation {
-	d := docsOperation{
-		ID: op.ID, Method: op.Method, Path: op.path, Summary: op.describes.Summary, Text: paragraphs(op.describes.Description),
-	}
+// docsPath is the path of an operation as its requests have it.
+func docsPath(op *operation) string {
 	if op.rest != "" {
-		d.Path = strings.TrimSuffix(d.Path, "*") + ":" + op.rest
+		return strings.TrimSuffix(op.path, "*") + ":" + op.rest
 	}
-	d.Curl, _ = op.describes.Extensions["x-curl"].(string)
+	return op.path
+}
+
+func docsOf(op *operation) g.Node {
+	permission := "Open to everybody."
 	if op.May != 0 {
-		d.Permission = op.May.String()
+		permission = "The role must permit: " + op.May.String() + "."
 	}
+	var rows g.Group
 	for _, p := range op.params {
-		d.Params = append(d.Params, docsField{Name: p.Name, Kind: p.In + ", " + kindOf(p.Schema), Text: p.Description, Required: p.Required})
+		rows = append(rows, docsField(p.Name, p.In+", "+kindOf(p.Schema), p.Description, p.Required))
 	}
 	if body := op.describes.RequestBody; body != nil {
-		d.Bodies = docsBodies("", body.Value.Content, "")
+		rows = append(rows, docsBodies("body", body.Value.Content, nil))
 	}
-	statuses := make([]string, 0, 8)
-	for status := range op.describes.Responses.Map() {
-		statuses = append(statuses, status)
-	}
-	slices.Sort(statuses)
-	for _, status := range statuses {
+	for _, status := range slices.Sorted(maps.Keys(op.describes.Responses.Map())) {
 		answer := op.describes.Responses.Value(status)
 		if answer.Ref != "" {
 			continue // a problem, like everywhere
@@ -123,48 +93,58 @@ func docsOf(op *operation) docsOperation {
 		if answer.Value.Description != nil {
 			text = *answer.Value.Description
 		}
-		d.Answers = append(d.Answers, docsBodies(status, answer.Value.Content, text)...)
+		rows = append(rows, docsBodies(status, answer.Value.Content, g.Group{g.Text(". "), prose(text)}))
 	}
-	return d
+	curl, _ := op.describes.Extensions["x-curl"].(string)
+	return h.Article(
+		h.H3(h.ID(op.ID), h.Span(h.Class("method"), g.Text(op.Method)), g.Text(" "), h.Code(g.Text(docsPath(op)))),
+		h.P(h.Strong(prose(op.describes.Summary), g.Text(".")), g.Text(" "), h.Span(h.Class("dim"), g.Text(permission))), paragraphs(op.describes.Description),
+		g.If(len(rows) > 0, docsTable(rows)), g.If(curl != "", h.Pre(h.TabIndex("0"), h.Code(h.Class("curl"), g.Text(curl)))))
 }
 
-func docsBodies(name string, content openapi3.Content, text string) (list []docsBody) {
-	medias := make([]string, 0, len(content))
-	for media := range content {
-		medias = append(medias, media)
+func docsField(name, kind, text string, required bool) g.Node {
+	if required {
+		kind += ", required"
 	}
-	slices.Sort(medias)
-	for _, media := range medias {
+	return h.Tr(h.Td(h.Code(g.Text(name))), h.Td(g.Text(kind)), h.Td(prose(text)))
+}
+
+func docsBodies(name string, content openapi3.Content, text g.Node) g.Group {
+	return g.Map(slices.Sorted(maps.Keys(content)), func(media string) g.Node {
 		s := content[media].Schema
-		list = append(list, docsBody{Name: name, Media: media, Schema: kindOf(s), Ref: refName(s), Text: text})
-	}
-	return list
+		form := g.Text(kindOf(s))
+		if ref := refName(s); ref != "" {
+			form = h.A(h.Href("#schema-"+ref), g.Text(ref))
+		}
+		return h.Tr(h.Td(g.Text(name)), h.Td(h.Code(g.Text(media))), h.Td(form, text))
+	})
 }
 
-func docsSchemaOf(name string, s *openapi3.Schema) docsSchema {
-	d := docsSchema{Name: name, Kind: kindOfSchema(s), Text: paragraphs(s.Description)}
-	fields := make([]string, 0, len(s.Properties))
-	for field := range s.Properties {
-		fields = append(fields, field)
-	}
-	slices.SortFunc(fields, func(a, b string) int {
-		// Required ones first, in the order in which they are required.
-		i, j := slices.Index(s.Required, a), slices.Index(s.Required, b)
-		switch {
-		case i >= 0 && j >= 0:
-			return i - j
-		case i >= 0:
-			return -1
-		case j >= 0:
-			return 1
+func docsSchemas(schemas openapi3.Schemas) g.Node {
+	return h.Section(h.H2(h.ID("schemas"), g.Text("Schemas")), g.Map(slices.Sorted(maps.Keys(schemas)), func(name string) g.Node {
+		s := schemas[name].Value
+		fields := slices.SortedFunc(maps.Keys(s.Properties), func(a, b string) int {
+			// Required ones first, in the order in which they are required.
+			i, j := slices.Index(s.Required, a), slices.Index(s.Required, b)
+			switch {
+			case i >= 0 && j >= 0:
+				return i - j
+			case i >= 0:
+				return -1
+			case j >= 0:
+				return 1
+			}
+			return strings.Compare(a, b)
+		})
+		form := h.P(h.Class("dim"), h.Code(g.Text(kindOfSchema(s))))
+		if len(fields) > 0 {
+			form = docsTable(g.Map(fields, func(field string) g.Node {
+				p := s.Properties[field]
+				return docsField(field, kindOf(p), p.Value.Description, slices.Contains(s.Required, field))
+			}))
 		}
-		return strings.Compare(a, b)
-	})
-	for _, field := range fields {
-		p := s.Properties[field]
-		d.Fields = append(d.Fields, docsField{Name: field, Kind: kindOf(p), Text: p.Value.Description, Required: slices.Contains(s.Required, field)})
-	}
-	return d
+		return h.Article(h.H3(h.ID("schema-"+name), g.Text(name)), paragraphs(s.Description), form)
+	}))
 }
 
 func refName(s *openapi3.SchemaRef) string {
@@ -233,29 +213,28 @@ func bounds(s *openapi3.Schema) string {
 	return text
 }
 
-// prose makes HTML of a description, in which what is between backquotes is code.
-func prose(text string) template.HTML {
+// prose shows a description, in which what is between backquotes is code.
+func prose(text string) g.Node {
+	var list g.Group
 	parts := strings.Split(text, "`")
-	var out strings.Builder
 	for i, part := range parts {
-		part = template.HTMLEscapeString(part)
 		switch {
 		case i%2 == 0:
-			out.WriteString(part)
+			list = append(list, g.Text(part))
 		case i == len(parts)-1: // nothing closes it
-			out.WriteString("`" + part)
+			list = append(list, g.Text("`"+part))
 		default:
-			out.WriteString("<code>" + part + "</code>")
+			list = append(list, h.Code(g.Text(part)))
 		}
 	}
-	return template.HTML(out.String()) //nolint:gosec // every part is escaped
+	return list
 }
 
-// paragraphs splits a description at its empty lines.
-func paragraphs(text string) []string {
+// paragraphs shows a description, which is split at its empty lines.
+func paragraphs(text string) g.Node {
 	text = strings.TrimSpace(text)
 	if text == "" {
 		return nil
 	}
-	return strings.Split(text, "\n\n")
+	return g.Map(strings.Split(text, "\n\n"), func(part string) g.Node { return h.P(prose(part)) })
 }
