@@ -8,12 +8,10 @@ import (
 	"net/url"
 	"strings"
 
-	g "maragu.dev/gomponents"
-	h "maragu.dev/gomponents/html"
-
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/client"
+	h "github.com/graphkernel/graphkernel/internal/markup"
 )
 
 // problemIn is the service's problem in an error, or nil.
@@ -35,16 +33,16 @@ type policyLine struct {
 	Type string
 }
 
-func (d *policiesData) body(token string) g.Node {
-	return g.Group{
-		h.H1(g.Text("Policies")),
-		table("Registered policies", "Policy|Type|Hash of its parameters", g.Map(d.List, func(p policyLine) g.Node {
-			return row(policyLink(p.PolicyID), h.Td(g.Text(p.Type)), h.Td(shortID(p.PolicyParamsHash)))
+func (d *policiesData) body(token string) h.Node {
+	return h.Group{
+		h.H1(h.Text("Policies")),
+		table("Registered policies", "Policy|Type|Hash of its parameters", h.Map(d.List, func(p policyLine) h.Node {
+			return row(policyLink(p.PolicyID), h.Td(h.Text(p.Type)), h.Td(shortID(p.PolicyParamsHash)))
 		})),
-		only(d.May, h.H2(g.Text("Register a policy")), wrong(d.Wrong), post("stack", "/policies", token,
-			h.Label(h.For("policy"), g.Text("Policy, as JSON")),
-			h.Textarea(h.ID("policy"), h.Name("policy"), h.Rows("8"), g.Attr("spellcheck", "false"), h.Required(), h.Aria("describedby", "policy-help"), h.Placeholder(`{"policy_id": "narrow@1", "policy": {"type": "slice_policy_v1", "max_nodes": 32}}`), g.Text(d.Text)),
-			h.P(h.ID("policy-help"), h.Class("dim"), g.Text("A policy keeps its parameters for good: changed ones get a new version.")), h.P(button("Register")))),
+		h.If(d.May, h.H2(h.Text("Register a policy")), wrong(d.Wrong), post("stack", "/policies", token,
+			h.Label(h.For("policy"), h.Text("Policy, as JSON")),
+			h.Textarea(h.ID("policy"), h.Name("policy"), h.Rows("8"), h.SpellCheck("false"), h.Required(), h.Aria("describedby", "policy-help"), h.Placeholder(`{"policy_id": "narrow@1", "policy": {"type": "slice_policy_v1", "max_nodes": 32}}`), h.Text(d.Text)),
+			h.P(h.ID("policy-help"), h.Class("dim"), h.Text("A policy keeps its parameters for good: changed ones get a new version.")), h.P(button("Register")))),
 	}
 }
 
@@ -99,10 +97,10 @@ type policyData struct {
 	JSON       string
 }
 
-func (d *policyData) body(string) g.Node {
-	return g.Group{
-		h.H1(g.Text("Policy " + d.PolicyID)), para("dim", g.Text("Hash of the parameters "), code(d.PolicyParamsHash)), listParameters(d.Parameters),
-		h.Details(h.Summary(g.Text("As JSON, to register a changed one")), h.Pre(text(d.JSON))),
+func (d *policyData) body(string) h.Node {
+	return h.Group{
+		h.H1(h.Text("Policy " + d.PolicyID)), para("dim", h.Text("Hash of the parameters "), code(d.PolicyParamsHash)), listParameters(d.Parameters),
+		h.Details(h.Summary(h.Text("As JSON, to register a changed one")), h.Pre(text(d.JSON))),
 	}
 }
 
@@ -129,48 +127,48 @@ type keysData struct {
 	Self   string
 }
 
-func (d *keysData) body(token string) g.Node {
-	return g.Group{
-		h.H1(g.Text("Keys of " + d.Tenant)), d.made(), wrong(d.Wrong),
-		table("API keys, the oldest first", "Id|Role|May admit|Note|Made|Ended", g.Map(d.Keys, func(k api.APIKey) g.Node {
+func (d *keysData) body(token string) h.Node {
+	return h.Group{
+		h.H1(h.Text("Keys of " + d.Tenant)), d.made(), wrong(d.Wrong),
+		table("API keys, the oldest first", "Id|Role|May admit|Note|Made|Ended", h.Map(d.Keys, func(k api.APIKey) h.Node {
 			admits := dim("nothing")
 			if k.Roles != "" {
-				admits = g.Group{g.Text(k.Roles), only(k.Authors != "", g.Text(" by "), bdi(k.Authors)), only(k.Spaces != "", g.Text("; beliefs of "+k.Spaces))}
+				admits = h.Group{h.Text(k.Roles), h.If(k.Authors != "", h.Text(" by "), bdi(k.Authors)), h.If(k.Spaces != "", h.Text("; beliefs of "+k.Spaces))}
 			}
-			return row(g.Group{code(k.ID), only(k.ID == d.Self, space, dim("(yours)"))}, h.Td(g.Text(k.Role)), h.Td(admits), h.Td(bdi(k.Note)), h.Td(moment(k.CreatedAt)), h.Td(d.ended(&k, token)))
+			return row(h.Group{code(k.ID), h.If(k.ID == d.Self, space, dim("(yours)"))}, h.Td(h.Text(k.Role)), h.Td(admits), h.Td(bdi(k.Note)), h.Td(moment(k.CreatedAt)), h.Td(d.ended(&k, token)))
 		})),
-		h.H2(g.Text("Make a key")),
+		h.H2(h.Text("Make a key")),
 		post("stack", "/keys", token,
-			h.Label(h.For("role"), g.Text("Role")), h.Select(h.ID("role"), h.Name("role"), g.Map(d.Roles, func(r access.Role) g.Node { return h.Option(g.Text(string(r))) })),
+			h.Label(h.For("role"), h.Text("Role")), h.Select(h.ID("role"), h.Name("role"), h.Map(d.Roles, func(r access.Role) h.Node { return h.Option(h.Text(string(r))) })),
 			field("note", "What it is for", "note", h.MaxLength("200")),
 			field("roles", "Roles of the turns that it may admit, with commas between them; those of its role if empty", "roles"),
 			field("authors", "Patterns of their authors, with commas between them; any if empty", "authors"),
 			field("spaces", "Patterns of the spaces of beliefs that are there for an agent, with commas between them; all if empty", "spaces"),
 			h.P(button("Make the key"))),
-		para("dim", g.Text("To rotate a key, make a new one, hand it over, and revoke the old one.")),
+		para("dim", h.Text("To rotate a key, make a new one, hand it over, and revoke the old one.")),
 	}
 }
 
 // made shows a new key, this once.
-func (d *keysData) made() g.Node {
+func (d *keysData) made() h.Node {
 	if d.Made == nil {
 		return nil
 	}
-	return h.Div(h.Class("made"), h.Role("alert"), h.P(g.Text("This is the new key, of role "+d.Made.Role+". It is not shown again.")), h.P(h.Code(h.Class("secret"), g.Text(d.Made.Key))))
+	return h.Div(h.Class("made"), h.Role("alert"), h.P(h.Text("This is the new key, of role "+d.Made.Role+". It is not shown again.")), h.P(h.Code(h.Class("secret"), h.Text(d.Made.Key))))
 }
 
 // ended is when a key ended, or the form that ends it, which asks first.
-func (d *keysData) ended(k *api.APIKey, token string) g.Node {
+func (d *keysData) ended(k *api.APIKey, token string) h.Node {
 	path := "/keys/" + url.PathEscape(k.ID) + "/revoke"
 	switch {
 	case k.RevokedAt != "":
 		return moment(k.RevokedAt)
 	case k.ID != d.Ask:
-		return post("", path, token, h.Button(h.Aria("label", "Revoke "+k.ID), g.Text("Revoke …")))
+		return post("", path, token, h.Button(h.Aria("label", "Revoke "+k.ID), h.Text("Revoke …")))
 	}
 	return post("sure", path, token, hidden("sure", "yes"),
-		h.P(g.Text("Whoever uses this key is refused from then on. It cannot be undone."), g.If(k.ID == d.Self, g.Text(" You signed in with it."))),
-		h.Button(h.Class("danger"), h.AutoFocus(), g.Text("Revoke "+k.ID)), space, link("/keys", g.Text("Keep it")))
+		h.P(h.Text("Whoever uses this key is refused from then on. It cannot be undone."), h.If(k.ID == d.Self, h.Text(" You signed in with it."))),
+		h.Button(h.Class("danger"), h.AutoFocus(), h.Text("Revoke "+k.ID)), space, link("/keys", h.Text("Keep it")))
 }
 
 func keys(v *visit) (*page, error) { return v.keys(nil, "") }

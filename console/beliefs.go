@@ -6,11 +6,9 @@ import (
 	"strconv"
 	"strings"
 
-	g "maragu.dev/gomponents"
-	h "maragu.dev/gomponents/html"
-
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
+	h "github.com/graphkernel/graphkernel/internal/markup"
 )
 
 // krefScheme begins the address of an item of beliefs.
@@ -35,49 +33,49 @@ func (d *beliefsData) Shown() []api.HeldStatement {
 	return list[:min(len(list), mostStatements)]
 }
 
-func (d *beliefsData) body(string) g.Node {
+func (d *beliefsData) body(string) h.Node {
 	if d.Space == "" {
-		spaces := h.P(g.Text("No space was made. "), code("graphkernel belief space PROJECT/NAME"), g.Text(" makes one."))
+		spaces := h.P(h.Text("No space was made. "), code("graphkernel belief space PROJECT/NAME"), h.Text(" makes one."))
 		if !d.None {
-			spaces = h.Div(h.Class("scroll"), bare(nil, "hidden", "Spaces", "Space|Policy", g.Map(d.Spaces, func(s api.Space) g.Node { return row(spaceLink(s.Space), h.Td(policyLink(s.Policy))) })))
+			spaces = h.Div(h.Class("scroll"), bare(nil, "hidden", "Spaces", "Space|Policy", h.Map(d.Spaces, func(s api.Space) h.Node { return row(spaceLink(s.Space), h.Td(policyLink(s.Policy))) })))
 		}
-		return g.Group{h.H1(g.Text("Beliefs")), spaces, h.Form(h.Class("inline"), action("/beliefs/item"), h.P(
-			field("ref", "Address of an item", "ref", h.Placeholder("kref://project/space/name.kind"), g.Attr("size", "40"), h.MaxLength("2048"), h.Required()), space, button("Show")))}
+		return h.Group{h.H1(h.Text("Beliefs")), spaces, h.Form(h.Class("inline"), h.Action("/beliefs/item"), h.P(
+			field("ref", "Address of an item", "ref", h.Placeholder("kref://project/space/name.kind"), h.Size("40"), h.MaxLength("2048"), h.Required()), space, button("Show")))}
 	}
-	return g.Group{
-		h.H1(g.Text("Beliefs in " + d.Space)),
-		h.Form(h.Class("inline"), action("/beliefs"), h.P(hidden("space", d.Space), field("subject", "About", "subject", h.Value(d.Subject), h.MaxLength("2048")), space, asOfField("as of number", d.AsOf), space,
-			field("validat", "holds at", "valid_at", h.Value(d.ValidAt), h.Placeholder("2026-01-31"), g.Attr("size", "12")), space, button("Show"))),
-		para("dim", g.Textf("%s as of %d, under ", count(len(d.Base.Statements), "statement", "statements"), d.Base.AsOf), policyLink(d.Base.Policy), g.Text(" · "),
-			link("/beliefs/conflicts?"+query("space", d.Space), g.Text(count(d.Conflicts, "proposal was", "proposals were")+" not taken")), g.Text(" · "), link("/beliefs/diff?"+query("space", d.Space), g.Text("What changed"))),
-		either(len(d.Shown()) > 0, heldTable(d.Space, d.Base.AsOf, d.Shown()), h.P(g.Text("Nothing is believed"), only(d.Subject != "", g.Text(" about "), bdi(d.Subject)), g.If(d.AsOf != "", g.Text(" as of "+d.AsOf)), g.Text("."))),
-		only(d.Next() != 0, next("/beliefs?"+query("space", d.Space, "subject", d.Subject, "as_of", d.AsOf, "valid_at", d.ValidAt, "from", nonzero(d.Next())), "More statements")),
+	return h.Group{
+		h.H1(h.Text("Beliefs in " + d.Space)),
+		h.Form(h.Class("inline"), h.Action("/beliefs"), h.P(hidden("space", d.Space), field("subject", "About", "subject", h.Value(d.Subject), h.MaxLength("2048")), space, asOfField("as of number", d.AsOf), space,
+			field("validat", "holds at", "valid_at", h.Value(d.ValidAt), h.Placeholder("2026-01-31"), h.Size("12")), space, button("Show"))),
+		para("dim", h.Textf("%s as of %d, under ", count(len(d.Base.Statements), "statement", "statements"), d.Base.AsOf), policyLink(d.Base.Policy), h.Text(" · "),
+			link("/beliefs/conflicts?"+query("space", d.Space), h.Text(count(d.Conflicts, "proposal was", "proposals were")+" not taken")), h.Text(" · "), link("/beliefs/diff?"+query("space", d.Space), h.Text("What changed"))),
+		h.Either(len(d.Shown()) > 0, heldTable(d.Space, d.Base.AsOf, d.Shown()), h.P(h.Text("Nothing is believed"), h.If(d.Subject != "", h.Text(" about "), bdi(d.Subject)), h.If(d.AsOf != "", h.Text(" as of "+d.AsOf)), h.Text("."))),
+		h.If(d.Next() != 0, next("/beliefs?"+query("space", d.Space, "subject", d.Subject, "as_of", d.AsOf, "valid_at", d.ValidAt, "from", nonzero(d.Next())), "More statements")),
 	}
 }
 
 // statement is a statement on one line.
-func statement(s api.WrittenStatement) g.Node {
+func statement(s api.WrittenStatement) h.Node {
 	w := s.Words()
-	return g.Group{denied(s.Not), bdi(line(w.Subject, 80)), space, dim("—"), space, bdi(line(w.Predicate, 60)), space, dim("→"), space, bdi(line(w.Object, 160))}
+	return h.Group{denied(s.Not), bdi(line(w.Subject, 80)), space, dim("—"), space, bdi(line(w.Predicate, 60)), space, dim("→"), space, bdi(line(w.Object, 160))}
 }
 
 // statementWhole is a statement with all of its text.
-func statementWhole(s api.WrittenStatement) g.Node {
+func statementWhole(s api.WrittenStatement) h.Node {
 	w := s.Words()
-	return g.Group{denied(s.Not), bdi(w.Subject), space, dim("—"), space, bdi(w.Predicate), space, dim("→"), space, h.Span(h.Class("said"), h.Dir("auto"), text(w.Object))}
+	return h.Group{denied(s.Not), bdi(w.Subject), space, dim("—"), space, bdi(w.Predicate), space, dim("→"), space, h.Span(h.Class("said"), h.Dir("auto"), text(w.Object))}
 }
 
-func denied(not bool) g.Node { return only(not, h.Strong(g.Text("not")), space) }
+func denied(not bool) h.Node { return h.If(not, h.Strong(h.Text("not")), space) }
 
 // because are the premises of a statement.
-func because(premises []api.WrittenStatement) g.Node {
-	return joined(" and ", premises, statementWhole)
+func because(premises []api.WrittenStatement) h.Node {
+	return h.Join(" and ", premises, statementWhole)
 }
 
 // heldTable is a table of statements of a space, as of a number.
-func heldTable(space string, asOf uint64, list []api.HeldStatement) g.Node {
-	return table("Statements", "Statement|Item|Holds|Since number", g.Map(list, func(s api.HeldStatement) g.Node {
-		return h.Tr(h.Td(link(whyPath(space, asOf, s.BeliefStatement), statement(s.WrittenStatement)), only(s.Derived, g.Text(" "), dim("by rule"))), h.Td(itemLink(refOf(s.Item, s.Revision))), h.Td(holds(s.ValidFrom, s.ValidUntil)), digits(nonzero(s.Since)))
+func heldTable(space string, asOf uint64, list []api.HeldStatement) h.Node {
+	return table("Statements", "Statement|Item|Holds|Since number", h.Map(list, func(s api.HeldStatement) h.Node {
+		return h.Tr(h.Td(link(whyPath(space, asOf, s.BeliefStatement), statement(s.WrittenStatement)), h.If(s.Derived, h.Text(" "), dim("by rule"))), h.Td(itemLink(refOf(s.Item, s.Revision))), h.Td(holds(s.ValidFrom, s.ValidUntil)), digits(nonzero(s.Since)))
 	}))
 }
 
@@ -160,66 +158,66 @@ type itemData struct {
 	Impact    *api.Impact        // of the revision that is shown; nil: there is none
 }
 
-func (d *itemData) body(string) g.Node {
-	leads := h.P(g.Text("Nothing of it is believed"), only(d.Ref != d.Kref.Item, g.Text(": "), code(d.Ref), g.Text(" leads to no revision")), g.Text("."))
+func (d *itemData) body(string) h.Node {
+	leads := h.P(h.Text("Nothing of it is believed"), h.If(d.Ref != d.Kref.Item, h.Text(": "), code(d.Ref), h.Text(" leads to no revision")), h.Text("."))
 	if r := d.Kref.Revision; r != nil {
-		leads = h.P(code(d.Ref), g.Textf(" leads to revision %d.", r.Revision))
+		leads = h.P(code(d.Ref), h.Textf(" leads to revision %d.", r.Revision))
 	}
-	tags := h.P(g.Text("It has none."))
+	tags := h.P(h.Text("It has none."))
 	if len(d.Kref.Tags) > 0 {
-		tags = h.Div(h.Class("scroll"), bare(nil, "hidden", "Tags", "Tag|Revision|From number|Until number", g.Map(d.Kref.Tags, func(t api.ItemTag) g.Node {
+		tags = h.Div(h.Class("scroll"), bare(nil, "hidden", "Tags", "Tag|Revision|From number|Until number", h.Map(d.Kref.Tags, func(t api.ItemTag) h.Node {
 			until := dim("now")
 			if t.Until != 0 {
-				until = g.Text(fmt.Sprint(t.Until))
+				until = h.Text(fmt.Sprint(t.Until))
 			}
-			return row(g.Text(t.Tag), h.Td(link(fmt.Sprintf("#r%d", t.Revision), g.Textf("%d", t.Revision))), digits(fmt.Sprint(t.Since)), h.Td(h.Class("number"), until))
+			return row(h.Text(t.Tag), h.Td(link(fmt.Sprintf("#r%d", t.Revision), h.Textf("%d", t.Revision))), digits(fmt.Sprint(t.Since)), h.Td(h.Class("number"), until))
 		})))
 	}
-	return g.Group{
+	return h.Group{
 		h.H1(h.Class("address"), code(d.Kref.Item)),
-		para("dim", g.Text("in "), spaceLink(d.Space), g.Textf(", as of %d", d.Kref.AsOf), only(d.Kref.Deprecated, g.Text(" · "), span("gone", g.Text("deprecated: nothing of it is believed until somebody restores it")))),
+		para("dim", h.Text("in "), spaceLink(d.Space), h.Textf(", as of %d", d.Kref.AsOf), h.If(d.Kref.Deprecated, h.Text(" · "), span("gone", h.Text("deprecated: nothing of it is believed until somebody restores it")))),
 		leads, section("h-tags", "Tags in time", tags),
-		section("h-revisions", "Revisions, the newest first", g.Map(d.Revisions, d.revision),
-			only(d.Older > 0, para("dim", g.Text(count(d.Older, "older revision is", "older revisions are")+" not shown. "), code(fmt.Sprintf("?r=%d", d.Older)), g.Text(" leads to the next one.")))),
+		section("h-revisions", "Revisions, the newest first", h.Map(d.Revisions, d.revision),
+			h.If(d.Older > 0, para("dim", h.Text(count(d.Older, "older revision is", "older revisions are")+" not shown. "), code(fmt.Sprintf("?r=%d", d.Older)), h.Text(" leads to the next one.")))),
 		d.impact(),
 	}
 }
 
-func (d *itemData) revision(r api.ItemRevision) g.Node {
-	head := g.Group{
-		h.H3(g.Textf("Revision %d", r.Revision), only(r.Title != "", g.Text(": "), bdi(line(r.Title, 90)))),
-		para("dim", g.Textf("number %d, ", r.Seq), moment(r.At.String()), by(", by ", r.By), only(r.Supersedes != 0, g.Text(", in the place of "), link(fmt.Sprintf("#r%d", r.Supersedes), g.Textf("revision %d", r.Supersedes))),
-			only(!r.Erased, g.Text(", source "), code(r.Source), g.Text(", confidence "+r.Confidence.String()))),
+func (d *itemData) revision(r api.ItemRevision) h.Node {
+	head := h.Group{
+		h.H3(h.Textf("Revision %d", r.Revision), h.If(r.Title != "", h.Text(": "), bdi(line(r.Title, 90)))),
+		para("dim", h.Textf("number %d, ", r.Seq), moment(r.At.String()), by(", by ", r.By), h.If(r.Supersedes != 0, h.Text(", in the place of "), link(fmt.Sprintf("#r%d", r.Supersedes), h.Textf("revision %d", r.Supersedes))),
+			h.If(!r.Erased, h.Text(", source "), code(r.Source), h.Text(", confidence "+r.Confidence.String()))),
 	}
 	id := h.ID(fmt.Sprintf("r%d", r.Revision))
 	if r.Erased {
-		return h.Article(id, head, para("gone", g.Text("What it said was erased with the turns that it rested on.")))
+		return h.Article(id, head, para("gone", h.Text("What it said was erased with the turns that it rested on.")))
 	}
-	statements := h.Ul(h.Li(h.Class("dim"), g.Text("no statement")))
+	statements := h.Ul(h.Li(h.Class("dim"), h.Text("no statement")))
 	if len(r.Statements) > 0 {
-		statements = h.Ul(g.Map(r.Statements, func(s api.RevisionElement) g.Node {
-			return h.Li(link(whyPath(d.Space, 0, s.BeliefStatement), statementWhole(s.WrittenStatement)), only(len(s.Premises) > 0, g.Text(" because "), because(s.Premises)), space,
-				span("dim", g.Text(s.Class), valid(s.ValidFrom, s.ValidUntil, ",")), g.Map(s.Turns, func(t string) g.Node { return g.Group{g.Text(" turn "), turnLink(t)} }))
+		statements = h.Ul(h.Map(r.Statements, func(s api.RevisionElement) h.Node {
+			return h.Li(link(whyPath(d.Space, 0, s.BeliefStatement), statementWhole(s.WrittenStatement)), h.If(len(s.Premises) > 0, h.Text(" because "), because(s.Premises)), space,
+				span("dim", h.Text(s.Class), valid(s.ValidFrom, s.ValidUntil, ",")), h.Map(s.Turns, func(t string) h.Node { return h.Group{h.Text(" turn "), turnLink(t)} }))
 		}))
 	}
 	return h.Article(id, head,
-		only(r.Withheld, para("dim", g.Text("Contexts leave its title and summary out: they may say what was given up."))),
-		only(r.Reason != "", h.P(g.Text("Reason: "), bdi(r.Reason))), statements,
-		only(r.Summary != "", said(r.Summary)), only(len(r.Keywords) > 0, para("dim", g.Text("Keywords: "), bdi(strings.Join(r.Keywords, ", ")))))
+		h.If(r.Withheld, para("dim", h.Text("Contexts leave its title and summary out: they may say what was given up."))),
+		h.If(r.Reason != "", h.P(h.Text("Reason: "), bdi(r.Reason))), statements,
+		h.If(r.Summary != "", said(r.Summary)), h.If(len(r.Keywords) > 0, para("dim", h.Text("Keywords: "), bdi(strings.Join(r.Keywords, ", ")))))
 }
 
 // impact says what depends on the revision that is shown.
-func (d *itemData) impact() g.Node {
+func (d *itemData) impact() h.Node {
 	i := d.Impact
 	if i == nil {
 		return nil
 	}
-	return section("h-impact", "What depends on it", only(len(i.Falls)+len(i.Links) == 0, h.P(g.Text("Nothing."))),
-		only(len(i.Falls) > 0, h.P(g.Textf("Without revision %d this would no longer follow:", d.Kref.Revision.Revision)), h.Ul(g.Map(i.Falls, func(s api.WrittenStatement) g.Node {
+	return section("h-impact", "What depends on it", h.If(len(i.Falls)+len(i.Links) == 0, h.P(h.Text("Nothing."))),
+		h.If(len(i.Falls) > 0, h.P(h.Textf("Without revision %d this would no longer follow:", d.Kref.Revision.Revision)), h.Ul(h.Map(i.Falls, func(s api.WrittenStatement) h.Node {
 			return h.Li(link(whyPath(d.Space, 0, s.BeliefStatement), statement(s)))
 		}))),
-		only(len(i.Links) > 0, h.P(g.Text("These link to it:")), h.Ul(g.Map(i.Links, func(l api.Dependent) g.Node {
-			return h.Li(itemLink(l.Ref), g.Text(" "+l.Type+" "), itemLink(l.To), only(l.Depth > 1, space, dim(fmt.Sprintf("over %d links", l.Depth))), only(l.Deprecated, space, span("gone", g.Text("deprecated"))))
+		h.If(len(i.Links) > 0, h.P(h.Text("These link to it:")), h.Ul(h.Map(i.Links, func(l api.Dependent) h.Node {
+			return h.Li(itemLink(l.Ref), h.Text(" "+l.Type+" "), itemLink(l.To), h.If(l.Depth > 1, space, dim(fmt.Sprintf("over %d links", l.Depth))), h.If(l.Deprecated, space, span("gone", h.Text("deprecated"))))
 		}))))
 }
 
@@ -273,65 +271,65 @@ type whyData struct {
 	Why         api.Why
 }
 
-func (d *whyData) body(string) g.Node {
+func (d *whyData) body(string) h.Node {
 	heading := "It is not believed"
 	if d.Why.Believed {
 		heading = "Why is it believed?"
 	}
-	return g.Group{
-		h.H1(g.Text(heading)),
-		h.P(statementWhole(d.Statement), space, span("dim", g.Text("in "), spaceLink(d.Space), g.Textf(", as of %d", d.Why.AsOf))),
-		only(d.Why.Believed, section("h-support", "It follows from", h.Ul(g.Map(d.Why.Support, supported)))),
+	return h.Group{
+		h.H1(h.Text(heading)),
+		h.P(statementWhole(d.Statement), space, span("dim", h.Text("in "), spaceLink(d.Space), h.Textf(", as of %d", d.Why.AsOf))),
+		h.If(d.Why.Believed, section("h-support", "It follows from", h.Ul(h.Map(d.Why.Support, supported)))),
 		section("h-ended", "When it was believed, and who ended it", d.ended()),
 	}
 }
 
-func supported(s api.Support) g.Node {
-	turns := g.Group{space, dim("on its author's word")}
+func supported(s api.Support) h.Node {
+	turns := h.Group{space, dim("on its author's word")}
 	if len(s.Turns) > 0 {
-		turns = g.Map(s.Turns, func(t string) g.Node { return g.Group{g.Text(" turn "), turnLink(t)} })
+		turns = h.Map(s.Turns, func(t string) h.Node { return h.Group{h.Text(" turn "), turnLink(t)} })
 	}
-	return h.Li(statementWhole(s.Statement), only(len(s.Premises) > 0, g.Text(" because "), because(s.Premises)), h.Br(), itemLink(refOf(s.Item, s.Revision)), space,
-		span("dim", g.Textf("%s, since number %d", s.Class, s.Since), by(", by ", s.By)), turns)
+	return h.Li(statementWhole(s.Statement), h.If(len(s.Premises) > 0, h.Text(" because "), because(s.Premises)), h.Br(), itemLink(refOf(s.Item, s.Revision)), space,
+		span("dim", h.Textf("%s, since number %d", s.Class, s.Since), by(", by ", s.By)), turns)
 }
 
 // ended says when the statement was believed before, and why it no longer is.
-func (d *whyData) ended() g.Node {
+func (d *whyData) ended() h.Node {
 	switch {
 	case len(d.Why.Ended) > 0:
-		return h.Ul(g.Map(d.Why.Ended, d.end))
+		return h.Ul(h.Map(d.Why.Ended, d.end))
 	case d.Why.State == "believed":
-		return h.P(g.Text("It has not ended."))
+		return h.P(h.Text("It has not ended."))
 	case d.Why.State == "erased":
-		return g.Group{h.P(g.Text("Nothing that is left ever stated it. These revisions may have; their words were erased:")), h.Ul(g.Map(d.Why.Erased, func(e api.ErasedRevision) g.Node {
-			return h.Li(itemLink(refOf(e.Item, e.Revision)), space, dim(fmt.Sprintf("number %d, erased by number %d", e.Seq, e.Erasure)), only(e.Turn != "", g.Text(" with turn "), turnLink(e.Turn)))
+		return h.Group{h.P(h.Text("Nothing that is left ever stated it. These revisions may have; their words were erased:")), h.Ul(h.Map(d.Why.Erased, func(e api.ErasedRevision) h.Node {
+			return h.Li(itemLink(refOf(e.Item, e.Revision)), space, dim(fmt.Sprintf("number %d, erased by number %d", e.Seq, e.Erasure)), h.If(e.Turn != "", h.Text(" with turn "), turnLink(e.Turn)))
 		}))}
 	}
-	return h.P(g.Text("Nobody stated it, and it followed from nothing."))
+	return h.P(h.Text("Nobody stated it, and it followed from nothing."))
 }
 
-func (d *whyData) end(e api.EndedBelief) g.Node {
+func (d *whyData) end(e api.EndedBelief) h.Node {
 	began, given, contradicted, item := "It was stated", "It was given up", "It gave way", "Its item"
 	if e.Derived {
 		began, given, contradicted, item = "It followed from others", "A premise or the rule was given up", "A premise gave way", "The item of a premise"
 	}
-	how := g.Text(given)
+	how := h.Text(given)
 	switch e.Ending {
 	case "contradicted":
-		how = g.Text(contradicted)
+		how = h.Text(contradicted)
 		if e.Instead != nil {
-			how = g.Group{how, g.Text(" to "), link(whyPath(d.Space, 0, e.Instead.BeliefStatement), statement(*e.Instead))}
+			how = h.Group{how, h.Text(" to "), link(whyPath(d.Space, 0, e.Instead.BeliefStatement), statement(*e.Instead))}
 		}
 	case "deprecated":
-		how = g.Text(item + " was deprecated")
+		how = h.Text(item + " was deprecated")
 	case "moved":
-		how = g.Group{code("current"), g.Text(" was moved to another revision")}
+		how = h.Group{code("current"), h.Text(" was moved to another revision")}
 	case "policy":
-		how = g.Text("The space came under another policy")
+		how = h.Text("The space came under another policy")
 	}
-	return h.Li(g.Textf("%s from number %d until number %d, ", began, e.Since, e.Until), moment(e.At.String()), g.Text(". "), how, by(", by ", e.By), only(e.Reason != "", g.Text(": "), bdi(e.Reason)), g.Text("."),
-		g.Map(e.Lost, func(s api.Support) g.Node {
-			return g.Group{h.Br(), itemLink(refOf(s.Item, s.Revision)), only(e.Derived, space, link(whyPath(d.Space, 0, s.Statement.BeliefStatement), statement(s.Statement)))}
+	return h.Li(h.Textf("%s from number %d until number %d, ", began, e.Since, e.Until), moment(e.At.String()), h.Text(". "), how, by(", by ", e.By), h.If(e.Reason != "", h.Text(": "), bdi(e.Reason)), h.Text("."),
+		h.Map(e.Lost, func(s api.Support) h.Node {
+			return h.Group{h.Br(), itemLink(refOf(s.Item, s.Revision)), h.If(e.Derived, space, link(whyPath(d.Space, 0, s.Statement.BeliefStatement), statement(s.Statement)))}
 		}))
 }
 
@@ -358,12 +356,12 @@ type conflictsData struct {
 	Conflicts []proposal
 }
 
-func (d *conflictsData) body(string) g.Node {
-	list := g.Group{h.P(g.Text("Every proposal was taken."))}
+func (d *conflictsData) body(string) h.Node {
+	list := h.Group{h.P(h.Text("Every proposal was taken."))}
 	if len(d.Conflicts) > 0 {
-		list = g.Map(d.Conflicts, func(p proposal) g.Node { return p.article(d.Space) })
+		list = h.Map(d.Conflicts, func(p proposal) h.Node { return p.article(d.Space) })
 	}
-	return g.Group{h.H1(g.Text("Proposals that were not taken")), para("dim", g.Text("in "), spaceLink(d.Space)), list}
+	return h.Group{h.H1(h.Text("Proposals that were not taken")), para("dim", h.Text("in "), spaceLink(d.Space)), list}
 }
 
 // A proposal is one that was not taken, with what would have given way.
@@ -372,31 +370,31 @@ type proposal struct {
 	Against []opposed
 }
 
-func (p *proposal) article(of string) g.Node {
-	head := g.Group{
-		h.H2(g.Textf("Number %d, ", p.Seq), moment(p.At.String())),
-		para("dim", g.Text("proposed"), by(" by ", p.By), g.Map(p.Turns, func(t string) g.Node { return g.Group{g.Text(", turn "), turnLink(t)} })),
+func (p *proposal) article(of string) h.Node {
+	head := h.Group{
+		h.H2(h.Textf("Number %d, ", p.Seq), moment(p.At.String())),
+		para("dim", h.Text("proposed"), by(" by ", p.By), h.Map(p.Turns, func(t string) h.Node { return h.Group{h.Text(", turn "), turnLink(t)} })),
 	}
 	if p.Erased {
-		return h.Article(head, para("gone", g.Text("What was proposed was erased with the turns that it rested on.")))
+		return h.Article(head, para("gone", h.Text("What was proposed was erased with the turns that it rested on.")))
 	}
-	return h.Article(head, only(p.Reason != "", h.P(g.Text("Reason: "), bdi(p.Reason))),
-		h.H3(g.Text("Proposed")), h.Ul(g.Map(p.Statements, func(s api.WrittenStatement) g.Node {
+	return h.Article(head, h.If(p.Reason != "", h.P(h.Text("Reason: "), bdi(p.Reason))),
+		h.H3(h.Text("Proposed")), h.Ul(h.Map(p.Statements, func(s api.WrittenStatement) h.Node {
 			return h.Li(link(whyPath(of, 0, s.BeliefStatement), statementWhole(s)))
 		})),
-		only(len(p.Premises) > 0, h.P(g.Text("because "), because(p.Premises))),
-		only(p.ValidFrom != nil || p.ValidUntil != nil, para("dim", g.Text("It would hold"), valid(p.ValidFrom, p.ValidUntil, ""), g.Text("."))),
-		h.H3(g.Text("Believed, and would have given way")), h.Ul(g.Map(p.Against, opposed.item)))
+		h.If(len(p.Premises) > 0, h.P(h.Text("because "), because(p.Premises))),
+		h.If(p.ValidFrom != nil || p.ValidUntil != nil, para("dim", h.Text("It would hold"), valid(p.ValidFrom, p.ValidUntil, ""), h.Text("."))),
+		h.H3(h.Text("Believed, and would have given way")), h.Ul(h.Map(p.Against, opposed.item)))
 }
 
 // valid says from when until when something holds, each part after a text.
-func valid(from, until *dag.Time, before string) g.Node {
-	var list g.Group
+func valid(from, until *dag.Time, before string) h.Node {
+	var list h.Group
 	if from != nil {
-		list = append(list, g.Text(before+" from "), moment(from.String()))
+		list = append(list, h.Text(before+" from "), moment(from.String()))
 	}
 	if until != nil {
-		list = append(list, g.Text(before+" until "), moment(until.String()))
+		list = append(list, h.Text(before+" until "), moment(until.String()))
 	}
 	return list
 }
@@ -406,14 +404,14 @@ type opposed struct {
 	Revision *api.ItemRevision // nil: it is not there any more
 }
 
-func (o opposed) item() g.Node {
-	statements := g.Group{}
+func (o opposed) item() h.Node {
+	statements := h.Group{}
 	switch r := o.Revision; {
 	case r == nil:
 	case r.Erased:
-		statements = g.Group{space, span("gone", g.Text("erased"))}
+		statements = h.Group{space, span("gone", h.Text("erased"))}
 	default:
-		statements = g.Map(r.Statements, func(s api.RevisionElement) g.Node { return g.Group{h.Br(), statement(s.WrittenStatement)} })
+		statements = h.Map(r.Statements, func(s api.RevisionElement) h.Node { return h.Group{h.Br(), statement(s.WrittenStatement)} })
 	}
 	return h.Li(itemLink(o.Ref), statements)
 }
@@ -448,17 +446,17 @@ type baseDiffData struct {
 	Diff            *api.BaseDiff // nil: the form alone
 }
 
-func (d *baseDiffData) body(string) g.Node {
-	list := g.Group{
-		h.H1(g.Text("What changed in " + d.Space)),
-		h.Form(h.Class("inline"), action("/beliefs/diff"), h.P(hidden("space", d.Space), sequence("from", "From number", "from", d.From, h.Required()), space, sequence("to", "to", "to", d.To, h.Placeholder("now")), space, button("Compare"), space,
-			link("/beliefs?"+query("space", d.Space), g.Text("What is believed")))),
+func (d *baseDiffData) body(string) h.Node {
+	list := h.Group{
+		h.H1(h.Text("What changed in " + d.Space)),
+		h.Form(h.Class("inline"), h.Action("/beliefs/diff"), h.P(hidden("space", d.Space), sequence("from", "From number", "from", d.From, h.Required()), space, sequence("to", "to", "to", d.To, h.Placeholder("now")), space, button("Compare"), space,
+			link("/beliefs?"+query("space", d.Space), h.Text("What is believed")))),
 	}
-	part := func(id, heading string, asOf uint64, of []api.HeldStatement) g.Node {
-		return section(id, heading, either(len(of) > 0, heldTable(d.Space, asOf, of), h.P(g.Text("Nothing."))))
+	part := func(id, heading string, asOf uint64, of []api.HeldStatement) h.Node {
+		return section(id, heading, h.Either(len(of) > 0, heldTable(d.Space, asOf, of), h.P(h.Text("Nothing."))))
 	}
 	if b := d.Diff; b != nil {
-		list = append(list, para("dim", g.Textf("%s came and %s went, from %d to %d", count(len(b.Added), "statement", "statements"), count(len(b.Removed), "statement", "statements"), b.From, b.To)),
+		list = append(list, para("dim", h.Textf("%s came and %s went, from %d to %d", count(len(b.Added), "statement", "statements"), count(len(b.Removed), "statement", "statements"), b.From, b.To)),
 			part("h-came", "Came", b.To, b.Added), part("h-went", "Went", b.To, b.Removed))
 	}
 	return list

@@ -7,10 +7,8 @@ import (
 	"net/http"
 	"slices"
 
-	g "maragu.dev/gomponents"
-	h "maragu.dev/gomponents/html"
-
 	"github.com/graphkernel/graphkernel/api"
+	h "github.com/graphkernel/graphkernel/internal/markup"
 )
 
 // checkPath is where a bundle is sent to be checked. It takes the one form with a file.
@@ -27,22 +25,22 @@ type checkData struct {
 	NoRecord *missing     // why there is no record
 }
 
-func (d *checkData) body(token string) g.Node {
-	list := g.Group{h.H1(g.Text("Is a bundle genuine?")), wrong(d.Wrong)}
+func (d *checkData) body(token string) h.Node {
+	list := h.Group{h.H1(h.Text("Is a bundle genuine?")), wrong(d.Wrong)}
 	another := "Check one"
 	if v := d.Verdict; v != nil {
 		another = "Check another"
-		list = append(list, verdict(v, h.Role("status")), terms("facts", only(v.SliceID != "", term("Id", code(v.SliceID))), term("Digest", code(v.BundleSHA256))))
+		list = append(list, verdict(v, h.Role("status")), terms("facts", h.If(v.SliceID != "", term("Id", code(v.SliceID))), term("Digest", code(v.BundleSHA256))))
 	}
 	switch {
 	case d.NoRecord != nil:
-		list = append(list, h.P(g.Text("It is not on record here: "), bdi(d.NoRecord.Why)))
+		list = append(list, h.P(h.Text("It is not on record here: "), bdi(d.NoRecord.Why)))
 	case len(d.Issued) > 0:
-		list = append(list, h.H2(g.Text("These bytes are on record")), issuedTable("Records of these bytes", d.Issued))
+		list = append(list, h.H2(h.Text("These bytes are on record")), issuedTable("Records of these bytes", d.Issued))
 	case len(d.Others) > 0:
-		list = append(list, h.H2(g.Text("Other bytes are on record under this id")), issuedTable("Records of other bytes under the id", d.Others))
+		list = append(list, h.H2(h.Text("Other bytes are on record under this id")), issuedTable("Records of other bytes under the id", d.Others))
 	}
-	return append(list, h.H2(g.Text(another)), fileForm(token))
+	return append(list, h.H2(h.Text(another)), fileForm(token))
 }
 
 // readFile reads a form with a file, into memory: what is in it is nobody else's, and no file of this machine is to hold it.

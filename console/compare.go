@@ -8,8 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	g "maragu.dev/gomponents"
-	h "maragu.dev/gomponents/html"
+	h "github.com/graphkernel/graphkernel/internal/markup"
 )
 
 // A comparison of two bundles.
@@ -26,28 +25,28 @@ type comparison struct {
 // A difference is a parameter that two policies set otherwise.
 type difference struct{ Name, A, B string }
 
-func (c *comparison) body(string) g.Node {
+func (c *comparison) body(string) h.Node {
 	form := inline(evidenceField("a", "Compare", "a", h.Value(c.A)), space, evidenceField("b", "with", "b", h.Value(c.B)), space, button("Compare"))
 	if c.Left == nil {
-		return g.Group{h.H1(g.Text("Compare")), form}
+		return h.Group{h.H1(h.Text("Compare")), form}
 	}
-	column := func(id string) g.Node { return h.Th(h.Scope("col"), link("/slices/"+id, code(id))) }
-	pair := func(name, a, b string) g.Node { return row(g.Text(name), h.Td(g.Text(a)), h.Td(g.Text(b))) }
-	side := func(heading g.Node, list []shownTurn) g.Node {
-		turns := g.Group{h.Li(h.Class("dim"), g.Text("none"))}
+	column := func(id string) h.Node { return h.Th(h.Scope("col"), link("/slices/"+id, code(id))) }
+	pair := func(name, a, b string) h.Node { return row(h.Text(name), h.Td(h.Text(a)), h.Td(h.Text(b))) }
+	side := func(heading h.Node, list []shownTurn) h.Node {
+		turns := h.Group{h.Li(h.Class("dim"), h.Text("none"))}
 		if len(list) > 0 {
-			turns = g.Map(list, func(t shownTurn) g.Node { return h.Li(t.brief("")) })
+			turns = h.Map(list, func(t shownTurn) h.Node { return h.Li(t.brief("")) })
 		}
-		return g.Group{h.H2(heading, g.Text(": "+count(len(list), "turn", "turns"))), h.Ul(turns)}
+		return h.Group{h.H2(heading, h.Text(": "+count(len(list), "turn", "turns"))), h.Ul(turns)}
 	}
-	alone := func(id string) g.Node { return g.Group{g.Text("In "), code(id), g.Text(" alone")} }
-	return g.Group{
-		h.H1(g.Text("Compare")), form,
-		h.Div(h.Class("scroll"), h.Table(h.Class("wide"), h.Caption(h.Class("hidden"), g.Text("The two side by side")), h.THead(h.Tr(h.Th(h.Scope("col"), g.Text("Of")), column(c.A), column(c.B))), h.TBody(
+	alone := func(id string) h.Node { return h.Group{h.Text("In "), code(id), h.Text(" alone")} }
+	return h.Group{
+		h.H1(h.Text("Compare")), form,
+		h.Div(h.Class("scroll"), h.Table(h.Class("wide"), h.Caption(h.Class("hidden"), h.Text("The two side by side")), h.THead(h.Tr(h.Th(h.Scope("col"), h.Text("Of")), column(c.A), column(c.B))), h.TBody(
 			pair("Turns", strconv.Itoa(len(c.Left.Turns)), strconv.Itoa(len(c.Right.Turns))), pair("Facts", strconv.Itoa(c.FactsA), strconv.Itoa(c.FactsB)),
 			pair("As of", fmt.Sprint(c.Left.Bundle.AsOf), fmt.Sprint(c.Right.Bundle.AsOf)), pair("Policy", c.PolicyA, c.PolicyB),
-			g.Map(c.Policy, func(d difference) g.Node { return row(g.Text(d.Name), h.Td(bdi(d.A)), h.Td(bdi(d.B))) })))),
-		side(g.Text("In both"), c.Both), side(alone(c.A), c.OnlyA), side(alone(c.B), c.OnlyB),
+			h.Map(c.Policy, func(d difference) h.Node { return row(h.Text(d.Name), h.Td(bdi(d.A)), h.Td(bdi(d.B))) })))),
+		side(h.Text("In both"), c.Both), side(alone(c.A), c.OnlyA), side(alone(c.B), c.OnlyB),
 	}
 }
 

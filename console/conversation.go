@@ -7,11 +7,9 @@ import (
 	"net/http"
 	"strings"
 
-	g "maragu.dev/gomponents"
-	h "maragu.dev/gomponents/html"
-
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
+	h "github.com/graphkernel/graphkernel/internal/markup"
 )
 
 // A turnRow is a turn as lists show it.
@@ -67,55 +65,55 @@ type conversationData struct {
 	Drawing *drawing
 }
 
-func (d *conversationData) body(string) g.Node {
-	heading := g.Text("Conversation " + short(d.ID))
+func (d *conversationData) body(string) h.Node {
+	heading := h.Text("Conversation " + short(d.ID))
 	switch {
 	case d.Title != "":
 		heading = bdi(line(d.Title, 200))
 	case d.First != "":
 		heading = bdi(line(d.First, 100))
 	}
-	return g.Group{
+	return h.Group{
 		h.H1(heading),
-		para("dim", g.Text("Conversation "), code(d.ID), g.Text(" · "+count(d.Count, "turn", "turns")), g.If(d.After+d.Next != "", g.Text(" on this page"))),
-		h.Form(h.Class("inline"), action("/search"), h.Role("search"), h.P(hidden("conversation", d.ID),
+		para("dim", h.Text("Conversation "), code(d.ID), h.Text(" · "+count(d.Count, "turn", "turns")), h.If(d.After+d.Next != "", h.Text(" on this page"))),
+		h.Form(h.Class("inline"), h.Action("/search"), h.Role("search"), h.P(hidden("conversation", d.ID),
 			h.Input(h.Name("q"), h.Type("search"), h.Aria("label", "Search this conversation"), h.Placeholder("Search this conversation")), space, button("Search"))),
 		d.Drawing.figure(),
-		g.Map(d.Strands, func(s strand) g.Node {
-			list := h.Ol(h.Class("turns"), g.Map(s.Rows, func(t turnRow) g.Node { return t.row() }))
+		h.Map(d.Strands, func(s strand) h.Node {
+			list := h.Ol(h.Class("turns"), h.Map(s.Rows, func(t turnRow) h.Node { return t.row() }))
 			if s.Agent == "" {
 				return list
 			}
-			return h.Details(h.Class("agent"), h.Summary(g.Text("Sub-agent: "+count(len(s.Rows), "turn", "turns")+" from "+short(s.Agent)+" on")), list)
+			return h.Details(h.Class("agent"), h.Summary(h.Text("Sub-agent: "+count(len(s.Rows), "turn", "turns")+" from "+short(s.Agent)+" on")), list)
 		}),
-		only(d.Count == 0, h.P(g.Text("There is no turn on this page."))),
-		para("pager", only(d.After != "", link("/conversations/"+d.ID, g.Text("From the beginning")), space), g.If(d.Next != "", nextLink("/conversations/"+d.ID+"?"+query("after", d.Next), "The next turns"))),
+		h.If(d.Count == 0, h.P(h.Text("There is no turn on this page."))),
+		para("pager", h.If(d.After != "", link("/conversations/"+d.ID, h.Text("From the beginning")), space), h.If(d.Next != "", nextLink("/conversations/"+d.ID+"?"+query("after", d.Next), "The next turns"))),
 	}
 }
 
 // row is a turn in the list of its conversation.
-func (t *turnRow) row() g.Node {
+func (t *turnRow) row() h.Node {
 	return h.Li(h.ID("t-"+t.ID), h.Class(fmt.Sprintf("turn lane-%d by-%s", t.Lane, t.Role)),
 		para("head", who(t.Role, t.Author), space, moment(t.CreatedAt), space, dim(t.Phase), space, turnLink(t.ID),
-			only(t.Parent != "", space, dim("continues"), space, link("#t-"+t.Parent, shortID(t.Parent))),
-			g.Map(t.Others, func(p api.Parent) g.Node { return g.Group{space, dim(p.Kind + " of"), space, turnLink(p.ID)} })),
+			h.If(t.Parent != "", space, dim("continues"), space, link("#t-"+t.Parent, shortID(t.Parent))),
+			h.Map(t.Others, func(p api.Parent) h.Node { return h.Group{space, dim(p.Kind + " of"), space, turnLink(p.ID)} })),
 		t.text())
 }
 
 // text is what a turn says, as lists show it.
-func (t *turnRow) text() g.Node {
+func (t *turnRow) text() h.Node {
 	switch {
 	case t.Stored.Redacted:
-		return para("gone", g.Text("The text was erased, or the turn came without it."))
+		return para("gone", h.Text("The text was erased, or the turn came without it."))
 	case strings.TrimSpace(t.Content) == "":
-		return para("dim", g.Text("no text"))
+		return para("dim", h.Text("no text"))
 	}
-	return g.Group{said(t.Content), only(t.Cut, h.P(link("/turns/"+t.ID, g.Text("The text goes on"))))}
+	return h.Group{said(t.Content), h.If(t.Cut, h.P(link("/turns/"+t.ID, h.Text("The text goes on"))))}
 }
 
 // brief is a turn on one line, after its id and how it is linked.
-func (t *turnRow) brief(kind string) g.Node {
-	return g.Group{turnLink(t.ID), space, only(kind != "", dim(kind), space), who(t.Role, t.Author), space, bdi(line(t.Content, 140))}
+func (t *turnRow) brief(kind string) h.Node {
+	return h.Group{turnLink(t.ID), space, h.If(kind != "", dim(kind), space), who(t.Role, t.Author), space, bdi(line(t.Content, 140))}
 }
 
 // turnsOfPage is how many turns a page of a conversation has.
@@ -226,27 +224,27 @@ type conversationsData struct {
 	Next          string
 }
 
-func (d *conversationsData) body(string) g.Node {
-	list := g.Group{h.H1(g.Text("Conversations"))}
+func (d *conversationsData) body(string) h.Node {
+	list := h.Group{h.H1(h.Text("Conversations"))}
 	switch {
 	case len(d.Conversations) > 0:
 		list = append(list, conversationsTable(d.Conversations))
 	case d.Next != "":
-		list = append(list, h.P(g.Text("There is no conversation on this page.")))
+		list = append(list, h.P(h.Text("There is no conversation on this page.")))
 	default:
 		list = append(list, noConversation())
 	}
-	return append(list, only(d.Next != "", next("/conversations?"+query("after", d.Next), "Older conversations")))
+	return append(list, h.If(d.Next != "", next("/conversations?"+query("after", d.Next), "Older conversations")))
 }
 
 // noConversation says how conversations come.
-func noConversation() g.Node {
-	return h.P(g.Text("There is no conversation yet. "), code("graphkernel setup claude-code"), g.Text(" captures those of a coding agent from now on, and "), code("graphkernel import FILE"), g.Text(" brings those that exist."))
+func noConversation() h.Node {
+	return h.P(h.Text("There is no conversation yet. "), code("graphkernel setup claude-code"), h.Text(" captures those of a coding agent from now on, and "), code("graphkernel import FILE"), h.Text(" brings those that exist."))
 }
 
-func conversationsTable(list []conversationLine) g.Node {
-	return table("Conversations, the newest first", "Conversation|#Turns|From|To", g.Map(list, func(c conversationLine) g.Node {
-		name := g.Text(short(c.ID))
+func conversationsTable(list []conversationLine) h.Node {
+	return table("Conversations, the newest first", "Conversation|#Turns|From|To", h.Map(list, func(c conversationLine) h.Node {
+		name := h.Text(short(c.ID))
 		if words := cmp.Or(c.Title, c.First); words != "" {
 			name = bdi(line(words, 90))
 		}

@@ -4,10 +4,8 @@ import (
 	"fmt"
 	"strconv"
 
-	g "maragu.dev/gomponents"
-	h "maragu.dev/gomponents/html"
-
 	"github.com/graphkernel/graphkernel/api"
+	h "github.com/graphkernel/graphkernel/internal/markup"
 )
 
 // A drawing is a graph that was laid out in integers: the same graph is the same bytes. A list or a table beside it says the same in words.
@@ -47,30 +45,28 @@ func (e edge) Curve() string {
 }
 
 // figure shows a drawing, if there is one.
-func (d *drawing) figure() g.Node {
+func (d *drawing) figure() h.Node {
 	if d == nil {
 		return nil
 	}
 	width, height := strconv.Itoa(d.Width), strconv.Itoa(d.Height)
 	return h.Figure(h.Class("drawing"), h.Div(h.Class("scroll"), h.TabIndex("0"), h.Role("region"), h.Aria("label", d.Label),
-		g.El("svg", g.Attr("viewBox", "0 0 "+width+" "+height), h.Width(width), h.Height(height), h.Role("group"), h.Aria("label", d.Label+". The list says the same."),
-			g.Map(d.Lines, edge.svg), g.Map(d.Nodes, node.svg))))
+		h.SVG(h.ViewBox("0 0 "+width+" "+height), h.Width(width), h.Height(height), h.Role("group"), h.Aria("label", d.Label+". The list says the same."),
+			h.Map(d.Lines, edge.svg), h.Map(d.Nodes, node.svg))))
 }
 
-func (e edge) svg() g.Node {
+func (e edge) svg() h.Node {
 	class := h.Class("edge " + e.Kind)
 	if e.Straight() {
-		return g.El("line", class, at("x1", e.X1), at("y1", e.Y1), at("x2", e.X2), at("y2", e.Y2))
+		return h.Line(class, h.X1(e.X1), h.Y1(e.Y1), h.X2(e.X2), h.Y2(e.Y2))
 	}
-	return g.El("path", class, g.Attr("d", e.Curve()), g.If(e.Text != "", g.El("title", g.Text(e.Text))))
+	return h.Path(class, h.D(e.Curve()), h.If(e.Text != "", h.Title(h.Text(e.Text))))
 }
 
-func (n node) svg() g.Node {
-	return link(n.Href, h.TabIndex("-1"), g.El("circle", h.Class("node "+n.Kind), at("cx", n.X), at("cy", n.Y), at("r", 6), g.El("title", g.Text(n.Label))),
-		g.If(n.Text != "", g.El("text", at("x", n.X+11), at("y", n.Y+4), g.Text(n.Text))))
+func (n node) svg() h.Node {
+	return link(n.Href, h.TabIndex("-1"), h.Circle(h.Class("node "+n.Kind), h.CX(n.X), h.CY(n.Y), h.R(6), h.Title(h.Text(n.Label))),
+		h.If(n.Text != "", h.SVGText(h.X(n.X+11), h.Y(n.Y+4), h.Text(n.Text))))
 }
-
-func at(name string, n int) g.Node { return g.Attr(name, strconv.Itoa(n)) }
 
 // Distances of a drawing, in pixels.
 const (

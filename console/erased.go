@@ -6,11 +6,9 @@ import (
 	"slices"
 	"strconv"
 
-	g "maragu.dev/gomponents"
-	h "maragu.dev/gomponents/html"
-
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
+	h "github.com/graphkernel/graphkernel/internal/markup"
 )
 
 // An erasedGroup is texts that were erased one after the other for the same reason, at the request of the same one: as one command erases those of a person.
@@ -26,7 +24,7 @@ func (e *erasedGroup) Query() string {
 	return query("from", strconv.FormatUint(e.Events[0].Seq, 10), "to", strconv.FormatUint(e.Events[len(e.Events)-1].Seq, 10))
 }
 
-func (e *erasedGroup) section(whole bool) g.Node {
+func (e *erasedGroup) section(whole bool) h.Node {
 	n, requested, touched := len(e.Events), dim("not recorded"), "What the texts touched"
 	if e.First().By != "" {
 		requested = code(e.First().By)
@@ -34,9 +32,9 @@ func (e *erasedGroup) section(whole bool) g.Node {
 	if n == 1 {
 		touched = "What the text touched"
 	}
-	return h.Section(h.H2(g.Text(count(n, "text", "texts")+", "), moment(e.First().At)),
+	return h.Section(h.H2(h.Text(count(n, "text", "texts")+", "), moment(e.First().At)),
 		terms("facts", term("Reason", bdi(e.First().Reason)), term("At the request of", requested)),
-		h.P(either(whole, g.Group{g.Text("The turns:"), g.Map(e.Events, func(one api.Event) g.Node { return g.Group{space, turnLink(one.Turn)} })}, link("/erasures?"+e.Query(), g.Text(touched)))))
+		h.P(h.Either(whole, h.Group{h.Text("The turns:"), h.Map(e.Events, func(one api.Event) h.Node { return h.Group{space, turnLink(one.Turn)} })}, link("/erasures?"+e.Query(), h.Text(touched)))))
 }
 
 type erasedData struct {
@@ -48,27 +46,30 @@ type erasedData struct {
 	NoHeld           *missing
 }
 
-func (d *erasedData) body(string) g.Node {
+func (d *erasedData) body(string) h.Node {
 	part := d.From > 0 || d.To > 0
 	none := "No text was erased."
 	if part || d.Next != "" {
 		none = "No text on this page was erased."
 	}
-	return g.Group{
-		h.H1(g.Text("Erased texts")), only(len(d.Groups) == 0, h.P(g.Text(none))),
-		g.Map(d.Groups, func(e erasedGroup) g.Node { return e.section(part) }),
-		g.Iff(part && len(d.Groups) > 0, d.holders),
-		only(d.Next != "", next("/erasures?"+query("after", d.Next), "Later ones")),
+	return h.Group{
+		h.H1(h.Text("Erased texts")), h.If(len(d.Groups) == 0, h.P(h.Text(none))),
+		h.Map(d.Groups, func(e erasedGroup) h.Node { return e.section(part) }),
+		d.holders(),
+		h.If(d.Next != "", next("/erasures?"+query("after", d.Next), "Later ones")),
 	}
 }
 
 // holders says who was handed the texts.
-func (d *erasedData) holders() g.Node {
+func (d *erasedData) holders() h.Node {
+	if len(d.Groups) == 0 || d.From == 0 && d.To == 0 {
+		return nil
+	}
 	heading := "Who was handed them"
 	if len(d.Groups[0].Events) == 1 {
 		heading = "Who was handed it"
 	}
-	var list g.Group
+	var list h.Group
 	if d.NoHeld != nil {
 		list = append(list, d.NoHeld.line())
 	} else {
@@ -76,10 +77,10 @@ func (d *erasedData) holders() g.Node {
 		if len(d.Contexts)+len(d.Slices) == 0 {
 			summary = "Nobody, as far as is known."
 		}
-		list = append(list, only(len(d.Contexts) > 0, h.H3(g.Text("Contexts")), issuedTable("Contexts that held an erased text", d.Contexts)), only(len(d.Slices) > 0, h.H3(g.Text("Slices")), issuedTable("Slices that held an erased text", d.Slices)),
-			h.P(g.Text(summary)), only(d.Older > 0, para("dim", g.Text(thousands(d.Older)+" older slices were not looked at."))))
+		list = append(list, h.If(len(d.Contexts) > 0, h.H3(h.Text("Contexts")), issuedTable("Contexts that held an erased text", d.Contexts)), h.If(len(d.Slices) > 0, h.H3(h.Text("Slices")), issuedTable("Slices that held an erased text", d.Slices)),
+			h.P(h.Text(summary)), h.If(d.Older > 0, para("dim", h.Text(thousands(d.Older)+" older slices were not looked at."))))
 	}
-	return section("h-held", heading, list, para("dim", g.Text("Facts that were learned from a turn were erased with its text.")))
+	return section("h-held", heading, list, para("dim", h.Text("Facts that were learned from a turn were erased with its text.")))
 }
 
 // mostErased is how many erasures a page has. The contexts and slices of that many turns are looked for, one turn after the other.

@@ -4,33 +4,31 @@ import (
 	"fmt"
 	"strings"
 
-	g "maragu.dev/gomponents"
-	h "maragu.dev/gomponents/html"
-
 	"github.com/graphkernel/graphkernel/api"
+	h "github.com/graphkernel/graphkernel/internal/markup"
 )
 
-func (d *evidenceData) body(string) g.Node {
+func (d *evidenceData) body(string) h.Node {
 	name := map[string]string{"context": "Context ", "facts": "Slice of facts "}[d.Kind()]
 	if name == "" {
 		name = "Slice "
 	}
-	head := g.Group{h.H1(g.Text(name), code(d.ID)), d.heads(), only(d.Newest.Asked != "", para("task", g.Text("For: "), bdi(d.Newest.Asked))), d.record()}
+	head := h.Group{h.H1(h.Text(name), code(d.ID)), d.heads(), h.If(d.Newest.Asked != "", para("task", h.Text("For: "), bdi(d.Newest.Asked))), d.record()}
 	if d.Gone != "" {
 		return append(head, para("gone", bdi(d.Gone)),
-			para("dim", g.Text("What is above stays on record, and so does its leaf in the ledger. A bundle that somebody kept can still be "), link(checkPath, g.Text("checked")), g.Text(".")), d.replayed())
+			para("dim", h.Text("What is above stays on record, and so does its leaf in the ledger. A bundle that somebody kept can still be "), link(checkPath, h.Text("checked")), h.Text(".")), d.replayed())
 	}
 	return append(head, d.verification(), d.prompt(), d.inside(), d.notInside(), d.header())
 }
 
 // heads are the three lines at the top: who asked, what the agent had seen, whether it is genuine.
-func (d *evidenceData) heads() g.Node {
-	asked := g.Text("not known: no turn is on record that it goes on from")
+func (d *evidenceData) heads() h.Node {
+	asked := h.Text("not known: no turn is on record that it goes on from")
 	switch {
 	case d.Asked != nil:
 		asked = d.Asked.asked()
 	case d.Anchored:
-		asked = g.Text("nobody: no person said its anchor or any of the turns " + d.nearest() + "before it")
+		asked = h.Text("nobody: no person said its anchor or any of the turns " + d.nearest() + "before it")
 	}
 	held := "what it held, whose bytes are gone"
 	if d.Gone == "" {
@@ -42,43 +40,43 @@ func (d *evidenceData) heads() g.Node {
 			held += ", " + count(n, "belief", "beliefs")
 		}
 	}
-	seen := g.Group{g.Text(held + ", handed out "), moment(d.Newest.IssuedAt)}
+	seen := h.Group{h.Text(held + ", handed out "), moment(d.Newest.IssuedAt)}
 	if d.Newest.NotGiven != 0 {
-		seen = g.Group{g.Text("nothing of it: it did not reach the agent")}
+		seen = h.Group{h.Text("nothing of it: it did not reach the agent")}
 	}
-	genuine := g.Group{g.Text("not checked")}
+	genuine := h.Group{h.Text("not checked")}
 	switch v := d.Verdict; {
 	case d.Gone != "":
-		genuine = g.Group{g.Text("only a bundle that somebody kept can be "), link(checkPath, g.Text("checked"))}
+		genuine = h.Group{h.Text("only a bundle that somebody kept can be "), link(checkPath, h.Text("checked"))}
 	case v != nil:
-		genuine = g.Group{h.Strong(h.Class("verdict "+passed(v.Admissible)), g.Text(outcome(v))), g.Text(", "), link("#verification", g.Text("by "+count(len(v.Checks), "check", "checks")))}
+		genuine = h.Group{h.Strong(h.Class("verdict "+passed(v.Admissible)), h.Text(outcome(v))), h.Text(", "), link("#verification", h.Text("by "+count(len(v.Checks), "check", "checks")))}
 	}
 	return terms("facts heads", term("Asked by", asked), term("The agent had seen", seen), term("Genuine", genuine))
 }
 
 // record is what is on record of it.
-func (d *evidenceData) record() g.Node {
+func (d *evidenceData) record() h.Node {
 	n, b := &d.Newest, &d.Bundle
 	to := by(" to ", n.By)
 	if r := n.Recipient; r != nil {
-		to = g.Group{g.Text(" to "), code(r.Agent), g.Text(", session "), code(r.Session), g.Text(", at " + r.Event)}
+		to = h.Group{h.Text(" to "), code(r.Agent), h.Text(", session "), code(r.Session), h.Text(", at " + r.Event)}
 	}
-	list := g.Group{
-		term("Handed out", moment(n.IssuedAt), to, only(n.NotGiven != 0, g.Text(", "), h.Strong(g.Text("and did not reach it")), g.Textf(": number %d says so", n.NotGiven)), g.If(len(d.Records) > 1, g.Textf(", the last of %d times", len(d.Records)))),
-		term("Under policy", policyLink(n.PolicyID)), term("As of", g.Textf("number %d", n.AsOf)), only(d.Kind() == "slice", term("Anchor", turnLink(n.Anchor))),
+	list := h.Group{
+		term("Handed out", moment(n.IssuedAt), to, h.If(n.NotGiven != 0, h.Text(", "), h.Strong(h.Text("and did not reach it")), h.Textf(": number %d says so", n.NotGiven)), h.If(len(d.Records) > 1, h.Textf(", the last of %d times", len(d.Records)))),
+		term("Under policy", policyLink(n.PolicyID)), term("As of", h.Textf("number %d", n.AsOf)), h.If(d.Kind() == "slice", term("Anchor", turnLink(n.Anchor))),
 	}
 	if r := b.Request; r != nil {
-		list = append(list, only(r.Anchor != "", term("Anchor", turnLink(r.Anchor))), term("Budget", g.Text(count(r.Budget, "token", "tokens")+" of text")))
+		list = append(list, h.If(r.Anchor != "", term("Anchor", turnLink(r.Anchor))), term("Budget", h.Text(count(r.Budget, "token", "tokens")+" of text")))
 	}
 	if p := b.Prompt; p != nil {
-		list = append(list, term("Prompt", g.Text(count(p.Cost, "token", "tokens")+" with headings and markup ("+p.Counter+")")))
+		list = append(list, term("Prompt", h.Text(count(p.Cost, "token", "tokens")+" with headings and markup ("+p.Counter+")")))
 	}
-	return terms("facts", list, only(len(b.Candidates) > 0, term("Chosen", g.Textf("%s, %s and %s of %s", count(len(b.Turns), "turn", "turns"), count(len(b.Facts), "fact", "facts"), count(len(b.Beliefs), "belief", "beliefs"), count(len(b.Candidates), "candidate", "candidates")))),
-		term("Digest", code(n.BundleSHA256)), term("Leaf of the ledger", link("/ledger?"+query("leaf", fmt.Sprint(n.Leaf)), g.Textf("%d", n.Leaf))))
+	return terms("facts", list, h.If(len(b.Candidates) > 0, term("Chosen", h.Textf("%s, %s and %s of %s", count(len(b.Turns), "turn", "turns"), count(len(b.Facts), "fact", "facts"), count(len(b.Beliefs), "belief", "beliefs"), count(len(b.Candidates), "candidate", "candidates")))),
+		term("Digest", code(n.BundleSHA256)), term("Leaf of the ledger", link("/ledger?"+query("leaf", fmt.Sprint(n.Leaf)), h.Textf("%d", n.Leaf))))
 }
 
-func (d *evidenceData) verification() g.Node {
-	var list g.Group
+func (d *evidenceData) verification() h.Node {
+	var list h.Group
 	if d.Verdict != nil {
 		list = append(list, verdict(d.Verdict))
 	}
@@ -89,12 +87,12 @@ func (d *evidenceData) verification() g.Node {
 	if d.Digest != "" {
 		of = "?" + query("bundle", d.Digest)
 	}
-	file := func(name, label string) g.Node { return link(path+"/"+name, h.Download(""), g.Text(label)) }
+	file := func(name, label string) h.Node { return link(path+"/"+name, h.Download(""), h.Text(label)) }
 	list = append(list,
-		h.Div(h.Class("here"), h.Data("verify", path), g.If(d.Digest != "", h.Data("bundle", d.Digest)), h.NoScript(h.P(g.Text("With JavaScript, this browser checks it again with another implementation.")))),
-		h.P(g.Text("To check it elsewhere, put "), link(path+"/bundle.json"+of, h.Download("bundle.json"), g.Text("bundle.json")), g.Text(", "), file("attestation.json", "attestation.json"), g.Text(" and "), file("slice.tlog-proof", "slice.tlog-proof"),
-			g.Text(" into a folder, get a trust file from whoever runs this service (or "), file("trust", "from the service itself"), g.Text("), and run "), code("graphkernel verify --trust trust FOLDER"),
-			g.Text(". In other forms: "), file("prov.json", "W3C PROV"), g.Text(", "), file("openlineage.json", "OpenLineage"), g.Text(".")))
+		h.Div(h.Class("here"), h.Data("verify", path), h.If(d.Digest != "", h.Data("bundle", d.Digest)), h.NoScript(h.P(h.Text("With JavaScript, this browser checks it again with another implementation.")))),
+		h.P(h.Text("To check it elsewhere, put "), link(path+"/bundle.json"+of, h.Download("bundle.json"), h.Text("bundle.json")), h.Text(", "), file("attestation.json", "attestation.json"), h.Text(" and "), file("slice.tlog-proof", "slice.tlog-proof"),
+			h.Text(" into a folder, get a trust file from whoever runs this service (or "), file("trust", "from the service itself"), h.Text("), and run "), code("graphkernel verify --trust trust FOLDER"),
+			h.Text(". In other forms: "), file("prov.json", "W3C PROV"), h.Text(", "), file("openlineage.json", "OpenLineage"), h.Text(".")))
 	switch {
 	case d.Replay != nil:
 		list = append(list, d.replayed())
@@ -103,66 +101,66 @@ func (d *evidenceData) verification() g.Node {
 	default:
 		list = append(list, inline(hidden("replay", "1"), button("Replay: choose again and compare byte for byte")))
 	}
-	return h.Section(h.ID("verification"), h.Aria("labelledby", "h-verify"), h.H2(h.ID("h-verify"), g.Text("Is it genuine?")), list)
+	return h.Section(h.ID("verification"), h.Aria("labelledby", "h-verify"), h.H2(h.ID("h-verify"), h.Text("Is it genuine?")), list)
 }
 
 // replayed says what came of choosing again.
-func (d *evidenceData) replayed() g.Node {
+func (d *evidenceData) replayed() h.Node {
 	r := d.Replay
 	if r == nil {
 		return nil
 	}
-	list := g.Group{h.P(h.Class("verdict "+passed(r.Outcome == "identical" || r.Outcome == "erased")), h.Role("status"), g.Textf("Chosen again as of %d: ", r.AsOf), h.Strong(g.Text(r.Outcome)), only(r.Reason != "", g.Text(": "), bdi(r.Reason)))}
+	list := h.Group{h.P(h.Class("verdict "+passed(r.Outcome == "identical" || r.Outcome == "erased")), h.Role("status"), h.Textf("Chosen again as of %d: ", r.AsOf), h.Strong(h.Text(r.Outcome)), h.If(r.Reason != "", h.Text(": "), bdi(r.Reason)))}
 	if f := r.Difference; f != nil {
-		list = append(list, h.P(g.Textf("First difference at byte %d (%s): ", f.Offset, f.Path), code(f.Expected), g.Text(" and "), code(f.Found), g.Text(".")))
+		list = append(list, h.P(h.Textf("First difference at byte %d (%s): ", f.Offset, f.Path), code(f.Expected), h.Text(" and "), code(f.Found), h.Text(".")))
 	}
-	return append(list, only(len(r.Erased) > 0, h.P(g.Text("Erased since ("), link("/erasures", g.Text("when and why")), g.Text("):")), h.Ul(g.Map(r.Erased, func(id string) g.Node { return h.Li(g.Text("turn "), turnLink(id)) }))))
+	return append(list, h.If(len(r.Erased) > 0, h.P(h.Text("Erased since ("), link("/erasures", h.Text("when and why")), h.Text("):")), h.Ul(h.Map(r.Erased, func(id string) h.Node { return h.Li(h.Text("turn "), turnLink(id)) }))))
 }
 
-func (d *evidenceData) prompt() g.Node {
+func (d *evidenceData) prompt() h.Node {
 	if d.Prompt == "" {
 		return nil
 	}
-	return section("h-prompt", "The prompt as the agent saw it", h.Details(h.Summary(g.Text(d.Bundle.Request.Format+", "+count(len(d.Prompt), "byte", "bytes"))), said(d.Prompt)))
+	return section("h-prompt", "The prompt as the agent saw it", h.Details(h.Summary(h.Text(d.Bundle.Request.Format+", "+count(len(d.Prompt), "byte", "bytes"))), said(d.Prompt)))
 }
 
 // inside is what it holds, with the reasons.
-func (d *evidenceData) inside() g.Node {
+func (d *evidenceData) inside() h.Node {
 	b := &d.Bundle
-	list := g.Group{d.Drawing.figure()}
+	list := h.Group{d.Drawing.figure()}
 	if len(b.Beliefs) > 0 {
-		list = append(list, h.Ul(g.Map(b.Beliefs, func(belief bundleBelief) g.Node {
-			return h.Li(itemLink(belief.Ref()), only(belief.Private.Title != "" && !belief.Public.Withheld, space, bdi(belief.Private.Title)),
-				g.Map(belief.Private.Statements, func(s api.WrittenStatement) g.Node { return g.Group{h.Br(), statement(s)} }), space, d.CandidateOf(belief.Ref()).why())
+		list = append(list, h.Ul(h.Map(b.Beliefs, func(belief bundleBelief) h.Node {
+			return h.Li(itemLink(belief.Ref()), h.If(belief.Private.Title != "" && !belief.Public.Withheld, space, bdi(belief.Private.Title)),
+				h.Map(belief.Private.Statements, func(s api.WrittenStatement) h.Node { return h.Group{h.Br(), statement(s)} }), space, d.CandidateOf(belief.Ref()).why())
 		})))
 	}
 	if len(b.Facts) > 0 {
-		list = append(list, h.Ul(g.Map(b.Facts, bundleFact.item)))
+		list = append(list, h.Ul(h.Map(b.Facts, bundleFact.item)))
 	}
-	return section("h-in", "What is in it, and why", list, h.Ol(h.Class("turns"), g.Map(d.Turns, func(t shownTurn) g.Node { return t.item(b.Anchor) })),
-		only(len(d.Turns)+len(b.Facts)+len(b.Beliefs) == 0, h.P(g.Text("It holds nothing."))))
+	return section("h-in", "What is in it, and why", list, h.Ol(h.Class("turns"), h.Map(d.Turns, func(t shownTurn) h.Node { return t.item(b.Anchor) })),
+		h.If(len(d.Turns)+len(b.Facts)+len(b.Beliefs) == 0, h.P(h.Text("It holds nothing."))))
 }
 
-func (f bundleFact) item() g.Node {
+func (f bundleFact) item() h.Node {
 	words, source := code(f.Statement), ""
 	if f.Subject != "" {
-		words = g.Group{entityLink(f.Subject, 0), space, bdi(f.Predicate), space, entityLink(f.Object, 0)}
+		words = h.Group{entityLink(f.Subject, 0), space, bdi(f.Predicate), space, entityLink(f.Object, 0)}
 	}
 	if f.Confidence != "" {
 		source = ", confidence " + f.Confidence.String()
 	}
-	return h.Li(words, space, span("dim", only(f.Source != "", g.Text("by "), bdi(f.Source)), g.Text(source)), only(f.Turn != "", g.Text(" from turn "), turnLink(f.Turn)))
+	return h.Li(words, space, span("dim", h.If(f.Source != "", h.Text("by "), bdi(f.Source)), h.Text(source)), h.If(f.Turn != "", h.Text(" from turn "), turnLink(f.Turn)))
 }
 
 // why says what speaks for a candidate.
-func (c *candidate) why() g.Node {
+func (c *candidate) why() h.Node {
 	if c == nil {
 		return nil
 	}
-	return span("why", g.Text(c.Reasons()+"; found by "+strings.Join(c.From, ", ")+"; "+count(c.Cost, "token", "tokens")))
+	return span("why", h.Text(c.Reasons()+"; found by "+strings.Join(c.From, ", ")+"; "+count(c.Cost, "token", "tokens")))
 }
 
-func (t *shownTurn) item(anchor string) g.Node {
+func (t *shownTurn) item(anchor string) h.Node {
 	class := "turn by-" + t.Role
 	if t.ID == anchor {
 		class += " anchor"
@@ -171,7 +169,7 @@ func (t *shownTurn) item(anchor string) g.Node {
 }
 
 // why says how a turn came into a slice.
-func (a *admission) why() g.Node {
+func (a *admission) why() h.Node {
 	if a == nil {
 		return nil
 	}
@@ -189,11 +187,11 @@ func (a *admission) why() g.Node {
 	if a.Cost != 0 {
 		text += ", " + count(a.Cost, "token", "tokens")
 	}
-	return span("why", g.Text(text))
+	return span("why", h.Text(text))
 }
 
 // notInside is what it does not hold, with the reasons of some, and the form that asks for others.
-func (d *evidenceData) notInside() g.Node {
+func (d *evidenceData) notInside() h.Node {
 	if d.Kind() == "facts" {
 		return nil
 	}
@@ -204,55 +202,58 @@ func (d *evidenceData) notInside() g.Node {
 	case "context":
 		none = "Every candidate was chosen."
 	}
-	list := g.Group{h.Form(h.Class("inline"), action("#h-out"), h.P(field("explain", question+"?", "explain", h.Value(d.Explain), h.Required(), h.MaxLength("2048"), h.AutoComplete("off")), space, button("Ask")))}
+	list := h.Group{h.Form(h.Class("inline"), h.Action("#h-out"), h.P(field("explain", question+"?", "explain", h.Value(d.Explain), h.Required(), h.MaxLength("2048"), h.AutoComplete("off")), space, button("Ask")))}
 	if d.Explain != "" {
-		list = append(list, h.P(h.Class("reason"), h.Role("status"), bdi(d.Reason)), g.Iff(d.Without, d.without))
+		list = append(list, h.P(h.Class("reason"), h.Role("status"), bdi(d.Reason)), d.without())
 	}
 	if len(d.Outside) == 0 {
-		return section("h-out", "What is not in it, and why", append(list, para("dim", g.Text(none))))
+		return section("h-out", "What is not in it, and why", append(list, para("dim", h.Text(none))))
 	}
-	return section("h-out", "What is not in it, and why", list, h.Ul(h.Class("out"), g.Map(d.Outside, outsider.item)), only(d.MoreOut > 0, para("dim", g.Text("And "+thousands(d.MoreOut)+" more."))))
+	return section("h-out", "What is not in it, and why", list, h.Ul(h.Class("out"), h.Map(d.Outside, outsider.item)), h.If(d.MoreOut > 0, para("dim", h.Text("And "+thousands(d.MoreOut)+" more."))))
 }
 
 // without says what would be missing without the turn that is explained.
-func (d *evidenceData) without() g.Node {
+func (d *evidenceData) without() h.Node {
+	if !d.Without {
+		return nil
+	}
 	missing := "no other turn would be missing."
 	if n := len(d.Lost); n > 0 {
 		missing = count(n, "other turn", "other turns") + " would be missing:"
 	}
-	return g.Group{
-		h.P(g.Text("Without it, " + missing)), only(len(d.Lost) > 0, h.Ul(g.Map(d.Lost, func(t shownTurn) g.Node { return h.Li(t.brief("")) }))),
-		only(len(d.Instead) > 0, h.P(g.Text(count(len(d.Instead), "turn", "turns")+" would be in it instead: "), turnLinks(d.Instead))),
+	return h.Group{
+		h.P(h.Text("Without it, " + missing)), h.If(len(d.Lost) > 0, h.Ul(h.Map(d.Lost, func(t shownTurn) h.Node { return h.Li(t.brief("")) }))),
+		h.If(len(d.Instead) > 0, h.P(h.Text(count(len(d.Instead), "turn", "turns")+" would be in it instead: "), turnLinks(d.Instead))),
 	}
 }
 
-func turnLinks(ids []string) g.Node {
-	return g.Map(ids, func(id string) g.Node { return g.Group{turnLink(id), space} })
+func turnLinks(ids []string) h.Node {
+	return h.Map(ids, func(id string) h.Node { return h.Group{turnLink(id), space} })
 }
 
-func (o outsider) item() g.Node {
+func (o outsider) item() h.Node {
 	name, cost := turnLink(o.ID), ""
 	if c := o.Candidate; c != nil {
 		cost = c.Reasons() + "; " + count(c.Cost, "token", "tokens")
 		switch c.Kind {
 		case "fact":
-			name = g.Group{g.Text("fact "), shortID(o.ID)}
+			name = h.Group{h.Text("fact "), shortID(o.ID)}
 		case "belief":
 			name = itemLink(o.ID)
 		}
 	}
-	why := link("?"+query("explain", o.ID)+"#h-out", h.Aria("label", "Why is "+short(o.ID)+" not in it?"), g.Text("why?"))
+	why := link("?"+query("explain", o.ID)+"#h-out", h.Aria("label", "Why is "+short(o.ID)+" not in it?"), h.Text("why?"))
 	if o.Why != "" {
-		why = g.Group{h.Br(), span("why", bdi(o.Why))}
+		why = h.Group{h.Br(), span("why", bdi(o.Why))}
 	}
-	return h.Li(name, space, only(o.Text != "", g.El("bdi", g.Text(o.Text))), only(cost != "", dim(cost)), space, why)
+	return h.Li(name, space, h.If(o.Text != "", h.Bdi(h.Text(o.Text))), h.If(cost != "", dim(cost)), space, why)
 }
 
 // header is the policy and what the head of the bundle says.
-func (d *evidenceData) header() g.Node {
+func (d *evidenceData) header() h.Node {
 	b := &d.Bundle
 	return section("h-policy", "Policy and header",
-		h.Details(h.Summary(g.Text(b.Provenance.PolicyID+", "+count(len(d.Policy), "parameter", "parameters"))), terms("facts", g.Map(d.Policy, func(p parameter) g.Node { return term(p.Name, bdi(p.Value)) }))),
-		terms("facts", term("Form", g.Text(b.Provenance.SchemaVersion)), term("Hash of the policy", code(b.Provenance.PolicyParamsHash)), term("Hash of the snapshot", code(b.Provenance.GraphSnapshotHash)), term("Token", code(b.Token), g.Text(", key "+b.KeyID))),
-		h.Form(h.Class("inline"), action("/compare"), h.P(hidden("a", d.ID), g.Text("Compare it "), compareWith())))
+		h.Details(h.Summary(h.Text(b.Provenance.PolicyID+", "+count(len(d.Policy), "parameter", "parameters"))), terms("facts", h.Map(d.Policy, func(p parameter) h.Node { return term(p.Name, bdi(p.Value)) }))),
+		terms("facts", term("Form", h.Text(b.Provenance.SchemaVersion)), term("Hash of the policy", code(b.Provenance.PolicyParamsHash)), term("Hash of the snapshot", code(b.Provenance.GraphSnapshotHash)), term("Token", code(b.Token), h.Text(", key "+b.KeyID))),
+		h.Form(h.Class("inline"), h.Action("/compare"), h.P(hidden("a", d.ID), h.Text("Compare it "), compareWith())))
 }

@@ -7,11 +7,9 @@ import (
 	"path"
 	"strings"
 
-	g "maragu.dev/gomponents"
-	h "maragu.dev/gomponents/html"
-
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
+	h "github.com/graphkernel/graphkernel/internal/markup"
 )
 
 // pathEscape writes a name as the last part of an address. Slashes stay, since the part takes all that is left, unless a browser or the router would
@@ -36,13 +34,13 @@ type factsData struct {
 	Facts          api.Facts
 }
 
-func (d *factsData) body(string) g.Node {
-	return g.Group{
-		h.H1(g.Text("Facts")),
-		h.Form(h.Class("inline"), action("/facts"), h.P(field("name", "Entity", "q", h.Value(d.Q), h.MaxLength("2048")), space, asOfField("as of number", d.AsOf), space, button("Show"))),
-		para("dim", g.Textf("%s about %s, %s, as of number %d.", count(d.Stats.Facts, "fact", "facts"), count(d.Stats.Entities, "entity", "entities"), count(d.Stats.Aliases, "alias", "aliases"), d.Stats.AsOf)),
-		either(len(d.Facts.Facts) > 0, factsTable(d.Facts.Facts), h.P(g.Text("Nothing is believed. "), code("graphkernel knowledge extract"), g.Text(" learns facts from the turns."))),
-		only(d.Facts.Next != "", next("/facts?"+query("as_of", d.AsOf, "after", d.Facts.Next), "More facts")),
+func (d *factsData) body(string) h.Node {
+	return h.Group{
+		h.H1(h.Text("Facts")),
+		h.Form(h.Class("inline"), h.Action("/facts"), h.P(field("name", "Entity", "q", h.Value(d.Q), h.MaxLength("2048")), space, asOfField("as of number", d.AsOf), space, button("Show"))),
+		para("dim", h.Textf("%s about %s, %s, as of number %d.", count(d.Stats.Facts, "fact", "facts"), count(d.Stats.Entities, "entity", "entities"), count(d.Stats.Aliases, "alias", "aliases"), d.Stats.AsOf)),
+		h.Either(len(d.Facts.Facts) > 0, factsTable(d.Facts.Facts), h.P(h.Text("Nothing is believed. "), code("graphkernel knowledge extract"), h.Text(" learns facts from the turns."))),
+		h.If(d.Facts.Next != "", next("/facts?"+query("as_of", d.AsOf, "after", d.Facts.Next), "More facts")),
 	}
 }
 
@@ -79,27 +77,27 @@ type entityData struct {
 	History           []api.KnowledgeAct
 }
 
-func (d *entityData) body(string) g.Node {
-	return g.Group{
+func (d *entityData) body(string) h.Node {
+	return h.Group{
 		h.H1(bdi(d.Name)),
 		inline(asOfField("As of number", d.AsOf), space, button("Show"), space, dim(fmt.Sprintf("%s as of %d", count(d.Facts.Total, "fact", "facts"), d.Facts.AsOf))),
-		only(len(d.Aliases) > 0, h.P(g.Text("Names that count as one: "), joined(", ", d.Aliases, func(a api.Alias) g.Node {
-			return g.Group{entityLink(a.Alias, 0), g.Text(" is "), entityLink(a.Canonical, 0)}
+		h.If(len(d.Aliases) > 0, h.P(h.Text("Names that count as one: "), h.Join(", ", d.Aliases, func(a api.Alias) h.Node {
+			return h.Group{entityLink(a.Alias, 0), h.Text(" is "), entityLink(a.Canonical, 0)}
 		}))),
 		d.Drawing.figure(),
-		either(len(d.Facts.Facts) > 0, factsTable(d.Facts.Facts), h.P(g.Text("Nothing is believed of this name"), g.If(d.AsOf != "", g.Text(" as of "+d.AsOf)), g.Text("."))),
-		only(d.Facts.Next != "", next("?"+query("as_of", d.AsOf, "after", d.Facts.Next), "More facts")),
-		only(len(d.History) > 0, section("history", "All that was said of it", h.Ol(g.Map(d.History, acted)))),
+		h.Either(len(d.Facts.Facts) > 0, factsTable(d.Facts.Facts), h.P(h.Text("Nothing is believed of this name"), h.If(d.AsOf != "", h.Text(" as of "+d.AsOf)), h.Text("."))),
+		h.If(d.Facts.Next != "", next("?"+query("as_of", d.AsOf, "after", d.Facts.Next), "More facts")),
+		h.If(len(d.History) > 0, section("history", "All that was said of it", h.Ol(h.Map(d.History, acted)))),
 	}
 }
 
 // acted is one act of the history of a fact.
-func acted(a api.KnowledgeAct) g.Node {
-	words := span("gone", g.Text("erased with its turn"))
+func acted(a api.KnowledgeAct) h.Node {
+	words := span("gone", h.Text("erased with its turn"))
 	if !a.Erased {
-		words = g.Group{bdi(a.Subject), space, bdi(a.Predicate), space, bdi(a.Object), g.If(a.Confidence != "", g.Text(", confidence "+a.Confidence.String())), only(a.Source != "", g.Text(", by "), bdi(a.Source)), only(a.Reason != "", g.Text(": "), bdi(a.Reason))}
+		words = h.Group{bdi(a.Subject), space, bdi(a.Predicate), space, bdi(a.Object), h.If(a.Confidence != "", h.Text(", confidence "+a.Confidence.String())), h.If(a.Source != "", h.Text(", by "), bdi(a.Source)), h.If(a.Reason != "", h.Text(": "), bdi(a.Reason))}
 	}
-	return h.Li(g.Textf("number %d, ", a.Seq), moment(a.At), g.Text(": "+a.Kind+" "), words, only(a.Turn != "", g.Text(" from turn "), turnLink(a.Turn)), g.If(a.Until != 0, g.Textf(", believed until number %d", a.Until)))
+	return h.Li(h.Textf("number %d, ", a.Seq), moment(a.At), h.Text(": "+a.Kind+" "), words, h.If(a.Turn != "", h.Text(" from turn "), turnLink(a.Turn)), h.If(a.Until != 0, h.Textf(", believed until number %d", a.Until)))
 }
 
 // entity shows what is believed of a name, as of a number, the aliases that lead to it, and the graph around it.

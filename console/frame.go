@@ -3,14 +3,12 @@ package console
 import (
 	"io"
 
-	g "maragu.dev/gomponents"
-	h "maragu.dev/gomponents/html"
-
 	"github.com/graphkernel/graphkernel/access"
+	h "github.com/graphkernel/graphkernel/internal/markup"
 )
 
 // A content is what a page shows. The token is for forms that change something.
-type content interface{ body(token string) g.Node }
+type content interface{ body(token string) h.Node }
 
 // A place is a place in the console with its name.
 type place struct{ Path, Name string }
@@ -40,34 +38,38 @@ func (v *visit) render(w io.Writer, p *page) error {
 	if v.sign != nil {
 		token = v.seal.token(v.sign.ID)
 	}
-	return h.Doctype(h.HTML(h.Lang("en"),
+	var onward h.Node
+	if p.onward != "" {
+		onward = h.Refresh(p.onward)
+	}
+	return h.Document(
 		h.Head(
 			h.Meta(h.Charset("utf-8")), h.Meta(h.Name("viewport"), h.Content("width=device-width, initial-scale=1")), h.Meta(h.Name("color-scheme"), h.Content("light dark")),
-			g.Iff(p.onward != "", func() g.Node { return h.Meta(g.Attr("http-equiv", "refresh"), h.Content("0;url="+ours(p.onward))) }),
-			h.TitleEl(g.Text(plain(p.title)+" · Graph Kernel")),
-			h.Link(h.Rel("icon"), href("/assets/icon.svg"), h.Type("image/svg+xml")), h.Link(h.Rel("stylesheet"), href("/assets/console.css")), h.Script(h.Type("module"), h.Src("/assets/console.mjs")),
+			onward,
+			h.Title(h.Text(plain(p.title)+" · Graph Kernel")),
+			h.Link(h.Rel("icon"), h.Href("/assets/icon.svg"), h.Type("image/svg+xml")), h.Link(h.Rel("stylesheet"), h.Href("/assets/console.css")), h.Script(h.Type("module"), h.Src("/assets/console.mjs")),
 		),
 		h.Body(
-			h.A(h.Class("skip"), href("#main"), g.Text("Skip to the content")),
-			h.Header(h.A(h.Class("brand"), href("/"), g.Raw(mark), g.Text("Graph Kernel")), v.navigation(token)),
+			h.A(h.Class("skip"), h.Href("#main"), h.Text("Skip to the content")),
+			h.Header(h.A(h.Class("brand"), h.Href("/"), h.Raw(mark), h.Text("Graph Kernel")), v.navigation(token)),
 			h.Main(h.ID("main"), h.TabIndex("-1"), p.content.body(token)),
-			h.Footer(g.Text("Graph Kernel "+v.config.Version+" · times are UTC · "), link("/docs", g.Text("API"))),
+			h.Footer(h.Text("Graph Kernel "+v.config.Version+" · times are UTC · "), link("/docs", h.Text("API"))),
 		),
-	)).Render(w)
+	).Render(w)
 }
 
 // navigation is for somebody who is let in.
-func (v *visit) navigation(token string) g.Node {
+func (v *visit) navigation(token string) h.Node {
 	if v.who == nil {
 		return nil
 	}
 	here := sectionOf(v.r.URL.Path)
-	return g.Group{
-		space, h.Nav(h.Aria("label", "Pages"), g.Map(sections(v.who.Role), func(p place) g.Node {
-			return g.Group{space, link("/"+p.Path, g.If(p.Path == here, h.Aria("current", "page")), g.Text(p.Name))}
+	return h.Group{
+		space, h.Nav(h.Aria("label", "Pages"), h.Map(sections(v.who.Role), func(p place) h.Node {
+			return h.Group{space, link("/"+p.Path, h.If(p.Path == here, h.Aria("current", "page")), h.Text(p.Name))}
 		})),
-		space, h.Form(h.Class("quick"), action("/search"), h.Role("search"), h.Input(h.Name("q"), h.Type("search"), h.Aria("label", "Search turns, or the beginning of an id"), h.Placeholder("Words or id"), h.MaxLength("4096"))),
-		only(token != "", space, post("who", "/sign-out", token, h.Span(g.Text(v.who.Tenant+" · "+v.who.Role)), space, button("Sign out"))),
+		space, h.Form(h.Class("quick"), h.Action("/search"), h.Role("search"), h.Input(h.Name("q"), h.Type("search"), h.Aria("label", "Search turns, or the beginning of an id"), h.Placeholder("Words or id"), h.MaxLength("4096"))),
+		h.If(token != "", space, post("who", "/sign-out", token, h.Span(h.Text(v.who.Tenant+" · "+v.who.Role)), space, button("Sign out"))),
 	}
 }
 
@@ -78,18 +80,18 @@ type problem struct {
 	Turns                         []string // that may be meant
 }
 
-func (p *problem) body(string) g.Node {
-	return g.Group{
-		h.H1(g.Text(p.Title)),
-		h.P(h.Class("wrong"), h.Role("alert"), bdi(p.Detail), only(p.Place != "", g.Text(" (at "), bdi(p.Place), g.Text(")"))),
-		only(p.Request != "", para("dim", g.Textf("Status %d, request %s", p.Status, p.Request))),
+func (p *problem) body(string) h.Node {
+	return h.Group{
+		h.H1(h.Text(p.Title)),
+		h.P(h.Class("wrong"), h.Role("alert"), bdi(p.Detail), h.If(p.Place != "", h.Text(" (at "), bdi(p.Place), h.Text(")"))),
+		h.If(p.Request != "", para("dim", h.Textf("Status %d, request %s", p.Status, p.Request))),
 		wholeTurns(p.Turns),
-		only(p.Status == 403, h.P(g.Text("Another key may be allowed to: "), link("/sign-in", g.Text("sign in with it")), g.Text("."))),
-		h.P(link("/", g.Text("Home"))),
+		h.If(p.Status == 403, h.P(h.Text("Another key may be allowed to: "), link("/sign-in", h.Text("sign in with it")), h.Text("."))),
+		h.P(link("/", h.Text("Home"))),
 	}
 }
 
 // wholeTurns lists turns by their whole ids.
-func wholeTurns(ids []string) g.Node {
-	return g.If(len(ids) > 0, h.Ul(g.Map(ids, func(id string) g.Node { return h.Li(link("/turns/"+id, code(id))) })))
+func wholeTurns(ids []string) h.Node {
+	return h.If(len(ids) > 0, h.Ul(h.Map(ids, func(id string) h.Node { return h.Li(link("/turns/"+id, code(id))) })))
 }

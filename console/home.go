@@ -13,11 +13,9 @@ import (
 	"strings"
 	"time"
 
-	g "maragu.dev/gomponents"
-	h "maragu.dev/gomponents/html"
-
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/client"
+	h "github.com/graphkernel/graphkernel/internal/markup"
 )
 
 // A statement of a page's part that the service did not give: who asks may not see it, or there is none.
@@ -42,45 +40,45 @@ type homeData struct {
 	NoLedger        *missing
 }
 
-func (d *homeData) body(string) g.Node {
-	return g.Group{
-		h.H1(h.Class("hidden"), g.Text("Home")),
-		only(d.NoConversations == nil, h.P(h.ID("live"), h.Class("live"), h.Data("live", d.Live), g.Attr("hidden"), h.Span(h.Role("status")), space, link("/", g.Text("Show")))),
+func (d *homeData) body(string) h.Node {
+	return h.Group{
+		h.H1(h.Class("hidden"), h.Text("Home")),
+		h.If(d.NoConversations == nil, h.P(h.ID("live"), h.Class("live"), h.Data("live", d.Live), h.Hidden(), h.Span(h.Role("status")), space, link("/", h.Text("Show")))),
 		section("h-conversations", "Newest conversations", d.conversations()),
 		section("h-issued", "Newest slices and contexts", d.issued()),
 		section("h-ledger", "Ledger", d.ledger()),
 	}
 }
 
-func (d *homeData) conversations() g.Node {
+func (d *homeData) conversations() h.Node {
 	switch {
 	case d.NoConversations != nil:
 		return d.NoConversations.line()
 	case len(d.Conversations) == 0:
 		return noConversation()
 	}
-	return g.Group{conversationsTable(d.Conversations), h.P(link("/conversations", g.Text("All conversations")), g.Text(" · "), link("/erasures", g.Text("Erased texts")))}
+	return h.Group{conversationsTable(d.Conversations), h.P(link("/conversations", h.Text("All conversations")), h.Text(" · "), link("/erasures", h.Text("Erased texts")))}
 }
 
-func (d *homeData) issued() g.Node {
+func (d *homeData) issued() h.Node {
 	switch {
 	case d.NoIssued != nil:
 		return d.NoIssued.line()
 	case len(d.Issued) == 0:
-		return h.P(g.Text("Nothing was handed out yet. "), code("graphkernel context WORDS"), g.Text(" hands out a context."))
+		return h.P(h.Text("Nothing was handed out yet. "), code("graphkernel context WORDS"), h.Text(" hands out a context."))
 	}
-	return g.Group{issuedTable("What was handed out last, the newest first", d.Issued), h.P(link("/slices", g.Text("Everything that was handed out")))}
+	return h.Group{issuedTable("What was handed out last, the newest first", d.Issued), h.P(link("/slices", h.Text("Everything that was handed out")))}
 }
 
-func (d *homeData) ledger() g.Node {
+func (d *homeData) ledger() h.Node {
 	if d.NoLedger != nil {
 		return d.NoLedger.line()
 	}
-	witnessed := g.Text("by nobody")
+	witnessed := h.Text("by nobody")
 	if at := d.Ledger.Witnessed(); at != "" {
 		witnessed = moment(at)
 	}
-	return terms("facts", term("Log", link("/ledger", code(d.Ledger.Origin))), term("Size", g.Text(count(d.Ledger.Size, "leaf", "leaves"))), term("Witnessed last", witnessed))
+	return terms("facts", term("Log", link("/ledger", code(d.Ledger.Origin))), term("Size", h.Text(count(d.Ledger.Size, "leaf", "leaves"))), term("Witnessed last", witnessed))
 }
 
 // newest is how many lines the lists of the home page have.

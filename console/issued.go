@@ -11,11 +11,9 @@ import (
 	"slices"
 	"strings"
 
-	g "maragu.dev/gomponents"
-	h "maragu.dev/gomponents/html"
-
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
+	h "github.com/graphkernel/graphkernel/internal/markup"
 	"github.com/graphkernel/graphkernel/slice/contexts"
 )
 
@@ -27,22 +25,22 @@ type handedOutData struct {
 	Issued     []api.Issued
 }
 
-func (d *handedOutData) body(token string) g.Node {
-	list := h.P(g.Text("Nothing of the kind was handed out yet. Each slice and context that an agent is given is listed here, with who asked for it and whether it is genuine; "), code("graphkernel context WORDS"), g.Text(" hands out one."))
+func (d *handedOutData) body(token string) h.Node {
+	list := h.P(h.Text("Nothing of the kind was handed out yet. Each slice and context that an agent is given is listed here, with who asked for it and whether it is genuine; "), code("graphkernel context WORDS"), h.Text(" hands out one."))
 	switch {
 	case len(d.Issued) > 0:
 		list = issuedTable("What was handed out, the newest first", d.Issued)
 	case d.Next != "":
-		list = h.P(g.Text("Nothing of the kind is on this page."))
+		list = h.P(h.Text("Nothing of the kind is on this page."))
 	}
-	return g.Group{
-		h.H1(g.Text("Handed out")),
-		para("tabs", g.Map(kinds, func(p place) g.Node {
-			return g.Group{link("/slices?"+query("kind", p.Path), g.If(p.Path == d.Kind, h.Aria("current", "true")), g.Text(p.Name)), space}
+	return h.Group{
+		h.H1(h.Text("Handed out")),
+		para("tabs", h.Map(kinds, func(p place) h.Node {
+			return h.Group{link("/slices?"+query("kind", p.Path), h.If(p.Path == d.Kind, h.Aria("current", "true")), h.Text(p.Name)), space}
 		})),
-		list, only(d.Next != "", next("/slices?"+query("kind", d.Kind, "after", d.Next), "Older ones")),
-		h.H2(g.Text("Is a bundle genuine?")), fileForm(token),
-		h.H2(g.Text("Compare two")), h.Form(h.Class("inline"), action("/compare"), h.P(evidenceField("c-a", "Compare", "a"), space, compareWith())),
+		list, h.If(d.Next != "", next("/slices?"+query("kind", d.Kind, "after", d.Next), "Older ones")),
+		h.H2(h.Text("Is a bundle genuine?")), fileForm(token),
+		h.H2(h.Text("Compare two")), h.Form(h.Class("inline"), h.Action("/compare"), h.P(evidenceField("c-a", "Compare", "a"), space, compareWith())),
 	}
 }
 
@@ -455,8 +453,8 @@ func (d *evidenceData) why(v *visit, id string, without bool) (string, error) {
 // A parameter is one of a policy, with the path to it.
 type parameter struct{ Name, Value string }
 
-func listParameters(list []parameter) g.Node {
-	return terms("facts", g.Map(list, func(p parameter) g.Node { return g.Group{h.Dt(bdi(p.Name)), h.Dd(bdi(p.Value))} }))
+func listParameters(list []parameter) h.Node {
+	return terms("facts", h.Map(list, func(p parameter) h.Node { return h.Group{h.Dt(bdi(p.Name)), h.Dd(bdi(p.Value))} }))
 }
 
 // parameters lists those of a policy, in the order of their names.

@@ -5,180 +5,150 @@ import (
 	"net/url"
 	"strings"
 
-	g "maragu.dev/gomponents"
-	h "maragu.dev/gomponents/html"
-
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
+	h "github.com/graphkernel/graphkernel/internal/markup"
 )
 
-// This file has the parts of pages that several pages show in the same way. Text and the values of attributes are escaped by the library. Addresses are checked here, by
-// href and action, and only text writes markup by itself: TestMarkup holds pages to both.
+var space = h.Text(" ")
 
-var space = g.Text(" ")
+func link(to string, nodes ...h.Node) h.Node { return h.A(h.Href(to), h.Group(nodes)) }
 
-// only is the nodes if a condition holds. The nodes are made in either case.
-func only(condition bool, nodes ...g.Node) g.Node { return g.If(condition, g.Group(nodes)) }
+func para(class string, nodes ...h.Node) h.Node { return h.P(h.Class(class), h.Group(nodes)) }
 
-// either is the first node if a condition holds, and else the second. Both are made.
-func either(condition bool, yes, no g.Node) g.Node {
-	if condition {
-		return yes
-	}
-	return no
-}
+func span(class string, nodes ...h.Node) h.Node { return h.Span(h.Class(class), h.Group(nodes)) }
 
-// href is the address of a link within this console.
-func href(to string) g.Node { return h.Href(ours(to)) }
+func dim(s string) h.Node { return span("dim", h.Text(s)) }
 
-// action is the address within this console that a form is sent to.
-func action(to string) g.Node { return h.Action(ours(to)) }
-
-// ours is an address within this console: a path, a query or a fragment. In place of any other it is the page that is shown.
-func ours(to string) string {
-	if to == "" || !strings.ContainsRune("/?#", rune(to[0])) || elsewhere(to) {
-		return "#"
-	}
-	return to
-}
-
-func link(to string, nodes ...g.Node) g.Node { return h.A(href(to), g.Group(nodes)) }
-
-func para(class string, nodes ...g.Node) g.Node { return h.P(h.Class(class), g.Group(nodes)) }
-
-func span(class string, nodes ...g.Node) g.Node { return h.Span(h.Class(class), g.Group(nodes)) }
-
-func dim(s string) g.Node { return span("dim", g.Text(s)) }
-
-func code(s string) g.Node { return h.Code(g.Text(s)) }
+func code(s string) h.Node { return h.Code(h.Text(s)) }
 
 // bdi isolates what somebody wrote from the direction of the text around it.
-func bdi(s string) g.Node { return g.El("bdi", text(s)) }
+func bdi(s string) h.Node { return h.Bdi(text(s)) }
 
 // said is what somebody wrote, with its lines.
-func said(s string) g.Node { return h.Div(h.Class("said"), h.Dir("auto"), text(s)) }
+func said(s string) h.Node { return h.Div(h.Class("said"), h.Dir("auto"), text(s)) }
 
 // section is a part of a page below its heading, whose id begins with h.
-func section(id, heading string, nodes ...g.Node) g.Node {
-	return h.Section(h.Aria("labelledby", id), h.H2(h.ID(id), g.Text(heading)), g.Group(nodes))
+func section(id, heading string, nodes ...h.Node) h.Node {
+	return h.Section(h.Aria("labelledby", id), h.H2(h.ID(id), h.Text(heading)), h.Group(nodes))
 }
 
 // terms is a list of terms, each with what it is.
-func terms(class string, pairs ...g.Node) g.Node { return h.Dl(h.Class(class), g.Group(pairs)) }
+func terms(class string, pairs ...h.Node) h.Node { return h.Dl(h.Class(class), h.Group(pairs)) }
 
-func term(name string, nodes ...g.Node) g.Node {
-	return g.Group{h.Dt(g.Text(name)), h.Dd(g.Group(nodes))}
+func term(name string, nodes ...h.Node) h.Node {
+	return h.Group{h.Dt(h.Text(name)), h.Dd(h.Group(nodes))}
 }
 
 // table is rows below the names of their columns, which have | between them, in a box that scrolls by itself. A column whose name begins with # is of numbers.
-func table(caption, columns string, rows ...g.Node) g.Node {
+func table(caption, columns string, rows ...h.Node) h.Node {
 	return h.Div(h.Class("scroll"), bare(h.Class("wide"), "hidden", caption, columns, rows...))
 }
 
 // bare is a table without its box.
-func bare(attr g.Node, captionClass, caption, columns string, rows ...g.Node) g.Node {
-	return h.Table(attr, h.Caption(g.If(captionClass != "", h.Class(captionClass)), g.Text(caption)),
-		h.THead(h.Tr(g.Map(strings.Split(columns, "|"), func(name string) g.Node {
+func bare(attr h.Node, captionClass, caption, columns string, rows ...h.Node) h.Node {
+	return h.Table(attr, h.Caption(h.If(captionClass != "", h.Class(captionClass)), h.Text(caption)),
+		h.THead(h.Tr(h.Map(strings.Split(columns, "|"), func(name string) h.Node {
 			name, isNumber := strings.CutPrefix(name, "#")
-			return h.Th(h.Scope("col"), g.If(isNumber, h.Class("number")), g.Text(name))
-		}))), h.TBody(g.Group(rows)))
+			return h.Th(h.Scope("col"), h.If(isNumber, h.Class("number")), h.Text(name))
+		}))), h.TBody(h.Group(rows)))
 }
 
 // row is a row of a table with its heading.
-func row(heading g.Node, cells ...g.Node) g.Node {
-	return h.Tr(h.Th(h.Scope("row"), heading), g.Group(cells))
+func row(heading h.Node, cells ...h.Node) h.Node {
+	return h.Tr(h.Th(h.Scope("row"), heading), h.Group(cells))
 }
 
-func digits(s string) g.Node { return h.Td(h.Class("number"), g.Text(s)) }
+func digits(s string) h.Node { return h.Td(h.Class("number"), h.Text(s)) }
 
 // next leads to the page that a list goes on with.
-func next(to, label string) g.Node { return para("pager", nextLink(to, label)) }
+func next(to, label string) h.Node { return para("pager", nextLink(to, label)) }
 
-func nextLink(to, label string) g.Node { return h.A(h.Rel("next"), href(to), g.Text(label)) }
+func nextLink(to, label string) h.Node { return h.A(h.Rel("next"), h.Href(to), h.Text(label)) }
 
 // inline is a form on one line that changes nothing.
-func inline(nodes ...g.Node) g.Node {
-	return h.Form(h.Class("inline"), h.P(g.Group(nodes)))
+func inline(nodes ...h.Node) h.Node {
+	return h.Form(h.Class("inline"), h.P(h.Group(nodes)))
 }
 
 // field is an input with its label.
-func field(id, label, name string, attributes ...g.Node) g.Node {
-	return g.Group{h.Label(h.For(id), g.Text(label)), space, h.Input(h.ID(id), h.Name(name), g.Group(attributes))}
+func field(id, label, name string, attributes ...h.Node) h.Node {
+	return h.Group{h.Label(h.For(id), h.Text(label)), space, h.Input(h.ID(id), h.Name(name), h.Group(attributes))}
 }
 
-func hidden(name, value string) g.Node {
+func hidden(name, value string) h.Node {
 	return h.Input(h.Type("hidden"), h.Name(name), h.Value(value))
 }
 
-func button(label string) g.Node { return h.Button(g.Text(label)) }
+func button(label string) h.Node { return h.Button(h.Text(label)) }
 
-func option(value, label, chosen string) g.Node {
-	return h.Option(h.Value(value), g.If(value == chosen, h.Selected()), g.Text(label))
+func option(value, label, chosen string) h.Node {
+	return h.Option(h.Value(value), h.If(value == chosen, h.Selected()), h.Text(label))
 }
 
 // sequence is an input for a sequence number.
-func sequence(id, label, name, value string, attributes ...g.Node) g.Node {
-	return field(id, label, name, h.Value(value), g.Attr("inputmode", "numeric"), g.Attr("size", "8"), g.Group(attributes))
+func sequence(id, label, name, value string, attributes ...h.Node) h.Node {
+	return field(id, label, name, h.Value(value), h.InputMode("numeric"), h.Size("8"), h.Group(attributes))
 }
 
-func asOfField(label, value string) g.Node { return sequence("asof", label, "as_of", value) }
+func asOfField(label, value string) h.Node { return sequence("asof", label, "as_of", value) }
 
 // evidenceField is an input for the id of a slice or a context.
-func evidenceField(id, label, name string, attributes ...g.Node) g.Node {
-	return field(id, label, name, g.Group(attributes), h.Required(), h.Pattern("[0-9a-fA-F]{16}"), h.Title("16 hexadecimal digits"), h.AutoComplete("off"))
+func evidenceField(id, label, name string, attributes ...h.Node) h.Node {
+	return field(id, label, name, h.Group(attributes), h.Required(), h.Pattern("[0-9a-fA-F]{16}"), h.Tip("16 hexadecimal digits"), h.AutoComplete("off"))
 }
 
-func compareWith() g.Node {
-	return g.Group{evidenceField("c-b", "with", "b"), space, button("Compare")}
+func compareWith() h.Node {
+	return h.Group{evidenceField("c-b", "with", "b"), space, button("Compare")}
 }
 
 // wrong says what is wrong with what was typed.
-func wrong(s string) g.Node { return g.If(s != "", h.P(h.Class("wrong"), h.Role("alert"), bdi(s))) }
+func wrong(s string) h.Node { return h.If(s != "", h.P(h.Class("wrong"), h.Role("alert"), bdi(s))) }
 
 // line is in place of a part that the service did not give.
-func (m *missing) line() g.Node { return para("dim", bdi(m.Why)) }
+func (m *missing) line() h.Node { return para("dim", bdi(m.Why)) }
 
-func shortID(id string) g.Node { return h.Code(h.Class("id"), h.Title(id), g.Text(short(id))) }
+func shortID(id string) h.Node { return h.Code(h.Class("id"), h.Tip(id), h.Text(short(id))) }
 
-func turnLink(id string) g.Node { return link("/turns/"+id, shortID(id)) }
+func turnLink(id string) h.Node { return link("/turns/"+id, shortID(id)) }
 
 // moment is a time.
-func moment(at string) g.Node { return h.Time(h.DateTime(at), g.Text(when(at))) }
+func moment(at string) h.Node { return h.Time(h.DateTime(at), h.Text(when(at))) }
 
 // holds says when something holds.
-func holds(from, until *dag.Time) g.Node {
-	var list g.Group
+func holds(from, until *dag.Time) h.Node {
+	var list h.Group
 	if from != nil {
-		list = append(list, g.Text("from "), moment(from.String()), space)
+		list = append(list, h.Text("from "), moment(from.String()), space)
 	}
 	if until != nil {
-		list = append(list, g.Text("until "), moment(until.String()))
+		list = append(list, h.Text("until "), moment(until.String()))
 	}
 	return list
 }
 
-func who(role, author string) g.Node {
-	return g.Group{span("role role-"+role, g.Text(role)), only(author != "", space, g.El("bdi", h.Class("author"), text(author)))}
+func who(role, author string) h.Node {
+	return h.Group{span("role role-"+role, h.Text(role)), h.If(author != "", space, h.Bdi(h.Class("author"), text(author)))}
 }
 
-func author(name string) g.Node {
-	return either(name != "", g.El("bdi", h.Class("author"), text(name)), span("gone", g.Text("a name that was erased or never came")))
+func author(name string) h.Node {
+	return h.Either(name != "", h.Bdi(h.Class("author"), text(name)), span("gone", h.Text("a name that was erased or never came")))
 }
 
 // by names a key, after a word.
-func by(before, key string) g.Node { return only(key != "", g.Text(before), code(key)) }
+func by(before, key string) h.Node { return h.If(key != "", h.Text(before), code(key)) }
 
 // issuedTo is the link to what was handed out.
-func issuedTo(i *api.Issued) g.Node {
+func issuedTo(i *api.Issued) h.Node {
 	if kindOf(i.SchemaVersion) == "context" {
 		return link("/contexts/"+i.SliceID, code(i.SliceID))
 	}
 	return link("/slices/"+i.SliceID, code(i.SliceID))
 }
 
-func policyLink(id string) g.Node { return link("/policies/"+url.PathEscape(id), g.Text(id)) }
+func policyLink(id string) h.Node { return link("/policies/"+url.PathEscape(id), h.Text(id)) }
 
-func entityLink(name string, most int) g.Node {
+func entityLink(name string, most int) h.Node {
 	shown := name
 	if most > 0 {
 		shown = line(name, most)
@@ -186,52 +156,52 @@ func entityLink(name string, most int) g.Node {
 	return link(entityPath(name), bdi(shown))
 }
 
-func itemLink(ref string) g.Node { return link(itemPath(ref), code(ref)) }
+func itemLink(ref string) h.Node { return link(itemPath(ref), code(ref)) }
 
-func spaceLink(space string) g.Node { return link("/beliefs?"+query("space", space), g.Text(space)) }
+func spaceLink(space string) h.Node { return link("/beliefs?"+query("space", space), h.Text(space)) }
 
 // issuedTable is a table of what was handed out.
-func issuedTable(caption string, list []api.Issued) g.Node {
-	return table(caption, "Id|Kind|Handed out|Policy|For|To", g.Map(list, func(i api.Issued) g.Node {
-		kind, isFor, to := kindOf(i.SchemaVersion), span("gone", g.Text("erased")), dim("not recorded")
+func issuedTable(caption string, list []api.Issued) h.Node {
+	return table(caption, "Id|Kind|Handed out|Policy|For|To", h.Map(list, func(i api.Issued) h.Node {
+		kind, isFor, to := kindOf(i.SchemaVersion), span("gone", h.Text("erased")), dim("not recorded")
 		switch {
 		case i.Asked != "":
 			isFor = bdi(line(i.Asked, 90))
 		case kind == "slice":
-			isFor = g.Group{g.Text("turn "), turnLink(i.Anchor)}
+			isFor = h.Group{h.Text("turn "), turnLink(i.Anchor)}
 		}
 		switch r := i.Recipient; {
 		case r != nil:
-			to = g.Group{code(r.Agent), g.Text(" session " + r.Session)}
+			to = h.Group{code(r.Agent), h.Text(" session " + r.Session)}
 		case i.By != "":
 			to = code(i.By)
 		}
-		return row(issuedTo(&i), h.Td(g.Text(kind)), h.Td(moment(i.IssuedAt)), h.Td(policyLink(i.PolicyID)), h.Td(isFor), h.Td(to, g.If(i.NotGiven != 0, g.Text(", not given"))))
+		return row(issuedTo(&i), h.Td(h.Text(kind)), h.Td(moment(i.IssuedAt)), h.Td(policyLink(i.PolicyID)), h.Td(isFor), h.Td(to, h.If(i.NotGiven != 0, h.Text(", not given"))))
 	}))
 }
 
-func factsTable(list []api.Fact) g.Node {
-	return table("Facts", "Subject|Relation|Object|Confidence|Source|Holds|Since number", g.Map(list, func(f api.Fact) g.Node {
+func factsTable(list []api.Fact) h.Node {
+	return table("Facts", "Subject|Relation|Object|Confidence|Source|Holds|Since number", h.Map(list, func(f api.Fact) h.Node {
 		return h.Tr(h.Td(entityLink(f.Subject, 80)), h.Td(bdi(line(f.Predicate, 60))), h.Td(entityLink(f.Object, 80)), digits(f.Confidence.String()),
-			h.Td(bdi(f.Source), only(f.Turn != "", g.Text(", turn "), turnLink(f.Turn))),
-			h.Td(only(f.ValidFrom != "", g.Text("from "), moment(f.ValidFrom), space), only(f.ValidUntil != "", g.Text("until "), moment(f.ValidUntil))),
-			h.Td(link(entityPath(f.Subject)+"?"+query("statement", f.Statement)+"#history", g.Text(fmt.Sprint(f.Since)))))
+			h.Td(bdi(f.Source), h.If(f.Turn != "", h.Text(", turn "), turnLink(f.Turn))),
+			h.Td(h.If(f.ValidFrom != "", h.Text("from "), moment(f.ValidFrom), space), h.If(f.ValidUntil != "", h.Text("until "), moment(f.ValidUntil))),
+			h.Td(link(entityPath(f.Subject)+"?"+query("statement", f.Statement)+"#history", h.Text(fmt.Sprint(f.Since)))))
 	}))
 }
 
 // checksTable says what came of each check by the service.
-func checksTable(list []api.Check) g.Node {
-	return h.Div(h.Class("scroll"), h.TabIndex("0"), h.Role("region"), h.Aria("label", "Checks by the service"), bare(h.Class("wide checks"), "hidden", "Checks", "Check|Result|Detail", g.Map(list, func(c api.Check) g.Node {
-		return row(g.Text(c.ID), h.Td(h.Class("status "+c.Status), g.Text(c.Status)), h.Td(bdi(c.Detail)))
+func checksTable(list []api.Check) h.Node {
+	return h.Div(h.Class("scroll"), h.TabIndex("0"), h.Role("region"), h.Aria("label", "Checks by the service"), bare(h.Class("wide checks"), "hidden", "Checks", "Check|Result|Detail", h.Map(list, func(c api.Check) h.Node {
+		return row(h.Text(c.ID), h.Td(h.Class("status "+c.Status), h.Text(c.Status)), h.Td(bdi(c.Detail)))
 	})))
 }
 
 // verdict says what the service found of a bundle, and how.
-func verdict(v *api.BundleVerdict, attributes ...g.Node) g.Node {
-	return g.Group{
-		h.P(h.Class("verdict "+passed(v.Admissible)), g.Group(attributes), g.Text("The service: "), h.Strong(g.Text(outcome(v))), only(v.Reason != "", g.Text(": "), bdi(v.Reason)),
-			g.If(len(v.Redacted) > 0, g.Text(" ("+count(len(v.Redacted), "turn", "turns")+" without text)"))),
-		h.Details(h.Summary(g.Text(count(len(v.Checks), "check", "checks")+" by the service")), checksTable(v.Checks)),
+func verdict(v *api.BundleVerdict, attributes ...h.Node) h.Node {
+	return h.Group{
+		h.P(h.Class("verdict "+passed(v.Admissible)), h.Group(attributes), h.Text("The service: "), h.Strong(h.Text(outcome(v))), h.If(v.Reason != "", h.Text(": "), bdi(v.Reason)),
+			h.If(len(v.Redacted) > 0, h.Text(" ("+count(len(v.Redacted), "turn", "turns")+" without text)"))),
+		h.Details(h.Summary(h.Text(count(len(v.Checks), "check", "checks")+" by the service")), checksTable(v.Checks)),
 	}
 }
 
@@ -251,21 +221,12 @@ func passed(did bool) string {
 }
 
 // fileForm is the form by which a bundle is brought.
-func fileForm(token string) g.Node {
-	return h.Form(h.Class("inline"), h.Method("post"), action(checkPath), h.EncType("multipart/form-data"),
+func fileForm(token string) h.Node {
+	return h.Form(h.Class("inline"), h.Method("post"), h.Action(checkPath), h.EncType("multipart/form-data"),
 		h.P(hidden("token", token), field("bundle", "A bundle that you were given", "bundle", h.Type("file"), h.Required()), space, button("Check it")))
 }
 
 // post is a form that changes something.
-func post(class, to, token string, nodes ...g.Node) g.Node {
-	return h.Form(g.If(class != "", h.Class(class)), h.Method("post"), action(to), hidden("token", token), g.Group(nodes))
-}
-
-// joined is a list with a text between its members.
-func joined[T any](between string, list []T, show func(T) g.Node) g.Node {
-	var nodes g.Group
-	for i, one := range list {
-		nodes = append(nodes, g.If(i > 0, g.Text(between)), show(one))
-	}
-	return nodes
+func post(class, to, token string, nodes ...h.Node) h.Node {
+	return h.Form(h.If(class != "", h.Class(class)), h.Method("post"), h.Action(to), hidden("token", token), h.Group(nodes))
 }

@@ -5,12 +5,9 @@ import (
 	"errors"
 	"net/http"
 	"strings"
-	"unicode"
-
-	g "maragu.dev/gomponents"
-	h "maragu.dev/gomponents/html"
 
 	"github.com/graphkernel/graphkernel/client"
+	h "github.com/graphkernel/graphkernel/internal/markup"
 )
 
 // longestTo is how many bytes of JSON the place to go on to may have, so that it fits into a cookie.
@@ -18,18 +15,13 @@ const longestTo = 2000
 
 // within is where a sign-in goes on to: a path of this console, and the home page in place of anything else.
 func within(to string) string {
-	if !strings.HasPrefix(to, "/") || elsewhere(to) || strings.HasPrefix(to, "/sign-") {
+	if !strings.HasPrefix(to, "/") || h.Address(to) != to || strings.HasPrefix(to, "/sign-") {
 		return "/"
 	}
 	if text, err := json.Marshal(to); err != nil || len(text) > longestTo {
 		return "/"
 	}
 	return to
-}
-
-// elsewhere reports whether a browser may leave this console at an address that looks like a path.
-func elsewhere(to string) bool {
-	return strings.HasPrefix(to, "//") || strings.ContainsRune(to, '\\') || strings.ContainsFunc(to, unicode.IsControl)
 }
 
 type signInData struct {
@@ -68,13 +60,13 @@ func (v *visit) signInForm(to, wrong string) *page {
 	return &page{title: "Sign in", content: data}
 }
 
-func (d *signInData) body(token string) g.Node {
-	return g.Group{
-		h.H1(g.Text("Sign in")), wrong(d.Wrong),
-		only(d.Provider != "", h.P(h.A(h.Class("button"), href("/sign-in/provider?"+query("to", d.To)), g.Text("Sign in with "+d.Provider))), h.P(g.Text("Or with an API key:"))),
+func (d *signInData) body(token string) h.Node {
+	return h.Group{
+		h.H1(h.Text("Sign in")), wrong(d.Wrong),
+		h.If(d.Provider != "", h.P(h.A(h.Class("button"), h.Href("/sign-in/provider?"+query("to", d.To)), h.Text("Sign in with "+d.Provider))), h.P(h.Text("Or with an API key:"))),
 		post("stack", "/sign-in", token, hidden("to", d.To),
-			field("key", "API key", "key", h.Type("password"), h.AutoComplete("current-password"), g.Attr("spellcheck", "false"), h.Required(), h.AutoFocus(), h.Aria("describedby", "key-help")),
-			h.P(h.ID("key-help"), h.Class("dim"), g.Text("It begins with "), code("gk1."), g.Text(" and "), code("graphkernel apikey create --role auditor"), g.Text(" makes one, which may read everything and change nothing. Your browser keeps it sealed, until half an hour after the last page.")),
+			field("key", "API key", "key", h.Type("password"), h.AutoComplete("current-password"), h.SpellCheck("false"), h.Required(), h.AutoFocus(), h.Aria("describedby", "key-help")),
+			h.P(h.ID("key-help"), h.Class("dim"), h.Text("It begins with "), code("gk1."), h.Text(" and "), code("graphkernel apikey create --role auditor"), h.Text(" makes one, which may read everything and change nothing. Your browser keeps it sealed, until half an hour after the last page.")),
 			h.P(button("Sign in"))),
 	}
 }
@@ -82,8 +74,8 @@ func (d *signInData) body(token string) g.Node {
 // A signedIn is where somebody goes on to who signed in with a provider.
 type signedIn string
 
-func (to signedIn) body(string) g.Node {
-	return g.Group{h.H1(g.Text("Signed in")), h.P(link(string(to), g.Text("Go on")))}
+func (to signedIn) body(string) h.Node {
+	return h.Group{h.H1(h.Text("Signed in")), h.P(link(string(to), h.Text("Go on")))}
 }
 
 // signIn takes a key.

@@ -10,9 +10,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	g "maragu.dev/gomponents"
-
 	"github.com/graphkernel/graphkernel/dag"
+	h "github.com/graphkernel/graphkernel/internal/markup"
 )
 
 // kindOf names what a bundle of a form is.
@@ -29,7 +28,7 @@ func kindOf(schema string) string {
 }
 
 // excerpt is the part of a text around the first word of a query that it has, on one line.
-func excerpt(s, query string) g.Node {
+func excerpt(s, query string) h.Node {
 	const most, before = 320, 80
 	at := -1
 	lower := strings.ToLower(s)
@@ -53,7 +52,7 @@ func excerpt(s, query string) g.Node {
 
 // text shows what somebody wrote: with its lines and its spaces, and a sign for each character that would act on the page, hide
 // or reorder what is beside it. It is isolated from the direction of the text around it by its element, see bdi and said.
-func text(s string) g.Node {
+func text(s string) h.Node {
 	var b strings.Builder
 	run := 0 // characters since the line could last be broken
 	marks := 0
@@ -83,7 +82,7 @@ func text(s string) g.Node {
 		}
 		begin += size
 	}
-	return g.Raw(b.String()) // everything in it was escaped, or is a sign
+	return h.Raw(b.String()) // everything in it was escaped, or is a sign
 }
 
 // longRun is after how many characters without a space a line may be broken.

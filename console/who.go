@@ -3,11 +3,10 @@ package console
 import (
 	"fmt"
 
-	g "maragu.dev/gomponents"
-
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/ingest"
+	h "github.com/graphkernel/graphkernel/internal/markup"
 	"github.com/graphkernel/graphkernel/slice"
 )
 
@@ -27,8 +26,8 @@ func (w *whoAsked) nearest() string {
 }
 
 // asked names the person who said a turn, and when.
-func (t *turnRow) asked() g.Node {
-	return g.Group{author(t.Author), g.Text(", "), moment(t.CreatedAt), g.Text(", in turn "), turnLink(t.ID)}
+func (t *turnRow) asked() h.Node {
+	return h.Group{author(t.Author), h.Text(", "), moment(t.CreatedAt), h.Text(", in turn "), turnLink(t.ID)}
 }
 
 // Bounds of the walk to the person who asked: a sub-agent is some edges away from whom its session worked for.

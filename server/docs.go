@@ -9,10 +9,9 @@ import (
 	"strings"
 
 	"github.com/getkin/kin-openapi/openapi3"
-	g "maragu.dev/gomponents"
-	h "maragu.dev/gomponents/html"
 
 	"github.com/graphkernel/graphkernel/api"
+	h "github.com/graphkernel/graphkernel/internal/markup"
 )
 
 //go:embed docs.css
@@ -22,12 +21,12 @@ var docsStyle string
 // and no other server.
 func renderDocs(c *contract, version string) ([]byte, error) {
 	info := c.doc.Info
-	var sections, index g.Group
+	var sections, index h.Group
 	for _, tag := range c.doc.Tags {
-		section := g.Group{h.H2(h.ID("tag-"+tag.Name), g.Text(tag.Name)), h.P(h.Class("dim"), prose(tag.Description))}
+		section := h.Group{h.H2(h.ID("tag-"+tag.Name), h.Text(tag.Name)), h.P(h.Class("dim"), prose(tag.Description))}
 		for _, op := range c.operations {
 			if slices.Contains(op.describes.Tags, tag.Name) {
-				index = append(index, h.Li(h.A(h.Href("#"+op.ID), h.Code(g.Text(op.Method+" "+docsPath(op))))))
+				index = append(index, h.Li(h.A(h.Href("#"+op.ID), h.Code(h.Text(op.Method+" "+docsPath(op))))))
 				section = append(section, docsOf(op))
 			}
 		}
@@ -38,30 +37,30 @@ func renderDocs(c *contract, version string) ([]byte, error) {
 		title, says = title+" "+version, " Version "+version+". "
 	}
 	var out bytes.Buffer
-	err := h.Doctype(h.HTML(h.Lang("en"),
-		h.Head(h.Meta(h.Charset("utf-8")), h.Meta(h.Name("viewport"), h.Content("width=device-width, initial-scale=1")), h.TitleEl(g.Text(title+": the service")), h.StyleEl(g.Raw(docsStyle))),
+	err := h.Document(
+		h.Head(h.Meta(h.Charset("utf-8")), h.Meta(h.Name("viewport"), h.Content("width=device-width, initial-scale=1")), h.Title(h.Text(title+": the service")), h.Style(h.Raw(docsStyle))),
 		h.Body(
-			h.Header(h.H1(g.Text(info.Title)), h.P(h.Class("dim"), prose(info.Summary), g.Text(says), h.A(h.Href("/openapi.json"), g.Text("openapi.json"))), paragraphs(info.Description)),
+			h.Header(h.H1(h.Text(info.Title)), h.P(h.Class("dim"), prose(info.Summary), h.Text(says), h.A(h.Href("/openapi.json"), h.Text("openapi.json"))), paragraphs(info.Description)),
 			h.Nav(h.Aria("label", "Operations"), h.Ul(index)),
 			h.Main(sections, docsProblems(), docsSchemas(c.doc.Components.Schemas)),
 		),
-	)).Render(&out)
+	).Render(&out)
 	return out.Bytes(), err
 }
 
-func docsProblems() g.Node {
-	code := func(s string) g.Node { return h.Code(g.Text(s)) }
-	rows := g.Map(api.Problems(), func(p api.Code) g.Node {
+func docsProblems() h.Node {
+	code := func(s string) h.Node { return h.Code(h.Text(s)) }
+	rows := h.Map(api.Problems(), func(p api.Code) h.Node {
 		kind := api.Kinds[p]
-		return h.Tr(h.ID("problem-"+string(p)), h.Td(g.Textf("%d", kind.Status)), h.Td(code(string(p))), h.Td(g.Text(kind.Title)))
+		return h.Tr(h.ID("problem-"+string(p)), h.Td(h.Textf("%d", kind.Status)), h.Td(code(string(p))), h.Td(h.Text(kind.Title)))
 	})
-	return h.Section(h.H2(h.ID("problems"), g.Text("Problems")),
-		h.P(g.Text("Errors are "), code("application/problem+json"), g.Text(". Branch on "), code("code"), g.Text("; it is stable. "), code("place"), g.Text(" says where in the request the fault lies, and "), code("request_id"), g.Text(" finds it in the log.")),
-		docsTable(h.Tr(h.Th(g.Text("status")), h.Th(g.Text("code")), h.Th(g.Text("title"))), rows))
+	return h.Section(h.H2(h.ID("problems"), h.Text("Problems")),
+		h.P(h.Text("Errors are "), code("application/problem+json"), h.Text(". Branch on "), code("code"), h.Text("; it is stable. "), code("place"), h.Text(" says where in the request the fault lies, and "), code("request_id"), h.Text(" finds it in the log.")),
+		docsTable(h.Tr(h.Th(h.Text("status")), h.Th(h.Text("code")), h.Th(h.Text("title"))), rows))
 }
 
-func docsTable(rows ...g.Node) g.Node {
-	return h.Div(h.Class("table"), h.Table(g.Group(rows)))
+func docsTable(rows ...h.Node) h.Node {
+	return h.Div(h.Class("table"), h.Table(h.Group(rows)))
 }
 
 // docsPath is the path of an operation as its requests have it.
@@ -72,12 +71,12 @@ func docsPath(op *operation) string {
 	return op.path
 }
 
-func docsOf(op *operation) g.Node {
+func docsOf(op *operation) h.Node {
 	permission := "Open to everybody."
 	if op.May != 0 {
 		permission = "The role must permit: " + op.May.String() + "."
 	}
-	var rows g.Group
+	var rows h.Group
 	for _, p := range op.params {
 		rows = append(rows, docsField(p.Name, p.In+", "+kindOf(p.Schema), p.Description, p.Required))
 	}
@@ -93,35 +92,35 @@ func docsOf(op *operation) g.Node {
 		if answer.Value.Description != nil {
 			text = *answer.Value.Description
 		}
-		rows = append(rows, docsBodies(status, answer.Value.Content, g.Group{g.Text(". "), prose(text)}))
+		rows = append(rows, docsBodies(status, answer.Value.Content, h.Group{h.Text(". "), prose(text)}))
 	}
 	curl, _ := op.describes.Extensions["x-curl"].(string)
 	return h.Article(
-		h.H3(h.ID(op.ID), h.Span(h.Class("method"), g.Text(op.Method)), g.Text(" "), h.Code(g.Text(docsPath(op)))),
-		h.P(h.Strong(prose(op.describes.Summary), g.Text(".")), g.Text(" "), h.Span(h.Class("dim"), g.Text(permission))), paragraphs(op.describes.Description),
-		g.If(len(rows) > 0, docsTable(rows)), g.If(curl != "", h.Pre(h.TabIndex("0"), h.Code(h.Class("curl"), g.Text(curl)))))
+		h.H3(h.ID(op.ID), h.Span(h.Class("method"), h.Text(op.Method)), h.Text(" "), h.Code(h.Text(docsPath(op)))),
+		h.P(h.Strong(prose(op.describes.Summary), h.Text(".")), h.Text(" "), h.Span(h.Class("dim"), h.Text(permission))), paragraphs(op.describes.Description),
+		h.If(len(rows) > 0, docsTable(rows)), h.If(curl != "", h.Pre(h.TabIndex("0"), h.Code(h.Class("curl"), h.Text(curl)))))
 }
 
-func docsField(name, kind, text string, required bool) g.Node {
+func docsField(name, kind, text string, required bool) h.Node {
 	if required {
 		kind += ", required"
 	}
-	return h.Tr(h.Td(h.Code(g.Text(name))), h.Td(g.Text(kind)), h.Td(prose(text)))
+	return h.Tr(h.Td(h.Code(h.Text(name))), h.Td(h.Text(kind)), h.Td(prose(text)))
 }
 
-func docsBodies(name string, content openapi3.Content, text g.Node) g.Group {
-	return g.Map(slices.Sorted(maps.Keys(content)), func(media string) g.Node {
+func docsBodies(name string, content openapi3.Content, text h.Node) h.Group {
+	return h.Map(slices.Sorted(maps.Keys(content)), func(media string) h.Node {
 		s := content[media].Schema
-		form := g.Text(kindOf(s))
+		form := h.Text(kindOf(s))
 		if ref := refName(s); ref != "" {
-			form = h.A(h.Href("#schema-"+ref), g.Text(ref))
+			form = h.A(h.Href("#schema-"+ref), h.Text(ref))
 		}
-		return h.Tr(h.Td(g.Text(name)), h.Td(h.Code(g.Text(media))), h.Td(form, text))
+		return h.Tr(h.Td(h.Text(name)), h.Td(h.Code(h.Text(media))), h.Td(form, text))
 	})
 }
 
-func docsSchemas(schemas openapi3.Schemas) g.Node {
-	return h.Section(h.H2(h.ID("schemas"), g.Text("Schemas")), g.Map(slices.Sorted(maps.Keys(schemas)), func(name string) g.Node {
+func docsSchemas(schemas openapi3.Schemas) h.Node {
+	return h.Section(h.H2(h.ID("schemas"), h.Text("Schemas")), h.Map(slices.Sorted(maps.Keys(schemas)), func(name string) h.Node {
 		s := schemas[name].Value
 		fields := slices.SortedFunc(maps.Keys(s.Properties), func(a, b string) int {
 			// Required ones first, in the order in which they are required.
@@ -136,14 +135,14 @@ func docsSchemas(schemas openapi3.Schemas) g.Node {
 			}
 			return strings.Compare(a, b)
 		})
-		form := h.P(h.Class("dim"), h.Code(g.Text(kindOfSchema(s))))
+		form := h.P(h.Class("dim"), h.Code(h.Text(kindOfSchema(s))))
 		if len(fields) > 0 {
-			form = docsTable(g.Map(fields, func(field string) g.Node {
+			form = docsTable(h.Map(fields, func(field string) h.Node {
 				p := s.Properties[field]
 				return docsField(field, kindOf(p), p.Value.Description, slices.Contains(s.Required, field))
 			}))
 		}
-		return h.Article(h.H3(h.ID("schema-"+name), g.Text(name)), paragraphs(s.Description), form)
+		return h.Article(h.H3(h.ID("schema-"+name), h.Text(name)), paragraphs(s.Description), form)
 	}))
 }
 
@@ -214,27 +213,27 @@ func bounds(s *openapi3.Schema) string {
 }
 
 // prose shows a description, in which what is between backquotes is code.
-func prose(text string) g.Node {
-	var list g.Group
+func prose(text string) h.Node {
+	var list h.Group
 	parts := strings.Split(text, "`")
 	for i, part := range parts {
 		switch {
 		case i%2 == 0:
-			list = append(list, g.Text(part))
+			list = append(list, h.Text(part))
 		case i == len(parts)-1: // nothing closes it
-			list = append(list, g.Text("`"+part))
+			list = append(list, h.Text("`"+part))
 		default:
-			list = append(list, h.Code(g.Text(part)))
+			list = append(list, h.Code(h.Text(part)))
 		}
 	}
 	return list
 }
 
 // paragraphs shows a description, which is split at its empty lines.
-func paragraphs(text string) g.Node {
+func paragraphs(text string) h.Node {
 	text = strings.TrimSpace(text)
 	if text == "" {
 		return nil
 	}
-	return g.Map(strings.Split(text, "\n\n"), func(part string) g.Node { return h.P(prose(part)) })
+	return h.Map(strings.Split(text, "\n\n"), func(part string) h.Node { return h.P(prose(part)) })
 }
