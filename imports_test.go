@@ -108,7 +108,7 @@ var mayImport = map[string][]string{
 	"render":                 {"dag", "policy", "slice", "knowledge"},
 	"store/observed":         {"dag", "history", "ledger", "store"},
 	"server/certs":           {},
-	"console":                {"internal/loopback", "internal/markup", "access", "api", "client", "dag", "ingest", "slice", "slice/contexts", "verifiers/js", "golang.org/x/oauth2"},
+	"console":                {"internal/loopback", "internal/markup", "access", "api", "client", "dag", "ingest", "ingest/extract", "slice", "slice/contexts", "verifiers/js", "github.com/rogpeppe/go-internal", "golang.org/x/oauth2"},
 	"verifiers/js":           {},
 	"server": {
 		"api/fault", "api/describe", "policy/standard", "access", "ledger/attest", "dag", "ledger/identity", "ledger", "ledger/witness", "golang.org/x/mod/sumdb/tlog", "policy", "slice", "slice/issued", "ingest", "store", "token", "kernel", "knowledge", "normalize", "internal/canon", "internal/markup", "render", "api", "server/view",

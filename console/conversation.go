@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/graphkernel/graphkernel/api"
@@ -16,10 +17,12 @@ import (
 type turnRow struct {
 	Stored api.StoredTurn
 	api.Turn
-	Lane   int          // how many branches are left of it
-	Parent string       // the turn that it continues, if that is not the one before it
-	Others []api.Parent // the turns that it follows in another way
-	Cut    bool         // the text goes on
+	Lane    int          // how many branches are left of it
+	Parent  string       // the turn that it continues, if that is not the one before it
+	Others  []api.Parent // the turns that it follows in another way
+	Cut     bool         // the text goes on
+	Parts   []part       // of a turn that changes files
+	Results []turnRow    // what came of its calls, where that is on the same page
 }
 
 // shownText is how many bytes of a turn's text a list shows, and wholeText how many its own page does, unless all is asked for.
@@ -34,6 +37,7 @@ func readTurn(s *api.StoredTurn, most int) (row turnRow, err error) {
 	if err := json.Unmarshal(s.Turn, &row.Turn); err != nil {
 		return row, fmt.Errorf("turn number %d cannot be read: %w", s.Seq, err)
 	}
+	row.Parts = partsOf(&row.Turn)
 	if most > 0 && len(row.Content) > most {
 		row.Content, row.Cut = whole8(row.Content, most), true
 	}
@@ -52,6 +56,8 @@ func whole8(s string, most int) string {
 type strand struct {
 	Agent string // the first turn of a sub-agent; "" for the conversation itself
 	Rows  []turnRow
+	Turns int    // with the results of calls
+	last  string // the turn that is shown last
 }
 
 type conversationData struct {
@@ -80,11 +86,11 @@ func (d *conversationData) body(string) h.Node {
 			h.Input(h.Name("q"), h.Type("search"), h.Aria("label", "Search this conversation"), h.Placeholder("Search this conversation")), space, button("Search"))),
 		d.Drawing.figure(),
 		h.Map(d.Strands, func(s strand) h.Node {
-			list := h.Ol(h.Class("turns"), h.Map(s.Rows, func(t turnRow) h.Node { return t.row() }))
+			list := turnList(s.Rows, "turns")
 			if s.Agent == "" {
 				return list
 			}
-			return h.Details(h.Class("agent"), h.Summary(h.Text("Sub-agent: "+count(len(s.Rows), "turn", "turns")+" from "+short(s.Agent)+" on")), list)
+			return h.Details(h.Class("agent"), h.Summary(h.Text("Sub-agent: "+count(s.Turns, "turn", "turns")+" from "+short(s.Agent)+" on")), list)
 		}),
 		h.If(d.Count == 0, h.P(h.Text("There is no turn on this page."))),
 		para("pager", h.If(d.After != "", link("/conversations/"+d.ID, h.Text("From the beginning")), space), h.If(d.Next != "", nextLink("/conversations/"+d.ID+"?"+query("after", d.Next), "The next turns"))),
@@ -97,7 +103,18 @@ func (t *turnRow) row() h.Node {
 		para("head", who(t.Role, t.Author), space, moment(t.CreatedAt), space, dim(t.Phase), space, turnLink(t.ID),
 			h.If(t.Parent != "", space, dim("continues"), space, link("#t-"+t.Parent, shortID(t.Parent))),
 			h.Map(t.Others, func(p api.Parent) h.Node { return h.Group{space, dim(p.Kind + " of"), space, turnLink(p.ID)} })),
-		t.text())
+		t.text(), h.If(len(t.Results) > 0, turnList(t.Results, "turns results")))
+}
+
+// turnList is turns, one below the other.
+func turnList(list []turnRow, class string) h.Node {
+	return h.Ol(h.Class(class), h.Map(list, func(t turnRow) h.Node { return t.row() }))
+}
+
+// answers reports whether a turn is what came of a call of another: importers say so by the id of the call.
+func (t *turnRow) answers(call *turnRow) bool {
+	const id = "tool_use_id"
+	return t.Role == "tool" && call.Role == "assistant" && t.Attrs[id] != "" && slices.ContainsFunc(strings.Split(t.Attrs[id], ","), func(one string) bool { return slices.Contains(strings.Split(call.Attrs[id], ","), one) })
 }
 
 // text is what a turn says, as lists show it.
@@ -107,6 +124,8 @@ func (t *turnRow) text() h.Node {
 		return para("gone", h.Text("The text was erased, or the turn came without it."))
 	case strings.TrimSpace(t.Content) == "":
 		return para("dim", h.Text("no text"))
+	case t.Parts != nil:
+		return h.Group{changes(t.Parts, shownText), h.If(t.Cut, h.P(link("/turns/"+t.ID, h.Text("All of the call"))))}
 	}
 	return h.Group{said(t.Content), h.If(t.Cut, h.P(link("/turns/"+t.ID, h.Text("The text goes on"))))}
 }
@@ -173,7 +192,8 @@ func titleOf(rows []turnRow) (title string) {
 func strands(rows []turnRow) (list []strand) {
 	agents, lanes := map[string]string{}, map[string]int{} // by turn: the sub-agent that it is of, and its branch
 	children, branches := map[string]int{}, map[string]int{}
-	at := map[string]int{} // by sub-agent: its strand
+	at := map[string]int{}       // by sub-agent: its strand
+	shown := map[string][2]int{} // by turn: its strand and its place there
 	for i := range rows {
 		row := &rows[i]
 		agent, lane, parent := "", 0, ""
@@ -211,10 +231,24 @@ func strands(rows []turnRow) (list []strand) {
 			list = append(list, strand{Agent: agent})
 			at[agent] = n
 		}
-		if before := list[n].Rows; parent != "" && (len(before) == 0 || before[len(before)-1].ID != parent) {
+		s := &list[n]
+		before := s.last
+		s.Turns++
+		s.last = row.ID
+		if i := slices.IndexFunc(row.Parents, func(p api.Parent) bool {
+			place, here := shown[p.ID]
+			return here && place[0] == n && row.answers(&s.Rows[place[1]])
+		}); i >= 0 {
+			call := &s.Rows[shown[row.Parents[i].ID][1]]
+			row.Lane = 0
+			call.Results = append(call.Results, *row)
+			continue
+		}
+		if parent != "" && before != parent {
 			row.Parent = parent
 		}
-		list[n].Rows = append(list[n].Rows, *row)
+		shown[row.ID] = [2]int{n, len(s.Rows)}
+		s.Rows = append(s.Rows, *row)
 	}
 	return list
 }

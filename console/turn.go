@@ -20,7 +20,8 @@ type turnData struct {
 	Seen       []api.Issued // those of Before that were handed out before its time
 	Prior      []child      // what it follows
 	Children   []child
-	More       bool // there may be children that were not looked for
+	Call       *turnRow // the call that it answers
+	More       bool     // there may be children that were not looked for
 	Held       *api.Holding
 	NoHeld     *missing
 	Late       int          // those of Before that were handed out after the time of this turn, as where a session is imported
@@ -49,7 +50,7 @@ func (d *turnData) body(string) h.Node {
 	return h.Group{
 		h.H1(heading), para("dim", h.Text("Turn "), code(short(d.ID))),
 		h.P(who(d.Role, d.Author), space, moment(d.CreatedAt), h.Text(" in "), link(turnInConversation(d.Conversation, d.ID, d.Stored.Seq), h.Text("conversation "+short(d.Conversation)))),
-		d.heads(), d.words(), d.priorSection(), d.blameSection(), d.childrenSection(), d.heldSection(), d.factsSection(), d.origin(),
+		d.heads(), d.call(), d.words(), h.If(len(d.Results) > 0, section("h-results", "What came of it", turnList(d.Results, "turns"))), d.priorSection(), d.blameSection(), d.childrenSection(), d.heldSection(), d.factsSection(), d.origin(),
 	}
 }
 
@@ -84,8 +85,10 @@ func (d *turnData) heads() h.Node {
 func (d *turnData) words() h.Node {
 	e := d.Erasure
 	switch {
+	case d.Parts != nil:
+		return h.Group{changes(d.Parts, wholeText), h.Details(h.Summary(h.Text("The call as it was recorded")), d.recorded())}
 	case !d.Stored.Redacted:
-		return h.Group{said(d.Content), h.If(d.Cut, h.P(link("?all=1", h.Text("All of it: "+count(d.Whole, "byte", "bytes")))))}
+		return d.recorded()
 	case e == nil:
 		return para("gone", h.Text("The turn came without its text."))
 	}
@@ -94,6 +97,19 @@ func (d *turnData) words() h.Node {
 		para("gone", h.Text("The text was erased on "), moment(e.At), by(" at the request of ", e.By), h.Text(": "), bdi(e.Reason)),
 		h.P(link("/erasures?"+query("from", n, "to", n), h.Text("What it touched")), h.Text(", "), link("/erasures", h.Text("all erased texts"))),
 	}
+}
+
+// recorded is the text of the turn, to the byte.
+func (d *turnData) recorded() h.Node {
+	return h.Group{said(d.Content), h.If(d.Cut, h.P(link("?all=1", h.Text("All of it: "+count(d.Whole, "byte", "bytes")))))}
+}
+
+// call is the call that the turn answers.
+func (d *turnData) call() h.Node {
+	if d.Call == nil {
+		return nil
+	}
+	return section("h-call", "The call that it answers", turnList([]turnRow{*d.Call}, "turns"))
 }
 
 func (d *turnData) priorSection() h.Node {
@@ -233,6 +249,15 @@ func turn(v *visit) (*page, error) {
 	if err := d.ask(v, &d.turnRow, func(c child) { d.Prior = append(d.Prior, c) }); err != nil {
 		return nil, err
 	}
+	for i := range d.Prior {
+		if prior := &d.Prior[i].turnRow; d.answers(prior) {
+			call, err := readTurn(&prior.Stored, shownText)
+			if err != nil {
+				return nil, err
+			}
+			d.Call = &call
+		}
+	}
 	if err := d.around(v); err != nil {
 		return nil, err
 	}
@@ -314,6 +339,13 @@ func (d *turnData) around(v *visit) error {
 		for _, p := range row.Parents {
 			if p.ID == d.ID {
 				d.Children = append(d.Children, child{row, p.Kind})
+				if row.answers(&d.turnRow) {
+					result, err := readTurn(&after.Turns[i], shownText)
+					if err != nil {
+						return err
+					}
+					d.Results = append(d.Results, result)
+				}
 			}
 		}
 	}
