@@ -34,8 +34,22 @@ func (d *atlasData) body(string) h.Node {
 			h.If(d.Of.Unknown > 0, h.Text(" "+thousands(d.Of.Unknown)+" older records were not looked at."))),
 		inline(hidden("part", d.Part), asOfField("As of number", d.AsOf), h.If(d.Influence != nil, space, h.Label(h.For("by"), h.Text("sorted by")), space,
 			h.Select(h.ID("by"), h.Name("by"), h.Map(atlasBy, func(p place) h.Node { return option(p.Path, p.Name, d.By) }))), space, button("Show")),
-		d.snapshot(), d.influence(), d.overlap(), d.communities(),
+		d.empty(), d.snapshot(), d.influence(), d.overlap(), d.communities(),
 	}
+}
+
+// empty says what an atlas is for, where there is nothing to show yet.
+func (d *atlasData) empty() h.Node {
+	const handed = " The atlas shows what there is, and what of it agents were given: which turns count most, what was given together, and which turns and facts belong together. "
+	switch {
+	case d.Snapshot != nil && d.Snapshot.Turns == 0, d.Influence != nil && len(d.Influence.Turns) == 0, d.Part == "turns" && len(d.Communities.List) == 0:
+		return h.P(h.Text("There is no conversation yet."+handed), howTheyCome())
+	case d.Overlap != nil && d.Of.Slices+d.Of.Handed < 2:
+		return h.P(h.Text("Fewer than two slices or contexts were handed out."+handed), code("graphkernel context WORDS"), h.Text(" hands out one."))
+	case d.Part == "facts" && len(d.Communities.List) == 0:
+		return h.P(h.Text("There are no facts yet."+handed), code("graphkernel knowledge extract"), h.Text(" learns facts from the turns."))
+	}
+	return nil
 }
 
 func (d *atlasData) snapshot() h.Node {
@@ -45,15 +59,17 @@ func (d *atlasData) snapshot() h.Node {
 	}
 	amount := func(name string, n int) h.Node { return term(name, h.Text(thousands(n))) }
 	shares := func(caption string, list []api.NameShare) h.Node {
-		return h.Table(h.Class("wide"), h.Caption(h.Text(caption)), h.TBody(h.Map(list, func(n api.NameShare) h.Node { return row(bdi(line(n.Name, 60)), digits(thousands(n.Count))) })))
+		return h.Div(h.Class("scroll"), h.Table(h.Class("wide"), h.Caption(h.Text(caption)), h.TBody(h.Map(list, func(n api.NameShare) h.Node {
+			return row(bdi(line(n.Name, 60)), digits(thousands(n.Count)))
+		}))))
 	}
 	return h.Group{
 		terms("facts", amount("Turns", s.Turns), amount("Edges", s.Edges), amount("Conversations", s.Conversations), amount("Begin", s.Roots), amount("End", s.Leaves), amount("Branch", s.Branches), amount("Merge", s.Merges),
 			term("Deepest", h.Text(count(s.Depth, "edge", "edges")))),
 		h.Div(h.Class("columns"), shares("Roles", s.Roles), shares("Phases", s.Phases), shares("Kinds of edges", s.Kinds), shares("Authors", s.Authors), shares("Turns by depth", s.Depths),
-			bare(h.Class("wide"), "", "Growth", "Up to number|#Turns|#Conversations", h.Map(s.Growth, func(step api.GrowthStep) h.Node {
+			h.Div(h.Class("scroll"), bare(h.Class("wide"), "", "Growth", "Up to number|#Turns|#Conversations", h.Map(s.Growth, func(step api.GrowthStep) h.Node {
 				return row(h.Text(fmt.Sprint(step.Upto)), digits(thousands(step.Turns)), digits(thousands(step.Conversations)))
-			}))),
+			})))),
 	}
 }
 

@@ -35,7 +35,8 @@ func (d *beliefsData) Shown() []api.HeldStatement {
 
 func (d *beliefsData) body(string) h.Node {
 	if d.Space == "" {
-		spaces := h.P(h.Text("No space was made. "), code("graphkernel belief space PROJECT/NAME"), h.Text(" makes one."))
+		spaces := h.P(h.Text("No space was made yet. A space holds what is taken to be true in a project, such as a decision or a rule, with the reason for it and the turns that it rests on, and its contexts tell agents of it. "),
+			code("graphkernel belief space PROJECT/NAME"), h.Text(" makes one, and "), code("graphkernel belief revise PROJECT/NAME SUBJECT PREDICATE OBJECT"), h.Text(" states something in it."))
 		if !d.None {
 			spaces = h.Div(h.Class("scroll"), bare(nil, "hidden", "Spaces", "Space|Policy", h.Map(d.Spaces, func(s api.Space) h.Node { return row(spaceLink(s.Space), h.Td(policyLink(s.Policy))) })))
 		}

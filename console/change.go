@@ -82,10 +82,24 @@ func changesOf(input string) (list []change) {
 		if old == nil || now == nil {
 			continue
 		}
-		_, lines, _ := bytes.Cut(diff.Diff("", terminated(*old), "", terminated(*now)), []byte("+++ \n"))
-		list = append(list, change{path, string(lines)})
+		list = append(list, change{path, compared(*old, *now)})
 	}
 	return list
+}
+
+// compared lists the lines of two texts: those that came, those that went, and some around them. Where others are left out, a line says so.
+func compared(old, now string) string {
+	var lines strings.Builder
+	_, hunks, _ := bytes.Cut(diff.Diff("", terminated(old), "", terminated(now)), []byte("+++ \n"))
+	for line := range bytes.Lines(hunks) {
+		switch {
+		case !bytes.HasPrefix(line, []byte("@@")):
+			lines.Write(line)
+		case lines.Len() > 0: // the numbers of its lines are those of the text, and not of the file
+			lines.WriteString("@@\n")
+		}
+	}
+	return lines.String()
 }
 
 // terminated is a text whose last line ends.

@@ -46,7 +46,10 @@ func readTurn(s *api.StoredTurn, most int) (row turnRow, err error) {
 
 // whole8 cuts a text after at most so many bytes, between characters.
 func whole8(s string, most int) string {
-	for most > 0 && most < len(s) && s[most]&0xc0 == 0x80 {
+	if most >= len(s) {
+		return s
+	}
+	for most > 0 && s[most]&0xc0 == 0x80 {
 		most--
 	}
 	return s[:most]
@@ -273,7 +276,12 @@ func (d *conversationsData) body(string) h.Node {
 
 // noConversation says how conversations come.
 func noConversation() h.Node {
-	return h.P(h.Text("There is no conversation yet. "), code("graphkernel setup claude-code"), h.Text(" captures those of a coding agent from now on, and "), code("graphkernel import FILE"), h.Text(" brings those that exist."))
+	return h.P(h.Text("There is no conversation yet. "), howTheyCome())
+}
+
+// howTheyCome says how conversations come into a store.
+func howTheyCome() h.Node {
+	return h.Group{code("graphkernel setup claude-code"), h.Text(" captures those of a coding agent from now on, and "), code("graphkernel import FILE"), h.Text(" brings those that exist.")}
 }
 
 func conversationsTable(list []conversationLine) h.Node {

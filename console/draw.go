@@ -2,6 +2,7 @@ package console
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/graphkernel/graphkernel/api"
@@ -14,6 +15,7 @@ type drawing struct {
 	Nodes         []node
 	Lines         []edge
 	Label         string
+	Turns         bool // its nodes are turns, and not entities
 }
 
 type node struct {
@@ -50,10 +52,42 @@ func (d *drawing) figure() h.Node {
 		return nil
 	}
 	width, height := strconv.Itoa(d.Width), strconv.Itoa(d.Height)
-	return h.Figure(h.Class("drawing"), h.Div(h.Class("scroll"), h.TabIndex("0"), h.Role("region"), h.Aria("label", d.Label),
-		h.SVG(h.ViewBox("0 0 "+width+" "+height), h.Width(width), h.Height(height), h.Role("group"), h.Aria("label", d.Label+". The list says the same."),
+	class := ""
+	if d.Width > mostWide && d.Turns {
+		class = "fits"
+	}
+	return h.Figure(h.Class("drawing"), d.legend(), h.Div(h.Class("scroll"), h.TabIndex("0"), h.Role("region"), h.Aria("label", d.Label),
+		h.SVG(h.If(class != "", h.Class(class)), h.ViewBox("0 0 "+width+" "+height), h.Width(width), h.Height(height), h.Role("group"), h.Aria("label", d.Label+". The list says the same."),
 			h.Map(d.Lines, edge.svg), h.Map(d.Nodes, node.svg))))
 }
+
+// legend says what the dots and lines of a drawing are, of those that it has.
+func (d *drawing) legend() h.Node {
+	var list h.Group
+	for _, kind := range []struct{ kind, name string }{{"anchor", "the anchor"}, {"user", "user"}, {"assistant", "assistant"}, {"tool", "tool"}, {"system", "system"}, {"entity", "entity"}} {
+		if slices.ContainsFunc(d.Nodes, func(n node) bool { return n.Kind == kind.kind }) {
+			list = append(list, h.Span(sample(h.Circle(h.Class("node "+kind.kind), h.CX(8), h.CY(8), h.R(6))), h.Text(kind.name)), space)
+		}
+	}
+	for _, kind := range []struct{ kind, name string }{{"reply", "continues"}, {"spawn", "starts a sub-agent"}, {"reference", "refers to"}, {"merge", "takes up"}, {"fact", "fact"}} {
+		if slices.ContainsFunc(d.Lines, func(e edge) bool { return e.Kind == kind.kind }) {
+			list = append(list, h.Span(sample(h.Line(h.Class("edge "+kind.kind), h.X1(0), h.Y1(8), h.X2(16), h.Y2(8))), h.Text(kind.name)), space)
+		}
+	}
+	what := count(len(d.Nodes), "entity", "entities") + ", by their distance from the left: "
+	if d.Turns {
+		what = count(len(d.Nodes), "turn", "turns") + " from left to right. A dot leads to its turn: "
+	}
+	return h.FigCaption(h.Text(what), list)
+}
+
+// sample is a dot or a line of a legend.
+func sample(shape h.Node) h.Node {
+	return h.SVG(h.ViewBox("0 0 16 16"), h.Width("16"), h.Height("16"), h.Aria("hidden", "true"), shape)
+}
+
+// mostWide is how many pixels a drawing of turns has as it is. A wider one is made to fit its box, down to a size at which dots are still told apart.
+const mostWide = 700
 
 func (e edge) svg() h.Node {
 	class := h.Class("edge " + e.Kind)
@@ -90,7 +124,7 @@ func draw(turns []linked, label string) *drawing {
 	if len(turns) < 2 || len(turns) > mostDrawn {
 		return nil
 	}
-	d := &drawing{Label: label}
+	d := &drawing{Label: label, Turns: true}
 	place := map[string]int{}
 	continued := map[string]bool{}
 	rows := 0

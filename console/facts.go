@@ -35,11 +35,16 @@ type factsData struct {
 }
 
 func (d *factsData) body(string) h.Node {
+	none := h.P(h.Text("No fact was known as of number " + d.AsOf + "."))
+	if d.AsOf == "" {
+		none = h.P(h.Text("No fact is known yet. Facts say how things are related, such as a command and the file that it changed, since when, and which turn says so: agents ask for them, and contexts hold them. "),
+			code("graphkernel knowledge extract"), h.Text(" learns facts from the turns that are here, and "), code("graphkernel knowledge add"), h.Text(" records one."))
+	}
 	return h.Group{
 		h.H1(h.Text("Facts")),
 		h.Form(h.Class("inline"), h.Action("/facts"), h.P(field("name", "Entity", "q", h.Value(d.Q), h.MaxLength("2048")), space, asOfField("as of number", d.AsOf), space, button("Show"))),
 		para("dim", h.Textf("%s about %s, %s, as of number %d.", count(d.Stats.Facts, "fact", "facts"), count(d.Stats.Entities, "entity", "entities"), count(d.Stats.Aliases, "alias", "aliases"), d.Stats.AsOf)),
-		h.Either(len(d.Facts.Facts) > 0, factsTable(d.Facts.Facts), h.P(h.Text("Nothing is believed. "), code("graphkernel knowledge extract"), h.Text(" learns facts from the turns."))),
+		h.Either(len(d.Facts.Facts) > 0, factsTable(d.Facts.Facts), none),
 		h.If(d.Facts.Next != "", next("/facts?"+query("as_of", d.AsOf, "after", d.Facts.Next), "More facts")),
 	}
 }
