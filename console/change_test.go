@@ -116,6 +116,9 @@ func TestChanges(t *testing.T) {
 	b := s.signedIn(access.Auditor)
 	whole := b.get("/conversations/" + conversation)
 	s.check("the conversation", whole)
+	if !strings.Contains(whole.body, "<h1><bdi>Change of a.go</bdi></h1>") || !strings.Contains(whole.body, "<title>assistant: Change of a.go</title>") || !strings.Contains(b.get("/turns/"+turnID(0)).body, "<h1><bdi>Change of a.go</bdi></h1>") {
+		t.Error("an edit is not named by its file")
+	}
 	if n := strings.Count(whole.body, `<figure class="change">`); n < len(forms)+2 {
 		t.Errorf("the conversation shows %d changes", n)
 	}

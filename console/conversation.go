@@ -133,9 +133,22 @@ func (t *turnRow) text() h.Node {
 	return h.Group{said(t.Content), h.If(t.Cut, h.P(link("/turns/"+t.ID, h.Text("The text goes on"))))}
 }
 
+// summary is what a turn says, or else which file it changes.
+func (t *turnRow) summary() string {
+	for _, p := range t.Parts {
+		switch {
+		case p.Changes != nil:
+			return "Change of " + p.Changes[0].Path
+		case p.Text != "":
+			return p.Text
+		}
+	}
+	return t.Content
+}
+
 // brief is a turn on one line, after its id and how it is linked.
 func (t *turnRow) brief(kind string) h.Node {
-	return h.Group{turnLink(t.ID), space, h.If(kind != "", dim(kind), space), who(t.Role, t.Author), space, bdi(line(t.Content, 140))}
+	return h.Group{turnLink(t.ID), space, h.If(kind != "", dim(kind), space), who(t.Role, t.Author), space, bdi(line(t.summary(), 140))}
 }
 
 // turnsOfPage is how many turns a page of a conversation has.
@@ -330,7 +343,7 @@ func (v *visit) firstSaid(id string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		text := strings.TrimSpace(row.Content)
+		text := strings.TrimSpace(row.summary())
 		person := row.Role == "user" && !strings.HasPrefix(text, "<") && !strings.HasPrefix(text, "Caveat:") // what the harness says for a person begins so
 		if text != "" && (said == "" || person) {
 			said = text

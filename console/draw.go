@@ -158,7 +158,7 @@ func draw(turns []linked, label string) *drawing {
 func drawTurns(rows []turnRow) *drawing {
 	list := make([]linked, 0, len(rows))
 	for i := range rows {
-		list = append(list, linked{id: rows[i].ID, role: rows[i].Role, label: rows[i].Role + ": " + plain(line(rows[i].Content, 60)), parents: rows[i].Parents})
+		list = append(list, linked{id: rows[i].ID, role: rows[i].Role, label: rows[i].Role + ": " + plain(line(rows[i].summary(), 60)), parents: rows[i].Parents})
 	}
 	return draw(list, "Turns from left to right, and which continues which")
 }

@@ -43,7 +43,7 @@ type child struct {
 }
 
 func (d *turnData) body(string) h.Node {
-	heading := bdi(line(d.Content, 100))
+	heading := bdi(line(d.summary(), 100))
 	if d.Stored.Redacted || strings.TrimSpace(d.Content) == "" {
 		heading = h.Text("Turn " + short(d.ID))
 	}
