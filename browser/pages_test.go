@@ -44,10 +44,13 @@ func TestPages(t *testing.T) {
 		}
 		b.keep(p.name)
 		b.unfold()
-		for _, width := range []int64{360, 768, 1280, 3840} {
+		for _, width := range []int64{360, 390, 768, 1280, 3840} {
 			b.look(width, map[bool]string{true: "dark", false: "light"}[width == 768])
 			if over := eval[int](b, `document.documentElement.scrollWidth - document.documentElement.clientWidth`); over > 0 {
 				t.Errorf("%s is %d pixels wider than a window of %d: %s", p.path, over, width, eval[string](b, widest))
+			}
+			if cut := eval[string](b, cut); cut != "" {
+				t.Errorf("%s at %d: not in a box that scrolls, or wider than it: %s", p.path, width, cut)
 			}
 			if width == 360 {
 				b.keep(p.name + "-360")
@@ -61,6 +64,11 @@ func TestPages(t *testing.T) {
 		}
 	}
 }
+
+// cut names the tables that are in no box which scrolls by itself within the window, and, where there is room, the drawings that do not fit their boxes.
+const cut = `[...document.querySelectorAll("main table")].filter((e) => { const box = e.closest(".scroll"); return !box || getComputedStyle(box).overflowX !== "auto" || box.getBoundingClientRect().right > document.documentElement.clientWidth; })
+	.concat(document.documentElement.clientWidth < 1000 ? [] : [...document.querySelectorAll("svg.fits")].filter((e) => e.parentElement.scrollWidth > e.parentElement.clientWidth + 1))
+	.slice(0, 3).map((e) => e.outerHTML.slice(0, 160)).join(" | ")`
 
 // widest names the elements that reach beyond the window.
 const widest = `[...document.querySelectorAll("main *, header *")].filter((e) => e.getBoundingClientRect().right > document.documentElement.clientWidth + 1 && !e.closest(".scroll")).slice(0, 5).map((e) => e.outerHTML.slice(0, 120)).join(" | ")`

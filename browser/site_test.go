@@ -107,6 +107,7 @@ const (
 	action   = "d93a7abe-0dc0-4a11-8ca1-000000000012" // and the agent's turn after it
 	hostileC = "00000000-0000-4000-8000-00000000000c" // the conversation of hostile texts
 	longC    = "00000000-0000-4000-8000-00000000000d" // 250 turns of the length of real ones
+	editsC   = "00000000-0000-4000-8000-00000000000f" // an edit and its result
 	megabyte = "00000000-0000-4000-8000-0000000fffff" // a turn of one line of a megabyte
 )
 
@@ -161,6 +162,11 @@ func (s *site) fill() {
 	}
 	s.admit(longC, 0x1000, long)
 	s.admit("00000000-0000-4000-8000-00000000000e", 0xfffff, []string{strings.Repeat("x", 1<<20)})
+	s.post("/api/turns", map[string]any{"turns": []map[string]any{
+		{"id": turnID(0x500), "conversation": editsC, "role": "assistant", "author": "agent:lead", "created_at": "2026-01-02T03:04:05Z", "attrs": map[string]string{"tool": "Edit", "tool_use_id": "e1", "blocks": "tool_use"},
+			"content": "[tool_use Edit]\n" + quoted(map[string]string{"file_path": "src/coupon.go", "old_string": "a\nslow\nb", "new_string": "a\nfast\nb"})},
+		{"id": turnID(0x501), "conversation": editsC, "role": "tool", "author": "tool:Edit", "created_at": "2026-01-02T03:04:06Z", "attrs": map[string]string{"tool_use_id": "e1"}, "parents": []map[string]string{{"id": turnID(0x500), "kind": "reply"}}, "content": "[tool_result]\nThe file was changed."},
+	}})
 	s.slice = s.post("/api/slice", map[string]string{"anchor": word}).Header.Get("Slice-Id")
 	s.context = s.post("/api/context", map[string]any{"task": "create the index that was agreed on", "anchor": word, "format": "bundle"}).Header.Get("Slice-Id")
 	s.post("/api/knowledge/batch", map[string]any{"facts": []map[string]any{
@@ -195,6 +201,8 @@ func (s *site) pages() []shown {
 		{"/conversations/" + incident, "conversation", "You have my word"},
 		{"/conversations/" + longC, "conversation-long", "The next turns"},
 		{"/conversations/" + hostileC, "conversation-hostile", "<script>window.pwned=1</script>"},
+		{"/conversations/" + editsC, "conversation-edits", "Change of src/coupon.go"},
+		{"/turns/" + turnID(0x500), "turn-edit", "What came of it"},
 		{"/turns/" + word, "turn", "Who was handed it"},
 		{"/slices", "slices", "Everything"},
 		{"/check", "check", "A bundle that you were given"},

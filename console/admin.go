@@ -11,6 +11,7 @@ import (
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/client"
+	h "github.com/graphkernel/graphkernel/internal/markup"
 )
 
 // problemIn is the service's problem in an error, or nil.
@@ -32,6 +33,19 @@ type policyLine struct {
 	Type string
 }
 
+func (d *policiesData) body(token string) h.Node {
+	return h.Group{
+		h.H1(h.Text("Policies")),
+		table("Registered policies", "Policy|Type|Hash of its parameters", h.Map(d.List, func(p policyLine) h.Node {
+			return row(policyLink(p.PolicyID), h.Td(h.Text(p.Type)), h.Td(shortID(p.PolicyParamsHash)))
+		})),
+		h.If(d.May, h.H2(h.Text("Register a policy")), wrong(d.Wrong), post("stack", "/policies", token,
+			h.Label(h.For("policy"), h.Text("Policy, as JSON")),
+			h.Textarea(h.ID("policy"), h.Name("policy"), h.Rows("8"), h.SpellCheck("false"), h.Required(), h.Aria("describedby", "policy-help"), h.Placeholder(`{"policy_id": "narrow@1", "policy": {"type": "slice_policy_v1", "max_nodes": 32}}`), h.Text(d.Text)),
+			h.P(h.ID("policy-help"), h.Class("dim"), h.Text("A policy keeps its parameters for good: changed ones get a new version.")), h.P(button("Register")))),
+	}
+}
+
 func (v *visit) may(p access.Permission) bool {
 	return v.who != nil && access.Role(v.who.Role).May(p)
 }
@@ -49,7 +63,7 @@ func (v *visit) policies(text, wrong string) (*page, error) {
 		_ = json.Unmarshal(p.Policy, &kind) // its type is shown if it has one
 		d.List = append(d.List, policyLine{p, kind.Type})
 	}
-	return &page{"Policies", "policies", &d, ""}, nil
+	return &page{title: "Policies", content: &d}, nil
 }
 
 // registerPolicy registers what the form has: an id and parameters, as the command takes them.
@@ -72,7 +86,7 @@ func registerPolicy(v *visit) (*page, error) {
 func (v *visit) again(text, wrong string) (*page, error) {
 	p, err := v.policies(text, wrong)
 	if err == nil {
-		v.answer(http.StatusUnprocessableEntity, p)
+		err = v.answer(http.StatusUnprocessableEntity, p)
 	}
 	return nil, err
 }
@@ -81,6 +95,13 @@ type policyData struct {
 	api.RegisteredPolicy
 	Parameters []parameter
 	JSON       string
+}
+
+func (d *policyData) body(string) h.Node {
+	return h.Group{
+		h.H1(h.Text("Policy " + d.PolicyID)), para("dim", h.Text("Hash of the parameters "), code(d.PolicyParamsHash)), listParameters(d.Parameters),
+		h.Details(h.Summary(h.Text("As JSON, to register a changed one")), h.Pre(text(d.JSON))),
+	}
 }
 
 func policyPage(v *visit) (*page, error) {
@@ -93,7 +114,7 @@ func policyPage(v *visit) (*page, error) {
 		return nil, fmt.Errorf("policy %s cannot be read: %w", got.PolicyID, err)
 	}
 	whole, err := json.MarshalIndent(map[string]any{"policy_id": got.PolicyID, "policy": of}, "", "  ")
-	return &page{"Policy " + got.PolicyID, "policy", policyData{got, parameters("", of), string(whole)}, ""}, err
+	return &page{title: "Policy " + got.PolicyID, content: &policyData{got, parameters("", of), string(whole)}}, err
 }
 
 type keysData struct {
@@ -104,6 +125,50 @@ type keysData struct {
 	Wrong  string
 	Roles  []access.Role
 	Self   string
+}
+
+func (d *keysData) body(token string) h.Node {
+	return h.Group{
+		h.H1(h.Text("Keys of " + d.Tenant)), d.made(), wrong(d.Wrong),
+		table("API keys, the oldest first", "Id|Role|May admit|Note|Made|Ended", h.Map(d.Keys, func(k api.APIKey) h.Node {
+			admits := dim("nothing")
+			if k.Roles != "" {
+				admits = h.Group{h.Text(k.Roles), h.If(k.Authors != "", h.Text(" by "), bdi(k.Authors)), h.If(k.Spaces != "", h.Text("; beliefs of "+k.Spaces))}
+			}
+			return row(h.Group{code(k.ID), h.If(k.ID == d.Self, space, dim("(yours)"))}, h.Td(h.Text(k.Role)), h.Td(admits), h.Td(bdi(k.Note)), h.Td(moment(k.CreatedAt)), h.Td(d.ended(&k, token)))
+		})),
+		h.H2(h.Text("Make a key")),
+		post("stack", "/keys", token,
+			h.Label(h.For("role"), h.Text("Role")), h.Select(h.ID("role"), h.Name("role"), h.Map(d.Roles, func(r access.Role) h.Node { return h.Option(h.Text(string(r))) })),
+			field("note", "What it is for", "note", h.MaxLength("200")),
+			field("roles", "Roles of the turns that it may admit, with commas between them; those of its role if empty", "roles"),
+			field("authors", "Patterns of their authors, with commas between them; any if empty", "authors"),
+			field("spaces", "Patterns of the spaces of beliefs that are there for an agent, with commas between them; all if empty", "spaces"),
+			h.P(button("Make the key"))),
+		para("dim", h.Text("To rotate a key, make a new one, hand it over, and revoke the old one.")),
+	}
+}
+
+// made shows a new key, this once.
+func (d *keysData) made() h.Node {
+	if d.Made == nil {
+		return nil
+	}
+	return h.Div(h.Class("made"), h.Role("alert"), h.P(h.Text("This is the new key, of role "+d.Made.Role+". It is not shown again.")), h.P(h.Code(h.Class("secret"), h.Text(d.Made.Key))))
+}
+
+// ended is when a key ended, or the form that ends it, which asks first.
+func (d *keysData) ended(k *api.APIKey, token string) h.Node {
+	path := "/keys/" + url.PathEscape(k.ID) + "/revoke"
+	switch {
+	case k.RevokedAt != "":
+		return moment(k.RevokedAt)
+	case k.ID != d.Ask:
+		return post("", path, token, h.Button(h.Aria("label", "Revoke "+k.ID), h.Text("Revoke …")))
+	}
+	return post("sure", path, token, hidden("sure", "yes"),
+		h.P(h.Text("Whoever uses this key is refused from then on. It cannot be undone."), h.If(k.ID == d.Self, h.Text(" You signed in with it."))),
+		h.Button(h.Class("danger"), h.AutoFocus(), h.Text("Revoke "+k.ID)), space, link("/keys", h.Text("Keep it")))
 }
 
 func keys(v *visit) (*page, error) { return v.keys(nil, "") }
@@ -117,7 +182,7 @@ func (v *visit) keys(made *api.MadeAPIKey, wrong string) (*page, error) {
 	if parts := strings.Split(v.bearer, "."); len(parts) == 4 {
 		d.Self = parts[2]
 	}
-	return &page{"Keys", "keys", &d, ""}, nil
+	return &page{title: "Keys", content: &d}, nil
 }
 
 // createKey makes a key and shows it this once.
@@ -127,7 +192,7 @@ func createKey(v *visit) (*page, error) {
 	if p := problemIn(err); p != nil && p.Status < 500 && p.Status != http.StatusUnauthorized && p.Status != http.StatusForbidden {
 		answer, err := v.keys(nil, p.Detail)
 		if err == nil {
-			v.answer(http.StatusUnprocessableEntity, answer)
+			err = v.answer(http.StatusUnprocessableEntity, answer)
 		}
 		return nil, err
 	}

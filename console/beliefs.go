@@ -1,13 +1,14 @@
 package console
 
 import (
-	"html/template"
+	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
 
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
+	h "github.com/graphkernel/graphkernel/internal/markup"
 )
 
 // krefScheme begins the address of an item of beliefs.
@@ -32,6 +33,53 @@ func (d *beliefsData) Shown() []api.HeldStatement {
 	return list[:min(len(list), mostStatements)]
 }
 
+func (d *beliefsData) body(string) h.Node {
+	if d.Space == "" {
+		spaces := h.P(h.Text("No space was made yet. A space holds what is taken to be true in a project, such as a decision or a rule, with the reason for it and the turns that it rests on, and its contexts tell agents of it. "),
+			code("graphkernel belief space PROJECT/NAME"), h.Text(" makes one, and "), code("graphkernel belief revise PROJECT/NAME SUBJECT PREDICATE OBJECT"), h.Text(" states something in it."))
+		if !d.None {
+			spaces = h.Div(h.Class("scroll"), bare(nil, "hidden", "Spaces", "Space|Policy", h.Map(d.Spaces, func(s api.Space) h.Node { return row(spaceLink(s.Space), h.Td(policyLink(s.Policy))) })))
+		}
+		return h.Group{h.H1(h.Text("Beliefs")), spaces, h.Form(h.Class("inline"), h.Action("/beliefs/item"), h.P(
+			field("ref", "Address of an item", "ref", h.Placeholder("kref://project/space/name.kind"), h.Size("40"), h.MaxLength("2048"), h.Required()), space, button("Show")))}
+	}
+	return h.Group{
+		h.H1(h.Text("Beliefs in " + d.Space)),
+		h.Form(h.Class("inline"), h.Action("/beliefs"), h.P(hidden("space", d.Space), field("subject", "About", "subject", h.Value(d.Subject), h.MaxLength("2048")), space, asOfField("as of number", d.AsOf), space,
+			field("validat", "holds at", "valid_at", h.Value(d.ValidAt), h.Placeholder("2026-01-31"), h.Size("12")), space, button("Show"))),
+		para("dim", h.Textf("%s as of %d, under ", count(len(d.Base.Statements), "statement", "statements"), d.Base.AsOf), policyLink(d.Base.Policy), h.Text(" · "),
+			link("/beliefs/conflicts?"+query("space", d.Space), h.Text(count(d.Conflicts, "proposal was", "proposals were")+" not taken")), h.Text(" · "), link("/beliefs/diff?"+query("space", d.Space), h.Text("What changed"))),
+		h.Either(len(d.Shown()) > 0, heldTable(d.Space, d.Base.AsOf, d.Shown()), h.P(h.Text("Nothing is believed"), h.If(d.Subject != "", h.Text(" about "), bdi(d.Subject)), h.If(d.AsOf != "", h.Text(" as of "+d.AsOf)), h.Text("."))),
+		h.If(d.Next() != 0, next("/beliefs?"+query("space", d.Space, "subject", d.Subject, "as_of", d.AsOf, "valid_at", d.ValidAt, "from", nonzero(d.Next())), "More statements")),
+	}
+}
+
+// statement is a statement on one line.
+func statement(s api.WrittenStatement) h.Node {
+	w := s.Words()
+	return h.Group{denied(s.Not), bdi(line(w.Subject, 80)), space, dim("—"), space, bdi(line(w.Predicate, 60)), space, dim("→"), space, bdi(line(w.Object, 160))}
+}
+
+// statementWhole is a statement with all of its text.
+func statementWhole(s api.WrittenStatement) h.Node {
+	w := s.Words()
+	return h.Group{denied(s.Not), bdi(w.Subject), space, dim("—"), space, bdi(w.Predicate), space, dim("→"), space, h.Span(h.Class("said"), h.Dir("auto"), text(w.Object))}
+}
+
+func denied(not bool) h.Node { return h.If(not, h.Strong(h.Text("not")), space) }
+
+// because are the premises of a statement.
+func because(premises []api.WrittenStatement) h.Node {
+	return h.Join(" and ", premises, statementWhole)
+}
+
+// heldTable is a table of statements of a space, as of a number.
+func heldTable(space string, asOf uint64, list []api.HeldStatement) h.Node {
+	return table("Statements", "Statement|Item|Holds|Since number", h.Map(list, func(s api.HeldStatement) h.Node {
+		return h.Tr(h.Td(link(whyPath(space, asOf, s.BeliefStatement), statement(s.WrittenStatement)), h.If(s.Derived, h.Text(" "), dim("by rule"))), h.Td(itemLink(refOf(s.Item, s.Revision))), h.Td(holds(s.ValidFrom, s.ValidUntil)), digits(nonzero(s.Since)))
+	}))
+}
+
 // Next is where the next page begins, 0 if this is the last one.
 func (d *beliefsData) Next() int {
 	if next := d.From + mostStatements; next < len(d.Base.Statements) {
@@ -47,7 +95,7 @@ func beliefs(v *visit) (*page, error) {
 	if d.Space == "" {
 		list, err := ask(v, api.ListSpaces, api.SpacesQuery{})
 		d.Spaces, d.None = list.Spaces, len(list.Spaces) == 0
-		return &page{"Beliefs", "beliefs", &d, ""}, err
+		return &page{title: "Beliefs", content: &d}, err
 	}
 	in := api.BaseQuery{Space: d.Space, Subject: d.Subject}
 	var err error
@@ -71,7 +119,7 @@ func beliefs(v *visit) (*page, error) {
 	}
 	waiting, err := ask(v, api.BeliefConflicts, api.ConflictsQuery{Space: d.Space})
 	d.Conflicts = len(waiting.Conflicts)
-	return &page{"Beliefs: " + line(d.Space, 60), "beliefs", &d, ""}, err
+	return &page{title: "Beliefs: " + line(d.Space, 60), content: &d}, err
 }
 
 // instant reads a date as its first instant.
@@ -80,13 +128,6 @@ func instant(text string) string {
 		return text + "T00:00:00Z"
 	}
 	return text
-}
-
-// A heldList is statements of a space, as of a number.
-type heldList struct {
-	Space string
-	AsOf  uint64
-	List  []api.HeldStatement
 }
 
 // refOf is the address of a revision, 0 stands for the current one.
@@ -98,15 +139,15 @@ func refOf(item string, revision int) string {
 }
 
 // itemPath is where an address is shown.
-func itemPath(ref string) template.URL { return "/beliefs/item?" + query("ref", ref) }
+func itemPath(ref string) string { return "/beliefs/item?" + query("ref", ref) }
 
 // whyPath is where a statement is explained, as of a number; 0 is now.
-func whyPath(space string, asOf uint64, s api.BeliefStatement) template.URL {
+func whyPath(space string, asOf uint64, s api.BeliefStatement) string {
 	not := ""
 	if s.Not {
 		not = "1"
 	}
-	return "/beliefs/why?" + query("space", space, "subject", s.Subject, "predicate", s.Predicate, "object", s.Object, "not", not, "as_of", asOf)
+	return "/beliefs/why?" + query("space", space, "subject", s.Subject, "predicate", s.Predicate, "object", s.Object, "not", not, "as_of", nonzero(asOf))
 }
 
 type itemData struct {
@@ -116,6 +157,69 @@ type itemData struct {
 	Revisions []api.ItemRevision // the newest first
 	Older     int                // revisions before those
 	Impact    *api.Impact        // of the revision that is shown; nil: there is none
+}
+
+func (d *itemData) body(string) h.Node {
+	leads := h.P(h.Text("Nothing of it is believed"), h.If(d.Ref != d.Kref.Item, h.Text(": "), code(d.Ref), h.Text(" leads to no revision")), h.Text("."))
+	if r := d.Kref.Revision; r != nil {
+		leads = h.P(code(d.Ref), h.Textf(" leads to revision %d.", r.Revision))
+	}
+	tags := h.P(h.Text("It has none."))
+	if len(d.Kref.Tags) > 0 {
+		tags = h.Div(h.Class("scroll"), bare(nil, "hidden", "Tags", "Tag|Revision|From number|Until number", h.Map(d.Kref.Tags, func(t api.ItemTag) h.Node {
+			until := dim("now")
+			if t.Until != 0 {
+				until = h.Text(fmt.Sprint(t.Until))
+			}
+			return row(h.Text(t.Tag), h.Td(link(fmt.Sprintf("#r%d", t.Revision), h.Textf("%d", t.Revision))), digits(fmt.Sprint(t.Since)), h.Td(h.Class("number"), until))
+		})))
+	}
+	return h.Group{
+		h.H1(h.Class("address"), code(d.Kref.Item)),
+		para("dim", h.Text("in "), spaceLink(d.Space), h.Textf(", as of %d", d.Kref.AsOf), h.If(d.Kref.Deprecated, h.Text(" · "), span("gone", h.Text("deprecated: nothing of it is believed until somebody restores it")))),
+		leads, section("h-tags", "Tags in time", tags),
+		section("h-revisions", "Revisions, the newest first", h.Map(d.Revisions, d.revision),
+			h.If(d.Older > 0, para("dim", h.Text(count(d.Older, "older revision is", "older revisions are")+" not shown. "), code(fmt.Sprintf("?r=%d", d.Older)), h.Text(" leads to the next one.")))),
+		d.impact(),
+	}
+}
+
+func (d *itemData) revision(r api.ItemRevision) h.Node {
+	head := h.Group{
+		h.H3(h.Textf("Revision %d", r.Revision), h.If(r.Title != "", h.Text(": "), bdi(line(r.Title, 90)))),
+		para("dim", h.Textf("number %d, ", r.Seq), moment(r.At.String()), by(", by ", r.By), h.If(r.Supersedes != 0, h.Text(", in the place of "), link(fmt.Sprintf("#r%d", r.Supersedes), h.Textf("revision %d", r.Supersedes))),
+			h.If(!r.Erased, h.Text(", source "), code(r.Source), h.Text(", confidence "+r.Confidence.String()))),
+	}
+	id := h.ID(fmt.Sprintf("r%d", r.Revision))
+	if r.Erased {
+		return h.Article(id, head, para("gone", h.Text("What it said was erased with the turns that it rested on.")))
+	}
+	statements := h.Ul(h.Li(h.Class("dim"), h.Text("no statement")))
+	if len(r.Statements) > 0 {
+		statements = h.Ul(h.Map(r.Statements, func(s api.RevisionElement) h.Node {
+			return h.Li(link(whyPath(d.Space, 0, s.BeliefStatement), statementWhole(s.WrittenStatement)), h.If(len(s.Premises) > 0, h.Text(" because "), because(s.Premises)), space,
+				span("dim", h.Text(s.Class), valid(s.ValidFrom, s.ValidUntil, ",")), h.Map(s.Turns, func(t string) h.Node { return h.Group{h.Text(" turn "), turnLink(t)} }))
+		}))
+	}
+	return h.Article(id, head,
+		h.If(r.Withheld, para("dim", h.Text("Contexts leave its title and summary out: they may say what was given up."))),
+		h.If(r.Reason != "", h.P(h.Text("Reason: "), bdi(r.Reason))), statements,
+		h.If(r.Summary != "", said(r.Summary)), h.If(len(r.Keywords) > 0, para("dim", h.Text("Keywords: "), bdi(strings.Join(r.Keywords, ", ")))))
+}
+
+// impact says what depends on the revision that is shown.
+func (d *itemData) impact() h.Node {
+	i := d.Impact
+	if i == nil {
+		return nil
+	}
+	return section("h-impact", "What depends on it", h.If(len(i.Falls)+len(i.Links) == 0, h.P(h.Text("Nothing."))),
+		h.If(len(i.Falls) > 0, h.P(h.Textf("Without revision %d this would no longer follow:", d.Kref.Revision.Revision)), h.Ul(h.Map(i.Falls, func(s api.WrittenStatement) h.Node {
+			return h.Li(link(whyPath(d.Space, 0, s.BeliefStatement), statement(s)))
+		}))),
+		h.If(len(i.Links) > 0, h.P(h.Text("These link to it:")), h.Ul(h.Map(i.Links, func(l api.Dependent) h.Node {
+			return h.Li(itemLink(l.Ref), h.Text(" "+l.Type+" "), itemLink(l.To), h.If(l.Depth > 1, space, dim(fmt.Sprintf("over %d links", l.Depth))), h.If(l.Deprecated, space, span("gone", h.Text("deprecated"))))
+		}))))
 }
 
 // mostRevisions is how many revisions a page has.
@@ -152,7 +256,7 @@ func item(v *visit) (*page, error) {
 		}
 		d.Impact = &impact
 	}
-	return &page{"Item: " + line(d.Kref.Item, 60), "item", &d, ""}, nil
+	return &page{title: "Item: " + line(d.Kref.Item, 60), content: &d}, nil
 }
 
 // spaceOf is the space of an item's address.
@@ -166,6 +270,68 @@ type whyData struct {
 	Space, AsOf string
 	Statement   api.WrittenStatement
 	Why         api.Why
+}
+
+func (d *whyData) body(string) h.Node {
+	heading := "It is not believed"
+	if d.Why.Believed {
+		heading = "Why is it believed?"
+	}
+	return h.Group{
+		h.H1(h.Text(heading)),
+		h.P(statementWhole(d.Statement), space, span("dim", h.Text("in "), spaceLink(d.Space), h.Textf(", as of %d", d.Why.AsOf))),
+		h.If(d.Why.Believed, section("h-support", "It follows from", h.Ul(h.Map(d.Why.Support, supported)))),
+		section("h-ended", "When it was believed, and who ended it", d.ended()),
+	}
+}
+
+func supported(s api.Support) h.Node {
+	turns := h.Group{space, dim("on its author's word")}
+	if len(s.Turns) > 0 {
+		turns = h.Map(s.Turns, func(t string) h.Node { return h.Group{h.Text(" turn "), turnLink(t)} })
+	}
+	return h.Li(statementWhole(s.Statement), h.If(len(s.Premises) > 0, h.Text(" because "), because(s.Premises)), h.Br(), itemLink(refOf(s.Item, s.Revision)), space,
+		span("dim", h.Textf("%s, since number %d", s.Class, s.Since), by(", by ", s.By)), turns)
+}
+
+// ended says when the statement was believed before, and why it no longer is.
+func (d *whyData) ended() h.Node {
+	switch {
+	case len(d.Why.Ended) > 0:
+		return h.Ul(h.Map(d.Why.Ended, d.end))
+	case d.Why.State == "believed":
+		return h.P(h.Text("It has not ended."))
+	case d.Why.State == "erased":
+		return h.Group{h.P(h.Text("Nothing that is left ever stated it. These revisions may have; their words were erased:")), h.Ul(h.Map(d.Why.Erased, func(e api.ErasedRevision) h.Node {
+			return h.Li(itemLink(refOf(e.Item, e.Revision)), space, dim(fmt.Sprintf("number %d, erased by number %d", e.Seq, e.Erasure)), h.If(e.Turn != "", h.Text(" with turn "), turnLink(e.Turn)))
+		}))}
+	}
+	return h.P(h.Text("Nobody stated it, and it followed from nothing."))
+}
+
+func (d *whyData) end(e api.EndedBelief) h.Node {
+	began, given, contradicted, item := "It was stated", "It was given up", "It gave way", "Its item"
+	if e.Derived {
+		began, given, contradicted, item = "It followed from others", "A premise or the rule was given up", "A premise gave way", "The item of a premise"
+	}
+	how := h.Text(given)
+	switch e.Ending {
+	case "contradicted":
+		how = h.Text(contradicted)
+		if e.Instead != nil {
+			how = h.Group{how, h.Text(" to "), link(whyPath(d.Space, 0, e.Instead.BeliefStatement), statement(*e.Instead))}
+		}
+	case "deprecated":
+		how = h.Text(item + " was deprecated")
+	case "moved":
+		how = h.Group{code("current"), h.Text(" was moved to another revision")}
+	case "policy":
+		how = h.Text("The space came under another policy")
+	}
+	return h.Li(h.Textf("%s from number %d until number %d, ", began, e.Since, e.Until), moment(e.At.String()), h.Text(". "), how, by(", by ", e.By), h.If(e.Reason != "", h.Text(": "), bdi(e.Reason)), h.Text("."),
+		h.Map(e.Lost, func(s api.Support) h.Node {
+			return h.Group{h.Br(), itemLink(refOf(s.Item, s.Revision)), h.If(e.Derived, space, link(whyPath(d.Space, 0, s.Statement.BeliefStatement), statement(s.Statement)))}
+		}))
 }
 
 // whyBelieved says why a statement is believed, down to the turns, or who ended it.
@@ -183,12 +349,20 @@ func whyBelieved(v *visit) (*page, error) {
 			d.Statement = d.Why.Support[n-1].Statement // as whoever stated it wrote it
 		}
 	}
-	return &page{"Why is it believed?", "why", &d, ""}, err
+	return &page{title: "Why is it believed?", content: &d}, err
 }
 
 type conflictsData struct {
 	Space     string
 	Conflicts []proposal
+}
+
+func (d *conflictsData) body(string) h.Node {
+	list := h.Group{h.P(h.Text("Every proposal was taken."))}
+	if len(d.Conflicts) > 0 {
+		list = h.Map(d.Conflicts, func(p proposal) h.Node { return p.article(d.Space) })
+	}
+	return h.Group{h.H1(h.Text("Proposals that were not taken")), para("dim", h.Text("in "), spaceLink(d.Space)), list}
 }
 
 // A proposal is one that was not taken, with what would have given way.
@@ -197,9 +371,50 @@ type proposal struct {
 	Against []opposed
 }
 
+func (p *proposal) article(of string) h.Node {
+	head := h.Group{
+		h.H2(h.Textf("Number %d, ", p.Seq), moment(p.At.String())),
+		para("dim", h.Text("proposed"), by(" by ", p.By), h.Map(p.Turns, func(t string) h.Node { return h.Group{h.Text(", turn "), turnLink(t)} })),
+	}
+	if p.Erased {
+		return h.Article(head, para("gone", h.Text("What was proposed was erased with the turns that it rested on.")))
+	}
+	return h.Article(head, h.If(p.Reason != "", h.P(h.Text("Reason: "), bdi(p.Reason))),
+		h.H3(h.Text("Proposed")), h.Ul(h.Map(p.Statements, func(s api.WrittenStatement) h.Node {
+			return h.Li(link(whyPath(of, 0, s.BeliefStatement), statementWhole(s)))
+		})),
+		h.If(len(p.Premises) > 0, h.P(h.Text("because "), because(p.Premises))),
+		h.If(p.ValidFrom != nil || p.ValidUntil != nil, para("dim", h.Text("It would hold"), valid(p.ValidFrom, p.ValidUntil, ""), h.Text("."))),
+		h.H3(h.Text("Believed, and would have given way")), h.Ul(h.Map(p.Against, opposed.item)))
+}
+
+// valid says from when until when something holds, each part after a text.
+func valid(from, until *dag.Time, before string) h.Node {
+	var list h.Group
+	if from != nil {
+		list = append(list, h.Text(before+" from "), moment(from.String()))
+	}
+	if until != nil {
+		list = append(list, h.Text(before+" until "), moment(until.String()))
+	}
+	return list
+}
+
 type opposed struct {
 	Ref      string
 	Revision *api.ItemRevision // nil: it is not there any more
+}
+
+func (o opposed) item() h.Node {
+	statements := h.Group{}
+	switch r := o.Revision; {
+	case r == nil:
+	case r.Erased:
+		statements = h.Group{space, span("gone", h.Text("erased"))}
+	default:
+		statements = h.Map(r.Statements, func(s api.RevisionElement) h.Node { return h.Group{h.Br(), statement(s.WrittenStatement)} })
+	}
+	return h.Li(itemLink(o.Ref), statements)
 }
 
 // conflicts lists the proposals of a space that were not taken, beside what would have given way.
@@ -224,7 +439,7 @@ func conflicts(v *visit) (*page, error) {
 		}
 		d.Conflicts = append(d.Conflicts, p)
 	}
-	return &page{"Conflicts: " + line(d.Space, 60), "conflicts", &d, ""}, nil
+	return &page{title: "Conflicts: " + line(d.Space, 60), content: &d}, nil
 }
 
 type baseDiffData struct {
@@ -232,11 +447,27 @@ type baseDiffData struct {
 	Diff            *api.BaseDiff // nil: the form alone
 }
 
+func (d *baseDiffData) body(string) h.Node {
+	list := h.Group{
+		h.H1(h.Text("What changed in " + d.Space)),
+		h.Form(h.Class("inline"), h.Action("/beliefs/diff"), h.P(hidden("space", d.Space), sequence("from", "From number", "from", d.From, h.Required()), space, sequence("to", "to", "to", d.To, h.Placeholder("now")), space, button("Compare"), space,
+			link("/beliefs?"+query("space", d.Space), h.Text("What is believed")))),
+	}
+	part := func(id, heading string, asOf uint64, of []api.HeldStatement) h.Node {
+		return section(id, heading, h.Either(len(of) > 0, heldTable(d.Space, asOf, of), h.P(h.Text("Nothing."))))
+	}
+	if b := d.Diff; b != nil {
+		list = append(list, para("dim", h.Textf("%s came and %s went, from %d to %d", count(len(b.Added), "statement", "statements"), count(len(b.Removed), "statement", "statements"), b.From, b.To)),
+			part("h-came", "Came", b.To, b.Added), part("h-went", "Went", b.To, b.Removed))
+	}
+	return list
+}
+
 // baseDiff compares what was believed in a space as of two numbers.
 func baseDiff(v *visit) (*page, error) {
 	q := v.r.URL.Query()
 	d := baseDiffData{Space: q.Get("space"), From: q.Get("from"), To: q.Get("to")}
-	answer := &page{"What changed: " + line(d.Space, 60), "diff", &d, ""}
+	answer := &page{title: "What changed: " + line(d.Space, 60), content: &d}
 	if d.From == "" {
 		return answer, nil
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/graphkernel/graphkernel/api"
+	h "github.com/graphkernel/graphkernel/internal/markup"
 )
 
 // checkPath is where a bundle is sent to be checked. It takes the one form with a file.
@@ -22,6 +23,24 @@ type checkData struct {
 	Issued   []api.Issued // records of these bytes
 	Others   []api.Issued // records of other bytes under the id that they name
 	NoRecord *missing     // why there is no record
+}
+
+func (d *checkData) body(token string) h.Node {
+	list := h.Group{h.H1(h.Text("Is a bundle genuine?")), wrong(d.Wrong)}
+	another := "Check one"
+	if v := d.Verdict; v != nil {
+		another = "Check another"
+		list = append(list, verdict(v, h.Role("status")), terms("facts", h.If(v.SliceID != "", term("Id", code(v.SliceID))), term("Digest", code(v.BundleSHA256))))
+	}
+	switch {
+	case d.NoRecord != nil:
+		list = append(list, h.P(h.Text("It is not on record here: "), bdi(d.NoRecord.Why)))
+	case len(d.Issued) > 0:
+		list = append(list, h.H2(h.Text("These bytes are on record")), issuedTable("Records of these bytes", d.Issued))
+	case len(d.Others) > 0:
+		list = append(list, h.H2(h.Text("Other bytes are on record under this id")), issuedTable("Records of other bytes under the id", d.Others))
+	}
+	return append(list, h.H2(h.Text(another)), fileForm(token))
 }
 
 // readFile reads a form with a file, into memory: what is in it is nobody else's, and no file of this machine is to hold it.
@@ -41,13 +60,13 @@ func (v *visit) readFile() error {
 
 // checkForm shows the form alone.
 func checkForm(*visit) (*page, error) {
-	return &page{"Is a bundle genuine?", "check", &checkData{}, ""}, nil
+	return &page{title: "Is a bundle genuine?", content: &checkData{}}, nil
 }
 
 // checkBundle has the service judge a bundle that somebody brought, and says whether it is on record.
 func checkBundle(v *visit) (*page, error) {
 	d := &checkData{}
-	answer := &page{"Is a bundle genuine?", "check", d, ""}
+	answer := &page{title: "Is a bundle genuine?", content: d}
 	file, _, err := v.r.FormFile("bundle")
 	if err != nil {
 		d.Wrong = "Choose a file first: the bundle, such as bundle.json."

@@ -4,12 +4,9 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
-	"embed"
 	"errors"
 	"fmt"
-	"html/template"
 	"io"
-	"io/fs"
 	"mime"
 	"net/http"
 	"net/url"
@@ -40,13 +37,9 @@ type Console struct {
 	ended     ended
 	used      ended // sign-ins with a provider that came back: each does once
 	endpoints endpoints
-	templates map[string]*template.Template
 	assets    map[string]*asset
 	mux       *http.ServeMux
 }
-
-//go:embed pages/*.html
-var pageFiles embed.FS
 
 // New makes a console.
 func New(c Config) (*Console, error) {
@@ -67,15 +60,12 @@ func New(c Config) (*Console, error) {
 			return nil, fmt.Errorf("console: drawing a secret: %w", err)
 		}
 	}
-	co := &Console{config: c, templates: map[string]*template.Template{}, mux: http.NewServeMux()}
+	co := &Console{config: c, mux: http.NewServeMux()}
 	var err error
 	if co.seal, err = newSeal(c.Secret, c.Random); err != nil {
 		return nil, fmt.Errorf("console: %w", err)
 	}
 	if co.assets, err = readAssets(); err != nil {
-		return nil, fmt.Errorf("console: %w", err)
-	}
-	if err := co.parse(); err != nil {
 		return nil, fmt.Errorf("console: %w", err)
 	}
 	for _, p := range routes {
@@ -167,12 +157,12 @@ var routes = []route{
 	{"GET /sign-in/return", true, fromProvider},
 }
 
-// A page is what a route answers with: a template and its data, or a place to go on to, or nothing if it has answered by itself.
+// A page is what a route answers with: something to show, or a place to go on to, or nothing if it has answered by itself.
 type page struct {
-	title    string
-	template string
-	data     any
-	to       string // see other
+	title   string
+	content content
+	to      string // see other
+	onward  string // where the browser goes on to by itself, after it showed the page
 }
 
 // A visit is one request for a page.
@@ -204,10 +194,7 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src
 func (co *Console) page(p route) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		v := &visit{Console: co, w: w, r: r}
-		answer, err := v.guarded(p)
-		if err == nil {
-			err = v.answer(http.StatusOK, answer)
-		}
+		err := v.guarded(p)
 		if err != nil {
 			err = v.fail(err)
 		}
@@ -217,8 +204,8 @@ func (co *Console) page(p route) http.HandlerFunc {
 	}
 }
 
-// guarded is pass, with a panic as an error.
-func (v *visit) guarded(p route) (answer *page, err error) {
+// guarded does what the route is for and answers, with a panic as an error.
+func (v *visit) guarded(p route) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			if p == http.ErrAbortHandler { //nolint:errorlint // net/http compares so too
@@ -227,7 +214,11 @@ func (v *visit) guarded(p route) (answer *page, err error) {
 			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
 		}
 	}()
-	return v.pass(p)
+	answer, err := v.pass(p)
+	if err != nil {
+		return err
+	}
+	return v.answer(http.StatusOK, answer)
 }
 
 // pass finds who asks, refuses what another site sent, and does what the route is for.
@@ -312,32 +303,28 @@ func (v *visit) fail(err error) error {
 		}
 		err = refused(http.StatusUnauthorized, "%s", errNobody)
 	}
-	shown := struct {
-		Status                        int
-		Title, Detail, Place, Request string
-		Turns                         []string // that may be meant
-	}{
+	shown := problem{
 		Status: http.StatusInternalServerError, Title: "This page could not be made", Detail: "Something failed in the service. Its log says what, in the line of this request.",
 		Request: v.w.Header().Get("X-Request-Id"),
 	}
-	var problem *client.Problem
+	var of *client.Problem
 	var refusal *refusal
 	switch {
-	case errors.As(err, &problem):
-		shown.Status, shown.Title, shown.Detail, shown.Request, shown.Turns = problem.Status, problem.Title, problem.Detail, problem.RequestID, problem.Candidates
-		if !strings.Contains(problem.Detail, problem.Place) {
-			shown.Place = problem.Place
+	case errors.As(err, &of):
+		shown.Status, shown.Title, shown.Detail, shown.Request, shown.Turns = of.Status, of.Title, of.Detail, of.RequestID, of.Candidates
+		if !strings.Contains(of.Detail, of.Place) {
+			shown.Place = of.Place
 		}
-		if problem.Status == http.StatusUnauthorized {
+		if of.Status == http.StatusUnauthorized {
 			v.clear(signedCookie)
 		}
-		if problem.RetryAfter > 0 {
-			v.w.Header().Set("Retry-After", fmt.Sprint(int(problem.RetryAfter.Seconds())))
+		if of.RetryAfter > 0 {
+			v.w.Header().Set("Retry-After", fmt.Sprint(int(of.RetryAfter.Seconds())))
 		}
 	case errors.As(err, &refusal):
 		shown.Status, shown.Title, shown.Detail, shown.Request = refusal.status, http.StatusText(refusal.status), refusal.text, ""
 	}
-	if other := v.answer(shown.Status, &page{shown.Title, "problem", shown, ""}); other != nil {
+	if other := v.answer(shown.Status, &page{title: shown.Title, content: &shown}); other != nil {
 		http.Error(v.w, "This page could not be made.", http.StatusInternalServerError)
 		return errors.Join(err, other)
 	}
@@ -345,13 +332,6 @@ func (v *visit) fail(err error) error {
 		return err
 	}
 	return nil
-}
-
-// A frame is what every page has around it.
-type frame struct {
-	Title, Section, Version, Token string
-	Who                            *api.Caller
-	Data                           any
 }
 
 // answer sends a page. If it returns an error, nothing was sent.
@@ -363,21 +343,17 @@ func (v *visit) answer(status int, p *page) error {
 		http.Redirect(v.w, v.r, p.to, http.StatusSeeOther)
 		return nil
 	}
-	f := frame{Title: plain(p.title), Section: section(v.r.URL.Path), Version: v.config.Version, Who: v.who, Data: p.data}
-	if v.sign != nil {
-		f.Token = v.seal.token(v.sign.ID)
-	}
 	var b bytes.Buffer
-	if err := v.templates[p.template].ExecuteTemplate(&b, "frame", f); err != nil {
-		return fmt.Errorf("the template %s: %w", p.template, err)
+	if err := v.render(&b, p); err != nil {
+		return fmt.Errorf("the page %q: %w", p.title, err)
 	}
 	v.w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	v.compress(status, b.Bytes())
 	return nil
 }
 
-// section is the part of the console that a path belongs to.
-func section(path string) string {
+// sectionOf is the part of the console that a path belongs to.
+func sectionOf(path string) string {
 	name, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
 	switch name {
 	case "turns", "conversations", "erasures":
@@ -386,23 +362,4 @@ func section(path string) string {
 		return "slices"
 	}
 	return name
-}
-
-// parse reads the templates: each with the frame and the parts around it.
-func (co *Console) parse() error {
-	shared, err := template.New("").Funcs(functions).ParseFS(pageFiles, "pages/frame.html", "pages/parts.html")
-	if err != nil {
-		return err
-	}
-	return fs.WalkDir(pageFiles, "pages", func(path string, d fs.DirEntry, err error) error {
-		name, found := strings.CutSuffix(d.Name(), ".html")
-		if err != nil || !found || name == "frame" || name == "parts" {
-			return err
-		}
-		one, err := shared.Clone()
-		if err == nil {
-			co.templates[name], err = one.ParseFS(pageFiles, path)
-		}
-		return err
-	})
 }

@@ -5,20 +5,24 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
+	h "github.com/graphkernel/graphkernel/internal/markup"
 )
 
 // A turnRow is a turn as lists show it.
 type turnRow struct {
 	Stored api.StoredTurn
 	api.Turn
-	Lane   int          // how many branches are left of it
-	Parent string       // the turn that it continues, if that is not the one before it
-	Others []api.Parent // the turns that it follows in another way
-	Cut    bool         // the text goes on
+	Lane    int          // how many branches are left of it
+	Parent  string       // the turn that it continues, if that is not the one before it
+	Others  []api.Parent // the turns that it follows in another way
+	Cut     bool         // the text goes on
+	Parts   []part       // of a turn that changes files
+	Results []turnRow    // what came of its calls, where that is on the same page
 }
 
 // shownText is how many bytes of a turn's text a list shows, and wholeText how many its own page does, unless all is asked for.
@@ -33,6 +37,7 @@ func readTurn(s *api.StoredTurn, most int) (row turnRow, err error) {
 	if err := json.Unmarshal(s.Turn, &row.Turn); err != nil {
 		return row, fmt.Errorf("turn number %d cannot be read: %w", s.Seq, err)
 	}
+	row.Parts = partsOf(&row.Turn)
 	if most > 0 && len(row.Content) > most {
 		row.Content, row.Cut = whole8(row.Content, most), true
 	}
@@ -41,7 +46,10 @@ func readTurn(s *api.StoredTurn, most int) (row turnRow, err error) {
 
 // whole8 cuts a text after at most so many bytes, between characters.
 func whole8(s string, most int) string {
-	for most > 0 && most < len(s) && s[most]&0xc0 == 0x80 {
+	if most >= len(s) {
+		return s
+	}
+	for most > 0 && s[most]&0xc0 == 0x80 {
 		most--
 	}
 	return s[:most]
@@ -51,6 +59,8 @@ func whole8(s string, most int) string {
 type strand struct {
 	Agent string // the first turn of a sub-agent; "" for the conversation itself
 	Rows  []turnRow
+	Turns int    // with the results of calls
+	last  string // the turn that is shown last
 }
 
 type conversationData struct {
@@ -62,6 +72,83 @@ type conversationData struct {
 	After   string
 	Next    string
 	Drawing *drawing
+}
+
+func (d *conversationData) body(string) h.Node {
+	heading := h.Text("Conversation " + short(d.ID))
+	switch {
+	case d.Title != "":
+		heading = bdi(line(d.Title, 200))
+	case d.First != "":
+		heading = bdi(line(d.First, 100))
+	}
+	return h.Group{
+		h.H1(heading),
+		para("dim", h.Text("Conversation "), code(d.ID), h.Text(" · "+count(d.Count, "turn", "turns")), h.If(d.After+d.Next != "", h.Text(" on this page"))),
+		h.Form(h.Class("inline"), h.Action("/search"), h.Role("search"), h.P(hidden("conversation", d.ID),
+			h.Input(h.Name("q"), h.Type("search"), h.Aria("label", "Search this conversation"), h.Placeholder("Search this conversation")), space, button("Search"))),
+		d.Drawing.figure(),
+		h.Map(d.Strands, func(s strand) h.Node {
+			list := turnList(s.Rows, "turns")
+			if s.Agent == "" {
+				return list
+			}
+			return h.Details(h.Class("agent"), h.Summary(h.Text("Sub-agent: "+count(s.Turns, "turn", "turns")+" from "+short(s.Agent)+" on")), list)
+		}),
+		h.If(d.Count == 0, h.P(h.Text("There is no turn on this page."))),
+		para("pager", h.If(d.After != "", link("/conversations/"+d.ID, h.Text("From the beginning")), space), h.If(d.Next != "", nextLink("/conversations/"+d.ID+"?"+query("after", d.Next), "The next turns"))),
+	}
+}
+
+// row is a turn in the list of its conversation.
+func (t *turnRow) row() h.Node {
+	return h.Li(h.ID("t-"+t.ID), h.Class(fmt.Sprintf("turn lane-%d by-%s", t.Lane, t.Role)),
+		para("head", who(t.Role, t.Author), space, moment(t.CreatedAt), space, dim(t.Phase), space, turnLink(t.ID),
+			h.If(t.Parent != "", space, dim("continues"), space, link("#t-"+t.Parent, shortID(t.Parent))),
+			h.Map(t.Others, func(p api.Parent) h.Node { return h.Group{space, dim(p.Kind + " of"), space, turnLink(p.ID)} })),
+		t.text(), h.If(len(t.Results) > 0, turnList(t.Results, "turns results")))
+}
+
+// turnList is turns, one below the other.
+func turnList(list []turnRow, class string) h.Node {
+	return h.Ol(h.Class(class), h.Map(list, func(t turnRow) h.Node { return t.row() }))
+}
+
+// answers reports whether a turn is what came of a call of another: importers say so by the id of the call.
+func (t *turnRow) answers(call *turnRow) bool {
+	const id = "tool_use_id"
+	return t.Role == "tool" && call.Role == "assistant" && t.Attrs[id] != "" && slices.ContainsFunc(strings.Split(t.Attrs[id], ","), func(one string) bool { return slices.Contains(strings.Split(call.Attrs[id], ","), one) })
+}
+
+// text is what a turn says, as lists show it.
+func (t *turnRow) text() h.Node {
+	switch {
+	case t.Stored.Redacted:
+		return para("gone", h.Text("The text was erased, or the turn came without it."))
+	case strings.TrimSpace(t.Content) == "":
+		return para("dim", h.Text("no text"))
+	case t.Parts != nil:
+		return h.Group{changes(t.Parts, shownText), h.If(t.Cut, h.P(link("/turns/"+t.ID, h.Text("All of the call"))))}
+	}
+	return h.Group{said(t.Content), h.If(t.Cut, h.P(link("/turns/"+t.ID, h.Text("The text goes on"))))}
+}
+
+// summary is what a turn says, or else which file it changes.
+func (t *turnRow) summary() string {
+	for _, p := range t.Parts {
+		switch {
+		case p.Changes != nil:
+			return "Change of " + p.Changes[0].Path
+		case p.Text != "":
+			return p.Text
+		}
+	}
+	return t.Content
+}
+
+// brief is a turn on one line, after its id and how it is linked.
+func (t *turnRow) brief(kind string) h.Node {
+	return h.Group{turnLink(t.ID), space, h.If(kind != "", dim(kind), space), who(t.Role, t.Author), space, bdi(line(t.summary(), 140))}
 }
 
 // turnsOfPage is how many turns a page of a conversation has.
@@ -100,7 +187,7 @@ func conversation(v *visit) (*page, error) {
 		}
 	}
 	title := cmp.Or(d.Title, d.First, short(d.ID))
-	return &page{"Conversation " + line(title, 60), "conversation", &d, ""}, nil
+	return &page{title: "Conversation " + line(title, 60), content: &d}, nil
 }
 
 // titleOf returns the title that the turns of a page have: the newest that was chosen, else the newest that a program made, else the first.
@@ -121,7 +208,8 @@ func titleOf(rows []turnRow) (title string) {
 func strands(rows []turnRow) (list []strand) {
 	agents, lanes := map[string]string{}, map[string]int{} // by turn: the sub-agent that it is of, and its branch
 	children, branches := map[string]int{}, map[string]int{}
-	at := map[string]int{} // by sub-agent: its strand
+	at := map[string]int{}       // by sub-agent: its strand
+	shown := map[string][2]int{} // by turn: its strand and its place there
 	for i := range rows {
 		row := &rows[i]
 		agent, lane, parent := "", 0, ""
@@ -159,10 +247,24 @@ func strands(rows []turnRow) (list []strand) {
 			list = append(list, strand{Agent: agent})
 			at[agent] = n
 		}
-		if before := list[n].Rows; parent != "" && (len(before) == 0 || before[len(before)-1].ID != parent) {
+		s := &list[n]
+		before := s.last
+		s.Turns++
+		s.last = row.ID
+		if i := slices.IndexFunc(row.Parents, func(p api.Parent) bool {
+			place, here := shown[p.ID]
+			return here && place[0] == n && row.answers(&s.Rows[place[1]])
+		}); i >= 0 {
+			call := &s.Rows[shown[row.Parents[i].ID][1]]
+			row.Lane = 0
+			call.Results = append(call.Results, *row)
+			continue
+		}
+		if parent != "" && before != parent {
 			row.Parent = parent
 		}
-		list[n].Rows = append(list[n].Rows, *row)
+		shown[row.ID] = [2]int{n, len(s.Rows)}
+		s.Rows = append(s.Rows, *row)
 	}
 	return list
 }
@@ -170,6 +272,39 @@ func strands(rows []turnRow) (list []strand) {
 type conversationsData struct {
 	Conversations []conversationLine
 	Next          string
+}
+
+func (d *conversationsData) body(string) h.Node {
+	list := h.Group{h.H1(h.Text("Conversations"))}
+	switch {
+	case len(d.Conversations) > 0:
+		list = append(list, conversationsTable(d.Conversations))
+	case d.Next != "":
+		list = append(list, h.P(h.Text("There is no conversation on this page.")))
+	default:
+		list = append(list, noConversation())
+	}
+	return append(list, h.If(d.Next != "", next("/conversations?"+query("after", d.Next), "Older conversations")))
+}
+
+// noConversation says how conversations come.
+func noConversation() h.Node {
+	return h.P(h.Text("There is no conversation yet. "), howTheyCome())
+}
+
+// howTheyCome says how conversations come into a store.
+func howTheyCome() h.Node {
+	return h.Group{code("graphkernel setup claude-code"), h.Text(" captures those of a coding agent from now on, and "), code("graphkernel import FILE"), h.Text(" brings those that exist.")}
+}
+
+func conversationsTable(list []conversationLine) h.Node {
+	return table("Conversations, the newest first", "Conversation|#Turns|From|To", h.Map(list, func(c conversationLine) h.Node {
+		name := h.Text(short(c.ID))
+		if words := cmp.Or(c.Title, c.First); words != "" {
+			name = bdi(line(words, 90))
+		}
+		return row(link("/conversations/"+c.ID, name), digits(thousands(c.Turns)), h.Td(moment(c.FirstAt)), h.Td(moment(c.LastAt)))
+	}))
 }
 
 // A conversationLine is a line of a list.
@@ -208,7 +343,7 @@ func (v *visit) firstSaid(id string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		text := strings.TrimSpace(row.Content)
+		text := strings.TrimSpace(row.summary())
 		person := row.Role == "user" && !strings.HasPrefix(text, "<") && !strings.HasPrefix(text, "Caveat:") // what the harness says for a person begins so
 		if text != "" && (said == "" || person) {
 			said = text
@@ -226,5 +361,5 @@ func conversations(v *visit) (*page, error) {
 		return nil, err
 	}
 	lines, err := v.named(got.Conversations)
-	return &page{"Conversations", "conversations", conversationsData{lines, got.Next}, ""}, err
+	return &page{title: "Conversations", content: &conversationsData{lines, got.Next}}, err
 }

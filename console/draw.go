@@ -2,8 +2,11 @@ package console
 
 import (
 	"fmt"
+	"slices"
+	"strconv"
 
 	"github.com/graphkernel/graphkernel/api"
+	h "github.com/graphkernel/graphkernel/internal/markup"
 )
 
 // A drawing is a graph that was laid out in integers: the same graph is the same bytes. A list or a table beside it says the same in words.
@@ -12,6 +15,7 @@ type drawing struct {
 	Nodes         []node
 	Lines         []edge
 	Label         string
+	Turns         bool // its nodes are turns, and not entities
 }
 
 type node struct {
@@ -42,6 +46,62 @@ func (e edge) Curve() string {
 	return fmt.Sprintf("M%d %dC%d %d %d %d %d %d", e.X1, e.Y1, mid, e.Y1, mid, e.Y2, e.X2, e.Y2)
 }
 
+// figure shows a drawing, if there is one.
+func (d *drawing) figure() h.Node {
+	if d == nil {
+		return nil
+	}
+	width, height := strconv.Itoa(d.Width), strconv.Itoa(d.Height)
+	class := ""
+	if d.Width > mostWide && d.Turns {
+		class = "fits"
+	}
+	return h.Figure(h.Class("drawing"), d.legend(), h.Div(h.Class("scroll"), h.TabIndex("0"), h.Role("region"), h.Aria("label", d.Label),
+		h.SVG(h.If(class != "", h.Class(class)), h.ViewBox("0 0 "+width+" "+height), h.Width(width), h.Height(height), h.Role("group"), h.Aria("label", d.Label+". The list says the same."),
+			h.Map(d.Lines, edge.svg), h.Map(d.Nodes, node.svg))))
+}
+
+// legend says what the dots and lines of a drawing are, of those that it has.
+func (d *drawing) legend() h.Node {
+	var list h.Group
+	for _, kind := range []struct{ kind, name string }{{"anchor", "the anchor"}, {"user", "user"}, {"assistant", "assistant"}, {"tool", "tool"}, {"system", "system"}, {"entity", "entity"}} {
+		if slices.ContainsFunc(d.Nodes, func(n node) bool { return n.Kind == kind.kind }) {
+			list = append(list, h.Span(sample(h.Circle(h.Class("node "+kind.kind), h.CX(8), h.CY(8), h.R(6))), h.Text(kind.name)), space)
+		}
+	}
+	for _, kind := range []struct{ kind, name string }{{"reply", "continues"}, {"spawn", "starts a sub-agent"}, {"reference", "refers to"}, {"merge", "takes up"}, {"fact", "fact"}} {
+		if slices.ContainsFunc(d.Lines, func(e edge) bool { return e.Kind == kind.kind }) {
+			list = append(list, h.Span(sample(h.Line(h.Class("edge "+kind.kind), h.X1(0), h.Y1(8), h.X2(16), h.Y2(8))), h.Text(kind.name)), space)
+		}
+	}
+	what := count(len(d.Nodes), "entity", "entities") + ", by their distance from the left: "
+	if d.Turns {
+		what = count(len(d.Nodes), "turn", "turns") + " from left to right. A dot leads to its turn: "
+	}
+	return h.FigCaption(h.Text(what), list)
+}
+
+// sample is a dot or a line of a legend.
+func sample(shape h.Node) h.Node {
+	return h.SVG(h.ViewBox("0 0 16 16"), h.Width("16"), h.Height("16"), h.Aria("hidden", "true"), shape)
+}
+
+// mostWide is how many pixels a drawing of turns has as it is. A wider one is made to fit its box, down to a size at which dots are still told apart.
+const mostWide = 700
+
+func (e edge) svg() h.Node {
+	class := h.Class("edge " + e.Kind)
+	if e.Straight() {
+		return h.Line(class, h.X1(e.X1), h.Y1(e.Y1), h.X2(e.X2), h.Y2(e.Y2))
+	}
+	return h.Path(class, h.D(e.Curve()), h.If(e.Text != "", h.Title(h.Text(e.Text))))
+}
+
+func (n node) svg() h.Node {
+	return link(n.Href, h.TabIndex("-1"), h.Circle(h.Class("node "+n.Kind), h.CX(n.X), h.CY(n.Y), h.R(6), h.Title(h.Text(n.Label))),
+		h.If(n.Text != "", h.SVGText(h.X(n.X+11), h.Y(n.Y+4), h.Text(n.Text))))
+}
+
 // Distances of a drawing, in pixels.
 const (
 	step   = 18
@@ -55,10 +115,8 @@ const mostDrawn = 500
 // A linked turn is one with the turns that it continues.
 type linked struct {
 	id, role, label string
-	parents         []link
+	parents         []api.Parent
 }
-
-type link struct{ id, kind string }
 
 // draw lays turns out from left to right in their order. A turn is on the row of the one that it continues, unless another did so before: then on the
 // first row that is free, and so is one that continues nothing here.
@@ -66,16 +124,16 @@ func draw(turns []linked, label string) *drawing {
 	if len(turns) < 2 || len(turns) > mostDrawn {
 		return nil
 	}
-	d := &drawing{Label: label}
+	d := &drawing{Label: label, Turns: true}
 	place := map[string]int{}
 	continued := map[string]bool{}
 	rows := 0
 	for i, t := range turns {
 		row := -1
 		for _, p := range t.parents {
-			if n, here := place[p.id]; here && p.kind == "reply" && !continued[p.id] {
+			if n, here := place[p.ID]; here && p.Kind == "reply" && !continued[p.ID] {
 				row = (d.Nodes[n].Y - margin) / rowGap
-				continued[p.id] = true
+				continued[p.ID] = true
 				break
 			}
 		}
@@ -86,9 +144,9 @@ func draw(turns []linked, label string) *drawing {
 		place[t.id] = i
 		d.Nodes = append(d.Nodes, node{X: margin + i*step, Y: margin + row*rowGap, Label: t.label, Href: "#t-" + t.id, Kind: t.role})
 		for _, p := range t.parents {
-			if n, here := place[p.id]; here && n != i {
+			if n, here := place[p.ID]; here && n != i {
 				from := d.Nodes[n]
-				d.Lines = append(d.Lines, edge{X1: from.X, Y1: from.Y, X2: margin + i*step, Y2: margin + row*rowGap, Kind: p.kind})
+				d.Lines = append(d.Lines, edge{X1: from.X, Y1: from.Y, X2: margin + i*step, Y2: margin + row*rowGap, Kind: p.Kind})
 			}
 		}
 	}
@@ -100,20 +158,16 @@ func draw(turns []linked, label string) *drawing {
 func drawTurns(rows []turnRow) *drawing {
 	list := make([]linked, 0, len(rows))
 	for i := range rows {
-		t := linked{id: rows[i].ID, role: rows[i].Role, label: rows[i].Role + ": " + plain(line(rows[i].Content, 60))}
-		for _, p := range rows[i].Parents {
-			t.parents = append(t.parents, link{p.ID, p.Kind})
-		}
-		list = append(list, t)
+		list = append(list, linked{id: rows[i].ID, role: rows[i].Role, label: rows[i].Role + ": " + plain(line(rows[i].summary(), 60)), parents: rows[i].Parents})
 	}
 	return draw(list, "Turns from left to right, and which continues which")
 }
 
 // drawBundle draws the turns of a slice with its edges.
 func drawBundle(b *bundle) *drawing {
-	parents := map[string][]link{}
+	parents := map[string][]api.Parent{}
 	for _, e := range b.Edges {
-		parents[e.Child] = append(parents[e.Child], link{e.Parent, e.Kind})
+		parents[e.Child] = append(parents[e.Child], api.Parent{ID: e.Parent, Kind: e.Kind})
 	}
 	of := map[string]*bundleTurn{}
 	for i := range b.Turns {
@@ -157,7 +211,7 @@ func drawFacts(g *api.D3Graph) *drawing {
 		place[n.ID] = i
 		y := margin + rows[n.Hops]*lineUp
 		rows[n.Hops]++
-		d.Nodes = append(d.Nodes, node{X: margin + n.Hops*column, Y: y, Label: plain(n.ID), Text: plain(line(n.ID, 26)), Href: "/facts/" + pathEscape(n.ID), Kind: "entity"})
+		d.Nodes = append(d.Nodes, node{X: margin + n.Hops*column, Y: y, Label: plain(n.ID), Text: plain(line(n.ID, 26)), Href: entityPath(n.ID), Kind: "entity"})
 		d.Width, d.Height = max(d.Width, margin+(n.Hops+1)*column), max(d.Height, y+margin)
 	}
 	for _, l := range g.Links {

@@ -2,13 +2,13 @@ package console
 
 import (
 	"cmp"
-	"html/template"
 	"net/http"
 	"slices"
 	"strconv"
 
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
+	h "github.com/graphkernel/graphkernel/internal/markup"
 )
 
 // An erasedGroup is texts that were erased one after the other for the same reason, at the request of the same one: as one command erases those of a person.
@@ -17,11 +17,24 @@ type erasedGroup struct {
 }
 
 // First is the first of them.
-func (g *erasedGroup) First() api.Event { return g.Events[0] }
+func (e *erasedGroup) First() api.Event { return e.Events[0] }
 
 // Query leads to the group alone.
-func (g *erasedGroup) Query() template.URL {
-	return query("from", strconv.FormatUint(g.Events[0].Seq, 10), "to", strconv.FormatUint(g.Events[len(g.Events)-1].Seq, 10))
+func (e *erasedGroup) Query() string {
+	return query("from", strconv.FormatUint(e.Events[0].Seq, 10), "to", strconv.FormatUint(e.Events[len(e.Events)-1].Seq, 10))
+}
+
+func (e *erasedGroup) section(whole bool) h.Node {
+	n, requested, touched := len(e.Events), dim("not recorded"), "What the texts touched"
+	if e.First().By != "" {
+		requested = code(e.First().By)
+	}
+	if n == 1 {
+		touched = "What the text touched"
+	}
+	return h.Section(h.H2(h.Text(count(n, "text", "texts")+", "), moment(e.First().At)),
+		terms("facts", term("Reason", bdi(e.First().Reason)), term("At the request of", requested)),
+		h.P(h.Either(whole, h.Group{h.Text("The turns:"), h.Map(e.Events, func(one api.Event) h.Node { return h.Group{space, turnLink(one.Turn)} })}, link("/erasures?"+e.Query(), h.Text(touched)))))
 }
 
 type erasedData struct {
@@ -31,6 +44,43 @@ type erasedData struct {
 	Contexts, Slices []api.Issued
 	Older            uint64 // records that were not looked at
 	NoHeld           *missing
+}
+
+func (d *erasedData) body(string) h.Node {
+	part := d.From > 0 || d.To > 0
+	none := "No text was erased."
+	if part || d.Next != "" {
+		none = "No text on this page was erased."
+	}
+	return h.Group{
+		h.H1(h.Text("Erased texts")), h.If(len(d.Groups) == 0, h.P(h.Text(none))),
+		h.Map(d.Groups, func(e erasedGroup) h.Node { return e.section(part) }),
+		d.holders(),
+		h.If(d.Next != "", next("/erasures?"+query("after", d.Next), "Later ones")),
+	}
+}
+
+// holders says who was handed the texts.
+func (d *erasedData) holders() h.Node {
+	if len(d.Groups) == 0 || d.From == 0 && d.To == 0 {
+		return nil
+	}
+	heading := "Who was handed them"
+	if len(d.Groups[0].Events) == 1 {
+		heading = "Who was handed it"
+	}
+	var list h.Group
+	if d.NoHeld != nil {
+		list = append(list, d.NoHeld.line())
+	} else {
+		summary := "Their bundles hold the texts still, wherever they were kept."
+		if len(d.Contexts)+len(d.Slices) == 0 {
+			summary = "Nobody, as far as is known."
+		}
+		list = append(list, h.If(len(d.Contexts) > 0, h.H3(h.Text("Contexts")), issuedTable("Contexts that held an erased text", d.Contexts)), h.If(len(d.Slices) > 0, h.H3(h.Text("Slices")), issuedTable("Slices that held an erased text", d.Slices)),
+			h.P(h.Text(summary)), h.If(d.Older > 0, para("dim", h.Text(thousands(d.Older)+" older slices were not looked at."))))
+	}
+	return section("h-held", heading, list, para("dim", h.Text("Facts that were learned from a turn were erased with its text.")))
 }
 
 // mostErased is how many erasures a page has. The contexts and slices of that many turns are looked for, one turn after the other.
@@ -72,7 +122,7 @@ func erased(v *visit) (*page, error) {
 			return nil, err
 		}
 	}
-	return &page{"Erased texts", "erased", &d, ""}, nil
+	return &page{title: "Erased texts", content: &d}, nil
 }
 
 // touched looks for what was handed out with the texts.

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
 	"path"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
+	h "github.com/graphkernel/graphkernel/internal/markup"
 )
 
 // pathEscape writes a name as the last part of an address. Slashes stay, since the part takes all that is left, unless a browser or the router would
@@ -23,10 +25,28 @@ func pathEscape(name string) string {
 	return url.PathEscape(name)
 }
 
+// entityPath is where the facts about a name are shown.
+func entityPath(name string) string { return "/facts/" + pathEscape(name) }
+
 type factsData struct {
 	Q, AsOf, After string
 	Stats          api.KnowledgeStats
 	Facts          api.Facts
+}
+
+func (d *factsData) body(string) h.Node {
+	none := h.P(h.Text("No fact was known as of number " + d.AsOf + "."))
+	if d.AsOf == "" {
+		none = h.P(h.Text("No fact is known yet. Facts say how things are related, such as a command and the file that it changed, since when, and which turn says so: agents ask for them, and contexts hold them. "),
+			code("graphkernel knowledge extract"), h.Text(" learns facts from the turns that are here, and "), code("graphkernel knowledge add"), h.Text(" records one."))
+	}
+	return h.Group{
+		h.H1(h.Text("Facts")),
+		h.Form(h.Class("inline"), h.Action("/facts"), h.P(field("name", "Entity", "q", h.Value(d.Q), h.MaxLength("2048")), space, asOfField("as of number", d.AsOf), space, button("Show"))),
+		para("dim", h.Textf("%s about %s, %s, as of number %d.", count(d.Stats.Facts, "fact", "facts"), count(d.Stats.Entities, "entity", "entities"), count(d.Stats.Aliases, "alias", "aliases"), d.Stats.AsOf)),
+		h.Either(len(d.Facts.Facts) > 0, factsTable(d.Facts.Facts), none),
+		h.If(d.Facts.Next != "", next("/facts?"+query("as_of", d.AsOf, "after", d.Facts.Next), "More facts")),
+	}
 }
 
 // facts lists what is believed, and searches it by a name.
@@ -34,7 +54,7 @@ func facts(v *visit) (*page, error) {
 	q := v.r.URL.Query()
 	d := factsData{Q: strings.TrimSpace(q.Get("q")), AsOf: q.Get("as_of"), After: q.Get("after")}
 	if d.Q != "" {
-		to := "/facts/" + pathEscape(d.Q)
+		to := entityPath(d.Q)
 		if d.AsOf != "" {
 			to += "?as_of=" + url.QueryEscape(d.AsOf)
 		}
@@ -49,7 +69,7 @@ func facts(v *visit) (*page, error) {
 		return nil, err
 	}
 	d.Facts, err = ask(v, api.ListFacts, api.FactQuery{View: at, Paging: api.Paging{Limit: 50, After: d.After}})
-	return &page{"Facts", "facts", &d, ""}, err
+	return &page{title: "Facts", content: &d}, err
 }
 
 type entityData struct {
@@ -60,6 +80,29 @@ type entityData struct {
 	Aliases           []api.Alias
 	Statement         string
 	History           []api.KnowledgeAct
+}
+
+func (d *entityData) body(string) h.Node {
+	return h.Group{
+		h.H1(bdi(d.Name)),
+		inline(asOfField("As of number", d.AsOf), space, button("Show"), space, dim(fmt.Sprintf("%s as of %d", count(d.Facts.Total, "fact", "facts"), d.Facts.AsOf))),
+		h.If(len(d.Aliases) > 0, h.P(h.Text("Names that count as one: "), h.Join(", ", d.Aliases, func(a api.Alias) h.Node {
+			return h.Group{entityLink(a.Alias, 0), h.Text(" is "), entityLink(a.Canonical, 0)}
+		}))),
+		d.Drawing.figure(),
+		h.Either(len(d.Facts.Facts) > 0, factsTable(d.Facts.Facts), h.P(h.Text("Nothing is believed of this name"), h.If(d.AsOf != "", h.Text(" as of "+d.AsOf)), h.Text("."))),
+		h.If(d.Facts.Next != "", next("?"+query("as_of", d.AsOf, "after", d.Facts.Next), "More facts")),
+		h.If(len(d.History) > 0, section("history", "All that was said of it", h.Ol(h.Map(d.History, acted)))),
+	}
+}
+
+// acted is one act of the history of a fact.
+func acted(a api.KnowledgeAct) h.Node {
+	words := span("gone", h.Text("erased with its turn"))
+	if !a.Erased {
+		words = h.Group{bdi(a.Subject), space, bdi(a.Predicate), space, bdi(a.Object), h.If(a.Confidence != "", h.Text(", confidence "+a.Confidence.String())), h.If(a.Source != "", h.Text(", by "), bdi(a.Source)), h.If(a.Reason != "", h.Text(": "), bdi(a.Reason))}
+	}
+	return h.Li(h.Textf("number %d, ", a.Seq), moment(a.At), h.Text(": "+a.Kind+" "), words, h.If(a.Turn != "", h.Text(" from turn "), turnLink(a.Turn)), h.If(a.Until != 0, h.Textf(", believed until number %d", a.Until)))
 }
 
 // entity shows what is believed of a name, as of a number, the aliases that lead to it, and the graph around it.
@@ -98,5 +141,5 @@ func entity(v *visit) (*page, error) {
 		}
 		d.History = h.Acts
 	}
-	return &page{"Facts: " + line(d.Name, 60), "entity", &d, ""}, nil
+	return &page{title: "Facts: " + line(d.Name, 60), content: &d}, nil
 }

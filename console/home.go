@@ -15,6 +15,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/client"
+	h "github.com/graphkernel/graphkernel/internal/markup"
 )
 
 // A statement of a page's part that the service did not give: who asks may not see it, or there is none.
@@ -39,6 +40,47 @@ type homeData struct {
 	NoLedger        *missing
 }
 
+func (d *homeData) body(string) h.Node {
+	return h.Group{
+		h.H1(h.Class("hidden"), h.Text("Home")),
+		h.If(d.NoConversations == nil, h.P(h.ID("live"), h.Class("live"), h.Data("live", d.Live), h.Hidden(), h.Span(h.Role("status")), space, link("/", h.Text("Show")))),
+		section("h-conversations", "Newest conversations", d.conversations()),
+		section("h-issued", "Newest slices and contexts", d.issued()),
+		section("h-ledger", "Ledger", d.ledger()),
+	}
+}
+
+func (d *homeData) conversations() h.Node {
+	switch {
+	case d.NoConversations != nil:
+		return d.NoConversations.line()
+	case len(d.Conversations) == 0:
+		return noConversation()
+	}
+	return h.Group{conversationsTable(d.Conversations), h.P(link("/conversations", h.Text("All conversations")), h.Text(" · "), link("/erasures", h.Text("Erased texts")))}
+}
+
+func (d *homeData) issued() h.Node {
+	switch {
+	case d.NoIssued != nil:
+		return d.NoIssued.line()
+	case len(d.Issued) == 0:
+		return h.P(h.Text("Nothing was handed out yet. "), code("graphkernel context WORDS"), h.Text(" hands out a context."))
+	}
+	return h.Group{issuedTable("What was handed out last, the newest first", d.Issued), h.P(link("/slices", h.Text("Everything that was handed out")))}
+}
+
+func (d *homeData) ledger() h.Node {
+	if d.NoLedger != nil {
+		return d.NoLedger.line()
+	}
+	witnessed := h.Text("by nobody")
+	if at := d.Ledger.Witnessed(); at != "" {
+		witnessed = moment(at)
+	}
+	return terms("facts", term("Log", link("/ledger", code(d.Ledger.Origin))), term("Size", h.Text(count(d.Ledger.Size, "leaf", "leaves"))), term("Witnessed last", witnessed))
+}
+
 // newest is how many lines the lists of the home page have.
 const newest = 10
 
@@ -60,7 +102,7 @@ func home(v *visit) (*page, error) {
 		d.Live += "?" + url.Values{after: {v.present(d.Issued)}}.Encode()
 	}
 	d.Ledger, d.NoLedger, err = v.checkpoint()
-	return &page{"Home", "home", d, ""}, err
+	return &page{title: "Home", content: &d}, err
 }
 
 // after is the field of the id of the event that a stream goes on after.

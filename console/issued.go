@@ -13,19 +13,42 @@ import (
 
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
+	h "github.com/graphkernel/graphkernel/internal/markup"
 	"github.com/graphkernel/graphkernel/slice/contexts"
 )
+
+// kinds are what can be handed out, as the list of it is narrowed.
+var kinds = []place{{"", "Everything"}, {"slice", "Slices of turns"}, {"context", "Contexts"}, {"facts", "Slices of facts"}, {"belief", "Beliefs"}}
 
 type handedOutData struct {
 	Kind, Next string
 	Issued     []api.Issued
 }
 
+func (d *handedOutData) body(token string) h.Node {
+	list := h.P(h.Text("Nothing of the kind was handed out yet. Each slice and context that an agent is given is listed here, with who asked for it and whether it is genuine; "), code("graphkernel context WORDS"), h.Text(" hands out one."))
+	switch {
+	case len(d.Issued) > 0:
+		list = issuedTable("What was handed out, the newest first", d.Issued)
+	case d.Next != "":
+		list = h.P(h.Text("Nothing of the kind is on this page."))
+	}
+	return h.Group{
+		h.H1(h.Text("Handed out")),
+		para("tabs", h.Map(kinds, func(p place) h.Node {
+			return h.Group{link("/slices?"+query("kind", p.Path), h.If(p.Path == d.Kind, h.Aria("current", "true")), h.Text(p.Name)), space}
+		})),
+		list, h.If(d.Next != "", next("/slices?"+query("kind", d.Kind, "after", d.Next), "Older ones")),
+		h.H2(h.Text("Is a bundle genuine?")), fileForm(token),
+		h.H2(h.Text("Compare two")), h.Form(h.Class("inline"), h.Action("/compare"), h.P(evidenceField("c-a", "Compare", "a"), space, compareWith())),
+	}
+}
+
 // handedOut lists what was handed out, the newest first.
 func handedOut(v *visit) (*page, error) {
 	q := v.r.URL.Query()
 	got, err := ask(v, api.ListSlices, api.SliceQuery{Kind: q.Get("kind"), Newest: true, Paging: api.Paging{Limit: 50, After: q.Get("after")}})
-	return &page{"Handed out", "slices", handedOutData{q.Get("kind"), got.Next, got.Slices}, ""}, err
+	return &page{title: "Handed out", content: &handedOutData{q.Get("kind"), got.Next, got.Slices}}, err
 }
 
 // A bundle is evidence as pages show it: the members that bundles of the three kinds have, of which each kind has some.
@@ -41,13 +64,10 @@ type bundle struct {
 	Edges      []struct {
 		Child, Parent, Kind string
 	} `json:"edges"`
-	Candidates []candidate `json:"candidates"`
-	Facts      []struct {
-		Statement, Subject, Predicate, Object, Source, Turn string
-		Confidence                                          json.Number
-	} `json:"facts"`
-	Beliefs []bundleBelief `json:"beliefs"`
-	Request *struct {
+	Candidates []candidate    `json:"candidates"`
+	Facts      []bundleFact   `json:"facts"`
+	Beliefs    []bundleBelief `json:"beliefs"`
+	Request    *struct {
 		Task, Anchor, Format string
 		Budget               int
 	} `json:"request"`
@@ -56,6 +76,12 @@ type bundle struct {
 		Counter string
 	} `json:"prompt"`
 	Question *struct{ Start []string } `json:"question"`
+}
+
+// A bundleFact is a fact as a bundle has it.
+type bundleFact struct {
+	Statement, Subject, Predicate, Object, Source, Turn string
+	Confidence                                          json.Number
 }
 
 // A bundleBelief is a revision as a context has it.
@@ -155,9 +181,6 @@ func (d *evidenceData) CandidateOf(id string) *candidate {
 // Kind is what it is, also where the bundle is gone.
 func (d *evidenceData) Kind() string { return kindOf(d.Newest.SchemaVersion) }
 
-// LeafText is the number of the leaf, which may be 0.
-func (d *evidenceData) LeafText() string { return fmt.Sprint(d.Newest.Leaf) }
-
 // bundlePath is where the service has a bundle.
 func bundlePath(id, digest string) string {
 	path := "/api/slices/" + url.PathEscape(id) + "/bundle"
@@ -191,7 +214,7 @@ func evidence(v *visit) (*page, error) {
 		} else if err == nil && d.NoReplay == nil {
 			d.Replay = &again
 		}
-		return &page{title, "evidence", &d, ""}, nil
+		return &page{title: title, content: &d}, nil
 	}
 	if err := json.Unmarshal(data, &d.Bundle); err != nil {
 		return nil, fmt.Errorf("the bundle of %s cannot be read: %w", id, err)
@@ -205,7 +228,7 @@ func evidence(v *visit) (*page, error) {
 	if err := d.whoOf(v); err != nil {
 		return nil, err
 	}
-	return &page{title, "evidence", &d, ""}, nil
+	return &page{title: title, content: &d}, nil
 }
 
 // begins looks for evidence by the beginning of its id, as commands do.
@@ -430,6 +453,10 @@ func (d *evidenceData) why(v *visit, id string, without bool) (string, error) {
 // A parameter is one of a policy, with the path to it.
 type parameter struct{ Name, Value string }
 
+func listParameters(list []parameter) h.Node {
+	return terms("facts", h.Map(list, func(p parameter) h.Node { return h.Group{h.Dt(bdi(p.Name)), h.Dd(bdi(p.Value))} }))
+}
+
 // parameters lists those of a policy, in the order of their names.
 func parameters(prefix string, of map[string]any) (list []parameter) {
 	for _, name := range slices.Sorted(maps.Keys(of)) {
@@ -517,80 +544,4 @@ func (v *visit) trust() ([]byte, error) {
 	}
 	b.WriteString("quorum none\n")
 	return b.Bytes(), nil
-}
-
-// A comparison of two bundles.
-type comparison struct {
-	A, B             string
-	Left, Right      *evidenceData
-	Both, OnlyA      []shownTurn
-	OnlyB            []shownTurn
-	Policy           []difference
-	FactsA, FactsB   int
-	PolicyA, PolicyB string
-}
-
-// A difference is a parameter that two policies set otherwise.
-type difference struct{ Name, A, B string }
-
-// compare shows what two slices or contexts share, and what one alone holds.
-func compare(v *visit) (*page, error) {
-	q := v.r.URL.Query()
-	c := comparison{A: strings.ToLower(strings.TrimSpace(q.Get("a"))), B: strings.ToLower(strings.TrimSpace(q.Get("b")))}
-	p := &page{"Compare", "compare", &c, ""}
-	if c.A == "" || c.B == "" {
-		return p, nil
-	}
-	for _, side := range []struct {
-		id   string
-		into **evidenceData
-	}{{c.A, &c.Left}, {c.B, &c.Right}} {
-		data, err := v.bytes(bundlePath(side.id, ""))
-		if err != nil {
-			return nil, err
-		}
-		d := &evidenceData{ID: side.id}
-		if err := json.Unmarshal(data, &d.Bundle); err != nil {
-			return nil, fmt.Errorf("the bundle of %s cannot be read: %w", side.id, err)
-		}
-		if err := d.turns(); err != nil {
-			return nil, err
-		}
-		d.Policy = parameters("", d.Bundle.Policy)
-		*side.into = d
-	}
-	c.compare()
-	return p, nil
-}
-
-func (c *comparison) compare() {
-	has := func(list []shownTurn, id string) bool {
-		return slices.ContainsFunc(list, func(t shownTurn) bool { return t.ID == id })
-	}
-	for _, t := range c.Left.Turns {
-		if has(c.Right.Turns, t.ID) {
-			c.Both = append(c.Both, t)
-		} else {
-			c.OnlyA = append(c.OnlyA, t)
-		}
-	}
-	for _, t := range c.Right.Turns {
-		if !has(c.Left.Turns, t.ID) {
-			c.OnlyB = append(c.OnlyB, t)
-		}
-	}
-	sides := [2]map[string]string{{}, {}}
-	names := map[string]bool{}
-	for i, side := range []*evidenceData{c.Left, c.Right} {
-		for _, p := range side.Policy {
-			sides[i][p.Name], names[p.Name] = p.Value, true
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(names)) {
-		if sides[0][name] != sides[1][name] {
-			c.Policy = append(c.Policy, difference{name, sides[0][name], sides[1][name]})
-		}
-	}
-	c.FactsA, c.FactsB = len(c.Left.Bundle.Facts), len(c.Right.Bundle.Facts)
-	c.PolicyA, c.PolicyB = c.Left.Bundle.Provenance.PolicyID, c.Right.Bundle.Provenance.PolicyID
 }

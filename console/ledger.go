@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/graphkernel/graphkernel/api"
+	h "github.com/graphkernel/graphkernel/internal/markup"
 )
 
 type ledgerData struct {
@@ -22,11 +23,43 @@ type ledgerData struct {
 	Newest     []api.Issued
 }
 
+func (d *ledgerData) body(string) h.Node {
+	if d.NoLedger != nil {
+		return h.Group{h.H1(h.Text("Ledger")), d.NoLedger.line(), h.P(code("graphkernel identity init"), h.Text(" makes the keys that sign it."))}
+	}
+	size := func(id, label, value string, attributes ...h.Node) h.Node {
+		return field(id, label, id, h.Value(value), h.InputMode("numeric"), h.Size("10"), h.Group(attributes))
+	}
+	return h.Group{
+		h.H1(h.Text("Ledger")), d.Head.terms(), wrong(d.Wrong),
+		h.H2(h.Text("Did it only grow?")), inline(size("from", "From size", d.From, h.Required()), space, size("to", "to size", d.To), space, button("Show the proof")),
+		h.If(d.Consistent, h.P(h.Textf("%s that the ledger of size %s begins with the one of size %s, to anybody who holds both heads.", count(len(d.Path), "hash proves", "hashes prove"), d.To, d.From)), h.Pre(h.Map(d.Path, func(hash string) h.Node { return h.Text(hash + "\n") }))),
+		h.H2(h.Text("Is a leaf in it?")), inline(size("leaf", "Leaf", d.Leaf, h.Required()), space, button("Show the proof")),
+		h.If(d.Proof != "", h.Pre(h.Text(d.Proof))),
+		h.If(len(d.Newest) > 0, h.H2(h.Text("The newest evidence in it")), issuedTable("What was handed out last", d.Newest)),
+		h.If(d.Keys != "", h.H2(h.Text("Its keys, as a trust file")), h.Pre(h.Text(d.Keys)), para("dim", h.Text("That is what the service says of itself. To be sure, get them another way: from whoever runs it, or from a witness."))),
+	}
+}
+
+// terms shows a head and who signed it.
+func (c *checkpoint) terms() h.Node {
+	if c == nil {
+		return nil
+	}
+	return h.Group{
+		terms("facts", term("Log", code(c.Origin)), term("Size", h.Text(count(c.Size, "leaf", "leaves"))), term("Root", code(c.Root))),
+		h.H2(h.Text("Who signed this head")), h.Ul(h.Map(c.By, func(by cosigner) h.Node {
+			return h.Li(code(by.Name), h.If(by.At != "", h.Text(", a witness, at "), moment(by.At)))
+		})),
+		h.Details(h.Summary(h.Text("The checkpoint")), h.Pre(h.Text(c.Text))),
+	}
+}
+
 // ledgerPage shows the head of the ledger, who cosigned it, its keys, and on asking proofs.
 func ledgerPage(v *visit) (*page, error) {
 	q := v.r.URL.Query()
 	d := ledgerData{From: q.Get("from"), To: q.Get("to"), Leaf: strings.TrimSpace(q.Get("leaf"))}
-	p := &page{"Ledger", "ledger", &d, ""}
+	p := &page{title: "Ledger", content: &d}
 	var err error
 	if d.Head, d.NoLedger, err = v.checkpoint(); err != nil || d.NoLedger != nil {
 		return p, err

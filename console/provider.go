@@ -169,7 +169,7 @@ func fromProvider(v *visit) (*page, error) {
 		}
 		if wrong == "" {
 			// The browser comes from another site, and would not send the cookie along with a redirect.
-			return &page{"Signed in", "signedin", within(begun.To), ""}, nil
+			return &page{title: "Signed in", content: signedIn(within(begun.To)), onward: within(begun.To)}, nil
 		}
 	}
 	return nil, refused(http.StatusForbidden, "the provider %s knows you, and the service takes none of what it issued: its settings oidc.issuer, oidc.audience and the claims of tenant and role have to fit", p.host())

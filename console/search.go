@@ -3,12 +3,14 @@ package console
 import (
 	"cmp"
 	"encoding/hex"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
 
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
+	h "github.com/graphkernel/graphkernel/internal/markup"
 )
 
 type searchData struct {
@@ -29,6 +31,83 @@ func (d *searchData) Narrow() bool {
 // Named reports whether the query is the beginning of the id of something.
 func (d *searchData) Named() bool { return len(d.Turns)+len(d.Issued)+len(d.Conversations) > 0 }
 
+func (d *searchData) body(string) h.Node {
+	narrow := func(id, label, name, value, example string) h.Node {
+		return h.P(field("f-"+id, label, name, h.Value(value), h.If(example != "", h.Placeholder(example))))
+	}
+	return h.Group{
+		h.H1(h.Text("Search")),
+		h.Form(h.Class("search"), h.Action("/search"), h.Role("search"),
+			h.P(field("q", "Words, a question, or the beginning of an id", "q", h.Type("search"), h.Value(d.Q), h.MaxLength("4096"), h.If(d.Q == "", h.AutoFocus())), space, button("Search")),
+			h.Details(h.If(d.Narrow(), h.Open()), h.Summary(h.Text("Only some turns")), h.Div(h.Class("grid"),
+				narrow("author", "by author", "author", d.Author, "human:anna"),
+				h.P(h.Label(h.For("f-role"), h.Text("of role")), h.Select(h.ID("f-role"), h.Name("role"), h.Map([]string{"", "user", "assistant", "tool", "system"}, func(r string) h.Node { return option(r, cmp.Or(r, "any"), d.Role) }))),
+				narrow("project", "said in folder", "project", d.Project, "/src/shop"),
+				narrow("conversation", "of conversation", "conversation", d.Conversation, ""),
+				narrow("since", "since", "since", d.Since, "2026-01-31"),
+				narrow("until", "before", "until", d.Until, "2026-02-28"),
+				narrow("space", "space of beliefs", "space", d.Space, "that rests on the turn"),
+				h.P(field("f-asof", "as of number", "as_of", h.Value(d.AsOf), h.InputMode("numeric"))),
+				narrow("policy", "under policy", "policy", d.Policy, findPolicy),
+				para("check", h.Label(h.Input(h.Name("explain"), h.Type("checkbox"), h.Value("1"), h.If(d.Explain, h.Checked())), h.Text(" say what each score is made of")))))),
+		wrong(d.Wrong),
+		h.If(len(d.Turns) > 0, h.P(h.Text("Turns whose id begins so:")), wholeTurns(d.Turns)),
+		h.If(len(d.Issued) > 0, issuedTable("Slices and contexts whose id begins so", d.Issued)),
+		h.If(len(d.Conversations) > 0, h.P(h.Text("Conversations whose id begins so:")), conversationsTable(d.Conversations)),
+		d.found(),
+	}
+}
+
+func (d *searchData) found() h.Node {
+	f := d.Found
+	if f == nil {
+		return nil
+	}
+	list := h.Group{
+		h.If(f.NotIndexed > 0, h.P(h.Textf("The index of the %s after %d is still being made, so they were not looked at.", count(f.NotIndexed, "number", "numbers"), f.AsOf))),
+		h.If(f.ByMeaning(), h.P(h.Text("None of these turns has any of the words. They are nearest in meaning:"))),
+	}
+	if len(f.Hits) == 0 {
+		return append(list, h.If(!d.Named(), h.P(h.Text("No turn was found. Fewer or other words find more."))))
+	}
+	return append(list,
+		para("dim", h.Textf("%s, the best first, as of number %d under %s.", count(len(f.Hits), "turn", "turns"), f.AsOf, f.Policy),
+			h.If(f.Approximate, h.Text(" A graph of vectors was walked, so turns may have been missed.")), h.If(f.NotReranked != "", space, bdi(f.NotReranked))),
+		h.Ol(h.Class("hits"), h.Map(f.Hits, d.hit)))
+}
+
+func (d *searchData) hit(found api.Hit) h.Node {
+	in := h.Text("in conversation " + short(found.Conversation))
+	if found.Title != "" {
+		in = bdi(line(found.Title, 60))
+	}
+	why := ""
+	if p := found.Parts; p != nil && d.Explain {
+		why = "words " + millionths(p.Words) + ", conversation " + millionths(p.Conversation)
+		for _, part := range []struct {
+			name string
+			n    int
+		}{{"dates", p.Dates}, {"when", p.When}, {"likeness", p.Like}, {"author", p.Author}, {"judged", p.Judged}} {
+			if part.n != 0 {
+				why += ", " + part.name + " " + millionths(part.n)
+			}
+		}
+		if p.WordRank != 0 {
+			why += fmt.Sprintf(", place by words %d", p.WordRank)
+		}
+		if p.LikeRank != 0 {
+			why += fmt.Sprintf(", place by likeness %d", p.LikeRank)
+		}
+	}
+	return h.Li(para("head", turnLink(found.Turn), space, who(found.Role, found.Author), space, moment(found.CreatedAt), space, link(turnInConversation(found.Conversation, found.Turn, found.Seq), in), h.If(why != "", space, span("why", h.Text(why)))),
+		h.P(h.Class("excerpt"), h.Dir("auto"), excerpt(found.Content, d.Q)))
+}
+
+// turnInConversation leads to a turn on the page of its conversation that begins a few lines above it.
+func turnInConversation(conversation, turn string, seq uint64) string {
+	return "/conversations/" + conversation + "?" + query("after", nonzero(seq-min(seq, 6))) + "#t-" + turn
+}
+
 const (
 	hits       = 25       // of a page
 	findPolicy = "find@1" // how people's questions are answered, if they name no policy
@@ -41,12 +120,12 @@ func search(v *visit) (*page, error) {
 		Q: strings.TrimSpace(q.Get("q")), Conversation: q.Get("conversation"), Role: q.Get("role"), Author: q.Get("author"), Project: q.Get("project"),
 		Since: q.Get("since"), Until: q.Get("until"), Space: q.Get("space"), AsOf: q.Get("as_of"), Policy: q.Get("policy"), Explain: q.Get("explain") != "",
 	}
-	answer := &page{"Search", "search", &d, ""}
+	answer := &page{title: "Search", content: &d}
 	if d.Q == "" {
 		return answer, nil
 	}
 	if strings.HasPrefix(d.Q, krefScheme) {
-		return &page{to: string(itemPath(d.Q))}, nil
+		return &page{to: itemPath(d.Q)}, nil
 	}
 	answer.title = "Search: " + line(d.Q, 60)
 	policy := findPolicy

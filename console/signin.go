@@ -5,9 +5,9 @@ import (
 	"errors"
 	"net/http"
 	"strings"
-	"unicode"
 
 	"github.com/graphkernel/graphkernel/client"
+	h "github.com/graphkernel/graphkernel/internal/markup"
 )
 
 // longestTo is how many bytes of JSON the place to go on to may have, so that it fits into a cookie.
@@ -15,7 +15,7 @@ const longestTo = 2000
 
 // within is where a sign-in goes on to: a path of this console, and the home page in place of anything else.
 func within(to string) string {
-	if !strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") || strings.ContainsRune(to, '\\') || strings.ContainsFunc(to, unicode.IsControl) || strings.HasPrefix(to, "/sign-") {
+	if !strings.HasPrefix(to, "/") || h.Address(to) != to || strings.HasPrefix(to, "/sign-") {
 		return "/"
 	}
 	if text, err := json.Marshal(to); err != nil || len(text) > longestTo {
@@ -53,11 +53,29 @@ func signInPage(v *visit) (*page, error) {
 }
 
 func (v *visit) signInForm(to, wrong string) *page {
-	data := signInData{To: to, Wrong: wrong}
+	data := &signInData{To: to, Wrong: wrong}
 	if v.config.SignIn != nil {
 		data.Provider = v.config.SignIn.host()
 	}
-	return &page{"Sign in", "signin", data, ""}
+	return &page{title: "Sign in", content: data}
+}
+
+func (d *signInData) body(token string) h.Node {
+	return h.Group{
+		h.H1(h.Text("Sign in")), wrong(d.Wrong),
+		h.If(d.Provider != "", h.P(h.A(h.Class("button"), h.Href("/sign-in/provider?"+query("to", d.To)), h.Text("Sign in with "+d.Provider))), h.P(h.Text("Or with an API key:"))),
+		post("stack", "/sign-in", token, hidden("to", d.To),
+			field("key", "API key", "key", h.Type("password"), h.AutoComplete("current-password"), h.SpellCheck("false"), h.Required(), h.AutoFocus(), h.Aria("describedby", "key-help")),
+			h.P(h.ID("key-help"), h.Class("dim"), h.Text("It begins with "), code("gk1."), h.Text(" and "), code("graphkernel apikey create --role auditor"), h.Text(" makes one, which may read everything and change nothing. Your browser keeps it sealed, until half an hour after the last page.")),
+			h.P(button("Sign in"))),
+	}
+}
+
+// A signedIn is where somebody goes on to who signed in with a provider.
+type signedIn string
+
+func (to signedIn) body(string) h.Node {
+	return h.Group{h.H1(h.Text("Signed in")), h.P(link(string(to), h.Text("Go on")))}
 }
 
 // signIn takes a key.

@@ -2,7 +2,7 @@ package console
 
 import (
 	"fmt"
-	"html/template"
+	"html"
 	"net/url"
 	"strconv"
 	"strings"
@@ -10,64 +10,9 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/graphkernel/graphkernel/access"
-	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
+	h "github.com/graphkernel/graphkernel/internal/markup"
 )
-
-// functions are what templates call.
-var functions = template.FuncMap{
-	"text": text, "line": line, "when": when, "short": short, "count": count, "thousands": thousands, "millionths": millionths, "query": query, "path": url.PathEscape, "add": func(a, b int) int { return a + b },
-	"kind": kindOf, "issued": func(caption string, list []api.Issued) issuedList { return issuedList{caption, list} },
-	"score": func(nano uint64) string { return millionths(int(nano / 1000)) }, "join": func(list []string) string { return strings.Join(list, ", ") },
-	"entity": func(name string) string { return "/facts/" + pathEscape(name) }, "before": above, "sections": sections, "kinds": func() []place { return kinds },
-	"blank": func(s string) bool { return strings.TrimSpace(s) == "" }, "excerpt": excerpt, "atlasParts": func() []place { return atlasParts }, "atlasBy": func() []place { return atlasBy },
-	"shares": func(caption string, list []api.NameShare) shareList { return shareList{caption, list} },
-	"weight": func(n uint64) string { return millionths(int(n)) }, "rank": func(n uint64) uint64 { return n / 1_000_000 }, "thousandth": func(n uint64) uint64 { return n / 1000 },
-	"why": whyPath, "item": itemPath, "ref": refOf, "number": strconv.Itoa,
-	"held":  func(space string, asOf uint64, list []api.HeldStatement) heldList { return heldList{space, asOf, list} },
-	"roles": func() []string { return []string{"", "user", "assistant", "tool", "system"} },
-}
-
-// A place is a place in the console with its name.
-type place struct{ Path, Name string }
-
-// kinds are what can be handed out, as the list of it is narrowed.
-var kinds = []place{{"", "Everything"}, {"slice", "Slices of turns"}, {"context", "Contexts"}, {"facts", "Slices of facts"}, {"belief", "Beliefs"}}
-
-// sections are what the navigation leads to: the pages that a role may open.
-func sections(role string) (list []place) {
-	for _, one := range []struct {
-		place
-		may access.Permission // 0: everybody
-	}{
-		{place{"", "Home"}, 0}, {place{"search", "Search"}, access.Recall}, {place{"conversations", "Conversations"}, access.Read}, {place{"slices", "Handed out"}, access.Read},
-		{place{"facts", "Facts"}, access.Recall}, {place{"beliefs", "Beliefs"}, access.Recall}, {place{"atlas", "Atlas"}, access.Read}, {place{"ledger", "Ledger"}, access.Follow}, {place{"policies", "Policies"}, access.ListPolicies}, {place{"keys", "Keys"}, access.ManageKeys},
-	} {
-		if one.may == 0 || access.Role(role).May(one.may) {
-			list = append(list, one.place)
-		}
-	}
-	return list
-}
-
-// above is where a page of a conversation begins that has the turn of a number a few lines below its top.
-func above(seq uint64) uint64 { return seq - min(seq, 6) }
-
-// atlasBy is what turns are sorted by in an atlas.
-var atlasBy = []place{{"", "weight"}, {"rank", "rank"}, {"betweenness", "betweenness"}}
-
-// A shareList is a table of names and how many there are of each.
-type shareList struct {
-	Caption string
-	List    []api.NameShare
-}
-
-// An issuedList is a table of what was handed out.
-type issuedList struct {
-	Caption string
-	List    []api.Issued
-}
 
 // kindOf names what a bundle of a form is.
 func kindOf(schema string) string {
@@ -83,7 +28,7 @@ func kindOf(schema string) string {
 }
 
 // excerpt is the part of a text around the first word of a query that it has, on one line.
-func excerpt(s, query string) template.HTML {
+func excerpt(s, query string) h.Node {
 	const most, before = 320, 80
 	at := -1
 	lower := strings.ToLower(s)
@@ -106,8 +51,8 @@ func excerpt(s, query string) template.HTML {
 }
 
 // text shows what somebody wrote: with its lines and its spaces, and a sign for each character that would act on the page, hide
-// or reorder what is beside it. It is isolated from the direction of the text around it by its element, see parts.html.
-func text(s string) template.HTML {
+// or reorder what is beside it. It is isolated from the direction of the text around it by its element, see bdi and said.
+func text(s string) h.Node {
 	var b strings.Builder
 	run := 0 // characters since the line could last be broken
 	marks := 0
@@ -133,11 +78,11 @@ func text(s string) template.HTML {
 		case acts(r) || r == utf8.RuneError && size == 1:
 			fmt.Fprintf(&b, `<span class="sign" title="%s">%s</span>`, signTitle(r), signOf(r))
 		default:
-			template.HTMLEscape(&b, []byte(s[begin:begin+size]))
+			b.WriteString(html.EscapeString(s[begin : begin+size]))
 		}
 		begin += size
 	}
-	return template.HTML(b.String()) //nolint:gosec // everything in it was escaped, or is a sign
+	return h.Raw(b.String()) // everything in it was escaped, or is a sign
 }
 
 // longRun is after how many characters without a space a line may be broken.
@@ -243,15 +188,15 @@ func short(id string) string {
 }
 
 // count is a number with its noun: the second noun if it is not 1.
-func count(n any, one, more string) string {
-	if fmt.Sprint(n) == "1" {
+func count[N int | uint64](n N, one, more string) string {
+	if n == 1 {
 		return "1 " + one
 	}
 	return thousands(n) + " " + more
 }
 
 // thousands groups the digits of a number.
-func thousands(n any) string {
+func thousands[N int | uint64](n N) string {
 	s := fmt.Sprint(n)
 	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
 		s = s[:i] + "\u202f" + s[i:]
@@ -260,16 +205,23 @@ func thousands(n any) string {
 }
 
 // millionths shows a number of millionths as a fraction.
-func millionths(n int) string { return strconv.FormatFloat(float64(n)/1e6, 'f', 3, 64) }
+func millionths[N int | uint64](n N) string { return strconv.FormatFloat(float64(n)/1e6, 'f', 3, 64) }
 
-// query writes a query of pairs, without those that are empty. Zero as a text is not empty.
-func query(pairs ...any) template.URL {
+// nonzero is a number as a text, which is empty for 0.
+func nonzero[N int | uint64](n N) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprint(n)
+}
+
+// query writes a query of pairs, without those that are empty.
+func query(pairs ...string) string {
 	values := url.Values{}
 	for i := 0; i+1 < len(pairs); i += 2 {
-		s := fmt.Sprint(pairs[i+1])
-		if _, isText := pairs[i+1].(string); s != "" && (isText || s != "0") {
-			values.Set(fmt.Sprint(pairs[i]), s)
+		if pairs[i+1] != "" {
+			values.Set(pairs[i], pairs[i+1])
 		}
 	}
-	return template.URL(values.Encode()) //nolint:gosec // it is encoded
+	return values.Encode()
 }

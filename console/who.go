@@ -6,6 +6,7 @@ import (
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/ingest"
+	h "github.com/graphkernel/graphkernel/internal/markup"
 	"github.com/graphkernel/graphkernel/slice"
 )
 
@@ -14,6 +15,19 @@ type whoAsked struct {
 	Said   bool     // a person said the turn itself
 	Asked  *turnRow // the nearest turn before it that a person said
 	Walked bool     // not all before it was looked at
+}
+
+// nearest says that not all turns before it were looked at.
+func (w *whoAsked) nearest() string {
+	if w.Walked {
+		return "nearest "
+	}
+	return ""
+}
+
+// asked names the person who said a turn, and when.
+func (t *turnRow) asked() h.Node {
+	return h.Group{author(t.Author), h.Text(", "), moment(t.CreatedAt), h.Text(", in turn "), turnLink(t.ID)}
 }
 
 // Bounds of the walk to the person who asked: a sub-agent is some edges away from whom its session worked for.

@@ -4,117 +4,86 @@ import (
 	"bytes"
 	_ "embed"
 	"fmt"
-	"html/template"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/getkin/kin-openapi/openapi3"
 
 	"github.com/graphkernel/graphkernel/api"
+	h "github.com/graphkernel/graphkernel/internal/markup"
 )
 
-//go:embed docs.html
-var docsTemplate string
+//go:embed docs.css
+var docsStyle string
 
 // renderDocs makes the readable page out of the contract. It needs no script
 // and no other server.
 func renderDocs(c *contract, version string) ([]byte, error) {
-	t, err := template.New("docs").Funcs(template.FuncMap{"prose": prose}).Parse(docsTemplate)
-	if err != nil {
-		return nil, err
-	}
-	page := docsData{Title: c.doc.Info.Title, Summary: c.doc.Info.Summary, Text: paragraphs(c.doc.Info.Description), Version: version}
+	info := c.doc.Info
+	var sections, index h.Group
 	for _, tag := range c.doc.Tags {
-		section := docsSection{Name: tag.Name, Text: tag.Description}
+		section := h.Group{h.H2(h.ID("tag-"+tag.Name), h.Text(tag.Name)), h.P(h.Class("dim"), prose(tag.Description))}
 		for _, op := range c.operations {
 			if slices.Contains(op.describes.Tags, tag.Name) {
-				section.Operations = append(section.Operations, docsOf(op))
+				index = append(index, h.Li(h.A(h.Href("#"+op.ID), h.Code(h.Text(op.Method+" "+docsPath(op))))))
+				section = append(section, docsOf(op))
 			}
 		}
-		page.Sections = append(page.Sections, section)
+		sections = append(sections, h.Section(section))
 	}
-	for _, code := range api.Problems() {
-		page.Problems = append(page.Problems, docsProblem{string(code), api.Kinds[code].Status, api.Kinds[code].Title})
-	}
-	names := make([]string, 0, len(c.doc.Components.Schemas))
-	for name := range c.doc.Components.Schemas {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
-		page.Schemas = append(page.Schemas, docsSchemaOf(name, c.doc.Components.Schemas[name].Value))
+	title, says := info.Title, " "
+	if version != "" {
+		title, says = title+" "+version, " Version "+version+". "
 	}
 	var out bytes.Buffer
-	if err := t.Execute(&out, page); err != nil {
-		return nil, err
-	}
-	return out.Bytes(), nil
+	err := h.Document(
+		h.Head(h.Meta(h.Charset("utf-8")), h.Meta(h.Name("viewport"), h.Content("width=device-width, initial-scale=1")), h.Title(h.Text(title+": the service")), h.Style(h.Raw(docsStyle))),
+		h.Body(
+			h.Header(h.H1(h.Text(info.Title)), h.P(h.Class("dim"), prose(info.Summary), h.Text(says), h.A(h.Href("/openapi.json"), h.Text("openapi.json"))), paragraphs(info.Description)),
+			h.Nav(h.Aria("label", "Operations"), h.Ul(index)),
+			h.Main(sections, docsProblems(), docsSchemas(c.doc.Components.Schemas)),
+		),
+	).Render(&out)
+	return out.Bytes(), err
 }
 
-type docsData struct {
-	Title, Summary, Version string
-	Text                    []string
-	Sections                []docsSection
-	Schemas                 []docsSchema
-	Problems                []docsProblem
+func docsProblems() h.Node {
+	code := func(s string) h.Node { return h.Code(h.Text(s)) }
+	rows := h.Map(api.Problems(), func(p api.Code) h.Node {
+		kind := api.Kinds[p]
+		return h.Tr(h.ID("problem-"+string(p)), h.Td(h.Textf("%d", kind.Status)), h.Td(code(string(p))), h.Td(h.Text(kind.Title)))
+	})
+	return h.Section(h.H2(h.ID("problems"), h.Text("Problems")),
+		h.P(h.Text("Errors are "), code("application/problem+json"), h.Text(". Branch on "), code("code"), h.Text("; it is stable. "), code("place"), h.Text(" says where in the request the fault lies, and "), code("request_id"), h.Text(" finds it in the log.")),
+		docsTable(h.Tr(h.Th(h.Text("status")), h.Th(h.Text("code")), h.Th(h.Text("title"))), rows))
 }
 
-type docsSection struct {
-	Name, Text string
-	Operations []docsOperation
+func docsTable(rows ...h.Node) h.Node {
+	return h.Div(h.Class("table"), h.Table(h.Group(rows)))
 }
 
-type docsOperation struct {
-	ID, Method, Path, Summary, Permission, Curl string
-	Text                                        []string
-	Params                                      []docsField
-	Bodies, Answers                             []docsBody
-}
-
-type docsField struct {
-	Name, Kind, Text string
-	Required         bool
-}
-
-type docsBody struct {
-	Name, Media, Schema, Ref, Text string
-}
-
-type docsSchema struct {
-	Name, Kind string
-	Text       []string
-	Fields     []docsField
-}
-
-type docsProblem struct {
-	Code   string
-	Status int
-	Title  string
-}
-
-func docsOf(op *operation) docsOperation {
-	d := docsOperation{
-		ID: op.ID, Method: op.Method, Path: op.path, Summary: op.describes.Summary, Text: paragraphs(op.describes.Description),
-	}
+// docsPath is the path of an operation as its requests have it.
+func docsPath(op *operation) string {
 	if op.rest != "" {
-		d.Path = strings.TrimSuffix(d.Path, "*") + ":" + op.rest
+		return strings.TrimSuffix(op.path, "*") + ":" + op.rest
 	}
-	d.Curl, _ = op.describes.Extensions["x-curl"].(string)
+	return op.path
+}
+
+func docsOf(op *operation) h.Node {
+	permission := "Open to everybody."
 	if op.May != 0 {
-		d.Permission = op.May.String()
+		permission = "The role must permit: " + op.May.String() + "."
 	}
+	var rows h.Group
 	for _, p := range op.params {
-		d.Params = append(d.Params, docsField{Name: p.Name, Kind: p.In + ", " + kindOf(p.Schema), Text: p.Description, Required: p.Required})
+		rows = append(rows, docsField(p.Name, p.In+", "+kindOf(p.Schema), p.Description, p.Required))
 	}
 	if body := op.describes.RequestBody; body != nil {
-		d.Bodies = docsBodies("", body.Value.Content, "")
+		rows = append(rows, docsBodies("body", body.Value.Content, nil))
 	}
-	statuses := make([]string, 0, 8)
-	for status := range op.describes.Responses.Map() {
-		statuses = append(statuses, status)
-	}
-	slices.Sort(statuses)
-	for _, status := range statuses {
+	for _, status := range slices.Sorted(maps.Keys(op.describes.Responses.Map())) {
 		answer := op.describes.Responses.Value(status)
 		if answer.Ref != "" {
 			continue // a problem, like everywhere
@@ -123,48 +92,58 @@ func docsOf(op *operation) docsOperation {
 		if answer.Value.Description != nil {
 			text = *answer.Value.Description
 		}
-		d.Answers = append(d.Answers, docsBodies(status, answer.Value.Content, text)...)
+		rows = append(rows, docsBodies(status, answer.Value.Content, h.Group{h.Text(". "), prose(text)}))
 	}
-	return d
+	curl, _ := op.describes.Extensions["x-curl"].(string)
+	return h.Article(
+		h.H3(h.ID(op.ID), h.Span(h.Class("method"), h.Text(op.Method)), h.Text(" "), h.Code(h.Text(docsPath(op)))),
+		h.P(h.Strong(prose(op.describes.Summary), h.Text(".")), h.Text(" "), h.Span(h.Class("dim"), h.Text(permission))), paragraphs(op.describes.Description),
+		h.If(len(rows) > 0, docsTable(rows)), h.If(curl != "", h.Pre(h.TabIndex("0"), h.Code(h.Class("curl"), h.Text(curl)))))
 }
 
-func docsBodies(name string, content openapi3.Content, text string) (list []docsBody) {
-	medias := make([]string, 0, len(content))
-	for media := range content {
-		medias = append(medias, media)
+func docsField(name, kind, text string, required bool) h.Node {
+	if required {
+		kind += ", required"
 	}
-	slices.Sort(medias)
-	for _, media := range medias {
+	return h.Tr(h.Td(h.Code(h.Text(name))), h.Td(h.Text(kind)), h.Td(prose(text)))
+}
+
+func docsBodies(name string, content openapi3.Content, text h.Node) h.Group {
+	return h.Map(slices.Sorted(maps.Keys(content)), func(media string) h.Node {
 		s := content[media].Schema
-		list = append(list, docsBody{Name: name, Media: media, Schema: kindOf(s), Ref: refName(s), Text: text})
-	}
-	return list
+		form := h.Text(kindOf(s))
+		if ref := refName(s); ref != "" {
+			form = h.A(h.Href("#schema-"+ref), h.Text(ref))
+		}
+		return h.Tr(h.Td(h.Text(name)), h.Td(h.Code(h.Text(media))), h.Td(form, text))
+	})
 }
 
-func docsSchemaOf(name string, s *openapi3.Schema) docsSchema {
-	d := docsSchema{Name: name, Kind: kindOfSchema(s), Text: paragraphs(s.Description)}
-	fields := make([]string, 0, len(s.Properties))
-	for field := range s.Properties {
-		fields = append(fields, field)
-	}
-	slices.SortFunc(fields, func(a, b string) int {
-		// Required ones first, in the order in which they are required.
-		i, j := slices.Index(s.Required, a), slices.Index(s.Required, b)
-		switch {
-		case i >= 0 && j >= 0:
-			return i - j
-		case i >= 0:
-			return -1
-		case j >= 0:
-			return 1
+func docsSchemas(schemas openapi3.Schemas) h.Node {
+	return h.Section(h.H2(h.ID("schemas"), h.Text("Schemas")), h.Map(slices.Sorted(maps.Keys(schemas)), func(name string) h.Node {
+		s := schemas[name].Value
+		fields := slices.SortedFunc(maps.Keys(s.Properties), func(a, b string) int {
+			// Required ones first, in the order in which they are required.
+			i, j := slices.Index(s.Required, a), slices.Index(s.Required, b)
+			switch {
+			case i >= 0 && j >= 0:
+				return i - j
+			case i >= 0:
+				return -1
+			case j >= 0:
+				return 1
+			}
+			return strings.Compare(a, b)
+		})
+		form := h.P(h.Class("dim"), h.Code(h.Text(kindOfSchema(s))))
+		if len(fields) > 0 {
+			form = docsTable(h.Map(fields, func(field string) h.Node {
+				p := s.Properties[field]
+				return docsField(field, kindOf(p), p.Value.Description, slices.Contains(s.Required, field))
+			}))
 		}
-		return strings.Compare(a, b)
-	})
-	for _, field := range fields {
-		p := s.Properties[field]
-		d.Fields = append(d.Fields, docsField{Name: field, Kind: kindOf(p), Text: p.Value.Description, Required: slices.Contains(s.Required, field)})
-	}
-	return d
+		return h.Article(h.H3(h.ID("schema-"+name), h.Text(name)), paragraphs(s.Description), form)
+	}))
 }
 
 func refName(s *openapi3.SchemaRef) string {
@@ -233,29 +212,28 @@ func bounds(s *openapi3.Schema) string {
 	return text
 }
 
-// prose makes HTML of a description, in which what is between backquotes is code.
-func prose(text string) template.HTML {
+// prose shows a description, in which what is between backquotes is code.
+func prose(text string) h.Node {
+	var list h.Group
 	parts := strings.Split(text, "`")
-	var out strings.Builder
 	for i, part := range parts {
-		part = template.HTMLEscapeString(part)
 		switch {
 		case i%2 == 0:
-			out.WriteString(part)
+			list = append(list, h.Text(part))
 		case i == len(parts)-1: // nothing closes it
-			out.WriteString("`" + part)
+			list = append(list, h.Text("`"+part))
 		default:
-			out.WriteString("<code>" + part + "</code>")
+			list = append(list, h.Code(h.Text(part)))
 		}
 	}
-	return template.HTML(out.String()) //nolint:gosec // every part is escaped
+	return list
 }
 
-// paragraphs splits a description at its empty lines.
-func paragraphs(text string) []string {
+// paragraphs shows a description, which is split at its empty lines.
+func paragraphs(text string) h.Node {
 	text = strings.TrimSpace(text)
 	if text == "" {
 		return nil
 	}
-	return strings.Split(text, "\n\n")
+	return h.Map(strings.Split(text, "\n\n"), func(part string) h.Node { return h.P(prose(part)) })
 }

@@ -1,6 +1,9 @@
 package server
 
-import "testing"
+import (
+	"fmt"
+	"testing"
+)
 
 // TestProse makes code of what is between backquotes, and markup of nothing.
 func TestProse(t *testing.T) {
@@ -12,7 +15,7 @@ func TestProse(t *testing.T) {
 		"one ` alone":              "one ` alone",
 		"`a` & `b":                 "<code>a</code> &amp; `b",
 	} {
-		if got := string(prose(text)); got != want {
+		if got := fmt.Sprint(prose(text)); got != want {
 			t.Errorf("%q: got %q, want %q", text, got, want)
 		}
 	}

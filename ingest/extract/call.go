@@ -45,41 +45,61 @@ const (
 	failureHead = "[tool_result error]\n"
 )
 
-// callsOf reads the calls in a turn and the text around them. Content is one
+// A Block is a part of a content: text, or a call of a tool.
+type Block struct {
+	Tool string // "" for text
+	Text string // of a call its input
+}
+
+// Blocks parts a content into text and calls of tools. Content is one
 // text, in which somebody may have written what looks like a call. So the
 // headings must be as many as the attributes name, in the same order: one that
 // was made up is one too many, and then nothing is read. ok is false.
-func callsOf(s *said) (calls []call, around string, ok bool) {
-	var names, ids []string
-	if tools := s.body.Attrs[attrTool]; tools != "" {
+func Blocks(content string, attrs map[string]string) (blocks []Block, ok bool) {
+	var names, found []string
+	if tools := attrs[attrTool]; tools != "" {
 		names = strings.Split(tools, ",")
 	}
-	if list := s.body.Attrs[attrToolUse]; list != "" {
-		ids = strings.Split(list, ",")
-	}
-	text := s.body.Content
-	var rest strings.Builder
 	for at := 0; ; {
-		i := blockAt(text, at, callHead)
+		i := blockAt(content, at, callHead)
 		if i < 0 {
-			rest.WriteString(text[at:])
-			break
+			return append(blocks, Block{Text: content[at:]}), slices.Equal(found, names)
 		}
-		rest.WriteString(text[at:i])
-		name, below, closed := strings.Cut(text[i+len(callHead):], "]\n")
+		name, input, closed := strings.Cut(content[i+len(callHead):], "]\n")
 		if !closed || strings.Contains(name, "\n") {
-			return nil, "", false
+			return nil, false
 		}
-		input, _, _ := strings.Cut(below, "\n") // compact JSON is one line
-		c := call{by: *s, tool: name, marked: s.body.Attrs[attrMessage] != ""}
-		if json.Unmarshal([]byte(input), &c.input) != nil || c.input == nil {
+		if strings.HasPrefix(input, "{") {
+			input, _, _ = strings.Cut(input, "\n") // compact JSON is one line; any other input is all that is left
+		}
+		blocks, found = append(blocks, Block{Text: content[at:i]}, Block{Tool: name, Text: input}), append(found, name)
+		at = i + len(callHead) + len(name) + len("]\n") + len(input)
+	}
+}
+
+// callsOf reads the calls in a turn and the text around them; see Blocks.
+func callsOf(s *said) (calls []call, around string, ok bool) {
+	blocks, ok := Blocks(s.body.Content, s.body.Attrs)
+	if !ok {
+		return nil, "", false
+	}
+	var rest strings.Builder
+	for _, b := range blocks {
+		if b.Tool == "" {
+			rest.WriteString(b.Text)
+			continue
+		}
+		c := call{by: *s, tool: b.Tool, marked: s.body.Attrs[attrMessage] != ""}
+		if json.Unmarshal([]byte(b.Text), &c.input) != nil || c.input == nil {
 			return nil, "", false
 		}
 		calls = append(calls, c)
-		at = len(text) - len(below) + len(input)
 	}
-	same := slices.EqualFunc(calls, names, func(c call, name string) bool { return c.tool == name })
-	if !same || len(ids) != 0 && len(ids) != len(calls) {
+	var ids []string
+	if list := s.body.Attrs[attrToolUse]; list != "" {
+		ids = strings.Split(list, ",")
+	}
+	if len(ids) != 0 && len(ids) != len(calls) {
 		return nil, "", false
 	}
 	for i := range ids {

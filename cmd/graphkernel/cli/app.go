@@ -170,12 +170,12 @@ func WantsJSON(args []string) bool {
 
 // Root makes the command that all others are below.
 func (a *App) Root() *cobra.Command {
+	version := false
 	root := &cobra.Command{
 		Use:           "graphkernel",
 		Short:         "The provenance kernel for AI agents",
 		Long:          about,
 		Example:       FirstSteps,
-		Version:       VersionLine(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          KnownCommand,
@@ -198,6 +198,9 @@ func (a *App) Root() *cobra.Command {
 			return nil
 		},
 		RunE: func(c *cobra.Command, _ []string) error {
+			if version {
+				return a.VersionCommand().RunE(c, nil)
+			}
 			status, _, err := c.Find([]string{"status"})
 			if err != nil {
 				return err
@@ -206,7 +209,7 @@ func (a *App) Root() *cobra.Command {
 			return status.RunE(status, nil)
 		},
 	}
-	root.SetVersionTemplate("{{.Version}}\n")
+	root.Flags().BoolVarP(&version, "version", "v", false, "version for graphkernel") // cobra's own is written by a template, by which the linker keeps every exported method
 	a.Settings.register(root)
 	root.PersistentFlags().StringVar(&a.IO.Output, "output", "text", "text for people, json for programs: one object on standard output")
 	root.PersistentFlags().StringVar((*string)(&a.IO.Color), "color", string(ColourAuto), "colours: auto, which is on a terminal and without NO_COLOR, always or never")
