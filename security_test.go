@@ -24,7 +24,7 @@ func TestThreatModelNamesTests(t *testing.T) {
 	}
 	for _, m := range regexp.MustCompile("`golden/verify/([a-z0-9_]+)`").FindAllStringSubmatch(string(doc), -1) {
 		cases++
-		if _, err := os.Stat(filepath.Join("golden", "verify", m[1], "expect.json")); err != nil {
+		if _, err := os.Stat(filepath.Join("golden", "verify", m[1]+".json")); err != nil {
 			t.Errorf("there is no case %s", m[1])
 		}
 	}

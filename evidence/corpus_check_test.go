@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/graphkernel/graphkernel/evidence"
+	"github.com/graphkernel/graphkernel/golden"
 	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/token"
 )
@@ -61,11 +62,9 @@ func checkCorpus(t *testing.T, folder string, cases []corpusCase, kinds int) {
 		if strings.HasSuffix(c.name, "_fail") != (c.code != 0) {
 			t.Errorf("%s expects %d", c.name, c.code)
 		}
-		for name, want := range c.folder() {
-			got, err := os.ReadFile(filepath.Join(folder, c.name, filepath.FromSlash(name)))
-			if err != nil || !bytes.Equal(got, want) {
-				t.Errorf("%s/%s is not what the generator makes (%v); if that is meant: go test ./evidence -run TestCorpus -update", c.name, name, err)
-			}
+		got, err := os.ReadFile(filepath.Join(folder, c.name+golden.CaseSuffix))
+		if want := must(golden.MarshalCase(c.folder())); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%s is not as the generator makes it (%v); if that is meant: go test ./evidence -run TestCorpus -update", c.name, err)
 		}
 		if c.verdict == "usage" {
 			_, err := ledger.ParseTrust([]byte(c.trust))
@@ -83,12 +82,12 @@ func checkCorpus(t *testing.T, folder string, cases []corpusCase, kinds int) {
 			t.Errorf("%s: no reason", c.name)
 		}
 	}
-	folders, err := os.ReadDir(folder)
+	files, err := os.ReadDir(folder)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range folders {
-		if f.IsDir() && !seen[f.Name()] {
+	for _, f := range files {
+		if !seen[strings.TrimSuffix(f.Name(), golden.CaseSuffix)] {
 			t.Errorf("%s/%s is made by nobody", folder, f.Name())
 		}
 	}
@@ -126,18 +125,12 @@ func (c *corpusCase) judge(t testing.TB) evidence.Verdict {
 
 func writeCorpus(t *testing.T, folder string, cases []corpusCase) {
 	t.Helper()
-	if err := os.RemoveAll(folder); err != nil {
+	if err := errors.Join(os.RemoveAll(folder), os.MkdirAll(folder, 0o755)); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range cases {
-		for name, data := range c.folder() {
-			path := filepath.Join(folder, c.name, filepath.FromSlash(name))
-			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(path, data, 0o644); err != nil {
-				t.Fatal(err)
-			}
+		if err := os.WriteFile(filepath.Join(folder, c.name+golden.CaseSuffix), must(golden.MarshalCase(c.folder())), 0o644); err != nil {
+			t.Fatal(err)
 		}
 	}
 }

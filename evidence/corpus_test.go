@@ -22,7 +22,7 @@ import (
 	"github.com/graphkernel/graphkernel/token"
 )
 
-var update = flag.Bool("update", false, "write the folders of cases in golden anew")
+var update = flag.Bool("update", false, "write the files of cases in golden again")
 
 // corpusFolder is where the cases for everybody's verifiers are.
 const corpusFolder = "../golden/verify"

@@ -11,7 +11,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// The cases are 5 400 small files that say much the same. The program has them as one archive of stored files, compressed as a whole, which is a fifteenth of their size.
+// The files of the cases say much the same. The program has them as one archive of stored files, compressed as a whole, which is a fifteenth of their size.
 // "go test ./golden -run TestArchive -update" makes it of the folders.
 //
 //go:embed cases.zip.zst

@@ -13,14 +13,14 @@ import (
 	"github.com/graphkernel/graphkernel/golden"
 )
 
-// archived are the folders that the archive has, whole.
+// archived are the folders whose files the archive has.
 var archived = []string{"testdata", string(golden.Beliefs), string(golden.Contexts), string(golden.Facts), string(golden.Turns)}
 
 // TestArchive compares the archive that the program has with the folders, file by file.
 func TestArchive(t *testing.T) {
 	folders := os.DirFS(".")
 	want := walk(t, folders)
-	if len(want) < 5000 {
+	if len(want) < 1000 {
 		t.Fatalf("the folders have %d files", len(want))
 	}
 	if *update {
@@ -103,7 +103,7 @@ func TestDamagedArchive(t *testing.T) {
 		t.Fatal(err)
 	}
 	names := walk(t, whole)
-	if len(names) < 5000 {
+	if len(names) < 1000 {
 		t.Fatalf("%d names", len(names))
 	}
 	for n := 0; n < len(golden.Archive); n += 1 + len(golden.Archive)/50 {

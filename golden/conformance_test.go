@@ -93,7 +93,7 @@ func TestConformanceLoop(t *testing.T) {
 	}
 	folder := t.TempDir()
 	write := func(name string, data []byte) {
-		name = filepath.Join(folder, "golden", "verify", filepath.FromSlash(name))
+		name = filepath.Join(folder, "cases", filepath.FromSlash(name))
 		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, data, 0o600)); err != nil {
 			t.Fatal(err)
 		}
@@ -104,14 +104,11 @@ func TestConformanceLoop(t *testing.T) {
 			continue
 		}
 		tried[c.ExitCode] = true
-		for name, data := range c.Beside {
+		for name, data := range c.Files {
 			write(c.Name+"/"+name, data)
 		}
-		for name, data := range c.Evidence {
-			write(c.Name+"/evidence/"+name, data)
-		}
 		if c.ExitCode != 0 {
-			want += fmt.Sprintf("golden/verify/%s/: exit code 0, want %d\n", c.Name, c.ExitCode)
+			want += fmt.Sprintf("cases/%s/: exit code 0, want %d\n", c.Name, c.ExitCode)
 		}
 	}
 	c := exec.Command("sh", "-c", string(loop[1]))

@@ -127,7 +127,7 @@ func corpusSpecimens(t *testing.T, part golden.Part) (list []specimen) {
 	}
 	for _, c := range cases {
 		list = append(list, specimen{
-			name: c.Name, files: c.Evidence, trust: c.Trust, keyID: c.KeyID, secret: c.Secret, full: slices.Contains(c.Args, "--require-full"),
+			name: c.Name, files: c.Evidence(), trust: c.Trust, keyID: c.KeyID, secret: c.Secret, full: slices.Contains(c.Args, "--require-full"),
 		})
 	}
 	return list

@@ -18,7 +18,7 @@ func claims(t testing.TB) (*facts.Bundle, *attest.Statement) {
 	t.Helper()
 	for _, c := range must(golden.EvidenceCases(golden.Facts)) {
 		if c.Name == "good_sample" {
-			b := must(facts.Parse(c.Evidence["bundle.json"]))
+			b := must(facts.Parse(c.Evidence()["bundle.json"]))
 			return b, attest.NewStatement(b, sha256.Sum256(b.Append(nil)), dag.MaxTime, 61702, origin, whyErased)
 		}
 	}

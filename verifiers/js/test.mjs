@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { createHash, createPrivateKey, createPublicKey, sign } from "node:crypto";
-import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import test from "node:test";
 import { fileURLToPath } from "node:url";
 import { embedded } from "./embed.mjs";
@@ -13,15 +13,32 @@ import { Usage, ed25519, refusedKey, isConsistent, leafHash, nameOf, nameOf2, ro
 const here = (name) => fileURLToPath(new URL(name, import.meta.url));
 const VECTORS = here("../../golden/testdata/gkp-1.jsonl");
 const MARKED = here("../../golden/testdata/gkp-2.jsonl");
-const CASES = here("../../golden/verify");
-const FACTS = here("../../golden/verify-facts");
-const BELIEFS = here("../../golden/verify-beliefs");
-const CONTEXTS = here("../../golden/verify-contexts");
+const CASES = unpacked("verify");
+const FACTS = unpacked("verify-facts");
+const BELIEFS = unpacked("verify-beliefs");
+const CONTEXTS = unpacked("verify-contexts");
 const SECRET = Uint8Array.from({ length: 32 }, (_, i) => i);
 const bytes = (data) => new Uint8Array(Buffer.from(data));
 const sha = (data) => createHash("sha256").update(data).digest();
 const b64 = (data) => Buffer.from(data).toString("base64");
 const fromHex = (text) => bytes(Buffer.from(text, "hex"));
+
+// A part of the cases as folders. Each case is a file: an object that has the content of each of the case's files under its path.
+function unpacked(part) {
+  const from = here(`../../golden/${part}`);
+  if (!existsSync(from)) return from;
+  const to = mkdtempSync(join(tmpdir(), `${part}-`));
+  process.on("exit", () => rmSync(to, { recursive: true }));
+  for (const file of readdirSync(from)) {
+    const folder = join(to, file.replace(/\.json$/, ""));
+    mkdirSync(join(folder, "evidence"), { recursive: true });
+    for (const [path, content] of Object.entries(JSON.parse(readFileSync(join(from, file), "utf8")))) {
+      mkdirSync(dirname(join(folder, path)), { recursive: true });
+      writeFileSync(join(folder, path), typeof content === "string" ? content : Buffer.from(content.base64, "base64"));
+    }
+  }
+  return to;
+}
 
 // Canonical JSON of plain values, for these tests: sorted keys, JSON.stringify's strings.
 function dump(v) {

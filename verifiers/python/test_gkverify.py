@@ -1,5 +1,5 @@
 """Tests of gkverify.py: python3 -W error -m unittest, in this folder. Standard library only."""
-import base64, copy, hashlib, json, os, subprocess, sys, tempfile, unittest
+import atexit, base64, copy, hashlib, json, os, shutil, subprocess, sys, tempfile, unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
@@ -8,10 +8,29 @@ import gkverify as gk  # noqa: E402
 
 VECTORS = os.path.join(ROOT, "golden", "testdata", "gkp-1.jsonl")
 MARKED = os.path.join(ROOT, "golden", "testdata", "gkp-2.jsonl")
-CASES = os.path.join(ROOT, "golden", "verify")
-FACTS = os.path.join(ROOT, "golden", "verify-facts")
-BELIEFS = os.path.join(ROOT, "golden", "verify-beliefs")
-CONTEXTS = os.path.join(ROOT, "golden", "verify-contexts")
+
+
+def unpacked(part):
+    """A part of the cases as folders. Each case is a file: an object that has the content of each of the case's files under its path."""
+    source = os.path.join(ROOT, "golden", part)
+    if not os.path.isdir(source):
+        return source
+    to = tempfile.mkdtemp(prefix=part + "-")
+    atexit.register(shutil.rmtree, to)
+    for name in os.listdir(source):
+        folder = os.path.join(to, os.path.splitext(name)[0])
+        os.makedirs(os.path.join(folder, "evidence"))
+        with open(os.path.join(source, name), encoding="utf-8") as f:
+            files = json.load(f)
+        for path, content in files.items():
+            path = os.path.join(folder, path)
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, "wb") as f:
+                f.write(content.encode() if isinstance(content, str) else base64.b64decode(content["base64"]))
+    return to
+
+
+CASES, FACTS, BELIEFS, CONTEXTS = map(unpacked, ("verify", "verify-facts", "verify-beliefs", "verify-contexts"))
 SECRET = bytes(range(32))
 
 

@@ -219,21 +219,15 @@ func tryCase(a *cli.App, ctx context.Context, folder string, command []string, c
 	return nil, nil
 }
 
-// writeCase writes a case as its part's folder has it.
+// writeCase writes a case as a folder.
 func writeCase(folder string, c *golden.EvidenceCase) (string, error) {
 	at := filepath.Join(folder, c.Name)
-	if err := os.MkdirAll(filepath.Join(at, "evidence"), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Join(at, "evidence"), 0o755); err != nil { // even if there is no file in it
 		return "", err
 	}
-	files := map[string][]byte{}
-	for name, data := range c.Evidence {
-		files[filepath.Join("evidence", name)] = data
-	}
-	for name, data := range c.Beside {
-		files[name] = data
-	}
-	for name, data := range files {
-		if err := os.WriteFile(filepath.Join(at, name), data, 0o644); err != nil {
+	for name, data := range c.Files {
+		to := filepath.Join(at, filepath.FromSlash(name))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(to), 0o755), os.WriteFile(to, data, 0o644)); err != nil {
 			return "", err
 		}
 	}
