@@ -7,8 +7,10 @@ SOAKTIME ?= 3m
 
 .PHONY: demo serve build install test check peers postgres unit race processors conformance verifiers clients differential interop browser release image generate tidy bench bench-http eval soak fuzz clean
 
+FIRST = echo "building graphkernel; the first time takes minutes"
+
 demo: ## see the kernel at work, in a temporary folder
-	@echo "building graphkernel; the first time takes minutes"
+	@$(FIRST)
 	go run ./cmd/graphkernel demo
 
 serve: ## the service on loopback, with a key for this run
@@ -24,7 +26,8 @@ build: ## the program, at ./bin/graphkernel
 OUTPUT := $(if $(filter output-sync,$(.FEATURES)),-O)
 
 install: ## both programs, into the folder of Go's programs
-	go install -trimpath -ldflags '-s -w' ./cmd/graphkernel ./cmd/graphkernel-hook
+	@$(FIRST)
+	go install -ldflags '-s -w' ./cmd/graphkernel ./cmd/graphkernel-hook
 	@to=$$(go env GOBIN); to=$${to:-$$(go env GOPATH)/bin}; echo "graphkernel and graphkernel-hook are in $$to"; \
 	case ":$$PATH:" in *:"$$to":*) ;; *) echo "put it on the PATH: export PATH=$$to:\$$PATH" ;; esac
 
