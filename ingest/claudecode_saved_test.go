@@ -183,6 +183,15 @@ func TestSavedResultComesLater(t *testing.T) {
 	if dump(with) != dump(again) {
 		t.Error("a second import gives other turns")
 	}
+	if err := os.WriteFile(saved, []byte("another text"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	other, _ := collect(t, session, Options{})
+	for i := range other {
+		if byID(with)[other[i].ID] == nil {
+			t.Errorf("the id of a turn follows from the text of a file: %s", dump(other[i:i+1]))
+		}
+	}
 	if err := os.Remove(saved); err != nil {
 		t.Fatal(err)
 	}

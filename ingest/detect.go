@@ -12,6 +12,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/internal/bom"
 	"github.com/graphkernel/graphkernel/internal/canon"
+	"github.com/graphkernel/graphkernel/internal/project"
 )
 
 // How much of a file is looked at to find its format.
@@ -284,7 +285,7 @@ func marksOf(keys map[string]string) (marks []Format) {
 	if has("messages") && !has("projectHash") || has("traj") || has("role", "content") && !has("conversation") && !has("attrs") {
 		marks = append(marks, OpenAI)
 	}
-	if has("id", "parents", "time", "author", "text") && isCommitHash(keys["id"]) {
+	if has("id", "parents", "time", "author", "text") && project.IsHash(keys["id"]) {
 		marks = append(marks, Git)
 	}
 	return marks

@@ -3,12 +3,10 @@ package ingest
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -131,23 +129,11 @@ func (c *commits) flush() error {
 	return c.r.hand(b)
 }
 
-// isCommitHash reports whether s is a SHA-1 or SHA-256 in lowercase hex.
-func isCommitHash(s string) bool {
-	return (len(s) == 40 || len(s) == 64) && strings.Trim(s, "0123456789abcdef") == ""
-}
-
 // isRepository reports whether a folder has a repository in it: a working tree
 // with .git, which may be a file, or a bare one.
 func isRepository(dir string) bool {
-	if _, err := os.Stat(filepath.Join(dir, ".git")); err == nil {
-		return true
-	}
-	for _, name := range [...]string{"HEAD", "objects", "refs"} {
-		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
-			return false
-		}
-	}
-	return true
+	_, err := os.Stat(filepath.Join(dir, ".git"))
+	return err == nil || project.IsRepository(dir)
 }
 
 // gitFields are the fields of a commit in the order of gitForm, each ended by NUL.
@@ -175,50 +161,34 @@ func (r *reading) repository(path string) error {
 	if err != nil {
 		return fmt.Errorf("ingest: git: %w", err)
 	}
-	git, err := project.Borrow(filepath.Join(repo.Common, "objects"), tip, shallow)
+	git, err := repo.Borrow(tip, shallow)
 	if err != nil {
 		return fmt.Errorf("ingest: git: %w", err)
 	}
 	defer git.Close()
-	grafts, err := r.hiddenParents(git, path, shallow)
+	grafts, err := r.hiddenParents(git, shallow)
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithCancel(r.ctx)
-	defer cancel()
-	cmd := git.Command(ctx, "log", "-z", "--topo-order", "--reverse", "--no-patch", "--no-color", "--no-decorate",
+	var own error // not of git
+	err = git.Run(r.ctx, func(out io.Reader) error {
+		own = r.gitLog(bufio.NewReaderSize(out, 256<<10), path, grafts)
+		return own
+	}, "log", "-z", "--topo-order", "--reverse", "--no-patch", "--no-color", "--no-decorate",
 		"--no-notes", "--no-show-signature", "--no-mailmap", "--encoding=UTF-8", gitForm, tip, "--")
-	complaint := &clippedWriter{most: 4096}
-	cmd.Stderr = complaint
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		return fmt.Errorf("ingest: git: %w", err)
-	}
-	if err := cmd.Start(); err != nil {
-		return fmt.Errorf("ingest: git: %w", err)
-	}
-	err = r.gitLog(bufio.NewReaderSize(out, 256<<10), path, grafts)
-	if err != nil {
-		cancel()
-		cmd.Wait() // the reason is err
+	if err == nil || own != nil || r.ctx.Err() != nil {
 		return err
 	}
-	if err := cmd.Wait(); err != nil {
-		if r.ctx.Err() != nil {
-			return r.ctx.Err()
-		}
-		return fmt.Errorf("ingest: git log in %s: %w: %s", path, err, complaint)
-	}
-	return nil
+	return fmt.Errorf("ingest: %w", err)
 }
 
 // hiddenParents returns the parents of the commits with which a shallow clone ends, which git would not show.
-func (r *reading) hiddenParents(git *project.Git, path string, shallow []string) (map[string][]string, error) {
+func (r *reading) hiddenParents(git *project.Git, shallow []string) (map[string][]string, error) {
 	grafts := map[string][]string{}
 	for _, hash := range shallow {
-		raw, err := git.Command(r.ctx, "cat-file", "commit", hash).Output()
+		raw, err := git.Output(r.ctx, "cat-file", "commit", hash)
 		if err != nil {
-			return nil, gitFailure(path, err)
+			return nil, fmt.Errorf("ingest: %w", err)
 		}
 		grafts[hash] = rawParents(raw)
 	}
@@ -234,14 +204,6 @@ func rawParents(raw []byte) (parents []string) {
 		}
 	}
 	return parents
-}
-
-func gitFailure(path string, err error) error {
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
-		return fmt.Errorf("ingest: git in %s: %w: %s", path, err, bytes.TrimSpace(exit.Stderr))
-	}
-	return fmt.Errorf("ingest: git: %w", err)
 }
 
 // gitLog reads what git log writes.
@@ -294,7 +256,7 @@ func readCommit(in *bufio.Reader) (*commit, int, error) {
 		}
 		fields[i] = strings.TrimSuffix(field, "\x00")
 	}
-	if !isCommitHash(fields[0]) {
+	if !project.IsHash(fields[0]) {
 		return nil, 0, errGitOutput
 	}
 	cm.hash, cm.parents = fields[0], strings.Fields(fields[1])
@@ -316,16 +278,3 @@ func validUTF8(s string, noted *counts) string {
 	}
 	return valid
 }
-
-// A clippedWriter keeps the beginning of what is written to it.
-type clippedWriter struct {
-	text []byte
-	most int
-}
-
-func (w *clippedWriter) Write(p []byte) (int, error) {
-	w.text = append(w.text, p[:min(len(p), w.most-len(w.text))]...)
-	return len(p), nil
-}
-
-func (w *clippedWriter) String() string { return string(bytes.TrimSpace(w.text)) }

@@ -59,8 +59,13 @@ func (g *gitRepo) bait(dir, gitdir string) (mark string) {
 	if err := os.MkdirAll(filepath.Join(gitdir, "info"), 0o700); err != nil {
 		g.t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(gitdir, "info", "attributes"), []byte("* diff=bait filter=bait merge=bait\n"), 0o600); err != nil {
-		g.t.Fatal(err)
+	for name, text := range map[string]string{
+		"attributes": "* diff=bait filter=bait merge=bait\n",
+		"grafts":     g.run(dir, "rev-parse", "HEAD") + "\n", // a commit without parents
+	} {
+		if err := os.WriteFile(filepath.Join(gitdir, "info", name), []byte(text), 0o600); err != nil {
+			g.t.Fatal(err)
+		}
 	}
 	return mark
 }

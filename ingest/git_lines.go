@@ -6,6 +6,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/internal/canon"
+	"github.com/graphkernel/graphkernel/internal/project"
 )
 
 // commitLines reads a file of commits as JSON lines, parents first:
@@ -71,7 +72,7 @@ func commitOf(v *canon.Value) (*commit, bool) {
 			cm.hash = s
 		case "parents":
 			for j := range m.Value.Items {
-				if !isCommitHash(m.Value.Items[j].Text) {
+				if !project.IsHash(m.Value.Items[j].Text) {
 					return nil, false
 				}
 				cm.parents = append(cm.parents, m.Value.Items[j].Text)
@@ -94,5 +95,5 @@ func commitOf(v *canon.Value) (*commit, bool) {
 			return nil, false
 		}
 	}
-	return cm, isCommitHash(cm.hash)
+	return cm, project.IsHash(cm.hash)
 }

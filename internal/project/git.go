@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -38,9 +39,9 @@ func RepositoryOf(folder string) (r Repository, err error) {
 		switch {
 		case err == nil && ok:
 			return withCommon(from(at, strings.TrimSpace(to)))
-		case isRepository(dot):
+		case IsRepository(dot):
 			return withCommon(dot)
-		case isRepository(at):
+		case IsRepository(at):
 			return withCommon(at)
 		case at == filepath.Dir(at):
 			return r, fmt.Errorf("%w: %s, nor any folder above it", ErrNoRepository, folder)
@@ -57,7 +58,7 @@ func withCommon(folder string) (Repository, error) {
 	case !errors.Is(err, fs.ErrNotExist):
 		return r, err
 	}
-	if !isRepository(r.Common) {
+	if !IsRepository(r.Common) {
 		return r, fmt.Errorf("%w: %s", ErrNoRepository, r.Common)
 	}
 	return r, nil
@@ -65,19 +66,63 @@ func withCommon(folder string) (Repository, error) {
 
 // Head returns the commit that is checked out; "" if there is none yet, or if the repository keeps its branches in another form than files.
 func (r Repository) Head() (string, error) {
-	text, err := read(filepath.Join(r.Folder, "HEAD"))
+	if _, err := os.Lstat(filepath.Join(r.Folder, "HEAD")); err != nil {
+		return "", err
+	}
+	return r.resolve("HEAD", maxRefs)
+}
+
+// maxRefs bounds how many refs are followed from one to the next.
+const maxRefs = 5
+
+// resolve follows a ref to a commit; "" if it leads to none. HEAD and the refs of a working tree alone are in its own folder, all others in the common one.
+func (r Repository) resolve(name string, depth int) (string, error) {
+	if depth == 0 || !isRef(name) {
+		return "", nil
+	}
+	folder := r.Common
+	for _, own := range [...]string{"HEAD", "refs/worktree/", "refs/bisect/", "refs/rewritten/"} {
+		if strings.HasPrefix(name, own) {
+			folder = r.Folder
+		}
+	}
+	text, err := read(filepath.Join(folder, filepath.FromSlash(name)))
+	switch {
+	case err == nil:
+		text = strings.TrimSpace(text)
+		if to, ok := strings.CutPrefix(text, "ref:"); ok {
+			return r.resolve(strings.TrimSpace(to), depth-1)
+		}
+		if IsHash(text) {
+			return text, nil
+		}
+		return "", nil
+	case !errors.Is(err, fs.ErrNotExist):
+		return "", err
+	}
+	packed, err := read(filepath.Join(r.Common, "packed-refs"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
 	if err != nil {
 		return "", err
 	}
-	name, isName := strings.CutPrefix(strings.TrimSpace(text), "ref:")
-	if !isName {
-		return resolve(r.Folder, "HEAD", 5)
+	for line := range strings.Lines(packed) {
+		if hash, ref, ok := strings.Cut(strings.TrimSpace(line), " "); ok && ref == name && IsHash(hash) {
+			return hash, nil
+		}
 	}
-	tip, err := resolve(r.Common, strings.TrimSpace(name), 5)
-	if tip == "" && err == nil {
-		tip, err = resolve(r.Folder, strings.TrimSpace(name), 5) // refs/worktree and the like
-	}
-	return tip, err
+	return "", nil
+}
+
+// isRef reports whether a name stays within the repository.
+func isRef(name string) bool {
+	return name == "HEAD" || strings.HasPrefix(name, "refs/") && filepath.IsLocal(filepath.FromSlash(name)) && !strings.Contains(name, "..")
+}
+
+// IsHash reports whether a text is a SHA-1 or SHA-256 in lowercase hex.
+func IsHash(s string) bool {
+	return (len(s) == 40 || len(s) == 64) && strings.Trim(s, "0123456789abcdef") == ""
 }
 
 // Shallow returns the commits whose parents a shallow clone left out.
@@ -87,22 +132,23 @@ func (r Repository) Shallow() (commits []string, err error) {
 		return nil, nil
 	}
 	for _, hash := range strings.Fields(text) {
-		if isHash(hash) {
+		if IsHash(hash) {
 			commits = append(commits, hash)
 		}
 	}
 	return commits, err
 }
 
-// A Git runs git in a repository of its own, which is empty but for the objects of another one and says which commits that one's history ends with. So git reads no configuration,
+// A Git runs git in a repository of its own, which has nothing except the objects of another one and the commits with which that one's history ends. So git reads no configuration,
 // hooks, attributes, replaced objects or branches that come with these objects, nor any of the user's or the machine's, and fetches nothing.
 type Git struct {
+	of              string // the common folder of the other repository
 	folder, objects string
 }
 
-// Borrow makes a repository that has the objects in a folder, and of which a commit is one. Close removes it.
-func Borrow(objects, commit string, shallow []string) (*Git, error) {
-	objects, err := filepath.Abs(objects)
+// Borrow makes a repository that has the objects of r. A commit of r tells which hash function it uses. Close removes it.
+func (r Repository) Borrow(commit string, shallow []string) (*Git, error) {
+	objects, err := filepath.Abs(filepath.Join(r.Common, "objects"))
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +156,7 @@ func Borrow(objects, commit string, shallow []string) (*Git, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &Git{folder, objects}
+	g := &Git{r.Common, folder, objects}
 	if err := g.fill(len(commit) == 64, shallow); err != nil {
 		return nil, errors.Join(err, g.Close())
 	}
@@ -142,8 +188,8 @@ func (g *Git) fill(sha256 bool, shallow []string) error {
 // Close removes what Borrow made.
 func (g *Git) Close() error { return os.RemoveAll(g.folder) }
 
-// Command returns a command of git. The environment of the caller changes nothing of what it writes.
-func (g *Git) Command(ctx context.Context, args ...string) *exec.Cmd {
+// command returns a command of git. The environment of the caller does not change its output.
+func (g *Git) command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, "git", append([]string{"--no-pager"}, args...)...)
 	cmd.Dir = g.folder
 	cmd.Env = slices.DeleteFunc(os.Environ(), func(pair string) bool {
@@ -154,4 +200,62 @@ func (g *Git) Command(ctx context.Context, args ...string) *exec.Cmd {
 		"GIT_TERMINAL_PROMPT=0", "GIT_NO_REPLACE_OBJECTS=1", "GIT_NO_LAZY_FETCH=1", "GIT_OPTIONAL_LOCKS=0", "GIT_ATTR_NOSYSTEM=1")
 	cmd.WaitDelay = time.Second
 	return cmd
+}
+
+// maxOutput bounds the bytes that Output returns.
+const maxOutput = 16 << 20
+
+// Output returns what a command of git writes.
+func (g *Git) Output(ctx context.Context, args ...string) (out []byte, err error) {
+	err = g.Run(ctx, func(in io.Reader) error {
+		out, err = io.ReadAll(io.LimitReader(in, maxOutput+1))
+		if err == nil && len(out) > maxOutput {
+			err = fmt.Errorf("git %s in %s: it writes more than %d bytes", args[0], g.of, maxOutput)
+		}
+		return err
+	}, args...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// Run runs a command of git and hands its output to read. The error of read ends the command and is returned. Other errors name the command, the repository and what git says of it.
+func (g *Git) Run(ctx context.Context, read func(io.Reader) error, args ...string) error {
+	running, stop := context.WithCancel(ctx)
+	defer stop()
+	cmd := g.command(running, args...)
+	complaint := &clipped{most: 4096}
+	cmd.Stderr = complaint
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		return fmt.Errorf("git %s in %s: %w", args[0], g.of, err)
+	}
+	if err := read(out); err != nil {
+		stop()
+		_ = cmd.Wait() // the reason is err
+		return err
+	}
+	err = cmd.Wait()
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil:
+		return fmt.Errorf("git %s in %s: %w: %s", args[0], g.of, err, strings.TrimSpace(string(complaint.text)))
+	}
+	return nil
+}
+
+// A clipped keeps the beginning of the bytes that are written to it.
+type clipped struct {
+	text []byte
+	most int
+}
+
+func (w *clipped) Write(p []byte) (int, error) {
+	w.text = append(w.text, p[:min(len(p), w.most-len(w.text))]...)
+	return len(p), nil
 }

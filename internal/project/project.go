@@ -137,7 +137,7 @@ func sameFolder(a, b string) bool {
 // common returns the common folder of the repository that a folder is in; "" if it is in none.
 func common(folder string) (string, error) {
 	for at := folder; ; {
-		if isRepository(at) { // a bare one
+		if IsRepository(at) { // a bare one
 			return at, nil
 		}
 		dot := filepath.Join(at, ".git")
@@ -149,7 +149,7 @@ func common(folder string) (string, error) {
 		case info.Mode().IsRegular():
 			return linked(at, dot)
 		default:
-			if real, err := filepath.EvalSymlinks(dot); err == nil && isRepository(real) {
+			if real, err := filepath.EvalSymlinks(dot); err == nil && IsRepository(real) {
 				return real, nil
 			}
 		}
@@ -161,8 +161,8 @@ func common(folder string) (string, error) {
 	}
 }
 
-// isRepository reports whether a folder has the form of a repository's.
-func isRepository(folder string) bool {
+// IsRepository reports whether a folder has the form of a repository's own, as .git in a working tree and a bare repository have.
+func IsRepository(folder string) bool {
 	for _, name := range [...]string{"objects", "refs"} {
 		if info, err := os.Stat(filepath.Join(folder, name)); err != nil || !info.IsDir() {
 			return false
@@ -190,7 +190,7 @@ func linked(folder, dot string) (string, error) {
 	shared, err := read(filepath.Join(gitdir, "commondir"))
 	if errors.Is(err, fs.ErrNotExist) { // a submodule
 		tree, err := setting(filepath.Join(gitdir, "config"), "core", "", "worktree")
-		if err != nil || tree == "" || !sameFolder(from(gitdir, tree), folder) || !isRepository(gitdir) {
+		if err != nil || tree == "" || !sameFolder(from(gitdir, tree), folder) || !IsRepository(gitdir) {
 			return "", err
 		}
 		return gitdir, nil
@@ -206,7 +206,7 @@ func linked(folder, dot string) (string, error) {
 		return "", err
 	}
 	common, err := filepath.EvalSymlinks(from(gitdir, strings.TrimSpace(shared)))
-	if err != nil || !isRepository(common) || !sameFolder(filepath.Join(common, "worktrees"), filepath.Dir(gitdir)) {
+	if err != nil || !IsRepository(common) || !sameFolder(filepath.Join(common, "worktrees"), filepath.Dir(gitdir)) {
 		return "", nil //nolint:nilerr // as above
 	}
 	return common, nil
