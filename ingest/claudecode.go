@@ -42,6 +42,8 @@ type claudeSession struct {
 	withFile  []*claudeAgent           // those that have files of their own
 	callers   map[string]string        // agent id → tool_use id, the first that was named
 	runs      map[string]string        // run of a workflow → tool_use id of its call
+	starters  map[string]bool          // the tool_use ids in callers and runs
+	nesting   int                      // how many files of sub-agents are open, each because a result in the one before it came back
 	latest    dag.Time                 // of the records of the session's own file
 	turnsRead int                      // how many turns were read
 }
@@ -61,6 +63,7 @@ type claudeNode struct {
 	message   string      // the API message, of an assistant's turn
 	assistant *claudeNode // the nearest assistant's turn on the chain, itself included
 	prompt    *claudeNode // what was asked last on the chain, itself included
+	calls     []*claudeCall
 	agent     *claudeAgent
 	created   dag.Time
 	order     int // in which it was read
@@ -116,6 +119,8 @@ func (r *reading) claudeSession(path string, agentPaths []string) error {
 		agents:  map[string]*claudeAgent{},
 		callers: map[string]string{},
 		runs:    map[string]string{},
+
+		starters: map[string]bool{},
 	}
 	for _, p := range agentPaths {
 		id := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(p), "agent-"), ".jsonl")
@@ -131,9 +136,7 @@ func (r *reading) claudeSession(path string, agentPaths []string) error {
 	if err := s.read(path, nil); err != nil {
 		return err
 	}
-	if err := s.earlyTitles(nil); err != nil {
-		return err
-	}
+	s.leaveTitles()
 	if err := s.remaining(); err != nil {
 		return err
 	}
@@ -201,7 +204,10 @@ func (s *claudeSession) record(rec *claudeRecord) error {
 	v := rec.v
 	kind, uuid := text(v, "type"), strings.Clone(text(v, "uuid")) // cloned: what is kept must not keep the line
 	if uuid == "" && kind == queueOperation && rec.fileAgent == nil {
-		return s.queueOperation(rec)
+		if err := s.queueOperation(rec); err != nil {
+			return err
+		}
+		return s.earlyTitles()
 	}
 	if _, names := titleRecords[kind]; names && uuid == "" && rec.fileAgent == nil {
 		return s.title(rec)
@@ -234,13 +240,10 @@ func (s *claudeSession) record(rec *claudeRecord) error {
 		s.collapse(rec, uuid)
 		return nil
 	}
-	if s.session == "" {
-		s.session = strings.Clone(s.sessionOf(v))
-	}
-	if err := s.turns(rec, &t, uuid); err != nil || len(s.early) == 0 || s.newest == nil {
+	if err := s.turns(rec, &t, uuid); err != nil {
 		return err
 	}
-	return s.earlyTitles(rec.now)
+	return s.earlyTitles()
 }
 
 // turns makes the turns of a record: its own, and one for each part with another author.
@@ -360,6 +363,9 @@ func (s *claudeSession) turn(rec *claudeRecord, t *claudeTurn, uuid string, at c
 		s.collapse(rec, uuid)
 		return nil
 	}
+	if s.session == "" {
+		s.session = strings.Clone(session)
+	}
 	s.remember(node, t, uuid)
 	s.size += len(d.Content)
 	return s.handFull()
@@ -406,6 +412,7 @@ func (s *claudeSession) remember(node *claudeNode, t *claudeTurn, uuid string) {
 		}
 		s.queue.passed(node, t)
 	}
+	node.calls = t.calls
 	for _, c := range t.calls {
 		c.node, c.message = node, node.message
 		s.calls[c.id] = append(s.calls[c.id], c)
@@ -439,10 +446,10 @@ func (s *claudeSession) callBefore(id string, above *claudeNode) *claudeCall {
 	if len(list) <= 1 {
 		return lastCall(list)
 	}
-	for at := above; at != nil; at = at.chain {
-		for i := len(list) - 1; i >= 0; i-- {
-			if list[i].node == at {
-				return list[i]
+	for at, steps := above, 0; at != nil && steps < maxChainSteps; at, steps = at.chain, steps+1 {
+		for i := len(at.calls) - 1; i >= 0; i-- {
+			if at.calls[i].id == id {
+				return at.calls[i]
 			}
 		}
 	}

@@ -17,7 +17,8 @@ func (s *claudeSession) noteCaller(v *canon.Value, useID string) {
 	if id == "" || useID == "" || s.callers[id] != "" {
 		return
 	}
-	s.callers[strings.Clone(id)] = strings.Clone(useID)
+	useID = strings.Clone(useID)
+	s.callers[strings.Clone(id)], s.starters[useID] = useID, true
 }
 
 // agentOf returns the sub-agent that a record belongs to, or nil. In older
@@ -68,7 +69,8 @@ func (s *claudeSession) describe(id, path string) error {
 	s.r.record()
 	s.r.skip(skipAgentMeta)
 	if use := text(v, "toolUseId"); use != "" && s.callers[id] == "" {
-		s.callers[id] = strings.Clone(use)
+		use = strings.Clone(use)
+		s.callers[id], s.starters[use] = use, true
 	}
 	return nil
 }
@@ -133,11 +135,16 @@ func (s *claudeSession) joinCaller(agent *claudeAgent, prompt [32]byte) {
 	}
 }
 
-// begin reads the files of a sub-agent unless that was done.
+// maxNesting bounds how many files of sub-agents are open at a time because one brings back the next.
+const maxNesting = 50
+
+// begin reads the files of a sub-agent unless that was done. One that is nested too deep is read when the session has ended.
 func (s *claudeSession) begin(agent *claudeAgent) error {
-	if len(agent.paths) == 0 || agent.begun {
+	if len(agent.paths) == 0 || agent.begun || s.nesting >= maxNesting {
 		return nil
 	}
+	s.nesting++
+	defer func() { s.nesting-- }()
 	return s.readAgent(agent)
 }
 

@@ -120,7 +120,8 @@ func (s *claudeSession) returningAgents(rec *claudeRecord, useID string, call *c
 	status := text(result, "status")
 	finished := status == "" || status == "completed"
 	if run := text(result, "runId"); run != "" && s.runs[run] == "" {
-		s.runs[strings.Clone(run)] = strings.Clone(useID)
+		use := strings.Clone(useID)
+		s.runs[strings.Clone(run)], s.starters[use] = use, true
 	}
 	id := text(result, "agentId")
 	if id == "" {
@@ -144,6 +145,9 @@ func (s *claudeSession) returningAgents(rec *claudeRecord, useID string, call *c
 func (s *claudeSession) calledBy(call *claudeCall, finished bool) (agents []*claudeAgent, _ bool, err error) {
 	if call.agent != nil && len(call.agent.paths) == 0 {
 		return []*claudeAgent{call.agent}, finished, nil
+	}
+	if call.agent == nil && !s.starters[call.id] {
+		return nil, finished, nil
 	}
 	for _, a := range s.withFile {
 		if a != call.agent && (s.callerOf(a) == "" || s.callerOf(a) != call.id) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -168,13 +169,16 @@ func (t *tree) isSavedResult(path string) bool {
 	return t.has(own + ".jsonl")
 }
 
-// below returns the regular files below a folder by ascending path, as far as the bounds go; none if there is no such folder. Links are not followed.
+// below returns the regular files below a folder of a session's own by ascending path, as far as the bounds go; none if there is no such folder. Links are not followed: neither the two folders nor a file may be one.
 func (t *tree) below(dir string) (paths []string, err error) {
 	prefix := dir + string(filepath.Separator)
 	for path := range t.members {
 		if strings.HasPrefix(path, prefix) && strings.Count(path[len(prefix):], string(filepath.Separator)) <= maxAgentDepth {
 			paths = append(paths, path)
 		}
+	}
+	if info, err := os.Lstat(filepath.Dir(dir)); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		return nil, nil
 	}
 	err = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 		switch {

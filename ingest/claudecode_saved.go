@@ -60,19 +60,30 @@ func (t *claudeTurn) noteSavedPath(result *canon.Value) {
 	}
 }
 
-// readSaved reads the files that a turn names. What cannot be read is noted in the turn.
+// maxSaved bounds the bytes that are read of the files of one record.
+const maxSaved = 4 * dag.MaxContent
+
+// readSaved reads the files that a turn names. A file that cannot be read is noted in the turn, and one that is named twice is read once.
 func (s *claudeSession) readSaved(rec *claudeRecord, t *claudeTurn) error {
-	whole := t.saved[:0]
+	whole, read, size := t.saved[:0], map[string]bool{}, 0
 	for _, sv := range t.saved {
 		lost, err := s.readSavedFile(&sv)
 		if err != nil {
 			return err
+		}
+		if lost == "" && read[sv.path] {
+			continue
+		}
+		if lost == "" && size+len(sv.text) > maxSaved {
+			lost = noteSavedTooLarge
 		}
 		if lost != "" {
 			rec.noted.add(lost)
 			setAttr(&t.draft, attrSavedLost, strings.TrimPrefix(lost, savedLost), &rec.noted)
 			continue
 		}
+		read[sv.path] = true
+		size += len(sv.text)
 		whole = append(whole, sv)
 	}
 	t.saved = whole
@@ -85,7 +96,7 @@ const (
 	noteSavedElsewhere = "saved_result_elsewhere" // the path is not the session's own
 	noteSavedMissing   = "saved_result_missing"
 	noteSavedLink      = "saved_result_link"      // the file, or a folder of the session's own, is a link
-	noteSavedTooLarge  = "saved_result_too_large" // for a turn
+	noteSavedTooLarge  = "saved_result_too_large" // for a turn, or all that a record names
 	noteSavedBinary    = "saved_result_binary"    // it is no text
 )
 

@@ -50,6 +50,9 @@ var titleRecords = map[string]struct {
 	"summary":      {"summary", TitleMade},
 }
 
+// maxEarlyTitles bounds how many titles wait for the first turn.
+const maxEarlyTitles = 1000
+
 // A claudeTitle counts the titles of a kind.
 type claudeTitle struct {
 	last string
@@ -59,6 +62,10 @@ type claudeTitle struct {
 // title takes a record that names the session. One that comes before any turn waits for the first.
 func (s *claudeSession) title(rec *claudeRecord) error {
 	if s.newest == nil {
+		if len(s.early) == maxEarlyTitles {
+			s.r.skip(skipTitleOfOther)
+			return nil
+		}
 		s.early = append(s.early, rec)
 		return nil
 	}
@@ -105,28 +112,30 @@ func (s *claudeSession) titleTurn(rec *claudeRecord, kind TitleKind, title strin
 }
 
 // earlyTitles takes the titles that came before the first turn, once there is one.
-func (s *claudeSession) earlyTitles(now *dag.Time) error {
-	early := s.early
-	if s.early = nil; s.newest == nil {
-		summaries := 0
-		for _, rec := range early {
-			if text(rec.v, "type") == skipSummary {
-				summaries++
-			}
-		}
-		s.r.skipMany(skipSummary, summaries)
-		s.r.skipMany(skipTitleOfOther, len(early)-summaries)
+func (s *claudeSession) earlyTitles() error {
+	if s.newest == nil {
 		return nil
 	}
+	early := s.early
+	s.early = nil
 	for _, rec := range early {
-		if rec.now = now; now == nil {
-			rec.now = &s.newest.created
-		}
 		if err := s.title(rec); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// leaveTitles counts the titles of a session without turns.
+func (s *claudeSession) leaveTitles() {
+	for _, rec := range s.early {
+		word := skipTitleOfOther
+		if text(rec.v, "type") == skipSummary {
+			word = skipSummary
+		}
+		s.r.skip(word)
+	}
+	s.early = nil
 }
 
 // Titles finds the title of a conversation in the attributes of its turns: the newest that was chosen, else the newest that a program made, else the one that came with the first turn.

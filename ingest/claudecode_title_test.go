@@ -32,6 +32,7 @@ func TestSessionTitles(t *testing.T) {
 		{"too long", []string{said, made("A"), chosen(strings.Repeat("x", dag.MaxAttrValue+1))}, "A", 1},
 		{"a summary", []string{said, `"type":"summary","summary":"S","leafUuid":"u0"`}, "S", 1},
 		{"a summary of another session", []string{said, `"type":"summary","summary":"S","leafUuid":"elsewhere"`}, "", 0},
+		{"before a queued prompt", []string{made("A"), `"type":"queue-operation","operation":"enqueue","content":"Do it."`, `"type":"queue-operation","operation":"remove"`, chosen("B")}, "B", 2},
 		{"no turn", []string{chosen("A"), `"type":"summary","summary":"S","leafUuid":"u0"`}, "", 0},
 		{"none", []string{said, said}, "", 0},
 	} {

@@ -84,7 +84,7 @@ func (o *otelReader) batchOf(v *canon.Value, place string) error {
 			}
 		}
 	}
-	if o.logs.n >= maxGathered {
+	if o.logs.isFull() {
 		return o.handLogs()
 	}
 	return nil

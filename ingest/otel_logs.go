@@ -12,14 +12,33 @@ import (
 // messageEvents are the names of events that are messages.
 var messageEvents = []string{"gen_ai.system.message", "gen_ai.user.message", "gen_ai.assistant.message", "gen_ai.tool.message", "gen_ai.choice"}
 
-// maxGathered bounds how many messages wait for the others of their call.
-const maxGathered = 20_000
+// Bounds of the messages that wait for the others of their call.
+const (
+	maxGathered      = 20_000
+	maxGatheredBytes = 64 << 20
+)
 
 // otelLogs gathers the messages of calls.
 type otelLogs struct {
 	calls  []*otelLogged // in the order of their first messages
 	byName map[string]*otelLogged
 	n      int
+	size   int // of their texts, in bytes
+}
+
+// isFull reports whether no more messages are to wait.
+func (l *otelLogs) isFull() bool { return l.n >= maxGathered || l.size >= maxGatheredBytes }
+
+// textSize returns the length of all texts in a value.
+func textSize(v *canon.Value) int {
+	n := len(v.Text)
+	for i := range v.Items {
+		n += textSize(&v.Items[i])
+	}
+	for i := range v.Members {
+		n += len(v.Members[i].Key) + textSize(&v.Members[i].Value)
+	}
+	return n
 }
 
 type otelLogged struct {
@@ -65,6 +84,7 @@ func (o *otelReader) event(v *canon.Value, place string) bool {
 	events.Items = append(events.Items, event)
 	*call.span.Get("endTimeUnixNano") = stringValue(otelTimeText(v))
 	o.logs.n++
+	o.logs.size += textSize(v)
 	return true
 }
 

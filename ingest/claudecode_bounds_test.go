@@ -1,0 +1,122 @@
+package ingest
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/graphkernel/graphkernel/dag"
+)
+
+// TestNestedAgents has sub-agents that bring each other back, more than may be open at a time. Each of them is read, and has its call above it.
+func TestNestedAgents(t *testing.T) {
+	const n = 3 * maxNesting
+	files := map[string]string{}
+	clock := 0
+	for i := range n + 1 {
+		s := transcript{clock: clock}
+		side := ""
+		if i > 0 {
+			side = fmt.Sprintf(`"isSidechain":true,"agentId":"x%d",`, i)
+		}
+		s.add(`%s"type":"user","uuid":"p%d","parentUuid":null,"message":{"content":"Go %d."}`, side, i, i)
+		if i < n {
+			s.add(`%s"type":"assistant","uuid":"a%d","parentUuid":"p%d","message":{"id":"m%d","content":[{"type":"tool_use","id":"t%d","name":"Task","input":{"prompt":"Go %d."}}]}`, side, i, i, i, i, i+1)
+			s.add(`%s"type":"user","uuid":"r%d","parentUuid":"a%d","message":{"content":[{"type":"tool_result","tool_use_id":"t%d","content":"ok"}]},"toolUseResult":{"status":"completed","agentId":"x%d"}`, side, i, i, i, i+1)
+		}
+		name := sessionU + ".jsonl"
+		if i > 0 {
+			name = fmt.Sprintf("%s/subagents/agent-x%d.jsonl", sessionU, i)
+		}
+		files[name] = s.text()
+		clock++
+	}
+	for _, path := range []string{layOut(t, files), zipped(t, files)} {
+		drafts, report := collect(t, path, Options{})
+		if len(drafts) != 3*n+1 || report.Skipped[skipUnjoined] > 0 {
+			t.Errorf("%d turns, want %d; skipped %v", len(drafts), 3*n+1, report.Skipped)
+		}
+		at := byID(drafts)
+		for i := 1; i <= n; i++ {
+			if d := at[id(fmt.Sprint("p", i))]; d == nil || len(d.Parents) != 1 || d.Parents[0].ID != id(fmt.Sprint("a", i-1)) || VoiceOf(d) == dag.VoicePerson {
+				t.Errorf("sub-agent %d does not hang on its call, or a person speaks to it", i)
+			}
+		}
+	}
+}
+
+// TestLinkedSessionFolder has the files of sub-agents behind links: they are not the session's.
+func TestLinkedSessionFolder(t *testing.T) {
+	const agent = `{"type":"user","uuid":"x1","parentUuid":null,"isSidechain":true,"agentId":"x","sessionId":"s","timestamp":"2026-01-02T03:04:05Z","message":{"content":"of somebody else"}}` + "\n"
+	const outside = "outside/subagents/workflows/w/agent-x.jsonl"
+	for at, to := range map[string]string{
+		sessionU: "outside", sessionU + "/subagents": "outside/subagents", sessionU + "/subagents/workflows": "outside/subagents/workflows",
+		sessionU + "/subagents/workflows/w": "outside/subagents/workflows/w", sessionU + "/subagents/workflows/w/agent-x.jsonl": outside,
+	} {
+		var s transcript
+		s.said("p1", "", "Build it.")
+		s.said("p2", "p1", "Test it.")
+		dir := layOut(t, map[string]string{sessionU + ".jsonl": s.text(), outside: agent})
+		link := filepath.Join(dir, filepath.FromSlash(at))
+		if err := os.MkdirAll(filepath.Dir(link), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(filepath.Join(dir, filepath.FromSlash(to)), link); err != nil {
+			t.Fatal(err)
+		}
+		drafts, _ := collect(t, filepath.Join(dir, sessionU+".jsonl"), Options{})
+		if len(drafts) != 2 {
+			t.Errorf("%s is a link: %s", at, dump(drafts))
+		}
+	}
+}
+
+// TestManySavedResults has a record whose results name more than is read of one record, and one file twice.
+func TestManySavedResults(t *testing.T) {
+	var blocks []string
+	files := map[string]string{}
+	names := []string{"0", "1", "2", "3", "4", "5", "0"}
+	for _, name := range names {
+		blocks = append(blocks, fmt.Sprintf(`{"type":"tool_result","tool_use_id":"t","content":"<persisted-output>\nFull output saved to: /p/%s/tool-results/%s\n</persisted-output>"}`, sessionU, name))
+		files[sessionU+"/tool-results/"+name] = strings.Repeat("x", dag.MaxContent-100)
+	}
+	var s transcript
+	s.said("p1", "", "Build it.")
+	s.add(`"type":"user","uuid":"r1","parentUuid":"p1","message":{"content":[%s]}`, strings.Join(blocks, ","))
+	files[sessionU+".jsonl"] = s.text()
+	drafts, report := collect(t, filepath.Join(layOut(t, files), sessionU+".jsonl"), Options{})
+	if len(drafts) != 2+4 || report.Noted[noteSavedTooLarge] != 2 {
+		t.Errorf("%d turns, noted %v", len(drafts), report.Noted)
+	}
+}
+
+// TestManyEarlyTitles has more titles before the first turn than wait for it. Each is accounted for.
+func TestManyEarlyTitles(t *testing.T) {
+	var s transcript
+	for i := range maxEarlyTitles + 5 {
+		s.add(`"type":"ai-title","aiTitle":"T%d"`, i)
+	}
+	s.said("p1", "", "Build it.")
+	drafts, report := collect(t, write(t, "s.jsonl", s.text()), Options{Format: ClaudeCode})
+	if len(drafts) != maxEarlyTitles+1 || report.Skipped[skipTitleOfOther] != 5 {
+		t.Errorf("%d turns, skipped %v", len(drafts), report.Skipped)
+	}
+}
+
+// TestFullLogs has messages whose texts are many bytes: they do not wait any longer.
+func TestFullLogs(t *testing.T) {
+	for _, tc := range []struct {
+		n, size int
+		want    bool
+	}{{maxGathered, 0, true}, {1, maxGatheredBytes, true}, {maxGathered - 1, maxGatheredBytes - 1, false}} {
+		if l := (otelLogs{n: tc.n, size: tc.size}); l.isFull() != tc.want {
+			t.Errorf("%d messages of %d bytes: %v", tc.n, tc.size, !tc.want)
+		}
+	}
+	v, _, err := parseLenient([]byte(`{"body":{"content":["abc",{"k":"de"}]}}`))
+	if err != nil || textSize(v) != len("bodycontentabckde") {
+		t.Errorf("%d, %v", textSize(v), err)
+	}
+}
