@@ -39,6 +39,11 @@ func TestNestedAgents(t *testing.T) {
 			t.Errorf("%d turns, want %d; skipped %v", len(drafts), 3*n+1, report.Skipped)
 		}
 		at := byID(drafts)
+		for i, want := range map[int]int{maxNesting - 1: 2, maxNesting: 1} { // the call, and the last turn of a sub-agent that is read by then
+			if d := at[id(fmt.Sprint("r", i))]; d == nil || len(d.Parents) != want {
+				t.Errorf("result %d: want %d parents: %s", i, want, dump([]dag.Draft{*d}))
+			}
+		}
 		for i := 1; i <= n; i++ {
 			if d := at[id(fmt.Sprint("p", i))]; d == nil || len(d.Parents) != 1 || d.Parents[0].ID != id(fmt.Sprint("a", i-1)) || VoiceOf(d) == dag.VoicePerson {
 				t.Errorf("sub-agent %d does not hang on its call, or a person speaks to it", i)
@@ -49,7 +54,7 @@ func TestNestedAgents(t *testing.T) {
 
 // TestLinkedSessionFolder has the files of sub-agents behind links: they are not the session's.
 func TestLinkedSessionFolder(t *testing.T) {
-	const agent = `{"type":"user","uuid":"x1","parentUuid":null,"isSidechain":true,"agentId":"x","sessionId":"s","timestamp":"2026-01-02T03:04:05Z","message":{"content":"of somebody else"}}` + "\n"
+	const agent = `{"type":"user","uuid":"x1","parentUuid":null,"isSidechain":true,"agentId":"x","sessionId":"s","timestamp":"2026-01-02T03:00:01Z","message":{"content":"of somebody else"}}` + "\n"
 	const outside = "outside/subagents/workflows/w/agent-x.jsonl"
 	for at, to := range map[string]string{
 		sessionU: "outside", sessionU + "/subagents": "outside/subagents", sessionU + "/subagents/workflows": "outside/subagents/workflows",
@@ -66,9 +71,21 @@ func TestLinkedSessionFolder(t *testing.T) {
 		if err := os.Symlink(filepath.Join(dir, filepath.FromSlash(to)), link); err != nil {
 			t.Fatal(err)
 		}
-		drafts, _ := collect(t, filepath.Join(dir, sessionU+".jsonl"), Options{})
-		if len(drafts) != 2 {
-			t.Errorf("%s is a link: %s", at, dump(drafts))
+		drafts, report := collect(t, filepath.Join(dir, sessionU+".jsonl"), Options{})
+		if len(drafts) != 2 || report.Records != 2 {
+			t.Errorf("%s is a link: %d records, %s", at, report.Records, dump(drafts))
+		}
+		if err := os.Remove(link); err != nil { // the same file is the session's own if no link leads to it
+			t.Fatal(err)
+		}
+		if err := os.MkdirAll(filepath.Dir(link), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Rename(filepath.Join(dir, filepath.FromSlash(to)), link); err != nil {
+			t.Fatal(err)
+		}
+		if drafts, _ := collect(t, filepath.Join(dir, sessionU+".jsonl"), Options{}); len(drafts) != 3 {
+			t.Errorf("%s is no link: %s", at, dump(drafts))
 		}
 	}
 }
@@ -118,5 +135,37 @@ func TestFullLogs(t *testing.T) {
 	v, _, err := parseLenient([]byte(`{"body":{"content":["abc",{"k":"de"}]}}`))
 	if err != nil || textSize(v) != len("bodycontentabckde") {
 		t.Errorf("%d, %v", textSize(v), err)
+	}
+}
+
+// TestWorkflowResult has a workflow of two sub-agents, which their descriptions or its result name: the result brings back the work of both.
+func TestWorkflowResult(t *testing.T) {
+	for name, tc := range map[string]struct{ meta, more string }{
+		"by descriptions": {`{"toolUseId":"t1"}`, ""},
+		"by its run":      {"", `,"toolUseResult":{"runId":"w"}`},
+	} {
+		var s transcript
+		s.said("p1", "", "Run it.")
+		s.add(`"type":"assistant","uuid":"a1","parentUuid":"p1","message":{"id":"m1","content":[{"type":"tool_use","id":"t1","name":"Workflow","input":{}}]}`)
+		files := map[string]string{}
+		for _, agent := range []string{"x", "y"} {
+			sub := transcript{clock: s.clock}
+			sub.add(`"isSidechain":true,"agentId":%q,"type":"user","uuid":"p%s","parentUuid":null,"message":{"content":"Check it."}`, agent, agent)
+			path := sessionU + "/subagents/workflows/w/agent-" + agent + ".jsonl"
+			files[path] = sub.text()
+			if tc.meta != "" {
+				files[metaFile(path)] = tc.meta
+			}
+		}
+		s.clock += 5
+		s.add(`"type":"user","uuid":"r1","parentUuid":"a1","message":{"content":[{"type":"tool_result","tool_use_id":"t1","content":"done"}]}%s`, tc.more)
+		files[sessionU+".jsonl"] = s.text()
+		for _, path := range []string{layOut(t, files), zipped(t, files)} {
+			drafts, _ := collect(t, path, Options{})
+			at := byID(drafts)
+			if r := at[id("r1")]; len(drafts) != 5 || r == nil || len(r.Parents) != 3 || r.Parents[1].Kind != dag.Merge || r.Parents[2].Kind != dag.Merge {
+				t.Errorf("%s: the result does not bring back the work of both: %s", name, dump(drafts))
+			}
+		}
 	}
 }

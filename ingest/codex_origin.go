@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -232,6 +233,12 @@ func (r *reading) codexThread(id, from string) (*codexThread, error) {
 	return r.threads[key], err
 }
 
+// The folders of Codex CLI: one has a folder for each day, the other archived sessions.
+const (
+	archivedFolder = "archived_sessions"
+	sessionsFolder = "sessions"
+)
+
 // rolloutNear finds the file of a session that is not imported: in the folder of another file, or, if that is one of a day, in those of other days and among archived sessions.
 func (r *reading) rolloutNear(id, from string) (*file, error) {
 	if _, err := dag.ParseConversationID(strings.ToLower(id)); err != nil || r.files.members[from] != nil && !r.files.members[from].inFolder || r.opts.Format != "" && r.opts.Format != Codex {
@@ -239,26 +246,73 @@ func (r *reading) rolloutNear(id, from string) (*file, error) {
 	}
 	folder := filepath.Dir(from)
 	places := []string{folder}
-	if isNumber(filepath.Base(folder)) {
-		sessions := filepath.Dir(filepath.Dir(filepath.Dir(folder)))
-		places = append(places, filepath.Join(sessions, "*", "*", "*"), filepath.Join(filepath.Dir(sessions), "archived_sessions"))
-	} else if filepath.Base(folder) == "archived_sessions" {
-		places = append(places, filepath.Join(filepath.Dir(folder), "sessions", "*", "*", "*"))
+	if sessions, ok := ofDay(folder); ok {
+		places = append(append(places, r.days(sessions)...), filepath.Join(filepath.Dir(sessions), archivedFolder))
+	} else if filepath.Base(folder) == archivedFolder {
+		places = append(places, r.days(filepath.Join(filepath.Dir(folder), sessionsFolder))...)
 	}
 	for _, place := range places {
-		for _, ext := range [...]string{".jsonl", ".jsonl.zst"} {
-			paths, err := filepath.Glob(filepath.Join(place, "rollout-*"+id+ext))
-			if err != nil {
-				return nil, nil //nolint:nilerr // the name of a folder is a pattern
+		for _, name := range r.names(place) {
+			plain := strings.TrimSuffix(name, ".zst")
+			if !strings.HasPrefix(name, "rollout-") || !strings.HasSuffix(plain, id+".jsonl") {
+				continue
 			}
-			for _, path := range paths {
-				if f, err := r.rollout(path); f != nil || err != nil {
-					return f, err
-				}
+			if f, err := r.rollout(filepath.Join(place, name)); f != nil || err != nil {
+				return f, err
 			}
 		}
 	}
 	return nil, nil
+}
+
+// dayForm has the numbers of digits in the names of the folders of a day: SESSIONS/YYYY/MM/DD.
+var dayForm = [...]int{4, 2, 2}
+
+// ofDay returns the folder that has the days, of the folder of one day.
+func ofDay(folder string) (sessions string, ok bool) {
+	for i := len(dayForm) - 1; i >= 0; i-- {
+		if !hasDigits(filepath.Base(folder), dayForm[i]) {
+			return "", false
+		}
+		folder = filepath.Dir(folder)
+	}
+	return folder, true
+}
+
+// days returns the folders of days in a folder of sessions.
+func (r *reading) days(sessions string) []string {
+	at := []string{sessions}
+	for _, digits := range dayForm {
+		var below []string
+		for _, folder := range at {
+			for _, name := range r.names(folder) {
+				if hasDigits(name, digits) {
+					below = append(below, filepath.Join(folder, name))
+				}
+			}
+		}
+		at = below
+	}
+	return at
+}
+
+// names returns the names in a folder, which is listed once in an import; none if it cannot be. Links are left out.
+func (r *reading) names(folder string) []string {
+	names, listed := r.listed[folder]
+	if listed {
+		return names
+	}
+	entries, _ := os.ReadDir(folder)
+	for _, e := range entries {
+		if e.IsDir() || e.Type().IsRegular() {
+			names = append(names, e.Name())
+		}
+	}
+	if r.listed == nil {
+		r.listed = map[string][]string{}
+	}
+	r.listed[folder] = names
+	return names
 }
 
 // rollout returns the file of a session at a path, nil if it is none.
@@ -289,4 +343,4 @@ func (r *reading) rollout(path string) (*file, error) {
 	return f, err
 }
 
-func isNumber(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
+func hasDigits(s string, n int) bool { return len(s) == n && strings.Trim(s, "0123456789") == "" }

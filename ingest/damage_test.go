@@ -42,7 +42,36 @@ func linedFiles() []lined {
 	codex := func(n int, payload string) string {
 		return fmt.Sprintf(`{"timestamp":"2026-01-02T03:04:0%dZ","type":"response_item","payload":%s}`, n, payload)
 	}
+	attachment := func(n int, body string) string {
+		return fmt.Sprintf(`{"parentUuid":null,"isSidechain":false,"sessionId":"s","type":"attachment","uuid":"5b000000-0000-4000-8000-%012d","timestamp":"2026-01-02T03:04:0%dZ","attachment":%s}`, n, n, body)
+	}
+	event := func(span int, name, body string) string {
+		return fmt.Sprintf(`{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"timeUnixNano":"177235920%d000000000","eventName":%q,"traceId":"t%d","spanId":"0%d","body":%s}]}]}]}`, span, name, span, span, body)
+	}
+	third, fourth := claude(3, "assistant", `{"id":"m2","role":"assistant","content":[{"type":"text","text":"third"}]}`), claude(4, "assistant", `{"id":"m3","role":"assistant","content":[{"type":"text","text":"fourth"}]}`)
+	first := claude(1, "user", `{"role":"user","content":"first"}`)
 	return []lined{
+		{ClaudeCode, "attachment.jsonl", []string{
+			first, attachment(2, `{"type":"file","filename":"carts.json","content":{"type":"text","file":{"filePath":"carts.json","content":`+quoted("{ \"brace\" {"+hostileClaude)+`}},"more":[`+hostileClaude+`]}`), third, fourth,
+		}},
+		{ClaudeCode, "title.jsonl", []string{
+			first, `{"type":"custom-title","customTitle":` + quoted("{ \"brace\" {"+hostileClaude) + `,"sessionId":"s"}`, third, fourth,
+		}},
+		{ClaudeCode, "saved.jsonl", []string{
+			first, claude(2, "user", `{"role":"user","content":[{"tool_use_id":"t1","type":"tool_result","content":`+quoted("<persisted-output>\nFull output saved to: /p/s/tool-results/t1.txt\n\n{ \"brace\" {"+hostileClaude)+`}]},"toolUseResult":{"record":`+hostileClaude+`}`), third, fourth,
+		}},
+		{OTel, "events.jsonl", []string{
+			event(1, "gen_ai.user.message", `{"kvlistValue":{"values":[{"key":"content","value":{"stringValue":"first"}}]}}`),
+			event(2, "gen_ai.tool.message", `{"kvlistValue":{"values":[{"key":"id","value":{"stringValue":"c"}},{"key":"content","value":{"stringValue":`+quoted("{ \"brace\" {"+hostileOpenAI+strings.Repeat(" and more of it", 10))+`}}]}}`),
+			event(3, "gen_ai.assistant.message", `{"kvlistValue":{"values":[{"key":"content","value":{"stringValue":"third"}}]}}`),
+			event(4, "gen_ai.assistant.message", `{"kvlistValue":{"values":[{"key":"content","value":{"stringValue":"fourth"}}]}}`),
+		}},
+		{Codex, "rollout-2026-01-02T03-04-05-019c2e5f-0039-7ad1-b1e3-7e394b464723.jsonl", []string{
+			`{"timestamp":"2026-01-02T03:04:00Z","type":"session_meta","payload":{"id":"019c2e5f-0039-7ad1-b1e3-7e394b464723","cwd":"/srv","history_base":{"thread_id":"019c2e5f-0039-7ad1-b1e3-7e394b464722","end_ordinal_exclusive":3}}}`,
+			codex(2, `{"type":"function_call_output","call_id":"c","output":`+quoted("{ \"brace\" {"+hostileCodex)+`,"record":`+hostileCodex+`}`),
+			codex(3, `{"type":"message","role":"assistant","content":[{"type":"output_text","text":"third"}]}`),
+			codex(4, `{"type":"message","role":"assistant","content":[{"type":"output_text","text":"fourth"}]}`),
+		}},
 		{ClaudeCode, "s.jsonl", []string{
 			claude(1, "user", `{"role":"user","content":"first"}`),
 			claude(2, "assistant", `{"id":"m1","role":"assistant","content":[{"type":"text","text":`+quoted("a { \"brace\" {"+hostileClaude)+`},{"type":"tool_use","id":"t1","name":"Put","input":{"record":`+hostileClaude+`,"list":[`+hostileClaude+`]}}]}`),

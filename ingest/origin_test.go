@@ -284,3 +284,24 @@ func TestThreadsInCircles(t *testing.T) {
 		t.Errorf("%d turns, %d roots, noted %v", len(drafts), roots, report.Noted)
 	}
 }
+
+// TestForkInNumberedFolder has a fork in a folder that is named as a day's is, and is none. Nothing above it is looked at.
+func TestForkInNumberedFolder(t *testing.T) {
+	base := fmt.Sprintf(`,"history_base":{"thread_id":%q,"end_ordinal_exclusive":3}`, rolloutA)
+	_, textA := codexRollout(2, rolloutA, "", codexSaid("user", "find out why"))
+	_, textB := codexRollout(1, rolloutB, base, codexSaid("user", "go on from there"))
+	for folder, found := range map[string]bool{"sessions/2026/03/01": true, "a/b/2026": false, "2026/3/1": false, "1/2/3": false, "20260/03/01": false, "x/03/01": false} {
+		top := strings.SplitN(folder, "/", 2)[0]
+		for _, other := range []string{"2026/04/02", "x/y/z"} {
+			at := "archive/" + other
+			if found {
+				at = top + "/" + other
+			}
+			files := map[string]string{folder + "/rollout-b-" + rolloutB + ".jsonl": textB, at + "/rollout-a-" + rolloutA + ".jsonl": textA, other + "/rollout-a-" + rolloutA + ".jsonl": textA}
+			drafts, _ := collect(t, filepath.Join(layOut(t, files), filepath.FromSlash(folder), "rollout-b-"+rolloutB+".jsonl"), Options{})
+			if want := found && other == "2026/04/02"; (len(drafts) == 2) != want {
+				t.Errorf("%s, with the other session in %s: %d turns", folder, at, len(drafts))
+			}
+		}
+	}
+}

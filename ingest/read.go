@@ -250,6 +250,7 @@ type reading struct {
 	rollouts  map[string]*file        // of Codex CLI, by the session that each is named after, in lower case
 	threads   map[string]*codexThread // sessions of Codex CLI that were read; nil: one that is being read
 	following int                     // how many of them are open because one names the next
+	listed    map[string][]string     // the names in folders in which a session was looked for that another one names
 
 	files     *tree
 	unread    []string // results that Claude Code saved, until their session is read
