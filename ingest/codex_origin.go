@@ -253,8 +253,8 @@ func (r *reading) rolloutNear(id, from string) (*file, error) {
 	}
 	for _, place := range places {
 		for _, name := range r.names(place) {
-			plain := strings.TrimSuffix(name, ".zst")
-			if !strings.HasPrefix(name, "rollout-") || !strings.HasSuffix(plain, id+".jsonl") {
+			plain := strings.ToLower(strings.TrimSuffix(name, ".zst"))
+			if !strings.HasPrefix(plain, "rollout-") || !strings.HasSuffix(plain, strings.ToLower(id)+".jsonl") {
 				continue
 			}
 			if f, err := r.rollout(filepath.Join(place, name)); f != nil || err != nil {

@@ -82,6 +82,7 @@ func joinedFiles() (list []joined) {
 	codex("codex, a fork of the beginning", "find out why", base(2), dag.Reply, false)
 	codex("codex, a fork of all", "[tool_use spawn_agent]", base(400), dag.Reply, false)
 	codex("codex, a fork behind a rollback", "more of that", base(400), dag.Reply, false, `{"type":"thread_rolled_back","num_turns":1}`, codexSaid("user", "more of that"))
+	codex("codex, a fork that names it in capitals", "because of the cart", strings.ReplaceAll(base(3), rolloutA, strings.ToUpper(rolloutA)), dag.Reply, false)
 	codex("codex, an older fork", "[tool_use spawn_agent]", fmt.Sprintf(`,"forked_from_id":%q`, rolloutA), dag.Reply, true)
 	codex("codex, a sub-agent named in an event", "[tool_use spawn_agent]", spawned, dag.Spawn, false, fmt.Sprintf(`{"type":"collab_agent_spawn_end","call_id":"c1","new_thread_id":%q}`, rolloutB))
 	codex("codex, a sub-agent named in another event", "[tool_use spawn_agent]", spawned, dag.Spawn, false, fmt.Sprintf(`{"type":"sub_agent_activity","kind":"started","event_id":"c1","agent_thread_id":%q}`, strings.ToUpper(rolloutB)))
