@@ -60,7 +60,7 @@ func KeyFileAt(path string) KeyFile {
 	return k
 }
 
-// Same reports whether the file is what it was. A text that was signed with other keys may have the signature of a key that was retired since.
+// Same reports whether the key file is unchanged. If it changed, a prepared text may have the signature of a key that was retired since.
 func (k KeyFile) Same() bool {
 	if k.Path == "" {
 		return true

@@ -87,7 +87,7 @@ func changesOf(input string) (list []change) {
 	return list
 }
 
-// compared lists the lines of two texts: those that came, those that went, and some around them. Where others are left out, a line says so.
+// compared lists the lines that two texts differ in, added and removed, with some equal lines around them. A line stands for the equal lines that are left out.
 func compared(old, now string) string {
 	var lines strings.Builder
 	_, hunks, _ := bytes.Cut(diff.Diff("", terminated(old), "", terminated(now)), []byte("+++ \n"))

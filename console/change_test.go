@@ -10,7 +10,7 @@ import (
 	"github.com/graphkernel/graphkernel/access"
 )
 
-// An acted turn is what an agent does, or what came of it.
+// An acted turn is a call of an agent, or its result.
 type acted struct {
 	role, content string
 	attrs         map[string]string
@@ -80,7 +80,7 @@ func TestResults(t *testing.T) {
 	}
 }
 
-// TestChanges reads edits of each form: they are shown line by line and not as JSON. What somebody only wrote like a call is text, and what is no edit stays what it is.
+// TestChanges reads edits of each form: they are shown line by line and not as JSON. A text that only looks like a call stays a text, and another call stays as it is.
 func TestChanges(t *testing.T) {
 	s := open(t)
 	edit := func(input map[string]any) string { return "[tool_use Edit]\n" + quoted(input) }
@@ -144,7 +144,7 @@ func TestChanges(t *testing.T) {
 	}
 }
 
-// TestEmptyPages reads pages of a store without anything: each says what it is for, and which command fills it.
+// TestEmptyPages reads the pages of an empty store: each says what it is for, and which command fills it.
 func TestEmptyPages(t *testing.T) {
 	s := open(t)
 	b := s.signedIn(access.Auditor)

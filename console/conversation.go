@@ -22,7 +22,7 @@ type turnRow struct {
 	Others  []api.Parent // the turns that it follows in another way
 	Cut     bool         // the text goes on
 	Parts   []part       // of a turn that changes files
-	Results []turnRow    // what came of its calls, where that is on the same page
+	Results []turnRow    // the results of its calls that are on the same page
 }
 
 // shownText is how many bytes of a turn's text a list shows, and wholeText how many its own page does, unless all is asked for.
@@ -114,7 +114,7 @@ func turnList(list []turnRow, class string) h.Node {
 	return h.Ol(h.Class(class), h.Map(list, func(t turnRow) h.Node { return t.row() }))
 }
 
-// answers reports whether a turn is what came of a call of another: importers say so by the id of the call.
+// answers reports whether a turn is the result of another turn's call: importers give both the id of the call.
 func (t *turnRow) answers(call *turnRow) bool {
 	const id = "tool_use_id"
 	return t.Role == "tool" && call.Role == "assistant" && t.Attrs[id] != "" && slices.ContainsFunc(strings.Split(t.Attrs[id], ","), func(one string) bool { return slices.Contains(strings.Split(call.Attrs[id], ","), one) })

@@ -61,7 +61,7 @@ func (d *drawing) figure() h.Node {
 			h.Map(d.Lines, edge.svg), h.Map(d.Nodes, node.svg))))
 }
 
-// legend says what the dots and lines of a drawing are, of those that it has.
+// legend explains each kind of dot and line that occurs in a drawing.
 func (d *drawing) legend() h.Node {
 	var list h.Group
 	for _, kind := range []struct{ kind, name string }{{"anchor", "the anchor"}, {"user", "user"}, {"assistant", "assistant"}, {"tool", "tool"}, {"system", "system"}, {"entity", "entity"}} {

@@ -54,7 +54,7 @@ func (d *evidenceData) heads() h.Node {
 	return terms("facts heads", term("Asked by", asked), term("The agent had seen", seen), term("Genuine", genuine))
 }
 
-// record is what is on record of it.
+// record shows what the store recorded about the evidence.
 func (d *evidenceData) record() h.Node {
 	n, b := &d.Newest, &d.Bundle
 	to := by(" to ", n.By)

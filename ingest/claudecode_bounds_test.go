@@ -132,6 +132,20 @@ func TestFullLogs(t *testing.T) {
 			t.Errorf("%d messages of %d bytes: %v", tc.n, tc.size, !tc.want)
 		}
 	}
+	// Messages of one call in two batches stay together unless the first batch has as many as may wait.
+	message := `{"timeUnixNano":"1772359200000000000","traceId":"t","spanId":"a","eventName":"gen_ai.user.message","body":{"kvlistValue":{"values":[{"key":"content","value":{"stringValue":"x"}}]}}}`
+	last := strings.Replace(message, `"x"`, `"the last"`, 1)
+	for n, alone := range map[int]bool{2: false, maxGathered: true} {
+		first := strings.Repeat(message+",", n-1) + message
+		var text strings.Builder
+		for _, records := range []string{first, last} {
+			text.WriteString(`{"resourceLogs":[{"scopeLogs":[{"logRecords":[` + records + `]}]}]}` + "\n")
+		}
+		drafts, _ := collect(t, write(t, "logs.jsonl", text.String()), Options{})
+		if d := turnWith(t, drafts, "the last"); d == nil || (len(d.Parents) == 0) != alone {
+			t.Errorf("after %d messages the last one is %+v", n, d)
+		}
+	}
 	v, _, err := parseLenient([]byte(`{"body":{"content":["abc",{"k":"de"}]}}`))
 	if err != nil || textSize(v) != len("bodycontentabckde") {
 		t.Errorf("%d, %v", textSize(v), err)

@@ -3,13 +3,17 @@
 // salience where it came without. [VoiceOf] says whose words a turn holds.
 //
 // [Read] is given a file or a folder and hands over batches of [dag.Draft]. It
-// knows no store and decides nothing about admission. Five formats are read:
+// knows no store and decides nothing about admission. These formats are read:
 //
 //	jsonl        the project's own lines, which exports write: the form in [ReadLine]
 //	claude-code  transcripts of Claude Code, with their sub-agents and compactions
 //	chatgpt      conversations.json of a ChatGPT export
 //	openai       chat messages as the OpenAI API takes them
+//	claude-ai    conversations.json of a Claude.ai export
+//	codex        rollouts of Codex CLI
+//	gemini       sessions of Gemini CLI
 //	git          a repository's commits, or commits as JSON lines
+//	otel         OpenTelemetry spans and log records of generative AI, as OTLP/JSON
 //
 // A line of the first looks like this (without the break):
 //

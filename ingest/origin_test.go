@@ -208,7 +208,18 @@ func TestJoinedSessions(t *testing.T) {
 			}
 		}
 		t.Run(tc.name, func(t *testing.T) {
-			t.Run("in a folder", func(t *testing.T) { check(t, layOut(t, tc.files)) })
+			t.Run("in a folder", func(t *testing.T) {
+				check(t, layOut(t, tc.files))
+				lines := 0
+				for name, content := range tc.files {
+					if strings.HasPrefix(name, "sessions/") { // of Codex CLI, whose records are lines
+						lines += strings.Count(content, "\n")
+					}
+				}
+				if _, report := collect(t, layOut(t, tc.files), Options{}); lines > 0 && report.Records != lines {
+					t.Errorf("%d records of %d lines: a session is read once, even if another one names it first", report.Records, lines)
+				}
+			})
 			t.Run("in an archive", func(t *testing.T) { check(t, zipped(t, tc.files)) })
 			t.Run("by one file", func(t *testing.T) {
 				named := tc.child

@@ -162,7 +162,7 @@ func (p *Program) give(text []byte) error {
 // errNotReady is returned if no prepared context may be given. Its message is that of the error around it.
 var errNotReady = errors.New("")
 
-// giveReady gives the agent a context that was prepared for the project. It returns errNotReady if there is none, for a prompt, and for a session that is resumed.
+// giveReady hands the agent a context that was prepared for the project. It returns errNotReady if no context is prepared, and always for a prompt and a resumed session.
 func (p *Program) giveReady(a *arguments, e *capture.Event, policy string) error {
 	in, err := a.spool.ReadyIn()
 	if err != nil {

@@ -143,7 +143,7 @@ func (t *teller) keep(ctx context.Context, asked []string) error {
 	return errors.Join(append(failed, err)...)
 }
 
-// keepFor prepares contexts for a project, unless those that wait follow from the same.
+// keepFor prepares contexts for a project, unless the waiting contexts were made of the same history, rules and keys.
 func (t *teller) keepFor(ctx context.Context, held *project, id policy.ID, folder ready.Folder, key string, last dag.Seq) error {
 	r := startRequest(held)
 	there, err := held.about(ctx, t.session, r)

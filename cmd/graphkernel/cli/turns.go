@@ -69,7 +69,7 @@ func (s *Session) ShownIn(ctx context.Context, of []Turn) ([]dag.TurnID, error) 
 }
 
 // Resolve finds the turn that a name on the command line stands for: its id, an external id,
-// the beginning of an id or commit, or the address of a belief that rests on it, of which it says so.
+// the beginning of an id or commit, or the address of a belief that rests on it. For an address, a note says which turn that is.
 func Resolve(a *App, c *cobra.Command, s *Session, name string) (id dag.TurnID, err error) {
 	w, err := Do(c.Context(), s, view.ResolveTurn, api.TurnNamed{Name: name})
 	address := belief.IsAddress(name)
