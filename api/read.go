@@ -143,6 +143,8 @@ func checkText(c *canon.Cursor, text, is string) {
 	default:
 		if kinds := strings.Split(is, "|"); len(kinds) > 1 && !slices.Contains(kinds, text) {
 			err = fmt.Errorf("want %s, got %.40q", strings.Join(kinds[:len(kinds)-1], ", ")+" or "+kinds[len(kinds)-1], text)
+		} else {
+			err = matches(is, text)
 		}
 	}
 	failIf(c, err)
@@ -159,4 +161,31 @@ func failIf(c *canon.Cursor, err error) {
 	if err != nil {
 		c.Fail(err)
 	}
+}
+
+// Value returns the JSON that a field has for a text. Each item of a list is a text of its own.
+func (f *Field) Value(texts ...string) canon.Value {
+	t := f.Type
+	if t.Kind() == reflect.Slice && shapeOf[t] != "Names" || t == reflect.TypeFor[Names]() && len(texts) > 1 {
+		list := canon.Value{Kind: canon.Array, Items: make([]canon.Value, len(texts))}
+		for i, text := range texts {
+			list.Items[i] = valueOf(t.Elem(), text)
+		}
+		return list
+	}
+	return valueOf(t, texts[len(texts)-1])
+}
+
+func valueOf(t reflect.Type, text string) canon.Value {
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	v := canon.Value{Kind: canon.String, Text: text}
+	switch {
+	case t == reflect.TypeFor[dag.PPM](), t.Kind() == reflect.Int, t.Kind() == reflect.Uint64:
+		v.Kind = canon.Number
+	case t.Kind() == reflect.Bool:
+		v.Kind = canon.Bool
+	}
+	return v
 }

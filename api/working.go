@@ -22,10 +22,10 @@ type WorkingPut struct {
 
 // A NewMessage is what somebody said.
 type NewMessage struct {
-	Role    string `json:"role" is:"Role" tool:"Whose words they are."`
-	Author  string `json:"author" max:"128" doc:"Who said it, in printable ASCII." tool:"Who said it, such as human:ada or model:NAME."`
-	Content string `json:"content" tool:"What was said."`
-	Key     string `json:"key,omitempty" max:"256" doc:"The same key in a session is the same message, so that repeating a request is safe." tool:"-"`
+	Role    dag.Role `json:"role" tool:"Whose words they are."`
+	Author  string   `json:"author" max:"128" doc:"Who said it, in printable ASCII." tool:"Who said it, such as human:ada or model:NAME."`
+	Content string   `json:"content" tool:"What was said."`
+	Key     string   `json:"key,omitempty" max:"256" doc:"The same key in a session is the same message, so that repeating a request is safe." tool:"-"`
 }
 
 // A WorkingOutcome says what became of messages.
@@ -40,10 +40,10 @@ type WorkingOutcome struct {
 
 // A PutMessage is a message that was put.
 type PutMessage struct {
-	ID        string `json:"id" is:"UUID" doc:"Of the message, and of the turn that it may become."`
-	ExpiresAt string `json:"expires_at,omitempty" is:"Time" doc:"Absent if it is a turn already."`
-	Existing  bool   `json:"existing,omitempty" doc:"Its key was there already, and it stays as it was."`
-	Turn      bool   `json:"turn,omitempty" doc:"It was consolidated before, and was not put again."`
+	ID        dag.TurnID `json:"id" is:"UUID" doc:"Of the message, and of the turn that it may become."`
+	ExpiresAt dag.Time   `json:"expires_at,omitzero" doc:"Absent if it is a turn already."`
+	Existing  bool       `json:"existing,omitempty" doc:"Its key was there already, and it stays as it was."`
+	Turn      bool       `json:"turn,omitempty" doc:"It was consolidated before, and was not put again."`
 }
 
 // WorkingSessions are the sessions that hold anything.
@@ -53,11 +53,11 @@ type WorkingSessions struct {
 
 // A WorkingSession is a session as it was when it changed last.
 type WorkingSession struct {
-	Session   string `json:"session" is:"SessionName"`
-	Owner     string `json:"owner,omitempty" is:"Asker" doc:"Whose it is."`
-	Messages  int    `json:"messages" doc:"Some of them may have expired since."`
-	Bytes     int    `json:"bytes"`
-	ExpiresAt string `json:"expires_at" is:"Time" doc:"When the last of it expires."`
+	Session   string   `json:"session" is:"SessionName"`
+	Owner     string   `json:"owner,omitempty" is:"Asker" doc:"Whose it is."`
+	Messages  int      `json:"messages" doc:"Some of them may have expired since."`
+	Bytes     int      `json:"bytes"`
+	ExpiresAt dag.Time `json:"expires_at" doc:"When the last of it expires."`
 }
 
 // A WorkingQuery names a session.
@@ -75,12 +75,12 @@ type WorkingMessages struct {
 
 // A WorkingMessage is a message that has not expired.
 type WorkingMessage struct {
-	ID        string `json:"id" is:"UUID"`
-	Role      string `json:"role" is:"Role"`
-	Author    string `json:"author"`
-	Content   string `json:"content"`
-	At        string `json:"at" is:"Time" doc:"When it was put."`
-	ExpiresAt string `json:"expires_at" is:"Time"`
+	ID        dag.TurnID `json:"id" is:"UUID"`
+	Role      dag.Role   `json:"role"`
+	Author    string     `json:"author"`
+	Content   string     `json:"content"`
+	At        dag.Time   `json:"at" doc:"When it was put."`
+	ExpiresAt dag.Time   `json:"expires_at"`
 }
 
 // Consolidating says which messages are to become turns.
@@ -92,13 +92,13 @@ type Consolidating struct {
 
 // Consolidated says what became of them.
 type Consolidated struct {
-	Session      string   `json:"session" is:"SessionName"`
-	Conversation string   `json:"conversation" is:"UUID"`
-	Turns        []string `json:"turns" is:"UUID" doc:"In the order of the session."`
-	Admitted     int      `json:"admitted" doc:"Turns that are new."`
-	Existing     int      `json:"existing" doc:"Turns that were there already."`
-	Held         int      `json:"held" doc:"Messages that are still in the session."`
-	Head         uint64   `json:"head" is:"Seq" doc:"The newest sequence number of the tenant."`
+	Session      string             `json:"session" is:"SessionName"`
+	Conversation dag.ConversationID `json:"conversation" is:"UUID"`
+	Turns        []dag.TurnID       `json:"turns" is:"UUID" doc:"In the order of the session."`
+	Admitted     int                `json:"admitted" doc:"Turns that are new."`
+	Existing     int                `json:"existing" doc:"Turns that were there already."`
+	Held         int                `json:"held" doc:"Messages that are still in the session."`
+	Head         dag.Seq            `json:"head" doc:"The newest sequence number of the tenant."`
 }
 
 // WorkingCleared says how many messages a session had.

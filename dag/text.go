@@ -62,3 +62,12 @@ func (p *PPM) UnmarshalJSON(text []byte) (err error) {
 	*p, err = ReadPPM(string(text))
 	return err
 }
+
+// MarshalText writes the role's word.
+func (r Role) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
+
+// UnmarshalText reads the role's word.
+func (r *Role) UnmarshalText(text []byte) (err error) {
+	*r, err = ParseRole(string(text))
+	return err
+}

@@ -7,54 +7,40 @@ import (
 	"slices"
 
 	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/working"
 )
 
-// A Consolidation says which messages of the caller's own session are to become turns.
-type Consolidation struct {
-	Session      string
-	Messages     []dag.TurnID        // nil: all
-	Conversation *dag.ConversationID // of the turns; nil: the session's own
-}
-
-// A Consolidated says what became of them.
-type Consolidated struct {
-	Conversation dag.ConversationID
-	Turns        []dag.TurnID // in the order of the session
-	Receipt      Admission
-	Held         int // messages that are still in the session
-}
-
 // Consolidate makes turns of messages, as one admission with all that this checks, and then takes the messages out of the session. If
 // anything fails the session is what it was, and repeating the call is safe: a message that is a turn already is not admitted
 // again. Each turn is a reply to the one before it, and the first to the one that was consolidated last from the session.
-func (k Working) Consolidate(ctx context.Context, tenant dag.Tenant, c Consolidation) (_ *Consolidated, err error) {
+func (k Working) Consolidate(ctx context.Context, tenant dag.Tenant, in api.Consolidating) (out api.Consolidated, err error) {
 	ctx, observed := k.observe(ctx, "consolidate")
 	defer func() { observed(err) }()
-	n := own(ctx, c.Session)
+	n := own(ctx, in.Session)
 	if err := n.Check(); err != nil {
-		return nil, err
+		return out, err
 	}
-	out := &Consolidated{Conversation: n.Conversation()}
-	if c.Conversation != nil {
-		out.Conversation = *c.Conversation
+	out = api.Consolidated{Session: in.Session, Conversation: n.Conversation()}
+	if in.Conversation != nil {
+		out.Conversation = *in.Conversation
 	}
 	const most = 3 // another call may consolidate the same messages in another order
 	for tries := 1; ; tries++ {
-		err = k.consolidate(ctx, tenant, n, c.Messages, out)
+		err = k.consolidate(ctx, tenant, n, in.Messages, &out)
 		var conflict *store.ConflictError
 		if !errors.As(err, &conflict) || tries == most {
 			break
 		}
 	}
 	if err != nil {
-		return nil, err
+		return out, err
 	}
 	now, err := k.now()
 	if err != nil {
-		return nil, err
+		return out, err
 	}
 	u, err := k.change(ctx, tenant, n, now, false, func(b *working.Buffer) error {
 		if b.Take(out.Turns) > 0 {
@@ -64,14 +50,14 @@ func (k Working) Consolidate(ctx context.Context, tenant dag.Tenant, c Consolida
 		return nil
 	})
 	if err != nil {
-		return nil, err
+		return out, err
 	}
 	out.Held = len(u.Buffer.Messages)
 	return out, nil
 }
 
 // consolidate admits the chosen messages that are no turns yet.
-func (k Working) consolidate(ctx context.Context, tenant dag.Tenant, n working.Name, ids []dag.TurnID, out *Consolidated) error {
+func (k Working) consolidate(ctx context.Context, tenant dag.Tenant, n working.Name, ids []dag.TurnID, out *api.Consolidated) error {
 	now, err := k.now()
 	if err != nil {
 		return err
@@ -93,7 +79,7 @@ func (k Working) consolidate(ctx context.Context, tenant dag.Tenant, n working.N
 	if err != nil {
 		return err
 	}
-	out.Turns = nil
+	out.Turns = []dag.TurnID{}
 	for i, id := range ids { // those that an earlier call consolidated
 		held := slices.ContainsFunc(chosen, func(m working.Message) bool { return m.ID == id })
 		switch {
@@ -125,16 +111,15 @@ func (k Working) consolidate(ctx context.Context, tenant dag.Tenant, n working.N
 		}
 		parent = &m.ID
 	}
-	out.Receipt = Admission{Receipt: store.Receipt{Existing: len(out.Turns) - len(drafts)}}
+	out.Admitted, out.Existing = 0, len(out.Turns)-len(drafts)
 	if len(drafts) == 0 {
-		out.Receipt.Head, err = k.store.Head(ctx, tenant)
+		out.Head, err = k.store.Head(ctx, tenant)
 		return err
 	}
 	if err := k.mayAdmit(ctx, drafts); err != nil {
 		return err
 	}
 	r, err := k.turns().AdmitWith(ctx, tenant, access.Asking(ctx).Credential(), drafts)
-	r.Existing += out.Receipt.Existing
-	out.Receipt = r
+	out.Admitted, out.Existing, out.Head = r.Admitted, out.Existing+r.Existing, r.Head
 	return err
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/slice"
@@ -145,8 +146,8 @@ func TestBroughtByWorkingMemory(t *testing.T) {
 	for _, b := range bringers[3:] {
 		k := over(t, open(t, "memory"), token.NewAuthority(ring(t, "k1")))
 		ctx := access.As(t.Context(), b.who)
-		must(k.Working().Put(ctx, tenant, "s", []kernel.Saying{{Role: dag.RoleUser, Author: "human:owner", Content: "Delete nothing."}}))
-		c := must(k.Working().Consolidate(ctx, tenant, kernel.Consolidation{Session: "s"}))
+		must(k.Working().Put(ctx, tenant, api.WorkingPut{Session: "s", Messages: []api.NewMessage{{Role: dag.RoleUser, Author: "human:owner", Content: "Delete nothing."}}}))
+		c := must(k.Working().Consolidate(ctx, tenant, api.Consolidating{Session: "s"}))
 		records := must(k.Turns().Get(ctx, tenant, c.Turns[0]))
 		body := must(slice.ParseBody(records.Body))
 		if body.Brought() == b.owner {

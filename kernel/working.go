@@ -1,12 +1,14 @@
 package kernel
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/store"
@@ -35,43 +37,23 @@ var ErrNoMessage = fmt.Errorf("there is no such message: %w", store.ErrNotFound)
 // MaxMessageKey bounds the bytes of a message's key.
 const MaxMessageKey = 256
 
-// A Saying is a message that is to be put.
-type Saying struct {
-	Role    dag.Role
-	Author  string
-	Content string
-	Key     string // the same key is the same message, so that repeating it is safe; "": it is a new one
-}
-
-// A PutMessage is a message that was put.
-type PutMessage struct {
-	working.Placed
-	Consolidated bool // it is a turn already, and was not put
-}
-
-// A Put says what became of messages.
-type Put struct {
-	Messages []PutMessage
-	Dropped  int // messages that newer ones pushed out
-	Expired  int // messages of the session that expired since it changed last
-	Held     working.Buffer
-}
-
 // own returns the name of the caller's own session.
 func own(ctx context.Context, session string) working.Name {
 	return working.Name{Owner: access.CallerIn(ctx), Session: session}
 }
 
-// mine returns an error if the session belongs to another caller, unless the role of the caller has the permission for that.
-func mine(ctx context.Context, n working.Name, otherwise access.Permission) error {
-	if err := n.Check(); err != nil {
-		return err
-	}
+// sessionOf returns the session that a query names, the caller's own if it names no owner. It returns an error if the session belongs to
+// another caller, unless the role of the caller has the permission for that.
+func sessionOf(ctx context.Context, q *api.WorkingQuery, otherwise access.Permission) (working.Name, error) {
 	who := access.Asking(ctx)
-	if n.Owner != who.Caller() && !who.Role.May(otherwise) {
-		return fmt.Errorf("%w: session %q is of another caller; that takes the permission to %s", ErrMayNot, n.Session, otherwise)
+	n := working.Name{Owner: cmp.Or(q.Owner, who.Caller()), Session: q.Session}
+	if err := n.Check(); err != nil {
+		return n, err
 	}
-	return nil
+	if n.Owner != who.Caller() && !who.Role.May(otherwise) {
+		return n, fmt.Errorf("%w: session %q is of another caller; that takes the permission to %s", ErrMayNot, n.Session, otherwise)
+	}
+	return n, nil
 }
 
 // draft is the turn that a message may become.
@@ -96,72 +78,73 @@ func (k Working) mayAdmit(ctx context.Context, drafts []dag.Draft) error {
 
 // Put puts messages into the caller's own session, all of them or none. They are screened and checked as the turns that they may
 // become. What drops out for them is counted.
-func (k Working) Put(ctx context.Context, tenant dag.Tenant, session string, list []Saying) (_ *Put, err error) {
+func (k Working) Put(ctx context.Context, tenant dag.Tenant, in api.WorkingPut) (out api.WorkingOutcome, err error) {
 	ctx, observed := k.observe(ctx, "put working memory")
 	defer func() { observed(err) }()
-	n := own(ctx, session)
+	n, list := own(ctx, in.Session), in.Messages
 	if err := n.Check(); err != nil {
-		return nil, err
+		return out, err
 	}
 	now, err := k.now()
 	if err != nil {
-		return nil, err
+		return out, err
 	}
 	messages, err := k.messages(n, list, now)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
 	drafts := make([]dag.Draft, len(messages))
 	for i := range messages {
 		drafts[i] = draftOf(&messages[i], n.Conversation())
 	}
 	if err := k.mayAdmit(ctx, drafts); err != nil {
-		return nil, err
+		return out, err
 	}
 	if k.config.Screen != nil {
 		if err := k.config.Screen(ctx, tenant, drafts); err != nil {
-			return nil, err
+			return out, err
 		}
 	}
 	for i := range drafts {
 		if _, _, err := k.arrival(&drafts[i]); err != nil {
-			return nil, fmt.Errorf("messages[%d]: %w", i, err)
+			return out, fmt.Errorf("messages[%d]: %w", i, err)
 		}
 	}
 	done, err := k.turned(ctx, tenant, keyed(messages, list))
 	if err != nil {
-		return nil, err
+		return out, err
 	}
 	fresh := slices.DeleteFunc(slices.Clone(messages), func(m working.Message) bool { return done[m.ID] != nil })
 	for i := range messages {
 		if r := done[messages[i].ID]; r != nil {
 			if err := says(r, &messages[i]); err != nil {
-				return nil, fmt.Errorf("messages[%d]: %w", i, err)
+				return out, fmt.Errorf("messages[%d]: %w", i, err)
 			}
 		}
 	}
-	out := &Put{}
+	out = api.WorkingOutcome{Session: in.Session, Messages: []api.PutMessage{}}
 	var placed []working.Placed
 	u, err := k.change(ctx, tenant, n, now, false, func(b *working.Buffer) (err error) {
 		placed, out.Dropped, err = b.Put(k.config.Working, now, fresh)
 		return err
 	})
 	if err != nil {
-		return nil, err
+		return out, err
 	}
 	for i := range messages {
-		if done[messages[i].ID] != nil {
-			out.Messages = append(out.Messages, PutMessage{working.Placed{Message: messages[i], Existing: true}, true})
-			continue
+		m := api.PutMessage{ID: messages[i].ID, Existing: true, Turn: done[messages[i].ID] != nil}
+		if !m.Turn {
+			m.ExpiresAt, m.Existing = placed[0].Until, placed[0].Existing
+			placed = placed[1:]
 		}
-		out.Messages, placed = append(out.Messages, PutMessage{placed[0], false}), placed[1:]
+		out.Messages = append(out.Messages, m)
 	}
-	out.Expired, out.Held = u.Expired, u.Buffer
+	out.Expired, out.Held, out.Bytes = u.Expired, len(u.Buffer.Messages), u.Buffer.Size()
 	return out, nil
 }
 
-// messages gives sayings their ids.
-func (k Working) messages(n working.Name, list []Saying, now dag.Time) ([]working.Message, error) {
+// messages gives messages their ids.
+func (k Working) messages(n working.Name, list []api.NewMessage, now dag.Time) ([]working.Message, error) {
 	messages := make([]working.Message, len(list))
 	for i := range list {
 		s := &list[i]
@@ -183,7 +166,7 @@ func (k Working) messages(n working.Name, list []Saying, now dag.Time) ([]workin
 }
 
 // keyed returns the ids of the messages that have keys: others cannot be turns yet.
-func keyed(messages []working.Message, list []Saying) (ids []dag.TurnID) {
+func keyed(messages []working.Message, list []api.NewMessage) (ids []dag.TurnID) {
 	for i := range list {
 		if list[i].Key != "" {
 			ids = append(ids, messages[i].ID)
@@ -274,50 +257,63 @@ func (k Working) Sweep(ctx context.Context) error {
 	}
 }
 
-// Sessions lists the caller's sessions, or those of every caller for a role that may read what others bring.
-func (k Working) Sessions(ctx context.Context, tenant dag.Tenant) ([]working.Entry, error) {
+// List lists the caller's sessions, or those of every caller for a role that may read what others bring.
+func (k Working) List(ctx context.Context, tenant dag.Tenant, _ struct{}) (out api.WorkingSessions, err error) {
 	now, err := k.now()
 	if err != nil {
-		return nil, err
+		return out, err
 	}
 	x, err := working.ReadIndex(ctx, k.keeper(), tenant)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
 	who := access.Asking(ctx)
-	return slices.DeleteFunc(x.Live(now), func(e working.Entry) bool { return e.Owner != who.Caller() && !who.Role.May(access.Read) }), nil
+	out.Sessions = []api.WorkingSession{}
+	for _, e := range x.Live(now) {
+		if e.Owner == who.Caller() || who.Role.May(access.Read) {
+			out.Sessions = append(out.Sessions, api.WorkingSession{Session: e.Session, Owner: e.Owner, Messages: e.Messages, Bytes: e.Bytes, ExpiresAt: e.Until})
+		}
+	}
+	return out, nil
 }
 
-// Messages lists the messages of a session, the oldest first.
-func (k Working) Messages(ctx context.Context, tenant dag.Tenant, n working.Name) ([]working.Message, error) {
-	if err := mine(ctx, n, access.Read); err != nil {
-		return nil, err
+// Get lists the messages of a session, the oldest first.
+func (k Working) Get(ctx context.Context, tenant dag.Tenant, q api.WorkingQuery) (out api.WorkingMessages, err error) {
+	n, err := sessionOf(ctx, &q, access.Read)
+	if err != nil {
+		return out, err
 	}
 	now, err := k.now()
 	if err != nil {
-		return nil, err
+		return out, err
 	}
 	b, err := working.Read(ctx, k.keeper(), tenant, n)
-	return b.Live(now), err
+	out = api.WorkingMessages{Session: n.Session, Owner: n.Owner, Messages: []api.WorkingMessage{}}
+	for _, m := range b.Live(now) {
+		out.Messages = append(out.Messages, api.WorkingMessage{ID: m.ID, Role: m.Role, Author: m.Author, Content: m.Content, At: m.At, ExpiresAt: m.Until})
+	}
+	return out, err
 }
 
-// Clear takes all messages of a session away, beyond recovery from the store's own files, and returns how many there were.
-func (k Working) Clear(ctx context.Context, tenant dag.Tenant, n working.Name) (cleared int, err error) {
+// Clear takes all messages of a session away, beyond recovery from the store's own files, and counts them.
+func (k Working) Clear(ctx context.Context, tenant dag.Tenant, q api.WorkingQuery) (out api.WorkingCleared, err error) {
 	ctx, observed := k.observe(ctx, "clear working memory")
 	defer func() { observed(err) }()
-	if err := mine(ctx, n, access.Erase); err != nil {
-		return 0, err
+	n, err := sessionOf(ctx, &q, access.Erase)
+	if err != nil {
+		return out, err
 	}
 	now, err := k.now()
 	if err != nil {
-		return 0, err
+		return out, err
 	}
+	out = api.WorkingCleared{Session: n.Session, Owner: n.Owner}
 	_, err = k.change(ctx, tenant, n, now, true, func(b *working.Buffer) error {
-		cleared = len(b.Messages)
+		out.Cleared = len(b.Messages)
 		b.Messages, b.Last, b.Until = nil, nil, 0
 		return nil
 	})
-	return cleared, err
+	return out, err
 }
 
 // forget takes a message away that is the turn of an id: it was consolidated, and taking it away failed then.

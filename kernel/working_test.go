@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/ingest"
@@ -74,13 +75,13 @@ func by(ctx context.Context, role access.Role, id string) context.Context {
 
 const agentOne, agentTwo = "00000000000000a1", "00000000000000a2"
 
-func saying(text string) kernel.Saying {
-	return kernel.Saying{Role: dag.RoleUser, Author: "human:ada", Content: text}
+func saying(text string) api.NewMessage {
+	return api.NewMessage{Role: dag.RoleUser, Author: "human:ada", Content: text}
 }
 
-func contents(list []working.Message) (all []string) {
-	for i := range list {
-		all = append(all, list[i].Content)
+func contents(held api.WorkingMessages) (all []string) {
+	for _, m := range held.Messages {
+		all = append(all, m.Content)
 	}
 	return all
 }
@@ -93,14 +94,14 @@ func TestWorking(t *testing.T) {
 		n := working.Name{Owner: agentOne, Session: "run"}
 		var texts []string
 		for i := range 60 {
-			put := must(k.Working().Put(ctx, tenant, "run", []kernel.Saying{saying(fmt.Sprint("xylophone ", i))}))
+			put := must(k.Working().Put(ctx, tenant, api.WorkingPut{Session: "run", Messages: []api.NewMessage{saying(fmt.Sprint("xylophone ", i))}}))
 			texts = append(texts, fmt.Sprint("xylophone ", i))
 			b.wait(time.Second)
-			if want := max(0, min(1, i-49)); put.Dropped != want || put.Expired != 0 || len(put.Held.Messages) != min(50, i+1) || put.Messages[0].Existing {
+			if want := max(0, min(1, i-49)); put.Dropped != want || put.Expired != 0 || put.Held != min(50, i+1) || put.Messages[0].Existing {
 				t.Fatalf("%d: %+v", i, put)
 			}
 		}
-		held := must(k.Working().Messages(ctx, tenant, n))
+		held := must(k.Working().Get(ctx, tenant, api.WorkingQuery{Owner: n.Owner, Session: n.Session}))
 		if !slices.Equal(contents(held), texts[10:]) {
 			t.Errorf("held %q", contents(held))
 		}
@@ -115,31 +116,31 @@ func TestWorking(t *testing.T) {
 			}
 			copied := inmem.Open(&inmem.Disk{}, inmem.Options{})
 			must(transfer.Copy(ctx, copied, b.s, transfer.Options{}))
-			if list := must(copied.Snapshots(ctx, tenant, history.SnapshotPage{Limit: 9})); len(list) > 0 {
+			if list := must(copied.Snapshots(ctx, tenant, history.SnapshotPage{Limit: 9})); len(list.Messages) > 0 {
 				t.Errorf("a copy has %v", list)
 			}
 		}
 		nowhere()
 		b.wait(time.Hour - 50*time.Second) // at this instant the first that is held expires
-		if list := must(k.Working().Messages(ctx, tenant, n)); !slices.Equal(contents(list), texts[11:]) {
+		if list := must(k.Working().Get(ctx, tenant, api.WorkingQuery{Owner: n.Owner, Session: n.Session})); !slices.Equal(contents(list), texts[11:]) {
 			t.Errorf("held %q", contents(list))
 		}
-		ids := []dag.TurnID{held[2].ID, held[5].ID}
-		c := must(k.Working().Consolidate(ctx, tenant, kernel.Consolidation{Session: "run", Messages: ids}))
-		if !slices.Equal(c.Turns, ids) || c.Receipt.Admitted != 2 || c.Held != 47 || c.Conversation != n.Conversation() {
+		ids := []dag.TurnID{held.Messages[2].ID, held.Messages[5].ID}
+		c := must(k.Working().Consolidate(ctx, tenant, api.Consolidating{Session: "run", Messages: ids}))
+		if !slices.Equal(c.Turns, ids) || c.Admitted != 2 || c.Held != 47 || c.Conversation != n.Conversation() {
 			t.Errorf("%+v", c)
 		}
-		again := must(k.Working().Consolidate(ctx, tenant, kernel.Consolidation{Session: "run", Messages: ids}))
-		if !slices.Equal(again.Turns, ids) || again.Receipt.Admitted != 0 || again.Receipt.Existing != 2 || again.Held != 47 {
+		again := must(k.Working().Consolidate(ctx, tenant, api.Consolidating{Session: "run", Messages: ids}))
+		if !slices.Equal(again.Turns, ids) || again.Admitted != 0 || again.Existing != 2 || again.Held != 47 {
 			t.Errorf("again: %+v", again)
 		}
-		rest := must(k.Working().Consolidate(ctx, tenant, kernel.Consolidation{Session: "run"}))
-		if rest.Receipt.Admitted != 47 || rest.Held != 0 {
+		rest := must(k.Working().Consolidate(ctx, tenant, api.Consolidating{Session: "run"}))
+		if rest.Admitted != 47 || rest.Held != 0 {
 			t.Errorf("%+v", rest)
 		}
 		records := must(b.s.Turns(ctx, tenant, store.IDs(append(ids, rest.Turns...))))
 		slices.SortFunc(records, func(a, b store.Record) int { return int(a.Seq) - int(b.Seq) })
-		if len(records) != 49 || records[0].Turn.CreatedAt != held[2].At || records[0].Key != agentOne {
+		if len(records) != 49 || records[0].Turn.CreatedAt != held.Messages[2].At || records[0].Key != agentOne {
 			t.Fatalf("%d turns, %+v", len(records), records[0])
 		}
 		for i := range records {
@@ -150,7 +151,7 @@ func TestWorking(t *testing.T) {
 		if found := must(k.Turns().Search(ctx, tenant, kernel.SearchRequest{Query: retrieval.Query{Text: "xylophone", Limit: 100}})); len(found.Hits) != 49 {
 			t.Errorf("%d hits", len(found.Hits))
 		}
-		if _, err := k.Working().Consolidate(ctx, tenant, kernel.Consolidation{Session: "run", Messages: []dag.TurnID{held[0].ID}}); !errors.Is(err, kernel.ErrNoMessage) {
+		if _, err := k.Working().Consolidate(ctx, tenant, api.Consolidating{Session: "run", Messages: []dag.TurnID{held.Messages[0].ID}}); !errors.Is(err, kernel.ErrNoMessage) {
 			t.Errorf("what expired: %v", err)
 		}
 		if report := must(fsck.Store(ctx, b.s, fsck.Options{})); !report.OK() {
@@ -165,29 +166,29 @@ func TestWorkingKeys(t *testing.T) {
 		ctx := by(t.Context(), access.Agent, agentOne)
 		keyed := saying("once")
 		keyed.Key = "k"
-		first := must(k.Working().Put(ctx, tenant, "run", []kernel.Saying{keyed, saying("between")}))
+		first := must(k.Working().Put(ctx, tenant, api.WorkingPut{Session: "run", Messages: []api.NewMessage{keyed, saying("between")}}))
 		b.wait(time.Second)
-		second := must(k.Working().Put(ctx, tenant, "run", []kernel.Saying{keyed}))
-		if m := second.Messages[0]; !m.Existing || m.ID != first.Messages[0].ID || m.At != first.Messages[0].At || len(second.Held.Messages) != 2 {
+		second := must(k.Working().Put(ctx, tenant, api.WorkingPut{Session: "run", Messages: []api.NewMessage{keyed}}))
+		if m := second.Messages[0]; !m.Existing || m.ID != first.Messages[0].ID || m.ExpiresAt != first.Messages[0].ExpiresAt || second.Held != 2 {
 			t.Errorf("%+v", second)
 		}
 		other := keyed
 		other.Content = "twice"
 		differs := func() {
 			t.Helper()
-			if _, err := k.Working().Put(ctx, tenant, "run", []kernel.Saying{saying("x"), other}); !errors.Is(err, working.ErrDiffers) || !strings.Contains(err.Error(), "messages[1]") {
+			if _, err := k.Working().Put(ctx, tenant, api.WorkingPut{Session: "run", Messages: []api.NewMessage{saying("x"), other}}); !errors.Is(err, working.ErrDiffers) || !strings.Contains(err.Error(), "messages[1]") {
 				t.Errorf("%v", err)
 			}
 		}
 		differs()
-		must(k.Working().Consolidate(ctx, tenant, kernel.Consolidation{Session: "run"}))
+		must(k.Working().Consolidate(ctx, tenant, api.Consolidating{Session: "run"}))
 		differs()
-		third := must(k.Working().Put(ctx, tenant, "run", []kernel.Saying{saying("new"), keyed}))
-		if !third.Messages[1].Consolidated || third.Messages[1].ID != first.Messages[0].ID || third.Messages[0].Consolidated || len(third.Held.Messages) != 1 {
+		third := must(k.Working().Put(ctx, tenant, api.WorkingPut{Session: "run", Messages: []api.NewMessage{saying("new"), keyed}}))
+		if !third.Messages[1].Turn || third.Messages[1].ID != first.Messages[0].ID || third.Messages[0].Turn || third.Held != 1 {
 			t.Errorf("%+v", third)
 		}
 		must(k.Turns().Erase(by(t.Context(), access.Admin, agentTwo), tenant, first.Messages[0].ID, "asked for"))
-		if put := must(k.Working().Put(ctx, tenant, "run", []kernel.Saying{keyed})); !put.Messages[0].Consolidated || len(put.Held.Messages) != 1 {
+		if put := must(k.Working().Put(ctx, tenant, api.WorkingPut{Session: "run", Messages: []api.NewMessage{keyed}})); !put.Messages[0].Turn || put.Held != 1 {
 			t.Errorf("what was erased is back: %+v", put)
 		}
 	})
@@ -210,7 +211,7 @@ func TestWorkingRefuses(t *testing.T) {
 	one, two := by(t.Context(), access.Agent, agentOne), by(t.Context(), access.Agent, agentTwo)
 	auditor, admin := by(t.Context(), access.Auditor, "00000000000000a3"), by(t.Context(), access.Admin, "00000000000000a4")
 	n := working.Name{Owner: agentOne, Session: "run"}
-	must(k.Working().Put(one, tenant, "run", []kernel.Saying{saying("kept")}))
+	must(k.Working().Put(one, tenant, api.WorkingPut{Session: "run", Messages: []api.NewMessage{saying("kept")}}))
 	scoped := access.As(t.Context(), access.Identity{Tenant: tenant, Role: access.Agent, Subject: agentOne, Admits: access.Scope{Authors: "model:*"}})
 	system := saying("x")
 	system.Role = dag.RoleSystem
@@ -220,51 +221,51 @@ func TestWorkingRefuses(t *testing.T) {
 	for name, c := range map[string]struct {
 		ctx     context.Context
 		session string
-		list    []kernel.Saying
+		list    []api.NewMessage
 		want    error
 	}{
-		"a secret":     {one, "run", []kernel.Saying{saying("y"), saying("hunter2")}, ingest.ErrSecret},
-		"an author":    {scoped, "run", []kernel.Saying{saying("y")}, kernel.ErrMayNot},
-		"a role":       {one, "run", []kernel.Saying{saying("y"), system}, kernel.ErrMayNot},
-		"a long key":   {one, "run", []kernel.Saying{long}, dag.ErrForm},
-		"no UTF-8":     {one, "run", []kernel.Saying{saying("y"), bad}, dag.ErrForm},
-		"a session":    {one, "r n", []kernel.Saying{saying("y")}, dag.ErrForm},
-		"too long":     {one, "run", []kernel.Saying{saying(strings.Repeat("y", 1000))}, working.ErrTooLarge},
-		"too many":     {one, "run", []kernel.Saying{saying("1"), saying("2"), saying("3"), saying("4")}, working.ErrTooLarge},
-		"two of a key": {one, "run", []kernel.Saying{{Role: dag.RoleUser, Content: "1", Key: "k"}, {Role: dag.RoleUser, Content: "2", Key: "k"}}, working.ErrDiffers},
+		"a secret":     {one, "run", []api.NewMessage{saying("y"), saying("hunter2")}, ingest.ErrSecret},
+		"an author":    {scoped, "run", []api.NewMessage{saying("y")}, kernel.ErrMayNot},
+		"a role":       {one, "run", []api.NewMessage{saying("y"), system}, kernel.ErrMayNot},
+		"a long key":   {one, "run", []api.NewMessage{long}, dag.ErrForm},
+		"no UTF-8":     {one, "run", []api.NewMessage{saying("y"), bad}, dag.ErrForm},
+		"a session":    {one, "r n", []api.NewMessage{saying("y")}, dag.ErrForm},
+		"too long":     {one, "run", []api.NewMessage{saying(strings.Repeat("y", 1000))}, working.ErrTooLarge},
+		"too many":     {one, "run", []api.NewMessage{saying("1"), saying("2"), saying("3"), saying("4")}, working.ErrTooLarge},
+		"two of a key": {one, "run", []api.NewMessage{{Role: dag.RoleUser, Content: "1", Key: "k"}, {Role: dag.RoleUser, Content: "2", Key: "k"}}, working.ErrDiffers},
 	} {
-		if _, err := k.Working().Put(c.ctx, tenant, c.session, c.list); !errors.Is(err, c.want) {
+		if _, err := k.Working().Put(c.ctx, tenant, api.WorkingPut{Session: c.session, Messages: c.list}); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", name, err, c.want)
 		}
-		if list := must(k.Working().Messages(one, tenant, n)); !slices.Equal(contents(list), []string{"kept"}) {
+		if list := must(k.Working().Get(one, tenant, api.WorkingQuery{Owner: n.Owner, Session: n.Session})); !slices.Equal(contents(list), []string{"kept"}) {
 			t.Errorf("%s: held %q", name, contents(list))
 		}
 	}
-	must(k.Working().Put(two, tenant, "run", []kernel.Saying{saying("of two")})) // another's session of the same name
-	if _, err := k.Working().Put(two, tenant, "more", []kernel.Saying{saying("x")}); !errors.Is(err, working.ErrFull) {
+	must(k.Working().Put(two, tenant, api.WorkingPut{Session: "run", Messages: []api.NewMessage{saying("of two")}})) // another's session of the same name
+	if _, err := k.Working().Put(two, tenant, api.WorkingPut{Session: "more", Messages: []api.NewMessage{saying("x")}}); !errors.Is(err, working.ErrFull) {
 		t.Errorf("a third session: %v", err)
 	}
-	if _, err := k.Working().Messages(two, tenant, n); !errors.Is(err, kernel.ErrMayNot) {
+	if _, err := k.Working().Get(two, tenant, api.WorkingQuery{Owner: n.Owner, Session: n.Session}); !errors.Is(err, kernel.ErrMayNot) {
 		t.Errorf("another agent reads: %v", err)
 	}
 	for _, ctx := range []context.Context{two, auditor} {
-		if _, err := k.Working().Clear(ctx, tenant, n); !errors.Is(err, kernel.ErrMayNot) {
+		if _, err := k.Working().Clear(ctx, tenant, api.WorkingQuery{Owner: n.Owner, Session: n.Session}); !errors.Is(err, kernel.ErrMayNot) {
 			t.Errorf("another clears: %v", err)
 		}
 	}
-	if list := must(k.Working().Messages(auditor, tenant, n)); !slices.Equal(contents(list), []string{"kept"}) {
+	if list := must(k.Working().Get(auditor, tenant, api.WorkingQuery{Owner: n.Owner, Session: n.Session})); !slices.Equal(contents(list), []string{"kept"}) {
 		t.Errorf("an auditor reads %q", contents(list))
 	}
-	if a, b := must(k.Working().Sessions(two, tenant)), must(k.Working().Sessions(auditor, tenant)); len(a) != 1 || a[0].Owner != agentTwo || len(b) != 2 {
+	if a, b := must(k.Working().List(two, tenant, struct{}{})), must(k.Working().List(auditor, tenant, struct{}{})); len(a.Sessions) != 1 || a.Sessions[0].Owner != agentTwo || len(b.Sessions) != 2 {
 		t.Errorf("sessions %+v, %+v", a, b)
 	}
-	if c := must(k.Working().Consolidate(two, tenant, kernel.Consolidation{Session: "run"})); len(c.Turns) != 1 || must(k.Turns().Head(one, tenant)) != 1 {
+	if c := must(k.Working().Consolidate(two, tenant, api.Consolidating{Session: "run"})); len(c.Turns) != 1 || must(k.Turns().Head(one, tenant)) != 1 {
 		t.Errorf("%+v", c)
 	}
-	if cleared := must(k.Working().Clear(admin, tenant, n)); cleared != 1 {
+	if cleared := must(k.Working().Clear(admin, tenant, api.WorkingQuery{Owner: n.Owner, Session: n.Session})); cleared.Cleared != 1 {
 		t.Errorf("%d cleared", cleared)
 	}
-	if list := must(k.Working().Messages(one, tenant, n)); len(list) > 0 || must(k.Turns().Head(one, tenant)) != 1 {
+	if list := must(k.Working().Get(one, tenant, api.WorkingQuery{Owner: n.Owner, Session: n.Session})); len(list.Messages) > 0 || must(k.Turns().Head(one, tenant)) != 1 {
 		t.Errorf("held %q", contents(list))
 	}
 }
@@ -287,11 +288,11 @@ func TestWorkingTogether(t *testing.T) {
 							s.Key = fmt.Sprint(i) // of all sides
 							s.Content = s.Key
 						}
-						if _, err := kernels[side%2].Working().Put(ctx, tenant, "run", []kernel.Saying{s}); err != nil {
+						if _, err := kernels[side%2].Working().Put(ctx, tenant, api.WorkingPut{Session: "run", Messages: []api.NewMessage{s}}); err != nil {
 							t.Error(err)
 						}
 						if i%4 == 3 {
-							if _, err := kernels[side%2].Working().Consolidate(ctx, tenant, kernel.Consolidation{Session: "run"}); err != nil {
+							if _, err := kernels[side%2].Working().Consolidate(ctx, tenant, api.Consolidating{Session: "run"}); err != nil {
 								t.Error(err)
 							}
 						}
@@ -299,7 +300,7 @@ func TestWorkingTogether(t *testing.T) {
 				})
 			}
 			all.Wait()
-			must(kernels[0].Working().Consolidate(ctx, tenant, kernel.Consolidation{Session: "run"}))
+			must(kernels[0].Working().Consolidate(ctx, tenant, api.Consolidating{Session: "run"}))
 			got := said(t, b.s)
 			var want []string
 			for i := range each {
@@ -315,7 +316,7 @@ func TestWorkingTogether(t *testing.T) {
 			if !slices.Equal(got, want) {
 				t.Errorf("turns %q, want %q", got, want)
 			}
-			if list := must(kernels[1].Working().Messages(ctx, tenant, working.Name{Owner: agentOne, Session: "run"})); len(list) > 0 {
+			if list := must(kernels[1].Working().Get(ctx, tenant, api.WorkingQuery{Owner: agentOne, Session: "run"})); len(list.Messages) > 0 {
 				t.Errorf("held %q", contents(list))
 			}
 		})
@@ -363,12 +364,12 @@ func TestWorkingOvertaken(t *testing.T) {
 			b := &bench{s: s, now: standing()}
 			k, other := b.kernel(t, 1), b.kernel(t, 2)
 			ctx := by(t.Context(), access.Agent, agentOne)
-			put := must(k.Working().Put(ctx, tenant, "run", []kernel.Saying{saying("first"), saying("second")}))
+			put := must(k.Working().Put(ctx, tenant, api.WorkingPut{Session: "run", Messages: []api.NewMessage{saying("first"), saying("second")}}))
 			first, second := put.Messages[0].ID, put.Messages[1].ID
-			var all *kernel.Consolidated
-			s.before = func() { all = must(other.Working().Consolidate(ctx, tenant, kernel.Consolidation{Session: "run"})) }
-			one := must(k.Working().Consolidate(ctx, tenant, kernel.Consolidation{Session: "run", Messages: []dag.TurnID{second}}))
-			if !slices.Equal(one.Turns, []dag.TurnID{second}) || one.Receipt.Admitted != 0 || one.Receipt.Existing != 1 || all.Receipt.Admitted != 2 {
+			var all api.Consolidated
+			s.before = func() { all = must(other.Working().Consolidate(ctx, tenant, api.Consolidating{Session: "run"})) }
+			one := must(k.Working().Consolidate(ctx, tenant, api.Consolidating{Session: "run", Messages: []dag.TurnID{second}}))
+			if !slices.Equal(one.Turns, []dag.TurnID{second}) || one.Admitted != 0 || one.Existing != 1 || all.Admitted != 2 {
 				t.Errorf("%+v, and all: %+v", one, all)
 			}
 			if r := must(k.Turns().Get(ctx, tenant, second)); len(r.Parents) != 1 || r.Parents[0].ID != first {
@@ -428,7 +429,7 @@ func TestWorkingInterrupted(t *testing.T) {
 			m.Key = fmt.Sprint(i)
 			want = append(want, m.Content)
 			for {
-				_, err := k.Working().Put(ctx, tenant, "run", []kernel.Saying{m})
+				_, err := k.Working().Put(ctx, tenant, api.WorkingPut{Session: "run", Messages: []api.NewMessage{m}})
 				if err == nil {
 					break
 				}
@@ -440,23 +441,23 @@ func TestWorkingInterrupted(t *testing.T) {
 		}
 		n := working.Name{Owner: agentOne, Session: "run"}
 		for {
-			list := must(k.Working().Messages(ctx, tenant, n))
+			list := must(k.Working().Get(ctx, tenant, api.WorkingQuery{Owner: n.Owner, Session: n.Session}))
 			both := append(contents(list), said(t, inner)...)
 			slices.Sort(both)
 			if !slices.Equal(slices.Compact(both), want) {
 				t.Fatalf("seed %d: held and in the history %q, want %q", seed, both, want)
 			}
-			if len(list) == 0 {
+			if len(list.Messages) == 0 {
 				break
 			}
 			var ids []dag.TurnID
-			for i := range list {
+			for i := range list.Messages {
 				if r.IntN(2) == 0 {
-					ids = append(ids, list[i].ID)
+					ids = append(ids, list.Messages[i].ID)
 				}
 			}
-			before := len(list)
-			c, err := k.Working().Consolidate(ctx, tenant, kernel.Consolidation{Session: "run", Messages: ids})
+			before := len(list.Messages)
+			c, err := k.Working().Consolidate(ctx, tenant, api.Consolidating{Session: "run", Messages: ids})
 			if err != nil && !errors.Is(err, errFails) {
 				t.Fatalf("seed %d: %v", seed, err)
 			}
@@ -485,23 +486,23 @@ func TestWorkingErased(t *testing.T) {
 			k := b.kernel(t, 1)
 			ctx := by(t.Context(), access.Admin, agentOne)
 			for i := range 40 { // each takes the place of another value
-				must(k.Working().Put(ctx, tenant, "clear", []kernel.Saying{saying(fmt.Sprint("quetzalcoatl ", i, strings.Repeat(" word", 200*(i%3))))}))
+				must(k.Working().Put(ctx, tenant, api.WorkingPut{Session: "clear", Messages: []api.NewMessage{saying(fmt.Sprint("quetzalcoatl ", i, strings.Repeat(" word", 200*(i%3))))}}))
 			}
-			must(k.Working().Clear(ctx, tenant, working.Name{Owner: agentOne, Session: "clear"}))
+			must(k.Working().Clear(ctx, tenant, api.WorkingQuery{Owner: agentOne, Session: "clear"}))
 			if holds(at.read(), "quetzalcoatl") {
 				t.Error("what was cleared is in the files")
 			}
-			put := must(k.Working().Put(ctx, tenant, "run", []kernel.Saying{saying("popocatepetl")}))
+			put := must(k.Working().Put(ctx, tenant, api.WorkingPut{Session: "run", Messages: []api.NewMessage{saying("popocatepetl")}}))
 			once.fail = true
-			if _, err := k.Working().Consolidate(ctx, tenant, kernel.Consolidation{Session: "run"}); !errors.Is(err, errFails) {
+			if _, err := k.Working().Consolidate(ctx, tenant, api.Consolidating{Session: "run"}); !errors.Is(err, errFails) {
 				t.Fatal(err)
 			}
 			once.fail = false
-			if list := must(k.Working().Messages(ctx, tenant, working.Name{Owner: agentOne, Session: "run"})); len(list) != 1 || !holds(at.read(), "popocatepetl") {
+			if list := must(k.Working().Get(ctx, tenant, api.WorkingQuery{Owner: agentOne, Session: "run"})); len(list.Messages) != 1 || !holds(at.read(), "popocatepetl") {
 				t.Fatalf("held %q", contents(list))
 			}
 			must(k.Turns().Erase(ctx, tenant, put.Messages[0].ID, "asked for"))
-			if list := must(k.Working().Messages(ctx, tenant, working.Name{Owner: agentOne, Session: "run"})); len(list) > 0 || holds(at.read(), "popocatepetl") {
+			if list := must(k.Working().Get(ctx, tenant, api.WorkingQuery{Owner: agentOne, Session: "run"})); len(list.Messages) > 0 || holds(at.read(), "popocatepetl") {
 				t.Errorf("held %q, and in the files", contents(list))
 			}
 		})
@@ -527,11 +528,11 @@ func TestWorkingSwept(t *testing.T) {
 	eachKeeper(t, func(t *testing.T, b *bench, k *kernel.Kernel) {
 		ctx := by(t.Context(), access.Agent, agentOne)
 		var left func() int
-		if _, err := k.Working().Put(ctx, "gone", "run", []kernel.Saying{saying("x")}); err != nil {
+		if _, err := k.Working().Put(ctx, "gone", api.WorkingPut{Session: "run", Messages: []api.NewMessage{saying("x")}}); err != nil {
 			t.Fatal(err)
 		}
 		b.wait(30 * time.Minute)
-		must(k.Working().Put(ctx, tenant, "run", []kernel.Saying{saying("x")}))
+		must(k.Working().Put(ctx, tenant, api.WorkingPut{Session: "run", Messages: []api.NewMessage{saying("x")}}))
 		left = func() (n int) {
 			for _, tenant := range []dag.Tenant{"gone", tenant} {
 				n += len(must(b.s.Snapshots(ctx, tenant, history.SnapshotPage{Limit: 9})))
@@ -546,19 +547,19 @@ func TestWorkingSwept(t *testing.T) {
 		if n := left(); inStore && n != 2 {
 			t.Errorf("%d snapshots, want those of one session", n)
 		}
-		if len(must(k.Working().Sessions(ctx, "gone"))) != 0 || len(must(k.Working().Sessions(ctx, tenant))) != 1 {
+		if len(must(k.Working().List(ctx, "gone", struct{}{})).Sessions) != 0 || len(must(k.Working().List(ctx, tenant, struct{}{})).Sessions) != 1 {
 			t.Error("the sessions are others")
 		}
 	})
 	m := working.NewMemory(2000)
 	b := &bench{s: stores["memory"](t), now: standing()}
 	k := b.kernel(t, 1, func(c *kernel.Config) { c.WorkingInProcess = m })
-	must(k.Working().Put(t.Context(), "one", "run", []kernel.Saying{saying(strings.Repeat("x", 1000))}))
-	if _, err := k.Working().Put(t.Context(), "two", "run", []kernel.Saying{saying(strings.Repeat("x", 1000))}); !errors.Is(err, working.ErrFull) {
+	must(k.Working().Put(t.Context(), "one", api.WorkingPut{Session: "run", Messages: []api.NewMessage{saying(strings.Repeat("x", 1000))}}))
+	if _, err := k.Working().Put(t.Context(), "two", api.WorkingPut{Session: "run", Messages: []api.NewMessage{saying(strings.Repeat("x", 1000))}}); !errors.Is(err, working.ErrFull) {
 		t.Errorf("%v, want ErrFull", err)
 	}
 	b.wait(time.Hour)
-	if _, err := k.Working().Put(t.Context(), "two", "run", []kernel.Saying{saying(strings.Repeat("x", 1000))}); err != nil {
+	if _, err := k.Working().Put(t.Context(), "two", api.WorkingPut{Session: "run", Messages: []api.NewMessage{saying(strings.Repeat("x", 1000))}}); err != nil {
 		t.Error(err)
 	}
 }

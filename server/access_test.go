@@ -153,7 +153,7 @@ func (s *service) questions(slice string, bundle []byte) map[string]question {
 		"blameTurn":          {path: map[string]string{"id": turnID(2)}},
 		"addAliases":         {body: map[string]any{"aliases": []api.Alias{{Alias: "countess", Canonical: "ada"}}}},
 		"removeAlias":        {path: map[string]string{"alias": "countess"}},
-		"putWorking":         {path: map[string]string{"session": "run-1"}, body: map[string]any{"messages": []api.NewMessage{{Role: "user", Author: "human:ada", Content: "a thing", Key: "k"}}}},
+		"putWorking":         {path: map[string]string{"session": "run-1"}, body: map[string]any{"messages": []api.NewMessage{{Role: dag.RoleUser, Author: "human:ada", Content: "a thing", Key: "k"}}}},
 		"listWorking":        {},
 		"getWorking":         {path: map[string]string{"session": "run-1"}},
 		"consolidateWorking": {path: map[string]string{"session": "run-2"}, body: "{}"},

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/graphkernel/graphkernel/api"
-	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/internal/canon"
 	"github.com/graphkernel/graphkernel/server/view"
 )
@@ -74,7 +73,7 @@ func readAs[In any](c *call, t reflect.Type, read func(*canon.Cursor) In) (in In
 			if whole.Get(f.Key) != nil {
 				return in, &problem{code: api.CodeInvalid, place: "query parameter " + f.Key, detail: f.Key + " is given in the body and in the query; want one"}
 			}
-			whole.Members = append(whole.Members, canon.Member{Key: f.Key, Value: parameter(f.Type, text)})
+			whole.Members = append(whole.Members, canon.Member{Key: f.Key, Value: f.Value(items(&f, text)...)})
 		}
 	}
 	at := canon.Open(whole)
@@ -92,20 +91,10 @@ func readAs[In any](c *call, t reflect.Type, read func(*canon.Cursor) In) (in In
 	return in, fault
 }
 
-// parameter is the text of a parameter as the JSON that a field of a type would have. Names in a
-// list have commas between them, which no name that is normalized holds.
-func parameter(t reflect.Type, text string) canon.Value {
-	v := canon.Value{Kind: canon.String, Text: text}
-	switch {
-	case t == reflect.TypeFor[dag.PPM](), t.Kind() == reflect.Int, t.Kind() == reflect.Uint64:
-		v.Kind = canon.Number
-	case t.Kind() == reflect.Bool:
-		v.Kind = canon.Bool
-	case t.Kind() == reflect.Slice:
-		v = canon.Value{Kind: canon.Array}
-		for _, item := range strings.Split(text, ",") {
-			v.Items = append(v.Items, canon.Value{Kind: canon.String, Text: item})
-		}
+// items are the texts of a parameter. Names in a list have commas between them, which no name that is normalized holds.
+func items(f *api.Field, text string) []string {
+	if f.Type.Kind() == reflect.Slice {
+		return strings.Split(text, ",")
 	}
-	return v
+	return []string{text}
 }

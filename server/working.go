@@ -2,7 +2,6 @@ package server
 
 import (
 	"github.com/graphkernel/graphkernel/api"
-	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/server/view"
 	"github.com/graphkernel/graphkernel/store"
 )
@@ -11,7 +10,7 @@ import (
 func consolidateWorking(c *call, in api.Consolidating) (api.Consolidated, error) {
 	out, err := view.ConsolidateWorking.Answer(c.ctx, c.server.config.Kernel, c.tenant(), in)
 	if err == nil {
-		countTurns(c, store.Receipt{Admitted: out.Admitted, Existing: out.Existing, Head: dag.Seq(out.Head)})
+		countTurns(c, store.Receipt{Admitted: out.Admitted, Existing: out.Existing, Head: out.Head})
 	}
 	return out, err
 }

@@ -1,11 +1,9 @@
 // Package describe makes the OpenAPI description of the service, and the schemas of tools, from
-// the operations that package api declares. Two files beside it hold what Go types cannot say:
-// shapes.json the forms of texts and numbers, and what is added to a type's schema, and
-// operations.md what each operation is for, with a curl line that works.
+// the operations and shapes that package api declares. operations.md says what each operation is for, with a curl
+// line that works.
 package describe
 
 import (
-	_ "embed"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -16,39 +14,10 @@ import (
 
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/knowledge"
 )
 
 // A Schema is a JSON Schema, or another part of a description.
 type Schema = map[string]any
-
-//go:embed shapes.json
-var shapesJSON []byte
-
-var shapes = func() (list map[string]Schema) {
-	if err := json.Unmarshal(shapesJSON, &list); err != nil {
-		panic("describe: shapes.json: " + err.Error())
-	}
-	return list
-}()
-
-// shapeOf names the shapes of Go types that have one.
-var shapeOf = map[reflect.Type]string{
-	reflect.TypeFor[dag.TurnID]():          "AnyUUID",
-	reflect.TypeFor[dag.ConversationID]():  "AnyUUID",
-	reflect.TypeFor[dag.Digest]():          "AnyDigest",
-	reflect.TypeFor[dag.Seq]():             "Seq",
-	reflect.TypeFor[dag.PPM]():             "Fraction",
-	reflect.TypeFor[dag.Time]():            "Time",
-	reflect.TypeFor[knowledge.Direction](): "Direction",
-	reflect.TypeFor[api.Names]():           "Names",
-	reflect.TypeFor[api.Bundle]():          "Bundle",
-	reflect.TypeFor[api.FactBundle]():      "FactBundle",
-	reflect.TypeFor[api.BeliefBundle]():    "BeliefBundle",
-	reflect.TypeFor[api.Keys]():            "Keys",
-	reflect.TypeFor[api.JWKS]():            "JWKS",
-	reflect.TypeFor[api.TokenClaim]():      "TokenClaim",
-}
 
 const inComponents = "#/components/schemas/"
 
@@ -58,9 +27,9 @@ type describer struct{ components map[string]any }
 // shape refers to a shape.
 func (d *describer) shape(name string) Schema {
 	if _, known := d.components[name]; !known {
-		s, ok := shapes[name]
+		s, ok := api.Shapes[name]
 		if !ok {
-			panic("describe: shapes.json has no " + name)
+			panic("describe: there is no shape " + name)
 		}
 		d.components[name] = s
 		d.follow(s)
@@ -81,7 +50,7 @@ func (d *describer) by(name string) Schema {
 	}
 	if t, ok := tabled[name]; ok {
 		s := policySchema(t.typ, t.shapes())
-		maps.Copy(s, shapes[name])
+		maps.Copy(s, api.Shapes[name])
 		d.components[name] = s
 		return Schema{"$ref": inComponents + name}
 	}
@@ -107,7 +76,7 @@ func (d *describer) follow(v any) {
 
 // of describes a type. A struct becomes a component.
 func (d *describer) of(t reflect.Type) Schema {
-	if name, ok := shapeOf[t]; ok {
+	if name := api.ShapeOf(t); name != "" {
 		return d.shape(name)
 	}
 	switch t.Kind() {
@@ -127,7 +96,7 @@ func (d *describer) of(t reflect.Type) Schema {
 		if _, known := d.components[t.Name()]; !known {
 			d.components[t.Name()] = nil // a type may hold itself
 			s := d.object(api.Fields(t))
-			maps.Copy(s, shapes[t.Name()])
+			maps.Copy(s, api.Shapes[t.Name()])
 			d.components[t.Name()] = s
 		}
 		return Schema{"$ref": inComponents + t.Name()}
@@ -153,7 +122,7 @@ func (d *describer) object(fields []api.Field) Schema {
 
 // field describes a field by its type and tags.
 func (d *describer) field(f *api.Field) Schema {
-	is, list := f.Tag.Get("is"), f.Type.Kind() == reflect.Slice && shapeOf[f.Type] == "" && f.Type.Elem().Kind() != reflect.Uint8
+	is, list := f.Tag.Get("is"), f.Type.Kind() == reflect.Slice && api.ShapeOf(f.Type) == "" && f.Type.Elem().Kind() != reflect.Uint8
 	var s Schema
 	switch from, to, isRange := strings.Cut(is, ".."); {
 	case is == "":

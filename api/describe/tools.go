@@ -56,7 +56,7 @@ func (d *describer) inline(v any) any {
 				s[key] = d.inline(below)
 			}
 		}
-		if list, ok := s["oneOf"].([]any); ok && reflect.DeepEqual(v, shapes["Names"]) {
+		if list, ok := s["oneOf"].([]any); ok && reflect.DeepEqual(v, api.Shapes["Names"]) {
 			return list[1] // one form is enough to tell
 		}
 		if s["format"] == "uuid" {

@@ -31,6 +31,13 @@ func answered[In, Out any](op api.Operation[In, Out], by func(context.Context, *
 	}}
 }
 
+// of returns the function that asks a facet of a kernel.
+func of[Facet, In, Out any](facet func(*kernel.Kernel) Facet, ask func(Facet, context.Context, dag.Tenant, In) (Out, error)) func(context.Context, *kernel.Kernel, dag.Tenant, In) (Out, error) {
+	return func(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in In) (Out, error) {
+		return ask(facet(k), ctx, tenant, in)
+	}
+}
+
 // mostSpaces bounds the spaces that an error names.
 const mostSpaces = 8
 
@@ -130,11 +137,11 @@ var (
 	ArchiveBeliefs    = answered(api.ArchiveBeliefs, archiveBeliefs)
 	UnarchiveBeliefs  = answered(api.UnarchiveBeliefs, unarchiveBeliefs)
 
-	PutWorking         = answered(api.PutWorking, putWorking)
-	ListWorking        = answered(api.ListWorking, listWorking)
-	GetWorking         = answered(api.GetWorking, getWorking)
-	ConsolidateWorking = answered(api.ConsolidateWorking, consolidateWorking)
-	ClearWorking       = answered(api.ClearWorking, clearWorking)
+	PutWorking         = answered(api.PutWorking, of((*kernel.Kernel).Working, kernel.Working.Put))
+	ListWorking        = answered(api.ListWorking, of((*kernel.Kernel).Working, kernel.Working.List))
+	GetWorking         = answered(api.GetWorking, of((*kernel.Kernel).Working, kernel.Working.Get))
+	ConsolidateWorking = answered(api.ConsolidateWorking, of((*kernel.Kernel).Working, kernel.Working.Consolidate))
+	ClearWorking       = answered(api.ClearWorking, of((*kernel.Kernel).Working, kernel.Working.Clear))
 )
 
 // Operations lists them. The service has a route for each, and agents have a tool for each that

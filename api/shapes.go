@@ -1,0 +1,84 @@
+package api
+
+import (
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"regexp"
+	"strings"
+	"sync"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/knowledge"
+)
+
+//go:embed shapes.json
+var shapesJSON []byte
+
+// Shapes are the forms of texts and numbers by the names that the tag is gives them, and what is added to the schema of a
+// type of that name. Each is a JSON Schema.
+var Shapes = func() (list map[string]map[string]any) {
+	if err := json.Unmarshal(shapesJSON, &list); err != nil {
+		panic("api: shapes.json: " + err.Error())
+	}
+	return list
+}()
+
+var shapeOf = map[reflect.Type]string{
+	reflect.TypeFor[dag.TurnID]():          "AnyUUID",
+	reflect.TypeFor[dag.ConversationID]():  "AnyUUID",
+	reflect.TypeFor[dag.Digest]():          "AnyDigest",
+	reflect.TypeFor[dag.Seq]():             "Seq",
+	reflect.TypeFor[dag.PPM]():             "Fraction",
+	reflect.TypeFor[dag.Time]():            "Time",
+	reflect.TypeFor[dag.Role]():            "Role",
+	reflect.TypeFor[knowledge.Direction](): "Direction",
+	reflect.TypeFor[Names]():               "Names",
+	reflect.TypeFor[Bundle]():              "Bundle",
+	reflect.TypeFor[FactBundle]():          "FactBundle",
+	reflect.TypeFor[BeliefBundle]():        "BeliefBundle",
+	reflect.TypeFor[Keys]():                "Keys",
+	reflect.TypeFor[JWKS]():                "JWKS",
+	reflect.TypeFor[TokenClaim]():          "TokenClaim",
+}
+
+// ShapeOf names the shape of a type; "": it has none.
+func ShapeOf(t reflect.Type) string { return shapeOf[t] }
+
+// OneOf lists the texts that a field, or an item of its list, may be one of; nil: it is free.
+func (f *Field) OneOf() (texts []string) {
+	is, t := f.Tag.Get("is"), f.Type
+	if strings.Contains(is, "|") {
+		return strings.Split(is, "|")
+	}
+	if is == "" && shapeOf[t] == "" && (t.Kind() == reflect.Slice || t.Kind() == reflect.Pointer) {
+		t = t.Elem()
+	}
+	if is == "" {
+		is = shapeOf[t]
+	}
+	list, _ := Shapes[is]["enum"].([]any)
+	for _, v := range list {
+		texts = append(texts, fmt.Sprint(v))
+	}
+	return texts
+}
+
+var patterns sync.Map // of shapes, compiled
+
+// matches returns an error if a text does not have the pattern of a shape.
+func matches(shape, text string) error {
+	pattern, ok := Shapes[shape]["pattern"].(string)
+	if !ok {
+		return nil
+	}
+	compiled, ok := patterns.Load(shape)
+	if !ok {
+		compiled, _ = patterns.LoadOrStore(shape, regexp.MustCompile(pattern))
+	}
+	if !compiled.(*regexp.Regexp).MatchString(text) { //nolint:forcetypeassert // nothing else is stored
+		return fmt.Errorf("%.80q does not match %s", text, pattern)
+	}
+	return nil
+}
