@@ -580,7 +580,7 @@ func TestEveryOperation(t *testing.T) {
 	t.Run("working", func(t *testing.T) {
 		q := api.WorkingQuery{Session: "run-1"}
 		put := must(client.Do(ctx, c, api.PutWorking, api.WorkingPut{Session: q.Session, Messages: []api.NewMessage{
-			{Role: "user", Author: "human:ada", Content: "keep this", Key: "k"}, {Role: "tool", Author: "tool:ci", Content: "and not this"},
+			{Role: dag.RoleUser, Author: "human:ada", Content: "keep this", Key: "k"}, {Role: dag.RoleTool, Author: "tool:ci", Content: "and not this"},
 		}}))
 		if put.Held != 2 || put.Dropped != 0 || len(put.Messages) != 2 {
 			t.Errorf("got %+v", put)
@@ -588,13 +588,10 @@ func TestEveryOperation(t *testing.T) {
 		if list := must(client.Do(ctx, c, api.ListWorking, struct{}{})); len(list.Sessions) != 1 || list.Sessions[0].Messages != 2 {
 			t.Errorf("got %+v", list)
 		}
-		id, err := dag.ParseTurnID(put.Messages[0].ID)
-		if err != nil {
-			t.Fatal(err)
-		}
+		id := put.Messages[0].ID
 		for _, admitted := range []int{1, 0} {
 			made := must(client.Do(ctx, c, api.ConsolidateWorking, api.Consolidating{Session: q.Session, Messages: []dag.TurnID{id}}))
-			if made.Admitted != admitted || made.Existing != 1-admitted || made.Held != 1 || !slices.Equal(made.Turns, []string{id.String()}) {
+			if made.Admitted != admitted || made.Existing != 1-admitted || made.Held != 1 || !slices.Equal(made.Turns, []dag.TurnID{id}) {
 				t.Errorf("got %+v", made)
 			}
 		}

@@ -116,7 +116,7 @@ func TestWorking(t *testing.T) {
 			}
 			copied := inmem.Open(&inmem.Disk{}, inmem.Options{})
 			must(transfer.Copy(ctx, copied, b.s, transfer.Options{}))
-			if list := must(copied.Snapshots(ctx, tenant, history.SnapshotPage{Limit: 9})); len(list.Messages) > 0 {
+			if list := must(copied.Snapshots(ctx, tenant, history.SnapshotPage{Limit: 9})); len(list) > 0 {
 				t.Errorf("a copy has %v", list)
 			}
 		}
@@ -263,7 +263,7 @@ func TestWorkingRefuses(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 	if cleared := must(k.Working().Clear(admin, tenant, api.WorkingQuery{Owner: n.Owner, Session: n.Session})); cleared.Cleared != 1 {
-		t.Errorf("%d cleared", cleared)
+		t.Errorf("%d cleared", cleared.Cleared)
 	}
 	if list := must(k.Working().Get(one, tenant, api.WorkingQuery{Owner: n.Owner, Session: n.Session})); len(list.Messages) > 0 || must(k.Turns().Head(one, tenant)) != 1 {
 		t.Errorf("held %q", contents(list))

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/graphkernel/graphkernel/api"
+	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/internal/canon"
 	"github.com/graphkernel/graphkernel/server/view"
 	"github.com/graphkernel/graphkernel/token"
@@ -23,19 +25,28 @@ import (
 type Command[In, Out any] struct {
 	Use, Short, Long, Example string // Use names the arguments: SESSION, [TEXT] or ENTITY…
 
-	Args     []string          // the JSON names of the fields that the arguments are, in order; the last may be a list
-	Stdin    string            // the JSON name of a text that is read from standard input if it is not given
-	Defaults map[string]string // of fields that the service has no default for
-	Opens    purpose           // what the store is opened for
-	Holds    bool              // a tenant that nothing was ever admitted for is refused
+	// By the JSON names of fields:
+	Args     []string            // what the arguments are, in order; the last may be a list
+	Stdin    string              // a text that is read from standard input if it is not given
+	Defaults map[string]string   // what the service has no default for
+	Letters  map[string]string   // one letter that stands for a flag
+	Resolve  map[string]Resolver // what is given may be short for another text, as the names of turns are anyway
+
+	Opens purpose // what the store is opened for
+	Holds bool    // a tenant that nothing was ever admitted for is refused
 
 	Ask   func(ctx context.Context, s *Session, in In) (Out, error)
 	Print func(w io.Writer, in *In, out *Out) // for people
 }
 
+// A Resolver returns the text that another one stands for; place names the flag or argument.
+type Resolver func(ctx context.Context, s *Session, place, text string) (string, error)
+
 // Op makes the command of an operation.
 func Op[In, Out any](a *App, op view.Operation[In, Out], c Command[In, Out]) *cobra.Command {
-	c.Ask = func(ctx context.Context, s *Session, in In) (Out, error) { return Do(ctx, s, op, in) }
+	if c.Ask == nil {
+		c.Ask = func(ctx context.Context, s *Session, in In) (Out, error) { return Do(ctx, s, op, in) }
+	}
 	return Asking(a, c)
 }
 
@@ -46,20 +57,23 @@ func Asking[In, Out any](a *App, c Command[In, Out]) *cobra.Command {
 		Long: c.Long + "\n\nThe result, as JSON:\n\n" + Shape(reflect.TypeFor[Out]()),
 		Args: argsOf(c.Use),
 	}
-	if len(c.Args) == 0 {
-		made.Args = KnownCommand
-	}
-	given := map[string]*input{} // by the names of fields
+	p := &inputs{app: a, command: made, args: c.Args, fields: map[string]*input{}}
 	for _, f := range api.Fields(reflect.TypeFor[In]()) {
 		name, hidden := flagOf(&f)
 		if hidden {
 			continue
 		}
-		v := &input{field: f, text: First(c.Defaults[f.Key], f.Tag.Get("default"))}
-		if given[f.Key] = v; slices.Contains(c.Args, f.Key) {
+		v := &input{field: f, text: First(c.Defaults[f.Key], f.Tag.Get("default")), resolve: c.Resolve[f.Key]}
+		if v.resolve == nil && (f.Tag.Get("is") == "TurnName" || f.Type == reflect.TypeFor[dag.TurnID]() || f.Type == reflect.TypeFor[*dag.TurnID]()) {
+			v.resolve = func(_ context.Context, s *Session, _, text string) (string, error) {
+				id, err := Resolve(a, made, s, text)
+				return id.String(), err
+			}
+		}
+		if p.fields[f.Key] = v; slices.Contains(c.Args, f.Key) {
 			continue
 		}
-		flag := made.Flags().VarPF(v, name, "", purposeOf(&f, v.text))
+		flag := made.Flags().VarPF(v, name, c.Letters[f.Key], purposeOf(&f, v.text))
 		if flag.DefValue = v.text; f.Type.Kind() == reflect.Bool {
 			flag.NoOptDefVal = "true"
 		}
@@ -67,30 +81,30 @@ func Asking[In, Out any](a *App, c Command[In, Out]) *cobra.Command {
 		if of := f.OneOf(); len(of) > 0 {
 			complete = cobra.FixedCompletions(of, cobra.ShellCompDirectiveNoFileComp)
 		}
-		_ = made.RegisterFlagCompletionFunc(name, complete) // the flag exists
+		if f.Type != reflect.TypeFor[json.RawMessage]() {
+			_ = made.RegisterFlagCompletionFunc(name, complete) // the flag exists
+		}
 	}
 	made.RunE = func(cmd *cobra.Command, args []string) error {
-		for i, text := range args {
-			if v := given[c.Args[min(i, len(c.Args)-1)]]; v != nil {
-				v.given = append(v.given, text)
-			}
-		}
-		if v := given[c.Stdin]; v != nil && v.given == nil {
-			text, err := io.ReadAll(io.LimitReader(a.IO.Stdin, maxStdin))
-			if err != nil {
-				return err
-			}
-			v.given = []string{strings.TrimSuffix(string(text), "\n")}
-		}
-		in, err := readGiven[In](made, given, c.Args)
+		ring, err := p.gather(cmd.Context(), args, c.Stdin)
 		if err != nil {
 			return err
 		}
-		return a.Stores.with(cmd.Context(), token.Keyring{}, c.Opens, func(s *Session) error {
+		if _, err := readGiven[In](p); err != nil { // before a store is opened
+			return err
+		}
+		return a.Stores.with(cmd.Context(), ring, c.Opens, func(s *Session) error {
 			if c.Holds {
 				if err := s.HoldsTurns(cmd.Context()); err != nil {
 					return err
 				}
+			}
+			if err := p.resolve(cmd.Context(), s); err != nil {
+				return err
+			}
+			in, err := readGiven[In](p)
+			if err != nil {
+				return err
 			}
 			out, err := c.Ask(cmd.Context(), s, in)
 			if err != nil {
@@ -102,12 +116,62 @@ func Asking[In, Out any](a *App, c Command[In, Out]) *cobra.Command {
 	return made
 }
 
+// inputs are the fields of a request as they are given on the command line, by their JSON names.
+type inputs struct {
+	app     *App
+	command *cobra.Command
+	args    []string // the fields that the arguments are
+	fields  map[string]*input
+}
+
+// gather takes in the arguments, standard input and the files that flags name. The keyring verifies those.
+func (p *inputs) gather(ctx context.Context, args []string, stdin string) (ring token.Keyring, err error) {
+	for i, text := range args {
+		v := p.fields[p.args[min(i, len(p.args)-1)]]
+		v.given = append(v.given, text)
+	}
+	for key, v := range p.fields {
+		switch {
+		case key == stdin && v.given == nil:
+			text, err := io.ReadAll(io.LimitReader(p.app.IO.Stdin, maxStdin))
+			if err != nil {
+				return ring, err
+			}
+			v.given = []string{strings.TrimSuffix(string(text), "\n")}
+		case v.given != nil && v.field.Type == reflect.TypeFor[json.RawMessage]():
+			if v.raw, ring, err = p.app.Within(ctx, v.given[0]); err != nil {
+				return ring, err
+			}
+		}
+	}
+	return ring, nil
+}
+
+// resolve puts what was meant in the place of what was given.
+func (p *inputs) resolve(ctx context.Context, s *Session) (err error) {
+	for _, v := range p.fields {
+		if v.resolve == nil {
+			continue
+		}
+		for i, text := range v.given {
+			if v.given[i], err = v.resolve(ctx, s, p.placeOf(v), text); err != nil {
+				return err
+			}
+		}
+		v.resolve = nil
+	}
+	return nil
+}
+
 // maxStdin bounds a text that is read from standard input; what is longer is refused by the service.
 const maxStdin = 2 << 20
 
 // argsOf checks how many arguments there are by the words of a usage line.
 func argsOf(use string) cobra.PositionalArgs {
-	_, takes, _ := strings.Cut(use, " ")
+	_, takes, some := strings.Cut(use, " ")
+	if !some {
+		return KnownCommand
+	}
 	least, most := 0, 0
 	for _, word := range strings.Fields(takes) {
 		if most++; !strings.HasPrefix(word, "[") {
@@ -151,6 +215,23 @@ type input struct {
 	field api.Field
 	text  string   // the default
 	given []string // nil: it is not given
+
+	raw     json.RawMessage // of the file that is given
+	resolve Resolver        // nil: it is resolved, or stands for itself
+}
+
+// value is the JSON of what is given, or would be if it were resolved.
+func (v *input) value(texts []string) canon.Value {
+	if stand, ok := standIns[v.field.Type]; ok && v.resolve != nil {
+		texts = []string{stand}
+	}
+	return v.field.Value(texts...)
+}
+
+// standIns are in the place of what is not resolved yet.
+var standIns = map[reflect.Type]string{
+	reflect.TypeFor[dag.TurnID](): dag.TurnID{1}.String(), reflect.TypeFor[*dag.TurnID](): dag.TurnID{1}.String(),
+	reflect.TypeFor[dag.Digest](): dag.Digest{1}.String(), reflect.TypeFor[*dag.Digest](): dag.Digest{1}.String(),
 }
 
 // String implements pflag.Value.
@@ -186,37 +267,45 @@ func (v *input) Type() string {
 var _ pflag.Value = (*input)(nil)
 
 // readGiven reads what is given as the service reads a request. A fault is one of the flag or argument that it is about.
-func readGiven[In any](c *cobra.Command, given map[string]*input, args []string) (in In, err error) {
+func readGiven[In any](p *inputs) (in In, err error) {
 	whole := &canon.Value{Kind: canon.Object}
-	for key, v := range given {
+	for key, v := range p.fields {
 		texts := v.given
 		if texts == nil && v.text != "" {
 			texts = []string{v.text}
 		}
-		if texts != nil {
-			whole.Members = append(whole.Members, canon.Member{Key: key, Value: v.field.Value(texts...)})
-		}
-		if texts == nil && v.field.Required {
-			return in, Usagef("%s is required: %s", placeOf(c, v, args), strings.TrimSuffix(purposeOf(&v.field, v.text), " (required)"))
+		switch {
+		case texts == nil && v.field.Required:
+			return in, Usagef("%s is required: %s", p.placeOf(v), strings.TrimSuffix(purposeOf(&v.field, v.text), " (required)"))
+		case texts != nil && v.raw == nil:
+			whole.Members = append(whole.Members, canon.Member{Key: key, Value: v.value(texts)})
 		}
 	}
 	at := canon.Open(whole)
 	in = api.Read[In](at)
+	for _, v := range p.fields {
+		if v.raw != nil {
+			reflect.ValueOf(&in).Elem().FieldByIndex(v.field.Index).SetBytes(v.raw)
+		}
+	}
 	var fault *canon.FieldError
 	if !errors.As(at.Err(), &fault) {
 		return in, nil
 	}
 	key, _, _ := strings.Cut(fault.Path, "[")
-	if v := given[key]; v != nil {
-		return in, Usage(fmt.Errorf("%s: %w", placeOf(c, v, args), fault.Err))
+	if v := p.fields[key]; v != nil {
+		if last := v.given[len(v.given)-1]; last == "" {
+			return in, Usagef("%s is empty: leave it out, or give one", p.placeOf(v))
+		}
+		return in, Usage(fmt.Errorf("%s: %w", p.placeOf(v), fault.Err))
 	}
 	return in, Usage(fault)
 }
 
 // placeOf names a flag, or an argument as the usage line does.
-func placeOf(c *cobra.Command, v *input, args []string) string {
-	if i := slices.Index(args, v.field.Key); i >= 0 {
-		return strings.Trim(strings.Fields(c.Use)[1+i], "[]…")
+func (p *inputs) placeOf(v *input) string {
+	if i := slices.Index(p.args, v.field.Key); i >= 0 {
+		return strings.Trim(strings.Fields(p.command.Use)[1+i], "[]…")
 	}
 	name, _ := flagOf(&v.field)
 	return "--" + name
