@@ -26,7 +26,7 @@ type AtlasView struct {
 // An AtlasQuery asks for the first of a list.
 type AtlasQuery struct {
 	AtlasView
-	Limit int `json:"limit,omitempty" is:"1..1000" default:"20" doc:"At most so many."`
+	Limit int `json:"limit,omitempty" is:"1..1000" default:"20" flag:": list at most so many" doc:"At most so many."`
 }
 
 // AtlasOf says what an answer is of.
@@ -93,7 +93,7 @@ type OverlapPair struct {
 type InfluenceQuery struct {
 	AtlasQuery
 	Turn *dag.TurnID `json:"turn,omitempty" doc:"Only this turn."`
-	By   string      `json:"by,omitempty" is:"weight|rank|betweenness" default:"weight" doc:"What the list is sorted by."`
+	By   string      `json:"by,omitempty" flag:": sort by weight, rank or betweenness" is:"weight|rank|betweenness" default:"weight" doc:"What the list is sorted by."`
 }
 
 // Influence lists turns by how they were used.
@@ -120,7 +120,7 @@ type InfluencedTurn struct {
 // A CommunityQuery asks what belongs together: turns, or the names of facts.
 type CommunityQuery struct {
 	AtlasQuery
-	Of string `json:"of,omitempty" is:"turns|facts" default:"turns" doc:"Turns by their edges, or names by the facts that are believed now."`
+	Of string `json:"of,omitempty" flag:": of turns or of facts" is:"turns|facts" default:"turns" doc:"Turns by their edges, or names by the facts that are believed now."`
 }
 
 // Communities are parts with more edges within than chance would have.
@@ -155,7 +155,7 @@ type Manifest struct {
 type BlameQuery struct {
 	AtlasView
 	ID     dag.TurnID `json:"id"`
-	Policy string     `json:"policy,omitempty" is:"PolicyID" doc:"Under which slices are cut again; default@2 if left out."`
+	Policy string     `json:"policy,omitempty" flag:": cut slices again under this policy (default: default@2)" is:"PolicyID" doc:"Under which slices are cut again; default@2 if left out."`
 }
 
 // A Blame says what may have led to a turn.

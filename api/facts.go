@@ -32,20 +32,20 @@ var (
 // A FactFilter says which facts are meant. Names may have any spelling, and what is the zero
 // value does not limit.
 type FactFilter struct {
-	Subject       string      `json:"subject,omitempty" is:"Name" tool:"What the fact is about."`
-	Predicate     string      `json:"predicate,omitempty" is:"Name" tool:"How the subject relates to the object."`
-	Object        string      `json:"object,omitempty" is:"Name" tool:"The other end."`
-	Entity        string      `json:"entity,omitempty" is:"Name" doc:"The subject or the object." tool:"Subject or object."`
-	Source        string      `json:"source,omitempty" is:"Source" doc:"That of the assertion that gave the confidence." tool:"Who says so."`
-	Turn          string      `json:"turn,omitempty" is:"TurnName" doc:"The evidence of that assertion." tool:"The turn it was learned from."`
-	Statement     *dag.Digest `json:"statement,omitempty" tool:"Its id."`
-	MinConfidence dag.PPM     `json:"min_confidence,omitempty" doc:"Only what is believed with so much confidence or more." tool:"At least so sure."`
-	ValidAt       *dag.Time   `json:"valid_at,omitempty" doc:"Only what holds at this time; without it, whenever it held." tool:"Holds then: a date or RFC 3339."`
+	Subject       string      `json:"subject,omitempty" flag:": facts of this subject" is:"Name" tool:"What the fact is about."`
+	Predicate     string      `json:"predicate,omitempty" flag:": facts with this predicate" is:"Name" tool:"How the subject relates to the object."`
+	Object        string      `json:"object,omitempty" flag:": facts with this object" is:"Name" tool:"The other end."`
+	Entity        string      `json:"entity,omitempty" flag:": facts with this subject or object" is:"Name" doc:"The subject or the object." tool:"Subject or object."`
+	Source        string      `json:"source,omitempty" flag:": facts that this source gave their confidence" is:"Source" doc:"That of the assertion that gave the confidence." tool:"Who says so."`
+	Turn          string      `json:"turn,omitempty" flag:": facts that this turn is the evidence of" is:"TurnName" doc:"The evidence of that assertion." tool:"The turn it was learned from."`
+	Statement     *dag.Digest `json:"statement,omitempty" flag:": the statement with this id" tool:"Its id."`
+	MinConfidence dag.PPM     `json:"min_confidence,omitempty" flag:": facts at least this sure, from 0 to 1" doc:"Only what is believed with so much confidence or more." tool:"At least so sure."`
+	ValidAt       *dag.Time   `json:"valid_at,omitempty" flag:": facts that hold at this date or time; whenever they hold if left out" doc:"Only what holds at this time; without it, whenever it held." tool:"Holds then: a date or RFC 3339."`
 }
 
 // A View is the knowledge as of a sequence number.
 type View struct {
-	AsOf dag.Seq `json:"as_of,omitempty" doc:"The knowledge as it was at this sequence number; 0 is the present." tool:"As of this sequence number; 0 is now."`
+	AsOf dag.Seq `json:"as_of,omitempty" flag:": what was believed at this sequence number; 0 is the present" doc:"The knowledge as it was at this sequence number; 0 is the present." tool:"As of this sequence number; 0 is now."`
 }
 
 // A KnowledgeCount asks how much is known.
@@ -64,8 +64,8 @@ type FactQuery struct {
 // Retracting says which facts are believed no longer.
 type Retracting struct {
 	FactFilter
-	Reason string `json:"reason,omitempty" is:"RetractionReason" doc:"Kept with the retractions." tool:"Is recorded."`
-	DryRun bool   `json:"dry_run,omitempty" tool:"Only show what would be retracted."`
+	Reason string `json:"reason,omitempty" is:"RetractionReason" flag:": why, for the record" doc:"Kept with the retractions." tool:"Is recorded."`
+	DryRun bool   `json:"dry_run,omitempty" flag:": change nothing; show what would be retracted" tool:"Only show what would be retracted."`
 }
 
 // HistoryOf asks for a page of what was said of a statement.
@@ -77,14 +77,14 @@ type HistoryOf struct {
 // A TraverseRequest asks which entities can be reached. Zero values are the defaults.
 type TraverseRequest struct {
 	Start         Names               `json:"start" tool:"Names of entities."`
-	Predicates    []string            `json:"predicates,omitempty" is:"Name" max:"256" tool:"Only along these."`
-	Direction     knowledge.Direction `json:"direction,omitempty" tool:"From subject to object is outgoing."`
-	MaxHops       int                 `json:"max_hops,omitempty" is:"1..8" default:"3" tool:"3 if left out."`
-	MaxResults    int                 `json:"max_results,omitempty" is:"1..1000" default:"100" tool:"20 if left out."`
-	MinConfidence dag.PPM             `json:"min_confidence,omitempty" tool:"Of each fact."`
-	AsOf          dag.Seq             `json:"as_of,omitempty" tool:"As of this sequence number; 0 is now."`
-	ValidAt       *dag.Time           `json:"valid_at,omitempty" tool:"Holds then: a date or RFC 3339."`
-	Within        json.RawMessage     `json:"within,omitempty" is:"Anything" doc:"A bundle that the kernel handed out, byte for byte. The traversal goes along facts that are in it or were learned from its turns, as of its number unless another is given." tool:"-"`
+	Predicates    []string            `json:"predicates,omitempty" flag:"predicate: follow facts with this predicate alone; may come several times" is:"Name" max:"256" tool:"Only along these."`
+	Direction     knowledge.Direction `json:"direction,omitempty" flag:": outgoing (from subjects to objects), incoming or both" tool:"From subject to object is outgoing."`
+	MaxHops       int                 `json:"max_hops,omitempty" flag:"hops: how far to go" is:"1..8" default:"3" tool:"3 if left out."`
+	MaxResults    int                 `json:"max_results,omitempty" flag:"results: how many entities at most" is:"1..1000" default:"100" tool:"20 if left out."`
+	MinConfidence dag.PPM             `json:"min_confidence,omitempty" flag:": follow facts at least this sure, from 0 to 1" tool:"Of each fact."`
+	AsOf          dag.Seq             `json:"as_of,omitempty" flag:": what was believed at this sequence number; 0 is the present" tool:"As of this sequence number; 0 is now."`
+	ValidAt       *dag.Time           `json:"valid_at,omitempty" flag:": facts that hold at this date or time; whenever they hold if left out" tool:"Holds then: a date or RFC 3339."`
+	Within        json.RawMessage     `json:"within,omitempty" flag:": the file of a bundle that holds the question: see nothing but its turns and the facts that rest on them" is:"Anything" doc:"A bundle that the kernel handed out, byte for byte. The traversal goes along facts that are in it or were learned from its turns, as of its number unless another is given." tool:"-"`
 }
 
 // A FactSliceRequest asks for a slice of facts.
@@ -99,26 +99,26 @@ type FactSliceRequest struct {
 type PathQuery struct {
 	From          string              `json:"from" is:"Name" tool:"An entity."`
 	To            string              `json:"to" is:"Name" tool:"Another."`
-	Count         int                 `json:"count,omitempty" is:"1..50" default:"1" doc:"How many ways." tool:"How many ways; 1 if left out."`
-	Predicates    []string            `json:"predicates,omitempty" is:"Name" max:"256" tool:"Only along these." doc:"Only these, with commas between them; without it, all."`
-	Direction     knowledge.Direction `json:"direction,omitempty" tool:"From subject to object is outgoing."`
-	MaxHops       int                 `json:"max_hops,omitempty" is:"1..8" default:"3" tool:"3 if left out."`
-	MinConfidence dag.PPM             `json:"min_confidence,omitempty" doc:"Only what is believed with so much confidence or more." tool:"Of each fact."`
-	AsOf          dag.Seq             `json:"as_of,omitempty" doc:"The knowledge as it was at this sequence number; 0 is the present." tool:"As of this sequence number; 0 is now."`
-	ValidAt       *dag.Time           `json:"valid_at,omitempty" doc:"Only what holds at this time; without it, whenever it held." tool:"Holds then: a date or RFC 3339."`
+	Count         int                 `json:"count,omitempty" is:"1..50" default:"1" flag:": how many paths at most" doc:"How many ways." tool:"How many ways; 1 if left out."`
+	Predicates    []string            `json:"predicates,omitempty" flag:"predicate: follow facts with this predicate alone; may come several times" is:"Name" max:"256" tool:"Only along these." doc:"Only these, with commas between them; without it, all."`
+	Direction     knowledge.Direction `json:"direction,omitempty" flag:": outgoing (from subjects to objects), incoming or both" tool:"From subject to object is outgoing."`
+	MaxHops       int                 `json:"max_hops,omitempty" flag:"hops: how far to go" is:"1..8" default:"3" tool:"3 if left out."`
+	MinConfidence dag.PPM             `json:"min_confidence,omitempty" doc:"Only what is believed with so much confidence or more." flag:": follow facts at least this sure, from 0 to 1" tool:"Of each fact."`
+	AsOf          dag.Seq             `json:"as_of,omitempty" flag:": what was believed at this sequence number; 0 is the present" doc:"The knowledge as it was at this sequence number; 0 is the present." tool:"As of this sequence number; 0 is now."`
+	ValidAt       *dag.Time           `json:"valid_at,omitempty" flag:": facts that hold at this date or time; whenever they hold if left out" doc:"Only what holds at this time; without it, whenever it held." tool:"Holds then: a date or RFC 3339."`
 }
 
 // A Drawing says what is drawn.
 type Drawing struct {
 	Entity        string              `json:"entity" is:"Name"`
 	Format        string              `json:"format,omitempty" is:"d3|mermaid|dot|jsonld" default:"d3"`
-	MaxHops       int                 `json:"max_hops,omitempty" is:"1..8" default:"3" tool:"3 if left out."`
-	MaxResults    int                 `json:"max_results,omitempty" is:"1..1000" default:"100" doc:"At most so many entities beside the first."`
-	Direction     knowledge.Direction `json:"direction,omitempty" tool:"From subject to object is outgoing."`
-	Predicates    []string            `json:"predicates,omitempty" is:"Name" max:"256" tool:"Only along these." doc:"Only these, with commas between them; without it, all."`
-	MinConfidence dag.PPM             `json:"min_confidence,omitempty" doc:"Only what is believed with so much confidence or more." tool:"Of each fact."`
-	AsOf          dag.Seq             `json:"as_of,omitempty" doc:"The knowledge as it was at this sequence number; 0 is the present." tool:"As of this sequence number; 0 is now."`
-	ValidAt       *dag.Time           `json:"valid_at,omitempty" doc:"Only what holds at this time; without it, whenever it held." tool:"Holds then: a date or RFC 3339."`
+	MaxHops       int                 `json:"max_hops,omitempty" flag:"hops: how far to go" is:"1..8" default:"3" tool:"3 if left out."`
+	MaxResults    int                 `json:"max_results,omitempty" flag:"results: how many entities at most" is:"1..1000" default:"100" doc:"At most so many entities beside the first."`
+	Direction     knowledge.Direction `json:"direction,omitempty" flag:": outgoing (from subjects to objects), incoming or both" tool:"From subject to object is outgoing."`
+	Predicates    []string            `json:"predicates,omitempty" flag:"predicate: follow facts with this predicate alone; may come several times" is:"Name" max:"256" tool:"Only along these." doc:"Only these, with commas between them; without it, all."`
+	MinConfidence dag.PPM             `json:"min_confidence,omitempty" doc:"Only what is believed with so much confidence or more." flag:": follow facts at least this sure, from 0 to 1" tool:"Of each fact."`
+	AsOf          dag.Seq             `json:"as_of,omitempty" flag:": what was believed at this sequence number; 0 is the present" doc:"The knowledge as it was at this sequence number; 0 is the present." tool:"As of this sequence number; 0 is now."`
+	ValidAt       *dag.Time           `json:"valid_at,omitempty" flag:": facts that hold at this date or time; whenever they hold if left out" doc:"Only what holds at this time; without it, whenever it held." tool:"Holds then: a date or RFC 3339."`
 }
 
 // A D3Graph is a drawing as nodes and links.

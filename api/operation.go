@@ -16,6 +16,7 @@
 //	min   the fewest items of a list or bytes of a text, and max the most
 //	default, doc
 //	tool  what it is to a model; - if no model is told of it
+//	flag  NAME: PURPOSE on the command line, each if it is another there; - if no flag is made of it
 //
 // Ids and digests are lowercase hex as in GKP/1, and are read in any case; times are RFC 3339 in UTC, sequence numbers
 // are integers below 2^53. Bundles and turns have their own canonical form, which passes

@@ -108,7 +108,7 @@ func read(c *canon.Cursor, v reflect.Value, f *Field) {
 		n := c.Uint(canon.MaxInt)
 		from, to, _ := strings.Cut(f.Tag.Get("is"), "..")
 		if least, most := number(from, 0), number(to, math.MaxInt32); n < least || n > most {
-			c.Failf("want an integer from %d to %d", least, most)
+			c.Failf("%d, want an integer from %d to %d", n, least, most)
 			return
 		}
 		v.SetInt(int64(n))

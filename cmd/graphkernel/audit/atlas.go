@@ -3,7 +3,6 @@ package audit
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -12,31 +11,11 @@ import (
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/render"
 	"github.com/graphkernel/graphkernel/server/view"
-	"github.com/graphkernel/graphkernel/token"
-)
-
-// An atlasFlags says of what an atlas is.
-type atlasFlags struct {
-	asOf, issued uint64
-	limit        int
-}
-
-func (f *atlasFlags) view() api.AtlasView { return api.AtlasView{AsOf: f.asOf, Issued: f.issued} }
-
-func (f *atlasFlags) query() api.AtlasQuery {
-	return api.AtlasQuery{AtlasView: f.view(), Limit: f.limit}
-}
-
-// What lists are sorted by, and what belongs together.
-var (
-	influenceBy   = []string{"weight", "rank", "betweenness"}
-	communitiesOf = []string{"turns", "facts"}
 )
 
 // atlasCommand makes the commands of the graph of what was used.
 func atlasCommand(a *cli.App) *cobra.Command {
-	var f atlasFlags
-	c := &cobra.Command{
+	c := cli.Op(a, view.AtlasSnapshot, cli.Command[api.AtlasView, api.Snapshot]{
 		Use:   "atlas",
 		Short: "Say what was used, what overlaps, and what belongs together",
 		Long: `Counts and compares turns and what was handed out of them: slices and contexts. All numbers are
@@ -45,92 +24,36 @@ docs/atlas.md says what each of them means.`,
 		Example: `  graphkernel atlas
   graphkernel atlas influence --by betweenness
   graphkernel atlas blame d93a7abe`,
-		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
-			return asked(a, c, view.AtlasSnapshot, f.view(), printSnapshot)
-		},
-	}
-	c.PersistentFlags().Uint64Var(&f.asOf, "as-of", 0, "the turns as they were at this sequence number; 0 is the present")
-	c.PersistentFlags().Uint64Var(&f.issued, "issued", 0, "what was handed out up to the record with this number; 0 is the present")
-	listed := func(c *cobra.Command) *cobra.Command {
-		c.Flags().IntVarP(&f.limit, "limit", "n", 20, "list at most so many, up to 1000")
-		return c
-	}
-	var by, of, policy string
-	influence := listed(&cobra.Command{
-		Use: "influence", Short: "List the turns that were used most", Args: cobra.NoArgs,
-		Long: "Lists turns with the slices and contexts that held them, and with where they are in the graph.",
-		RunE: func(c *cobra.Command, _ []string) error {
-			if !slices.Contains(influenceBy, by) {
-				return cli.Usagef("--by is %q, want one of %q", by, influenceBy)
-			}
-			return asked(a, c, view.AtlasInfluence, api.InfluenceQuery{AtlasQuery: f.query(), By: by}, printInfluence)
-		},
+		Holds: true, Print: printSnapshot,
 	})
-	influence.Flags().StringVar(&by, "by", "weight", "sort by weight, rank or betweenness")
-	communities := listed(&cobra.Command{
-		Use: "communities", Short: "List what belongs together", Args: cobra.NoArgs,
-		Long: "Parts turns by their edges, or the names of facts by the facts, into communities: parts with more edges within than chance would have.",
-		RunE: func(c *cobra.Command, _ []string) error {
-			if !slices.Contains(communitiesOf, of) {
-				return cli.Usagef("--of is %q, want one of %q", of, communitiesOf)
-			}
-			return asked(a, c, view.AtlasCommunities, api.CommunityQuery{AtlasQuery: f.query(), Of: of}, printCommunities)
-		},
-	})
-	communities.Flags().StringVar(&of, "of", "turns", "of turns or of facts")
-	blame := &cobra.Command{
-		Use: "blame TURN", Short: "Say what may have led to a turn", Args: cli.OneArg("TURN"),
-		Long: `Lists what was handed out for a turn, the turns that all of that held, and those on which the choice of the others hung:
-the slice is cut again without each.`,
-		RunE: func(c *cobra.Command, args []string) error {
-			return a.Stores.WithReadKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
-				id, err := cli.Resolve(a, c, s, args[0])
-				if err != nil {
-					return err
-				}
-				b, err := cli.Do(c.Context(), s, view.BlameTurn, api.BlameQuery{AtlasView: f.view(), ID: id, Policy: policy})
-				if err != nil {
-					return err
-				}
-				return a.IO.Print(b, func(w io.Writer) { printBlame(w, &b) })
-			})
-		},
-		ValidArgsFunction: cobra.NoFileCompletions,
-	}
-	blame.Flags().StringVar(&policy, "policy", "", "cut slices again under this policy (default: default@2)")
-	for _, one := range []struct {
-		of     *cobra.Command
-		flag   string
-		values []string
-	}{{influence, "by", influenceBy}, {communities, "of", communitiesOf}} {
-		_ = one.of.RegisterFlagCompletionFunc(one.flag, cobra.FixedCompletions(one.values, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
-	}
 	c.AddCommand(
-		listed(&cobra.Command{
-			Use: "overlap", Short: "List slices and contexts that share most", Args: cobra.NoArgs, Long: "Compares what was handed out by the turns that it held.",
-			RunE: func(c *cobra.Command, _ []string) error {
-				return asked(a, c, view.AtlasOverlap, f.query(), printOverlap)
-			},
+		cli.Op(a, view.AtlasOverlap, cli.Command[api.AtlasQuery, api.Overlap]{
+			Use: "overlap", Short: "List slices and contexts that share most",
+			Long:  "Compares what was handed out by the turns that it held.",
+			Holds: true, Letters: limited, Print: printOverlap,
 		}),
-		influence, communities, blame, manifestCommand(a, &f), replayAtlasCommand(a, &f), verifyAtlasCommand(a, &f),
+		cli.Op(a, view.AtlasInfluence, cli.Command[api.InfluenceQuery, api.Influence]{
+			Use: "influence", Short: "List the turns that were used most",
+			Long:  "Lists turns with the slices and contexts that held them, and with where they are in the graph.",
+			Holds: true, Letters: limited, Print: printInfluence,
+		}),
+		cli.Op(a, view.AtlasCommunities, cli.Command[api.CommunityQuery, api.Communities]{
+			Use: "communities", Short: "List what belongs together",
+			Long:  "Parts turns by their edges, or the names of facts by the facts, into communities: parts with more edges within than chance would have.",
+			Holds: true, Letters: limited, Print: printCommunities,
+		}),
+		cli.Op(a, view.BlameTurn, cli.Command[api.BlameQuery, api.Blame]{
+			Use: "blame TURN", Short: "Say what may have led to a turn",
+			Long: `Lists what was handed out for a turn, the turns that all of that held, and those on which the choice of the others hung:
+the slice is cut again without each.`,
+			Args: []string{"id"}, Print: printBlame,
+		}),
+		manifestCommand(a), replayAtlasCommand(a), verifyAtlasCommand(a),
 	)
 	return c
 }
 
-// asked asks for an operation and prints its answer.
-func asked[In, Out any](a *cli.App, c *cobra.Command, op view.Operation[In, Out], in In, text func(io.Writer, *Out)) error {
-	return a.Stores.WithReadKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
-		if err := s.HoldsTurns(c.Context()); err != nil {
-			return err
-		}
-		out, err := cli.Do(c.Context(), s, op, in)
-		if err != nil {
-			return err
-		}
-		return a.IO.Print(out, func(w io.Writer) { text(w, &out) })
-	})
-}
+var limited = map[string]string{"limit": "n"}
 
 func printOf(w io.Writer, of *api.AtlasOf) {
 	fmt.Fprintf(w, "as of %d, with %s and %s up to record %d", of.AsOf, cli.Count(of.Slices, "slice"), cli.Count(of.Handed, "context"), of.Issued)
@@ -140,7 +63,7 @@ func printOf(w io.Writer, of *api.AtlasOf) {
 	fmt.Fprintln(w)
 }
 
-func printSnapshot(w io.Writer, s *api.Snapshot) {
+func printSnapshot(w io.Writer, _ *api.AtlasView, s *api.Snapshot) {
 	fmt.Fprintf(w, "%s, %s, %s\n", cli.Count(s.Turns, "turn"), cli.Count(s.Edges, "edge"), cli.Count(s.Conversations, "conversation"))
 	fmt.Fprintf(w, "%d begin, %d end, at %d it branches, %d merge; at most %s deep\n", s.Roots, s.Leaves, s.Branches, s.Merges, cli.Count(s.Depth, "edge"))
 	for _, list := range []struct {
@@ -156,7 +79,7 @@ func printSnapshot(w io.Writer, s *api.Snapshot) {
 	printOf(w, &s.AtlasOf)
 }
 
-func printOverlap(w io.Writer, o *api.Overlap) {
+func printOverlap(w io.Writer, _ *api.AtlasQuery, o *api.Overlap) {
 	t := cli.NewTable(w, "A", "B", "shared", "Jaccard")
 	for _, p := range o.Pairs {
 		t.AppendRow([]any{p.A, p.B, p.Shared, millionths(p.Jaccard)})
@@ -170,7 +93,7 @@ func printOverlap(w io.Writer, o *api.Overlap) {
 
 func millionths(n int) string { return strconv.FormatFloat(float64(n)/1e6, 'f', 3, 64) }
 
-func printInfluence(w io.Writer, in *api.Influence) {
+func printInfluence(w io.Writer, _ *api.InfluenceQuery, in *api.Influence) {
 	t := cli.NewTable(w, "turn", "slices", "contexts", "weight", "degree", "rank/M", "between", "")
 	for _, n := range in.Turns {
 		cut := ""
@@ -184,7 +107,7 @@ func printInfluence(w io.Writer, in *api.Influence) {
 	printOf(w, &in.AtlasOf)
 }
 
-func printCommunities(w io.Writer, c *api.Communities) {
+func printCommunities(w io.Writer, _ *api.CommunityQuery, c *api.Communities) {
 	t := cli.NewTable(w, "size", "central", "first")
 	for _, one := range c.List {
 		t.AppendRow([]any{one.Size, render.OneLine(one.Central, 40), render.OneLine(one.Members[0], 40)})
@@ -197,7 +120,7 @@ func printCommunities(w io.Writer, c *api.Communities) {
 // mostPrinted bounds a list that is for people.
 const mostPrinted = 12
 
-func printBlame(w io.Writer, b *api.Blame) {
+func printBlame(w io.Writer, _ *api.BlameQuery, b *api.Blame) {
 	fmt.Fprintf(w, "turn %s\n", b.Turn)
 	for i := range b.For {
 		fmt.Fprintf(w, "  was handed  %s, %s, %s\n", b.For[i].SliceID, cli.KindOf(&b.For[i]), render.OneLine(b.For[i].Asked, 80))

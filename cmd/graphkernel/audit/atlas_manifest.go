@@ -23,17 +23,10 @@ import (
 // longestManifest bounds the bytes of a manifest.
 const longestManifest = 64 << 20
 
-// noView refuses flags that say of what an atlas is, where a file says that.
-func (f *atlasFlags) noView() error {
-	if f.asOf > 0 || f.issued > 0 {
-		return cli.Usagef("--as-of and --issued are not for a manifest: it says of what it is")
-	}
-	return nil
-}
-
 // manifestCommand writes the whole atlas as one signed document.
-func manifestCommand(a *cli.App, f *atlasFlags) *cobra.Command {
+func manifestCommand(a *cli.App) *cobra.Command {
 	var out string
+	var in api.ManifestQuery
 	c := &cobra.Command{
 		Use: "manifest", Short: "Write the atlas as one signed document", Args: cobra.NoArgs,
 		Long: `Writes {"document","envelope","sha256"} in canonical JSON: all parts, an in-toto statement that names their
@@ -48,7 +41,7 @@ the key afterwards, as with graphkernel attest.`,
 				with = a.Stores.WithKernel
 			}
 			return with(c.Context(), token.Keyring{}, func(s *cli.Session) error {
-				w, err := cli.Do(c.Context(), s, view.AtlasManifest, api.ManifestQuery{AtlasView: f.view()})
+				w, err := cli.Do(c.Context(), s, view.AtlasManifest, in)
 				if err != nil {
 					return err
 				}
@@ -66,6 +59,8 @@ the key afterwards, as with graphkernel attest.`,
 			})
 		},
 	}
+	c.Flags().Uint64Var(&in.AsOf, "as-of", 0, "the turns as they were at this sequence number; 0 is the present")
+	c.Flags().Uint64Var(&in.Issued, "issued", 0, "what was handed out up to this record; 0 is the present")
 	c.Flags().StringVarP(&out, "out", "o", "", "the file to write; standard output if absent")
 	return c
 }
@@ -77,15 +72,12 @@ func readManifest(a *cli.App, ctx context.Context, path string) ([]byte, error) 
 }
 
 // replayAtlasCommand makes an atlas again and compares.
-func replayAtlasCommand(a *cli.App, f *atlasFlags) *cobra.Command {
+func replayAtlasCommand(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use: "replay FILE", Short: "Make the atlas of a manifest again and compare it byte for byte", Args: cli.OneArg("FILE"),
 		Long: `Makes the document again as of its numbers. The exit code is 0 if it is the same, 17 if it is not, and 10 if the document does not
 have the digest that the file names. Whether anybody signed it, graphkernel atlas verify says.`,
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := f.noView(); err != nil {
-				return err
-			}
 			data, err := readManifest(a, c.Context(), args[0])
 			if err != nil {
 				return err
@@ -134,7 +126,7 @@ type signerJSON struct {
 }
 
 // verifyAtlasCommand says who signed a manifest.
-func verifyAtlasCommand(a *cli.App, f *atlasFlags) *cobra.Command {
+func verifyAtlasCommand(a *cli.App) *cobra.Command {
 	var trust string
 	c := &cobra.Command{
 		Use: "verify FILE", Short: "Check a manifest: its digest, and who signed it", Args: cli.OneArg("FILE"),
@@ -150,9 +142,6 @@ Exit codes: 0 verified, 10 tampered, 11 key unknown, 12 key retired, 20 malforme
 With --output json: {"verdict","reason","exit_code","tenant","as_of","issued","sha256","signers":[{"name","key_id"}],"checks"}`,
 		Example: "  graphkernel atlas verify atlas.json --trust trust.policy",
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := f.noView(); err != nil {
-				return err
-			}
 			return verifyAtlas(a, c.Context(), args[0], trust)
 		},
 	}

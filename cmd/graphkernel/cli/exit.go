@@ -35,8 +35,13 @@ func Finish(code int) error {
 	return &finished{code}
 }
 
-// Usage makes an error a fault of the command line.
-func Usage(err error) error { return &api.Fault{Code: api.CodeUsage, Err: err} }
+// Usage makes an error a fault of the command line; nil stays nil.
+func Usage(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &api.Fault{Code: api.CodeUsage, Err: err}
+}
 
 // Usagef makes an error that is a fault of the command line.
 func Usagef(format string, args ...any) error { return Usage(fmt.Errorf(format, args...)) }

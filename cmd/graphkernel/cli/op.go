@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -35,8 +36,10 @@ type Command[In, Out any] struct {
 	Opens purpose // what the store is opened for
 	Holds bool    // a tenant that nothing was ever admitted for is refused
 
+	Check func(in *In) error // what api.Read does not know; nil: nothing
 	Ask   func(ctx context.Context, s *Session, in In) (Out, error)
 	Print func(w io.Writer, in *In, out *Out) // for people
+	Exit  func(out *Out) int                  // the exit code of an answer; nil: api.ExitOK
 }
 
 // A Resolver returns the text that another one stands for; place names the flag or argument.
@@ -90,7 +93,11 @@ func Asking[In, Out any](a *App, c Command[In, Out]) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if _, err := readGiven[In](p); err != nil { // before a store is opened
+		in, err := readGiven[In](p)
+		if err == nil && c.Check != nil {
+			err = Usage(c.Check(&in))
+		}
+		if err != nil { // before a store is opened
 			return err
 		}
 		return a.Stores.with(cmd.Context(), ring, c.Opens, func(s *Session) error {
@@ -110,7 +117,11 @@ func Asking[In, Out any](a *App, c Command[In, Out]) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.IO.Print(out, func(w io.Writer) { c.Print(w, &in, &out) })
+			err = a.IO.Print(out, func(w io.Writer) { c.Print(w, &in, &out) })
+			if err == nil && c.Exit != nil {
+				err = Finish(c.Exit(&out))
+			}
+			return err
 		})
 	}
 	return made
@@ -191,18 +202,23 @@ func argsOf(use string) cobra.PositionalArgs {
 
 // flagOf names the flag of a field; hidden: it has none.
 func flagOf(f *api.Field) (name string, hidden bool) {
-	name = First(f.Tag.Get("flag"), strings.ReplaceAll(f.Key, "_", "-"))
+	name, _, _ = strings.Cut(f.Tag.Get("flag"), ": ")
+	name = First(name, strings.ReplaceAll(f.Key, "_", "-"))
 	return name, name == "-"
 }
 
 // purposeOf says what a flag is for, as flags do: without a capital and a full stop. otherwise is the default.
 func purposeOf(f *api.Field, otherwise string) string {
-	text := strings.TrimSuffix(First(f.Tag.Get("doc"), f.Tag.Get("tool")), ".")
-	if len(text) > 1 && text[1] >= 'a' {
+	_, said, _ := strings.Cut(f.Tag.Get("flag"), ": ")
+	text := strings.TrimSuffix(First(said, f.Tag.Get("doc"), f.Tag.Get("tool")), ".")
+	if len(text) > 1 && !unicode.IsUpper(rune(text[1])) {
 		text = strings.ToLower(text[:1]) + text[1:]
 	}
 	if of := f.OneOf(); len(of) > 1 && !strings.Contains(text, of[0]) {
 		text += ": " + strings.Join(of[:len(of)-1], ", ") + " or " + of[len(of)-1]
+	}
+	if least, most, _ := strings.Cut(f.Tag.Get("is"), ".."); most != "" {
+		text += ", " + least + " to " + most
 	}
 	if f.Required && otherwise == "" {
 		text += " (required)"
@@ -254,6 +270,8 @@ func (v *input) Set(text string) error {
 // Type implements pflag.Value.
 func (v *input) Type() string {
 	switch one := v.field.Value(""); {
+	case v.field.Type == reflect.TypeFor[json.RawMessage]():
+		return "file"
 	case v.field.Type.Kind() == reflect.Bool:
 		return "bool"
 	case v.field.Type.Kind() == reflect.Slice:
@@ -275,6 +293,8 @@ func readGiven[In any](p *inputs) (in In, err error) {
 			texts = []string{v.text}
 		}
 		switch {
+		case slices.Contains(v.given, "") && !slices.Contains(p.args, key): // it would look as if it were not given
+			return in, Usagef("%s is empty: leave it out, or give one", p.placeOf(v))
 		case texts == nil && v.field.Required:
 			return in, Usagef("%s is required: %s", p.placeOf(v), strings.TrimSuffix(purposeOf(&v.field, v.text), " (required)"))
 		case texts != nil && v.raw == nil:
@@ -294,9 +314,6 @@ func readGiven[In any](p *inputs) (in In, err error) {
 	}
 	key, _, _ := strings.Cut(fault.Path, "[")
 	if v := p.fields[key]; v != nil {
-		if last := v.given[len(v.given)-1]; last == "" {
-			return in, Usagef("%s is empty: leave it out, or give one", p.placeOf(v))
-		}
 		return in, Usage(fmt.Errorf("%s: %w", p.placeOf(v), fault.Err))
 	}
 	return in, Usage(fault)

@@ -13,13 +13,10 @@ import (
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/client"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
-	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
-	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/normalize"
 	"github.com/graphkernel/graphkernel/render"
 	"github.com/graphkernel/graphkernel/server/view"
-	"github.com/graphkernel/graphkernel/token"
 )
 
 // asOfFlag returns a command --as-of.
@@ -28,67 +25,11 @@ func asOfFlag(c *cobra.Command, asOf *uint64) {
 	cli.NoFiles(c, "as-of")
 }
 
-// A factFlags says which facts are meant.
-type factFlags struct {
-	subject, predicate, object, entity      string
-	source, turn, statement, least, validAt string
-}
-
-func (f *factFlags) register(c *cobra.Command) {
-	flags := c.Flags()
-	flags.StringVar(&f.subject, "subject", "", "facts of this subject")
-	flags.StringVar(&f.predicate, "predicate", "", "facts with this predicate")
-	flags.StringVar(&f.object, "object", "", "facts with this object")
-	flags.StringVar(&f.entity, "entity", "", "facts with this subject or object")
-	flags.StringVar(&f.source, "source", "", "facts that this source gave their confidence")
-	flags.StringVar(&f.turn, "turn", "", "facts that this turn is the evidence of")
-	flags.StringVar(&f.statement, "statement", "", "the statement with this id")
-	flags.StringVar(&f.least, "min-confidence", "0", "facts at least this sure, from 0 to 1")
-	flags.StringVar(&f.validAt, "valid-at", "", "facts that hold at this date or time; whenever they hold if absent")
-	cli.NoFiles(c, "subject", "predicate", "object", "entity", "source", "turn", "statement", "min-confidence", "valid-at")
-}
-
-func (f *factFlags) filter(a *cli.App, c *cobra.Command, s *cli.Session) (api.FactFilter, error) {
-	q := api.FactFilter{Subject: f.subject, Predicate: f.predicate, Object: f.object, Entity: f.entity, Source: f.source}
-	for _, name := range [...]string{"subject", "predicate", "object", "entity", "source", "turn", "statement", "valid-at"} {
-		if given := c.Flags().Lookup(name); given.Changed && given.Value.String() == "" { // it would not limit anything
-			return q, cli.Usagef("--%s is empty; leave it out, or name one", name)
-		}
-	}
-	for _, name := range [...]string{"subject", "predicate", "object", "entity"} {
-		if given := c.Flags().Lookup(name); given.Changed {
-			if err := isName("--"+name, given.Value.String()); err != nil {
-				return q, err
-			}
-		}
-	}
-	var err error
-	if q.MinConfidence, err = confidenceOf("min-confidence", f.least); err != nil {
-		return q, err
-	}
-	if f.validAt != "" {
-		at, err := timeOf("valid-at", f.validAt)
-		if err != nil {
-			return q, err
-		}
-		q.ValidAt = &at
-	}
-	if f.statement != "" {
-		id, err := statementNamed(c.Context(), s, "--statement", f.statement)
-		if err != nil {
-			return q, err
-		}
-		q.Statement = &id
-	}
-	if f.turn != "" {
-		id, err := cli.Resolve(a, c, s, f.turn)
-		if err != nil {
-			return q, err
-		}
-		q.Turn = id.String()
-	}
-	return q, nil
-}
+// statement resolves the beginning of a statement's id.
+var statement = map[string]cli.Resolver{"statement": func(ctx context.Context, s *cli.Session, place, text string) (string, error) {
+	id, err := statementNamed(ctx, s, place, text)
+	return id.String(), err
+}}
 
 // isName refuses what can be the name of nothing.
 func isName(what, text string) error {
@@ -98,75 +39,47 @@ func isName(what, text string) error {
 	return nil
 }
 
+// A listing is a page of facts, or those with a text in a name.
+type listing struct {
+	api.FactQuery
+	Containing string `json:"containing,omitempty" doc:"Only facts with this text in a name, in any case; all facts are looked at, and --after goes without it."`
+}
+
 func knowledgeListCommand(a *cli.App) *cobra.Command {
-	var f factFlags
-	var asOf uint64
-	var after, containing string
-	var limit int
-	c := &cobra.Command{
+	return cli.Asking(a, cli.Command[listing, api.Facts]{
 		Use:   "list",
 		Short: "List facts that are believed, with their evidence",
 		Long: `Lists the facts that are believed, or that were at a sequence number, by the number since
 which they count. People see names as they were written, and under an alias the
 canonical one before them, and the beginning of a statement's id, which knowledge history takes. --containing finds facts by any part of
-a name, in any case. The result, as JSON:
-
-  {"facts":[{"statement","subject","predicate","object","asserted":{…},"written":{…},
-    "confidence","source","turn","since","valid_from","valid_until",
-    "evidence":[{"seq","at","source","confidence","turn","slice","written":{…}}],"evidence_total"}],
-   "total","as_of","next"}
+a name, in any case.
 
 Where there are more, next is the --after of the next page, which is as of the same number. Of the
 evidence of a fact the newest are shown, and counted all.`,
 		Example: `  graphkernel knowledge list --subject "Ada Lovelace" --min-confidence 0.8
   graphkernel knowledge list --turn 42fec86c
   graphkernel knowledge list --as-of 120 --valid-at 2026-03-14`,
-		Args: cli.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return listFacts(a, c, &f, asOf, after, containing, limit) },
-	}
-	f.register(c)
-	asOfFlag(c, &asOf)
-	c.Flags().StringVar(&after, "after", "", "the next page: what next was of the page before")
-	c.Flags().StringVar(&containing, "containing", "", "only facts with this text in a name, in any case; all facts are looked at, and --after goes without it")
-	c.Flags().IntVar(&limit, "limit", 100, fmt.Sprintf("how many at most, up to %d", kernel.MaxFacts))
-	cli.NoFiles(c, "after", "limit", "containing")
-	return c
-}
-
-func listFacts(a *cli.App, c *cobra.Command, f *factFlags, asOf uint64, after, containing string, limit int) error {
-	if limit < 1 || limit > kernel.MaxFacts {
-		return cli.Usagef("--limit is %d, want 1 to %d", limit, kernel.MaxFacts)
-	}
-	if _, _, err := view.PageInView(after, 0); err != nil {
-		return cli.Usagef("--after, --as-of: %w", err)
-	}
-	if c.Flags().Changed("containing") && (strings.TrimSpace(containing) == "" || after != "") {
-		return cli.Usagef("--containing needs a text, and goes without --after")
-	}
-	return a.Stores.WithKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
-		if err := s.HoldsTurns(c.Context()); err != nil {
+		Resolve: statement, Opens: cli.ToWrite, Holds: true,
+		Check: func(in *listing) error {
+			if in.Containing != "" && in.After != "" {
+				return cli.Usagef("--containing goes without --after")
+			}
+			_, _, err := view.PageInView(in.After, 0)
 			return err
-		}
-		filter, err := f.filter(a, c, s)
-		if err != nil {
-			return err
-		}
-		q := api.FactQuery{FactFilter: filter, View: api.View{AsOf: dag.Seq(asOf)}, Paging: api.Paging{After: after, Limit: limit}}
-		read := func(q api.FactQuery) (api.Facts, error) { return cli.Do(c.Context(), s, view.ListFacts, q) }
-		if containing != "" {
-			read = func(q api.FactQuery) (api.Facts, error) { return factsContaining(c.Context(), s, q, containing) }
-		}
-		page, err := read(q)
-		if err != nil {
-			return err
-		}
-		return a.IO.Print(page, func(w io.Writer) {
+		},
+		Ask: func(ctx context.Context, s *cli.Session, in listing) (api.Facts, error) {
+			if in.Containing != "" {
+				return factsContaining(ctx, s, in.FactQuery, in.Containing)
+			}
+			return cli.Do(ctx, s, view.ListFacts, in.FactQuery)
+		},
+		Print: func(w io.Writer, _ *listing, page *api.Facts) {
 			printFacts(w, page.Facts)
 			fmt.Fprintf(w, "%d of %s, as of %d\n", len(page.Facts), cli.Count(page.Total, "fact"), page.AsOf)
 			if page.Next != "" {
 				fmt.Fprintf(w, "the next page: --after %s\n", page.Next)
 			}
-		})
+		},
 	})
 }
 
@@ -255,63 +168,35 @@ func holds(f *api.Fact) string {
 }
 
 func knowledgeRetractCommand(a *cli.App) *cobra.Command {
-	var f factFlags
-	var why string
-	var dry bool
-	c := &cobra.Command{
+	return cli.Op(a, view.RetractFacts, cli.Command[api.Retracting, api.Retracted]{
 		Use:   "retract",
 		Short: "End the belief in facts",
 		Long: `Ends the belief in all facts that the filters match, all at once or none. They stay in the
 history, and a question as of an earlier number still finds them. At least one filter beside
---min-confidence and --valid-at is needed; --dry-run only shows what would be retracted. The
-result, as JSON:
-
-  {"dry_run","total","acts":[{"seq","at","kind","statement","subject","predicate","object",…}]}
+--min-confidence and --valid-at is needed; --dry-run only shows what would be retracted.
 
 acts are the assertions that gave the facts their confidence.`,
 		Example: `  graphkernel knowledge retract --source llm:small --dry-run
   graphkernel knowledge retract --turn 42fec86c --reason "the user took it back"`,
-		Args: cli.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return retractFacts(a, c, &f, why, dry) },
-	}
-	f.register(c)
-	c.Flags().StringVar(&why, "reason", "", "why, for the record")
-	c.Flags().BoolVar(&dry, "dry-run", false, "change nothing; show what would be retracted")
-	cli.NoFiles(c, "reason")
-	return c
-}
-
-func retractFacts(a *cli.App, c *cobra.Command, f *factFlags, why string, dry bool) error {
-	check := knowledge.Act{Kind: knowledge.Retract, Statement: knowledge.ID{1}, Reason: why}
-	if err := check.Check(); err != nil {
-		return cli.Usagef("--reason: %w", err)
-	}
-	return a.Stores.WithKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
-		if err := s.HoldsTurns(c.Context()); err != nil {
-			return err
-		}
-		filter, err := f.filter(a, c, s)
-		if err != nil {
-			return err
-		}
-		ended, err := cli.Do(c.Context(), s, view.RetractFacts, api.Retracting{FactFilter: filter, Reason: why, DryRun: dry})
-		if err == nil && ended.DryRun != dry {
-			err = fmt.Errorf("%w: dry_run is %t, and %t was asked for", client.ErrAnswer, ended.DryRun, dry)
-		}
-		if err != nil {
-			return err
-		}
-		return a.IO.Print(ended, func(w io.Writer) {
-			for i := range ended.Acts {
-				act := &ended.Acts[i]
+		Resolve: statement, Opens: cli.ToWrite, Holds: true,
+		Ask: func(ctx context.Context, s *cli.Session, in api.Retracting) (api.Retracted, error) {
+			out, err := cli.Do(ctx, s, view.RetractFacts, in)
+			if err == nil && out.DryRun != in.DryRun {
+				err = fmt.Errorf("%w: dry_run is %t, and %t was asked for", client.ErrAnswer, out.DryRun, in.DryRun)
+			}
+			return out, err
+		},
+		Print: func(w io.Writer, in *api.Retracting, out *api.Retracted) {
+			for i := range out.Acts {
+				act := &out.Acts[i]
 				written := spelled(act.Written)
 				fmt.Fprintf(w, "  %s%s\n", arrow(shown(act.Subject, written.Subject), shown(act.Predicate, ""), shown(act.Object, written.Object)), render.OneLine(said(act), 300))
 			}
-			if dry {
-				fmt.Fprintf(w, "%s would be retracted\n", cli.Count(ended.Total, "fact"))
-				return
+			would := ""
+			if in.DryRun {
+				would = "would be "
 			}
-			fmt.Fprintf(w, "%s retracted\n", cli.Count(ended.Total, "fact"))
-		})
+			fmt.Fprintf(w, "%s %sretracted\n", cli.Count(out.Total, "fact"), would)
+		},
 	})
 }
