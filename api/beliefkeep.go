@@ -17,7 +17,7 @@ var (
 type DecayRequest struct {
 	Space  string   `json:"space" is:"BeliefSpace"`
 	Least  *dag.PPM `json:"least,omitempty" doc:"What would lose less than this waits. 0.01 if left out."`
-	DryRun bool     `json:"dry_run,omitempty" doc:"Say what would happen, and record nothing."`
+	DryRun bool     `json:"dry_run,omitempty" flag:": change nothing; show what would happen" doc:"Say what would happen, and record nothing."`
 }
 
 // A Decay is what lost confidence.
@@ -47,9 +47,9 @@ type AbstractionRequest struct {
 	Title       string            `json:"title,omitempty" is:"BeliefReason"`
 	Summary     string            `json:"summary,omitempty"`
 	Confidence  *dag.PPM          `json:"confidence,omitempty" doc:"The least of the originals' if left out."`
-	Reason      string            `json:"reason,omitempty" is:"BeliefReason"`
+	Reason      string            `json:"reason,omitempty" is:"BeliefReason" flag:": why, for the record"`
 	Key         string            `json:"key,omitempty" doc:"Names the request: one that has been answered is not done again."`
-	DryRun      bool              `json:"dry_run,omitempty" doc:"Say what would happen, and record nothing."`
+	DryRun      bool              `json:"dry_run,omitempty" flag:": change nothing; show what would happen" doc:"Say what would happen, and record nothing."`
 }
 
 // An Abstraction is what became of it.
@@ -86,7 +86,7 @@ type ArchivedItem struct {
 // An UnarchiveRequest asks for the items of an archive to be restored.
 type UnarchiveRequest struct {
 	Document string `json:"document" doc:"The file."`
-	DryRun   bool   `json:"dry_run,omitempty" doc:"Say which items are archived with this file, and record nothing."`
+	DryRun   bool   `json:"dry_run,omitempty" flag:": change nothing; show what would happen" doc:"Say which items are archived with this file, and record nothing."`
 }
 
 // Unarchived is what became of the items of an archive.

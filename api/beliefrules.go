@@ -17,8 +17,8 @@ var (
 // A PromotionRequest asks for what is to be promoted in a space.
 type PromotionRequest struct {
 	Space  string `json:"space" is:"BeliefSpace"`
-	Policy string `json:"policy,omitempty" is:"PolicyID" default:"promotion@2" doc:"Of the type promotion_policy_v1."`
-	DryRun bool   `json:"dry_run,omitempty" doc:"Say what would happen, and record nothing."`
+	Policy string `json:"policy,omitempty" is:"PolicyID" default:"promotion@2" flag:": a policy of the type promotion_policy_v1" doc:"Of the type promotion_policy_v1."`
+	DryRun bool   `json:"dry_run,omitempty" flag:": change nothing; show what would happen" doc:"Say what would happen, and record nothing."`
 }
 
 // Promotions are what was promoted.
@@ -42,7 +42,7 @@ type Promotion struct {
 // A CascadeRequest asks what becomes of beliefs whose evidence fell.
 type CascadeRequest struct {
 	Space  string `json:"space" is:"BeliefSpace"`
-	DryRun bool   `json:"dry_run,omitempty" doc:"Say what would happen, and record nothing."`
+	DryRun bool   `json:"dry_run,omitempty" flag:": change nothing; show what would happen" doc:"Say what would happen, and record nothing."`
 }
 
 // A Cascade is what becomes of beliefs whose evidence fell.
@@ -67,8 +67,8 @@ type ConflictResolution struct {
 	Space    string `json:"space" is:"BeliefSpace"`
 	Conflict uint64 `json:"conflict" is:"Seq" doc:"Its number, as the list of conflicts has it."`
 	How      string `json:"how" is:"taken|dropped|deferred" doc:"taken revises with what was proposed, by the authority of the caller."`
-	Reason   string `json:"reason,omitempty" is:"BeliefReason"`
-	DryRun   bool   `json:"dry_run,omitempty" doc:"Say what would happen, and record nothing."`
+	Reason   string `json:"reason,omitempty" is:"BeliefReason" flag:": why, for the record"`
+	DryRun   bool   `json:"dry_run,omitempty" flag:": change nothing; show what would happen" doc:"Say what would happen, and record nothing."`
 }
 
 // A ResolvedConflict says how a conflict ended.
@@ -91,7 +91,7 @@ type ConflictAdvice struct {
 // A RulesQuery asks for the rules of a space.
 type RulesQuery struct {
 	Space string `json:"space" is:"BeliefSpace"`
-	AsOf  uint64 `json:"as_of,omitempty" is:"Seq" doc:"0 is the present."`
+	AsOf  uint64 `json:"as_of,omitempty" is:"Seq" flag:": what was believed at this sequence number; 0 is the present" doc:"0 is the present."`
 }
 
 // A BeliefUse says that a revision was used.

@@ -113,9 +113,9 @@ type BeliefRequest struct {
 	NewSpace   bool              `json:"new_space,omitempty" doc:"Make the space, under beliefs@1, if it is not there. It needs the permission to revise." tool:"-"`
 	Confidence *dag.PPM          `json:"confidence,omitempty" doc:"1 if left out." tool:"1 if left out."`
 	Source     string            `json:"source,omitempty" is:"BeliefSource" doc:"manual if left out, and inference of a proposal." tool:"-"`
-	Reason     string            `json:"reason,omitempty" is:"BeliefReason" tool:"Why."`
+	Reason     string            `json:"reason,omitempty" is:"BeliefReason" flag:": why, for the record" tool:"Why."`
 	Key        string            `json:"key,omitempty" doc:"Names the request: one that has been answered is not done again." tool:"-"`
-	DryRun     bool              `json:"dry_run,omitempty" doc:"Say what would happen, and record nothing." tool:"-"`
+	DryRun     bool              `json:"dry_run,omitempty" flag:": change nothing; show what would happen" doc:"Say what would happen, and record nothing." tool:"-"`
 }
 
 // A BeliefLink is a typed edge from the revision that a request becomes.
@@ -151,9 +151,9 @@ type BeliefOutcome struct {
 // A BaseQuery asks what is believed in a space.
 type BaseQuery struct {
 	Space   string    `json:"space" is:"BeliefSpace" tool:"Such as acme/support."`
-	AsOf    uint64    `json:"as_of,omitempty" is:"Seq" doc:"0 is the present." tool:"-"`
-	ValidAt *dag.Time `json:"valid_at,omitempty" doc:"Only what holds at this instant." tool:"Only what holds then: a date or RFC 3339."`
-	Subject string    `json:"subject,omitempty" is:"Name" doc:"Only statements about this." tool:"Only statements about this."`
+	AsOf    uint64    `json:"as_of,omitempty" is:"Seq" flag:": what was believed at this sequence number; 0 is the present" doc:"0 is the present." tool:"-"`
+	ValidAt *dag.Time `json:"valid_at,omitempty" flag:": statements that hold at this date or time; whenever they hold if left out" doc:"Only what holds at this instant." tool:"Only what holds then: a date or RFC 3339."`
+	Subject string    `json:"subject,omitempty" is:"Name" flag:": statements about this" doc:"Only statements about this." tool:"Only statements about this."`
 }
 
 // A HeldStatement is a statement that is believed.
@@ -181,15 +181,15 @@ type WhyQuery struct {
 	Subject   string `json:"subject" is:"Name" tool:"What it is about."`
 	Predicate string `json:"predicate" is:"Name" tool:"A verb or an attribute."`
 	Object    string `json:"object" is:"Name" tool:"An entity or a value."`
-	Not       bool   `json:"not,omitempty" doc:"Its negation is meant." tool:"true for its negation."`
-	AsOf      uint64 `json:"as_of,omitempty" is:"Seq" doc:"0 is the present." tool:"-"`
+	Not       bool   `json:"not,omitempty" flag:": why it is denied" doc:"Its negation is meant." tool:"true for its negation."`
+	AsOf      uint64 `json:"as_of,omitempty" is:"Seq" flag:": what was believed at this sequence number; 0 is the present" doc:"0 is the present." tool:"-"`
 }
 
 // A BeliefProofRequest asks for evidence that a statement is believed.
 type BeliefProofRequest struct {
 	Space string `json:"space" is:"BeliefSpace"`
 	BeliefStatement
-	AsOf    uint64    `json:"as_of,omitempty" is:"Seq" doc:"0 is the present."`
+	AsOf    uint64    `json:"as_of,omitempty" is:"Seq" flag:": what was believed at this sequence number; 0 is the present" doc:"0 is the present."`
 	ValidAt *dag.Time `json:"valid_at,omitempty" doc:"It must hold at this instant; whenever it held if left out."`
 }
 
@@ -280,9 +280,9 @@ type BaseDiff struct {
 // An ItemsQuery asks for the items of a space.
 type ItemsQuery struct {
 	Space string `json:"space" is:"BeliefSpace"`
-	AsOf  uint64 `json:"as_of,omitempty" is:"Seq" doc:"0 is the present."`
-	Limit int    `json:"limit,omitempty" is:"1..1000" default:"100"`
-	After string `json:"after,omitempty" doc:"next of the page before."`
+	AsOf  uint64 `json:"as_of,omitempty" is:"Seq" flag:": what was believed at this sequence number; 0 is the present" doc:"0 is the present."`
+	Limit int    `json:"limit,omitempty" is:"1..1000" default:"100" flag:": how many at most"`
+	After string `json:"after,omitempty" flag:": the next page: next of the page before" doc:"next of the page before."`
 
 	Deprecated bool `json:"deprecated,omitempty" doc:"Deprecated items, too."`
 }
@@ -400,13 +400,13 @@ type NewTag struct {
 	Ref      string `json:"ref" is:"ItemAddress"`
 	Tag      string `json:"tag" is:"TagName"`
 	Revision int    `json:"revision" is:"0.." doc:"0 takes the tag away."`
-	Reason   string `json:"reason,omitempty" is:"BeliefReason"`
+	Reason   string `json:"reason,omitempty" is:"BeliefReason" flag:": why, for the record"`
 }
 
 // A Deprecation takes an item out of what is believed, or puts it back.
 type Deprecation struct {
 	Ref    string `json:"ref" is:"ItemAddress"`
-	Reason string `json:"reason,omitempty" is:"BeliefReason"`
+	Reason string `json:"reason,omitempty" is:"BeliefReason" flag:": why, for the record"`
 }
 
 // A NewLink is a typed edge from a revision.

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/internal/canon"
 	"github.com/graphkernel/graphkernel/knowledge"
@@ -138,6 +139,12 @@ func checkText(c *canon.Cursor, text, is string) {
 		length(1, dag.MaxAttrValue)
 	case "Source":
 		length(1, knowledge.MaxSource)
+	case "BeliefSpace":
+		_, err = belief.ParseSpace(text)
+	case "ItemAddress":
+		_, err = belief.ParseItem(text)
+	case "Kref":
+		_, err = belief.ParseAddress(text)
 	case "RetractionReason":
 		length(0, knowledge.MaxReason)
 	default:

@@ -51,6 +51,9 @@ func ParseItem(s string) (Item, error) {
 	if !ok || at < 0 {
 		return "", fmt.Errorf("%w: the address %.80q, want kref://PROJECT/SPACE/NAME.KIND", ErrForm, s)
 	}
+	if item, _, more := strings.Cut(s, "?"); more {
+		return "", fmt.Errorf("%w: the address %.200q names more than an item; give %.200s", ErrForm, s, item)
+	}
 	if _, err := ParseSpace(rest[:at]); err != nil {
 		return "", fmt.Errorf("the address %.80q: %w", s, err)
 	}

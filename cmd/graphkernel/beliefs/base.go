@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -16,43 +15,23 @@ import (
 )
 
 func baseCommand(a *cli.App) *cobra.Command {
-	var asOf uint64
-	var validAt, subject string
-	c := &cobra.Command{
+	return cli.Op(a, view.GetBeliefBase, cli.Command[api.BaseQuery, api.BeliefBase]{
 		Use:   "base SPACE",
 		Short: "List what is believed in a space",
 		Long: `Lists the statements that are believed in a space, or were at a sequence number, by subject,
-predicate and object: those that items state, and those that follow by rules. The result, as JSON:
-
-  {"as_of","space","policy","statements":[{"subject","predicate","object","not","item","revision",
-    "derived","valid_from","valid_until","since"}]}
+predicate and object: those that items state, and those that follow by rules.
 
 item is the item that states it, or, if derived is true, the item whose rule it follows by; since is the
 number from which on the revision is believed.`,
 		Example: `  graphkernel belief base acme/support --subject customer-7
   graphkernel belief base acme/support --as-of 120 --valid-at 2026-03-14`,
-		Args: spaceAnd(""),
-		RunE: func(c *cobra.Command, args []string) error {
-			q := api.BaseQuery{Space: args[0], AsOf: asOf, Subject: subject}
-			if c.Flags().Changed("subject") {
-				if err := isName("--subject", subject); err != nil {
-					return err
-				}
-			}
-			var err error
-			if q.ValidAt, err = timeOf("valid-at", validAt); err != nil {
-				return err
-			}
-			return ask(a, c, view.GetBeliefBase, q, spaceHint(args[0], asOf), printBase)
-		},
-		ValidArgsFunction: a.Stores.CompleteSpaces(),
-	}
-	asOfFlag(c, &asOf)
-	c.Flags().StringVar(&validAt, "valid-at", "", "statements that hold at this date or time; whenever they hold if absent")
-	c.Flags().StringVar(&subject, "subject", "", "statements about this")
-	cli.NoFiles(c, "valid-at", "subject")
-	return c
+		Args: inSpace, Completes: a.Stores.CompleteSpaces(),
+		Hint:  func(in *api.BaseQuery) string { return spaceHint(in.Space, in.AsOf) },
+		Print: func(w io.Writer, _ *api.BaseQuery, out *api.BeliefBase) { printBase(w, out) },
+	})
 }
+
+var inSpace = []string{"space"}
 
 func printBase(w io.Writer, b *api.BeliefBase) {
 	if len(b.Statements) > 0 {
@@ -85,18 +64,12 @@ func printHeld(w io.Writer, list []api.HeldStatement) {
 }
 
 func whyCommand(a *cli.App) *cobra.Command {
-	var asOf uint64
-	var not bool
-	c := &cobra.Command{
+	return cli.Op(a, view.ExplainBelief, cli.Command[api.WhyQuery, api.Why]{
 		Use:   "why SPACE SUBJECT PREDICATE OBJECT",
 		Short: "Say why a statement is believed, or what became of it",
 		Long: `Names the statements and rules from which it follows, none of which can be left out, who wrote them, and the
 turns that they rest on; and when it was believed before, until when, who ended that, and which premise
-fell. What never was believed, and what was erased, are told apart. The result, as JSON:
-
-  {"as_of","statement","state","believed","support":[{"statement","premises","item","revision","turns","by",
-   "class","since"}],"ended":[{"since","until","derived","ending","at","by","reason","lost":[SUPPORT],"instead"}],
-   "erased":[{"item","revision","seq","turn","erasure"}]}
+fell. A statement that never was believed and one that was erased are told apart.
 
 state is believed, ended, erased or never. Of erased, nothing that is left ever made it believed, and the
 revisions that erased lists may have: nothing says what they stated. ending is given_up, contradicted,
@@ -105,20 +78,10 @@ class says how entrenched it is, by who wrote it: inferred, tool, verified, huma
 hard_rule, from the least on.`,
 		Example: `  graphkernel belief why acme/support customer-7 prefers e-mail
   graphkernel belief why acme/support customer-7 uses linux --not`,
-		Args: spaceAnd("SUBJECT PREDICATE OBJECT"),
-		RunE: func(c *cobra.Command, args []string) error {
-			s, err := statementOf("", args[1:], not)
-			if err != nil {
-				return err
-			}
-			q := api.WhyQuery{Space: args[0], Subject: s.Subject, Predicate: s.Predicate, Object: s.Object, Not: not, AsOf: asOf}
-			return ask(a, c, view.ExplainBelief, q, spaceHint(args[0], asOf), printWhy)
-		},
-		ValidArgsFunction: a.Stores.CompleteSpaces(),
-	}
-	asOfFlag(c, &asOf)
-	c.Flags().BoolVar(&not, "not", false, "why it is denied")
-	return c
+		Args: []string{"space", "subject", "predicate", "object"}, Completes: a.Stores.CompleteSpaces(),
+		Hint:  func(in *api.WhyQuery) string { return spaceHint(in.Space, in.AsOf) },
+		Print: func(w io.Writer, _ *api.WhyQuery, out *api.Why) { printWhy(w, out) },
+	})
 }
 
 func printWhy(w io.Writer, y *api.Why) {
@@ -188,36 +151,23 @@ func endedHow(e *api.EndedBelief) string {
 }
 
 func diffCommand(a *cli.App) *cobra.Command {
-	return &cobra.Command{
+	return cli.Op(a, view.DiffBeliefs, cli.Command[api.BaseDiffQuery, api.BaseDiff]{
 		Use:   "diff SPACE FROM [TO]",
 		Short: "Compare what is believed as of two numbers",
 		Long: `Lists the statements that came and those that went between two sequence numbers; without TO, up to the
-present. The result, as JSON:
-
-  {"from","to","added":[STATEMENT],"removed":[STATEMENT]}
-
-The statements are as graphkernel belief base has them.`,
+present. The statements are as graphkernel belief base has them.`,
 		Example: `  graphkernel belief diff acme/support 120
   graphkernel belief diff acme/support 120 140`,
-		Args: func(c *cobra.Command, args []string) error {
-			if len(args) < 2 || len(args) > 3 {
-				return cli.Usagef("%s takes SPACE FROM, and TO if wanted, got %s", c.CommandPath(), cli.Count(len(args), "argument"))
+		Args: []string{"space", "from", "to"}, Completes: a.Stores.CompleteSpaces(),
+		Check: func(in *api.BaseDiffQuery) error {
+			if in.From == 0 {
+				return cli.Usagef("FROM is 0, want a sequence number from 1 on")
 			}
-			return spaceOf(args[0])
+			return nil
 		},
-		RunE: func(c *cobra.Command, args []string) error {
-			q := api.BaseDiffQuery{Space: args[0]}
-			for i, to := range []*uint64{&q.From, &q.To}[:len(args)-1] {
-				n, err := strconv.ParseUint(args[1+i], 10, 53)
-				if err != nil || n == 0 {
-					return cli.Usagef("%s is %.40q, want a sequence number from 1 on", [...]string{"FROM", "TO"}[i], args[1+i])
-				}
-				*to = n
-			}
-			return ask(a, c, view.DiffBeliefs, q, spaceHint(args[0], q.To), printDiff)
-		},
-		ValidArgsFunction: a.Stores.CompleteSpaces(),
-	}
+		Hint:  func(in *api.BaseDiffQuery) string { return spaceHint(in.Space, in.To) },
+		Print: func(w io.Writer, _ *api.BaseDiffQuery, out *api.BaseDiff) { printDiff(w, out) },
+	})
 }
 
 func printDiff(w io.Writer, d *api.BaseDiff) {

@@ -2,14 +2,10 @@
 package beliefs
 
 import (
-	"io"
-
 	"github.com/spf13/cobra"
 
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
-	"github.com/graphkernel/graphkernel/server/view"
-	"github.com/graphkernel/graphkernel/token"
 )
 
 // Commands makes the commands of this package.
@@ -58,17 +54,6 @@ as JSON:
 	c.AddCommand(promoteCommand(a), cascadeCommand(a), resolveCommand(a), rulesCommand(a), usedCommand(a))
 	c.AddCommand(decayCommand(a), abstractCommand(a), archiveCommand(a), unarchiveCommand(a), personaCommand(a))
 	return c
-}
-
-// ask asks for an operation that only reads, and prints its answer. hint says what to do if something is not there.
-func ask[In, Out any](a *cli.App, c *cobra.Command, op view.Operation[In, Out], in In, hint string, text func(io.Writer, *Out)) error {
-	return a.Stores.WithReadKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
-		out, err := cli.Do(c.Context(), s, op, in)
-		if err != nil {
-			return hinted(err, hint)
-		}
-		return a.IO.Print(out, func(w io.Writer) { text(w, &out) })
-	})
 }
 
 // refusedExit is the exit code of what was refused for a conflict.

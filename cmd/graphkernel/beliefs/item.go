@@ -32,15 +32,6 @@ func addressOf(what, text string) (belief.Address, error) {
 	return ref, nil
 }
 
-// itemOf reads an address that names an item and nothing of it.
-func itemOf(text string) (belief.Item, error) {
-	ref, err := addressOf("ADDRESS", text)
-	if err == nil && ref.String() != string(ref.Item) {
-		err = cli.Usagef("ADDRESS: %s names more than an item; give %s", ref, ref.Item)
-	}
-	return ref.Item, err
-}
-
 func showCommand(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "show ADDRESS",
@@ -184,36 +175,30 @@ func printRevision(w io.Writer, r *api.ItemRevision) {
 }
 
 func impactCommand(a *cli.App) *cobra.Command {
-	var depth int
-	c := &cobra.Command{
+	return cli.Op(a, view.BeliefImpact, cli.Command[api.ImpactQuery, api.Impact]{
 		Use:   "impact ADDRESS",
 		Short: "Say what depends on a revision",
 		Long: `Lists the conclusions that would no longer follow without a revision, and the revisions that link to it,
-over any number of links. Nothing changes. The result, as JSON:
-
-  {"as_of","ref","falls":[{"subject","predicate","object","not"}],"links":[{"ref","type","to","depth","deprecated"}]}
+over any number of links. Nothing changes.
 
 ` + addressHelp,
 		Example: `  graphkernel belief impact kref://acme/support/4f1c0a.fact`,
-		Args:    cli.OneArg("ADDRESS"),
-		RunE: func(c *cobra.Command, args []string) error {
-			ref, err := addressOf("ADDRESS", args[0])
-			if err != nil {
-				return err
-			}
-			if depth < 1 || depth > mostDepth {
-				return cli.Usagef("--depth is %d, want 1 to %d", depth, mostDepth)
-			}
-			return ask(a, c, view.BeliefImpact, api.ImpactQuery{Ref: args[0], Depth: depth}, itemHint(ref.Item), printImpact)
-		},
-		ValidArgsFunction: completeItems(a),
-	}
-	c.Flags().IntVar(&depth, "depth", 10, fmt.Sprintf("how many links to follow, up to %d", mostDepth))
-	cli.NoFiles(c, "depth")
-	return c
+		Args:    inRef, Completes: completeItems(a),
+		Hint:  func(in *api.ImpactQuery) string { return refHint(in.Ref) },
+		Print: func(w io.Writer, _ *api.ImpactQuery, out *api.Impact) { printImpact(w, out) },
+	})
 }
 
-const mostDepth = 20
+var inRef = []string{"ref"}
+
+// refHint says what to do if what an address names is not there.
+func refHint(ref string) string {
+	at, err := belief.ParseAddress(ref)
+	if err != nil {
+		return ""
+	}
+	return itemHint(at.Item)
+}
 
 func printImpact(w io.Writer, of *api.Impact) {
 	fmt.Fprintf(w, "without %s, as of %d\n", oneLine(of.Ref, len(of.Ref)), of.AsOf)
@@ -234,21 +219,23 @@ func printImpact(w io.Writer, of *api.Impact) {
 	fmt.Fprintf(w, "%s would fall, %s\n", cli.Count(len(of.Falls), "conclusion"), cli.Count(len(of.Links), "link"))
 }
 
-// acting asks for an operation on an item that changes something, and prints its answer. did says what it did.
-func acting[In any](a *cli.App, c *cobra.Command, op view.Operation[In, api.KrefChange], in In, item belief.Item, did string) error {
-	return a.Stores.WithKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
-		out, err := cli.Do(c.Context(), s, op, in)
-		if err != nil {
-			return hinted(err, itemHint(item))
-		}
-		if err := a.IO.Print(out, func(w io.Writer) { printChange(w, &out, item.Space(), did) }); err != nil {
-			return err
-		}
-		if out.Outcome == "refused" {
-			return cli.Finish(refusedExit)
-		}
-		return nil
-	})
+// changing completes the command of an operation on an item that changes something. did says what it did.
+func changing[In any](c cli.Command[In, api.KrefChange], ref func(*In) string, did func(*In) string) cli.Command[In, api.KrefChange] {
+	c.Opens, c.Long = cli.ToWrite, c.Long+"\n\n"+refHelp+"\n\noutcome is changed, unchanged or refused; conflict is what cannot be believed together."
+	c.Hint = func(in *In) string { return refHint(ref(in)) }
+	c.Print = func(w io.Writer, in *In, out *api.KrefChange) {
+		printChange(w, out, belief.Item(ref(in)).Space(), did(in))
+	}
+	c.Exit = func(out *api.KrefChange) int { return exitOf(out.Outcome) }
+	return c
+}
+
+// exitOf is the exit code of an outcome.
+func exitOf(outcome string) int {
+	if outcome == "refused" {
+		return refusedExit
+	}
+	return api.ExitOK
 }
 
 func printChange(w io.Writer, out *api.KrefChange, space belief.Space, did string) {
@@ -266,52 +253,28 @@ func printChange(w io.Writer, out *api.KrefChange, space belief.Space, did strin
 	}
 }
 
-const changeHelp = `The result, as JSON:
-
-  {"outcome","seq","conflict":[{"subject","predicate","object","not"}]}
-
-outcome is changed, unchanged or refused; conflict is what cannot be believed together.`
-
 func tagCommand(a *cli.App) *cobra.Command {
-	var why string
-	c := &cobra.Command{
+	return cli.Op(a, view.TagKref, changing(cli.Command[api.NewTag, api.KrefChange]{
 		Use:   "tag ADDRESS TAG REVISION|none",
 		Short: "Point a tag to a revision, or take it away",
 		Long: `Points a tag of an item to one of its revisions; none takes the tag away. The revision that current
 points to is what is believed, and moving it is refused (exit code ` + strconv.Itoa(refusedExit) + `) where that would contradict what is
 believed beside it. The revision that published points to is protected: what is revised cannot make it
-give way. Other tags mean what you want them to.
-
-` + changeHelp + `
-
-` + refHelp,
+give way. Other tags mean what you want them to.`,
 		Example: `  graphkernel belief tag kref://acme/support/4f1c0a.fact published 2
   graphkernel belief tag kref://acme/support/4f1c0a.fact current 1 --reason "the call was about another customer"
   graphkernel belief tag kref://acme/support/4f1c0a.fact published none`,
-		Args: func(c *cobra.Command, args []string) error {
-			if len(args) != 3 {
-				return cli.Usagef("%s takes ADDRESS TAG and a revision or none, got %d arguments", c.CommandPath(), len(args))
+		Args: []string{"ref", "tag", "revision"},
+		Means: map[string]func(string) (string, error){"revision": func(text string) (string, error) {
+			if text == noRevision {
+				return "0", nil
 			}
-			return nil
-		},
-		RunE: func(c *cobra.Command, args []string) error {
-			item, err := itemOf(args[0])
-			if err != nil {
-				return err
+			if n, err := strconv.Atoi(text); err != nil || n < 1 {
+				return "", fmt.Errorf("%.40q, want the number of a revision, from 1 on, or %s", text, noRevision)
 			}
-			if !belief.IsTag(args[1]) {
-				return cli.Usagef("TAG is %.80q, want [a-z][a-z0-9_-]{0,31}", args[1])
-			}
-			number, did := 0, fmt.Sprintf("%s has no %s now", item, args[1])
-			if args[2] != noRevision {
-				if number, err = strconv.Atoi(args[2]); err != nil || number < 1 {
-					return cli.Usagef("REVISION is %.40q, want the number of a revision, from 1 on, or %s", args[2], noRevision)
-				}
-				did = fmt.Sprintf("%s is %s", args[1], address(string(item), number))
-			}
-			return acting(a, c, view.TagKref, api.NewTag{Ref: args[0], Tag: args[1], Revision: number, Reason: why}, item, did)
-		},
-		ValidArgsFunction: func(c *cobra.Command, args []string, begin string) ([]string, cobra.ShellCompDirective) {
+			return text, nil
+		}},
+		Completes: func(c *cobra.Command, args []string, begin string) ([]string, cobra.ShellCompDirective) {
 			switch len(args) {
 			case 0:
 				return completeItems(a)(c, args, begin)
@@ -322,67 +285,38 @@ give way. Other tags mean what you want them to.
 			}
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		},
-	}
-	reasonFlag(c, &why)
-	return c
+	}, func(in *api.NewTag) string { return in.Ref }, func(in *api.NewTag) string {
+		if in.Revision == 0 {
+			return fmt.Sprintf("%s has no %s now", in.Ref, in.Tag)
+		}
+		return fmt.Sprintf("%s is %s", in.Tag, address(in.Ref, in.Revision))
+	}))
 }
 
 // noRevision is what is written for a tag that points to none.
 const noRevision = "none"
 
-func reasonFlag(c *cobra.Command, why *string) {
-	c.Flags().StringVar(why, "reason", "", "why, for the record")
-	cli.NoFiles(c, "reason")
-}
-
 func deprecateCommand(a *cli.App) *cobra.Command {
-	var why string
-	c := &cobra.Command{
+	return deprecation(a, view.DeprecateItem, "is deprecated", cli.Command[api.Deprecation, api.KrefChange]{
 		Use:   "deprecate ADDRESS",
 		Short: "Take an item out of what is believed",
 		Long: `Takes all that an item states out of what is believed. Nothing is lost: graphkernel belief restore puts
-it back.
-
-` + changeHelp + `
-
-` + refHelp,
+it back.`,
 		Example: `  graphkernel belief deprecate kref://acme/support/4f1c0a.fact --reason "the product is gone"`,
-		Args:    cli.OneArg("ADDRESS"),
-		RunE: func(c *cobra.Command, args []string) error {
-			item, err := itemOf(args[0])
-			if err != nil {
-				return err
-			}
-			return acting(a, c, view.DeprecateItem, api.Deprecation{Ref: args[0], Reason: why}, item, fmt.Sprintf("%s is deprecated", item))
-		},
-		ValidArgsFunction: completeItems(a),
-	}
-	reasonFlag(c, &why)
-	return c
+	})
 }
 
 func restoreCommand(a *cli.App) *cobra.Command {
-	var why string
-	c := &cobra.Command{
+	return deprecation(a, view.RestoreItem, "is restored", cli.Command[api.Deprecation, api.KrefChange]{
 		Use:   "restore ADDRESS",
 		Short: "Put a deprecated item back into what is believed",
 		Long: `Puts back what a deprecated item states. It is refused (exit code ` + strconv.Itoa(refusedExit) + `) where that would contradict
-what is believed by now.
-
-` + changeHelp + `
-
-` + refHelp,
+what is believed by now.`,
 		Example: `  graphkernel belief restore kref://acme/support/4f1c0a.fact`,
-		Args:    cli.OneArg("ADDRESS"),
-		RunE: func(c *cobra.Command, args []string) error {
-			item, err := itemOf(args[0])
-			if err != nil {
-				return err
-			}
-			return acting(a, c, view.RestoreItem, api.Deprecation{Ref: args[0], Reason: why}, item, fmt.Sprintf("%s is restored", item))
-		},
-		ValidArgsFunction: completeItems(a),
-	}
-	reasonFlag(c, &why)
-	return c
+	})
+}
+
+func deprecation(a *cli.App, op view.Operation[api.Deprecation, api.KrefChange], did string, c cli.Command[api.Deprecation, api.KrefChange]) *cobra.Command {
+	c.Args, c.Completes = inRef, completeItems(a)
+	return cli.Op(a, op, changing(c, func(in *api.Deprecation) string { return in.Ref }, func(in *api.Deprecation) string { return in.Ref + " " + did }))
 }

@@ -13,41 +13,25 @@ import (
 )
 
 func decayCommand(a *cli.App) *cobra.Command {
-	var in api.DecayRequest
-	var least string
-	c := &cobra.Command{
+	return cli.Op(a, view.DecayBeliefs, cli.Command[api.DecayRequest, api.Decay]{
 		Use:   "decay SPACE",
 		Short: "Lower the confidence of what is old",
 		Long: `Lowers the confidence of what is believed by the half-lives of its kinds. Nothing ends, and nothing is
 deleted. The confidence follows from the last revision that decay did not make: it is the same however
 often this runs, and a second run at the same time changes nothing. What is published keeps its
-confidence. The result, as JSON:
-
-  {"seq","lowered":[{"ref","origin","before","after","reason"}],"excepted":[ADDRESS]}`,
+confidence.`,
 		Example: `  graphkernel belief decay acme/support --dry-run`,
-		Args:    spaceAnd(""),
-		RunE: func(c *cobra.Command, args []string) (err error) {
-			in.Space = args[0]
-			if in.Least, err = ppmOf("least", least); err != nil {
-				return err
+		Args:    inSpace, Completes: a.Stores.CompleteSpaces(), Opens: cli.ToWrite,
+		Hint: func(in *api.DecayRequest) string { return spaceHint(in.Space, 0) },
+		Print: func(w io.Writer, in *api.DecayRequest, out *api.Decay) {
+			for i := range out.Lowered {
+				l := &out.Lowered[i]
+				fmt.Fprintf(w, "%s  %s from %s to %s\n    %s\n", oneLine(l.Ref, len(l.Ref)), would(in.DryRun, "lowered", "would be lowered"), l.Before, l.After, oneLine(l.Reason, len(l.Reason)))
 			}
-			return do(a, c, view.DecayBeliefs, in, spaceHint(args[0], 0), func(w io.Writer, out *api.Decay) {
-				for i := range out.Lowered {
-					l := &out.Lowered[i]
-					fmt.Fprintf(w, "%s  %s from %s to %s\n    %s\n", oneLine(l.Ref, len(l.Ref)), would(in.DryRun, "lowered", "would be lowered"), l.Before, l.After, oneLine(l.Reason, len(l.Reason)))
-				}
-				for _, ref := range out.Excepted {
-					fmt.Fprintf(w, "%s  published, so it keeps its confidence\n", oneLine(ref, len(ref)))
-				}
-				fmt.Fprintf(w, "%s %s\n", cli.Count(len(out.Lowered), "belief"), would(in.DryRun, "lowered", "would be lowered"))
-			}, nil)
+			printExcepted(w, out.Excepted)
+			fmt.Fprintf(w, "%s %s\n", cli.Count(len(out.Lowered), "belief"), would(in.DryRun, "lowered", "would be lowered"))
 		},
-		ValidArgsFunction: a.Stores.CompleteSpaces(),
-	}
-	c.Flags().StringVar(&least, "least", "", "what would lose less than this waits (default: 0.01)")
-	c.Flags().BoolVar(&in.DryRun, "dry-run", false, "change nothing; show what would happen")
-	cli.NoFiles(c, "least")
-	return c
+	})
 }
 
 // ppmOf reads the number from 0 to 1 that a flag names; nil if it names none.

@@ -1,6 +1,7 @@
 package beliefs
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"strconv"
@@ -31,106 +32,80 @@ func do[In, Out any](a *cli.App, c *cobra.Command, op view.Operation[In, Out], i
 }
 
 func promoteCommand(a *cli.App) *cobra.Command {
-	var in api.PromotionRequest
-	c := &cobra.Command{
+	return cli.Op(a, view.PromoteBeliefs, cli.Command[api.PromotionRequest, api.Promotions]{
 		Use:   "promote SPACE",
 		Short: "Promote what is found again and again",
 		Long: `Goes through the steps of a policy of promotion: what enough independent sources support becomes a
 new item of the step's kind, as a proposal with the reason, or gets the step's tag. The sources stay,
-with links promoted_to. What was promoted before is not promoted again. The result, as JSON:
-
-  {"promotions":[{"from","to","tag","support_ppm","threshold","sources":[ITEM],"reason","outcome","seq"}]}`,
+with links promoted_to. What was promoted before is not promoted again.`,
 		Example: `  graphkernel belief promote acme/support --dry-run`,
-		Args:    spaceAnd(""),
-		RunE: func(c *cobra.Command, args []string) error {
-			in.Space = args[0]
-			return do(a, c, view.PromoteBeliefs, in, spaceHint(args[0], 0), func(w io.Writer, out *api.Promotions) {
-				for i := range out.Promotions {
-					p := &out.Promotions[i]
-					to := p.To
-					if p.Tag != "" {
-						to = "the tag " + p.Tag
-					}
-					fmt.Fprintf(w, "%s -> %s\n    %s: %s\n", oneLine(p.From, len(p.From)), oneLine(to, len(to)), would(in.DryRun, p.Outcome, "would be promoted"), oneLine(p.Reason, len(p.Reason)))
+		Args:    inSpace, Completes: a.Stores.CompleteSpaces(), Opens: cli.ToWrite,
+		Hint: func(in *api.PromotionRequest) string { return spaceHint(in.Space, 0) },
+		Print: func(w io.Writer, in *api.PromotionRequest, out *api.Promotions) {
+			for i := range out.Promotions {
+				p := &out.Promotions[i]
+				to := p.To
+				if p.Tag != "" {
+					to = "the tag " + p.Tag
 				}
-				fmt.Fprintln(w, cli.Count(len(out.Promotions), "promotion"))
-			}, nil)
+				fmt.Fprintf(w, "%s -> %s\n    %s: %s\n", oneLine(p.From, len(p.From)), oneLine(to, len(to)), would(in.DryRun, p.Outcome, "would be promoted"), oneLine(p.Reason, len(p.Reason)))
+			}
+			fmt.Fprintln(w, cli.Count(len(out.Promotions), "promotion"))
 		},
-		ValidArgsFunction: a.Stores.CompleteSpaces(),
-	}
-	c.Flags().StringVar(&in.Policy, "policy", "", "a policy of the type promotion_policy_v1 (default: promotion@2)")
-	c.Flags().BoolVar(&in.DryRun, "dry-run", false, "change nothing; show what would happen")
-	cli.NoFiles(c, "policy")
-	return c
+	})
 }
 
 func cascadeCommand(a *cli.App) *cobra.Command {
-	var in api.CascadeRequest
-	c := &cobra.Command{
+	return cli.Op(a, view.CascadeBeliefs, cli.Command[api.CascadeRequest, api.Cascade]{
 		Use:   "cascade SPACE",
 		Short: "Lower what rests on evidence that fell",
-		Long: `Computes the confidence of each belief whose evidence fell anew, from the evidence that is left. Below
-0.3 what it states ends now. Nothing is deleted, and what is published keeps its confidence. The
-result, as JSON:
-
-  {"seq","lowered":[{"ref","before","after","invalid","fell":[ADDRESS],"reason"}],"excepted":[ADDRESS]}`,
+		Long: `Computes the confidence of each belief whose evidence fell again, from the evidence that is left. Below
+0.3 what it states ends now. Nothing is deleted, and what is published keeps its confidence.`,
 		Example: `  graphkernel belief cascade acme/support --dry-run`,
-		Args:    spaceAnd(""),
-		RunE: func(c *cobra.Command, args []string) error {
-			in.Space = args[0]
-			return do(a, c, view.CascadeBeliefs, in, spaceHint(args[0], 0), func(w io.Writer, out *api.Cascade) {
-				for i := range out.Lowered {
-					l := &out.Lowered[i]
-					fmt.Fprintf(w, "%s  %s%s\n    %s\n", oneLine(l.Ref, len(l.Ref)), would(in.DryRun, "lowered", "would be lowered"), would(l.Invalid, "", ", and ends"), oneLine(l.Reason, len(l.Reason)))
-				}
-				for _, ref := range out.Excepted {
-					fmt.Fprintf(w, "%s  published, so it keeps its confidence\n", oneLine(ref, len(ref)))
-				}
-				fmt.Fprintln(w, cli.Count(len(out.Lowered), "belief")+" lowered")
-			}, nil)
+		Args:    inSpace, Completes: a.Stores.CompleteSpaces(), Opens: cli.ToWrite,
+		Hint: func(in *api.CascadeRequest) string { return spaceHint(in.Space, 0) },
+		Print: func(w io.Writer, in *api.CascadeRequest, out *api.Cascade) {
+			for i := range out.Lowered {
+				l := &out.Lowered[i]
+				fmt.Fprintf(w, "%s  %s%s\n    %s\n", oneLine(l.Ref, len(l.Ref)), would(in.DryRun, "lowered", "would be lowered"), would(l.Invalid, "", ", and ends"), oneLine(l.Reason, len(l.Reason)))
+			}
+			printExcepted(w, out.Excepted)
+			fmt.Fprintln(w, cli.Count(len(out.Lowered), "belief")+" lowered")
 		},
-		ValidArgsFunction: a.Stores.CompleteSpaces(),
+	})
+}
+
+func printExcepted(w io.Writer, refs []string) {
+	for _, ref := range refs {
+		fmt.Fprintf(w, "%s  published, so it keeps its confidence\n", oneLine(ref, len(ref)))
 	}
-	c.Flags().BoolVar(&in.DryRun, "dry-run", false, "change nothing; show what would happen")
-	return c
 }
 
 func resolveCommand(a *cli.App) *cobra.Command {
-	var in api.ConflictResolution
-	c := &cobra.Command{
+	return cli.Op(a, view.ResolveConflict, cli.Command[api.ConflictResolution, api.ResolvedConflict]{
 		Use:   "resolve SPACE CONFLICT taken|dropped|deferred",
 		Short: "End a conflict that waits",
 		Long: `Ends the conflict of a number that graphkernel belief conflicts lists. taken revises with what was
 proposed, and what contradicts it gives way; where that is refused (exit code ` + strconv.Itoa(refusedExit) + `) the conflict goes on
-waiting. advice is what the rules say: they look at the agents, at confidence and at recency. The
-result, as JSON, with the outcome of graphkernel belief revise:
-
-  {"seq","conflict","how","outcome":{…},"advice":[{"advice","proposed","believed","reason"}]}`,
+waiting. advice is what the rules say: they look at the agents, at confidence and at recency.`,
 		Example: `  graphkernel belief resolve acme/support 812 taken --reason "she called again"
   graphkernel belief resolve acme/support 813 dropped`,
-		Args: func(c *cobra.Command, args []string) error {
-			if len(args) != 3 {
-				return cli.Usagef("%s takes SPACE CONFLICT and taken, dropped or deferred, got %d arguments", c.CommandPath(), len(args))
+		Args: []string{"space", "conflict", "how"}, Completes: a.Stores.CompleteSpaces(), Opens: cli.ToWrite,
+		Check: func(in *api.ConflictResolution) error {
+			if in.Conflict == 0 {
+				return cli.Usagef("CONFLICT is 0, want its number; see: graphkernel belief conflicts %s", in.Space)
 			}
-			return spaceOf(args[0])
+			return nil
 		},
-		RunE: func(c *cobra.Command, args []string) (err error) {
-			if in.Conflict, err = strconv.ParseUint(args[1], 10, 53); err != nil || in.Conflict == 0 {
-				return cli.Usagef("CONFLICT is %.40q, want its number; see: graphkernel belief conflicts %s", args[1], args[0])
+		Hint:  func(in *api.ConflictResolution) string { return "; see: graphkernel belief conflicts " + in.Space },
+		Print: printResolved,
+		Exit: func(out *api.ResolvedConflict) int {
+			if out.Outcome == nil {
+				return api.ExitOK
 			}
-			if in.How = args[2]; in.How != "taken" && in.How != "dropped" && in.How != "deferred" {
-				return cli.Usagef("%.40q: want taken, dropped or deferred", args[2])
-			}
-			in.Space = args[0]
-			return do(a, c, view.ResolveConflict, in, "; see: graphkernel belief conflicts "+args[0], func(w io.Writer, out *api.ResolvedConflict) { printResolved(w, &in, out) },
-				func(out *api.ResolvedConflict) bool { return out.Outcome != nil && out.Outcome.Outcome == "refused" })
+			return exitOf(out.Outcome.Outcome)
 		},
-		ValidArgsFunction: a.Stores.CompleteSpaces(),
-	}
-	c.Flags().StringVar(&in.Reason, "reason", "", "why, for the record")
-	c.Flags().BoolVar(&in.DryRun, "dry-run", false, "change nothing; show what would happen")
-	cli.NoFiles(c, "reason")
-	return c
+	})
 }
 
 func printResolved(w io.Writer, in *api.ConflictResolution, out *api.ResolvedConflict) {
@@ -154,57 +129,46 @@ func printResolved(w io.Writer, in *api.ConflictResolution, out *api.ResolvedCon
 }
 
 func rulesCommand(a *cli.App) *cobra.Command {
-	var in api.RulesQuery
-	c := &cobra.Command{
+	return cli.Op(a, view.BeliefRules, cli.Command[api.RulesQuery, api.BeliefBase]{
 		Use:   "rules SPACE",
 		Short: "List all rules of a space",
 		Long: `Lists all statements of the constraints of a space: what persons state of the kinds that its policy
-marks hard or always. Nothing shortens the list. The result, as JSON, is that of
-graphkernel belief base.`,
+marks hard or always. Nothing shortens the list.`,
 		Example: `  graphkernel belief rules acme/support`,
-		Args:    spaceAnd(""),
-		RunE: func(c *cobra.Command, args []string) error {
-			in.Space = args[0]
-			return ask(a, c, view.BeliefRules, in, spaceHint(args[0], 0), func(w io.Writer, out *api.BeliefBase) {
-				for i := range out.Statements {
-					s := &out.Statements[i]
-					fmt.Fprintf(w, "%s\n    %s\n", whole(s.WrittenStatement, ""), address(s.Item, s.Revision))
-				}
-				fmt.Fprintf(w, "%s, as of %d, under %s\n", cli.Count(len(out.Statements), "rule"), out.AsOf, out.Policy)
-			})
+		Args:    inSpace, Completes: a.Stores.CompleteSpaces(),
+		Hint: func(in *api.RulesQuery) string { return spaceHint(in.Space, 0) },
+		Print: func(w io.Writer, _ *api.RulesQuery, out *api.BeliefBase) {
+			for i := range out.Statements {
+				s := &out.Statements[i]
+				fmt.Fprintf(w, "%s\n    %s\n", whole(s.WrittenStatement, ""), address(s.Item, s.Revision))
+			}
+			fmt.Fprintf(w, "%s, as of %d, under %s\n", cli.Count(len(out.Statements), "rule"), out.AsOf, out.Policy)
 		},
-		ValidArgsFunction: a.Stores.CompleteSpaces(),
-	}
-	c.Flags().Uint64Var(&in.AsOf, "as-of", 0, "what were the rules as of this number (default: now)")
-	cli.NoFiles(c, "as-of")
-	return c
+	})
+}
+
+// A use is an api.BeliefUse as it is said on the command line.
+type use struct {
+	Ref    string `json:"ref" is:"Kref"`
+	Failed bool   `json:"failed,omitempty" doc:"It did not succeed."`
 }
 
 func usedCommand(a *cli.App) *cobra.Command {
-	var failed bool
-	c := &cobra.Command{
+	return cli.Asking(a, cli.Command[use, api.UseRecord]{
 		Use:   "used ADDRESS",
 		Short: "Record that a procedure was used, and whether it succeeded",
-		Long: `Records a use of the revision that an address leads to, and shows how often its item was used. The
-result, as JSON:
-
-  {"seq","ref","uses","successes","rate"}
+		Long: `Records a use of the revision that an address leads to, and shows how often its item was used.
 
 ` + addressHelp,
 		Example: `  graphkernel belief used kref://acme/support/4f1c0a.procedure
   graphkernel belief used kref://acme/support/4f1c0a.procedure --failed`,
-		Args: cli.OneArg("ADDRESS"),
-		RunE: func(c *cobra.Command, args []string) error {
-			ref, err := addressOf("ADDRESS", args[0])
-			if err != nil {
-				return err
-			}
-			return do(a, c, view.UseBelief, api.BeliefUse{Ref: args[0], Success: !failed}, itemHint(ref.Item), func(w io.Writer, out *api.UseRecord) {
-				fmt.Fprintf(w, "%s was used %s, %d successful: %s\n", oneLine(out.Ref, len(out.Ref)), cli.Count(out.Uses, "time"), out.Successes, out.Rate)
-			}, nil)
+		Args: inRef, Completes: completeItems(a), Opens: cli.ToWrite,
+		Hint: func(in *use) string { return refHint(in.Ref) },
+		Ask: func(ctx context.Context, s *cli.Session, in use) (api.UseRecord, error) {
+			return cli.Do(ctx, s, view.UseBelief, api.BeliefUse{Ref: in.Ref, Success: !in.Failed})
 		},
-		ValidArgsFunction: completeItems(a),
-	}
-	c.Flags().BoolVar(&failed, "failed", false, "it did not succeed")
-	return c
+		Print: func(w io.Writer, _ *use, out *api.UseRecord) {
+			fmt.Fprintf(w, "%s was used %s, %d successful: %s\n", oneLine(out.Ref, len(out.Ref)), cli.Count(out.Uses, "time"), out.Successes, out.Rate)
+		},
+	})
 }

@@ -124,38 +124,20 @@ func setSpace(a *cli.App, c *cobra.Command, space, policy string) error {
 }
 
 func itemsCommand(a *cli.App) *cobra.Command {
-	var asOf uint64
-	var after string
-	var limit int
-	var deprecated bool
-	c := &cobra.Command{
+	return cli.Op(a, view.ListItems, cli.Command[api.ItemsQuery, api.Items]{
 		Use:   "items SPACE",
 		Short: "List the items of a space",
 		Long: `Lists the items of a space, by name, with what is current of each. Deprecated items are left out, unless
---deprecated is given. The result, as JSON:
-
-  {"items":[{"item","revision","statements":[STATEMENT],"title","deprecated","erased"}],"left_out","next"}
+--deprecated is given.
 
 The statements are as graphkernel belief show has them; without a revision nothing of the item is
 believed. left_out counts the deprecated items that are not listed. Where there are more, next is the
 --after of the next page.`,
 		Example: `  graphkernel belief items acme/support --limit 20`,
-		Args:    spaceAnd(""),
-		RunE: func(c *cobra.Command, args []string) error {
-			if limit < 1 || limit > mostItems {
-				return cli.Usagef("--limit is %d, want 1 to %d", limit, mostItems)
-			}
-			q := api.ItemsQuery{Space: args[0], AsOf: asOf, Limit: limit, After: after, Deprecated: deprecated}
-			return ask(a, c, view.ListItems, q, spaceHint(args[0], asOf), printItems)
-		},
-		ValidArgsFunction: a.Stores.CompleteSpaces(),
-	}
-	asOfFlag(c, &asOf)
-	c.Flags().StringVar(&after, "after", "", "the next page: what next was of the page before")
-	c.Flags().IntVar(&limit, "limit", 100, fmt.Sprintf("how many at most, up to %d", mostItems))
-	c.Flags().BoolVar(&deprecated, "deprecated", false, "list deprecated items, too")
-	cli.NoFiles(c, "after", "limit")
-	return c
+		Args:    inSpace, Completes: a.Stores.CompleteSpaces(),
+		Hint:  func(in *api.ItemsQuery) string { return spaceHint(in.Space, in.AsOf) },
+		Print: func(w io.Writer, _ *api.ItemsQuery, out *api.Items) { printItems(w, out) },
+	})
 }
 
 func printItems(w io.Writer, list *api.Items) {
@@ -196,26 +178,19 @@ func printItems(w io.Writer, list *api.Items) {
 const mostItems = 1000
 
 func conflictsCommand(a *cli.App) *cobra.Command {
-	return &cobra.Command{
+	return cli.Op(a, view.BeliefConflicts, cli.Command[api.ConflictsQuery, api.Conflicts]{
 		Use:   "conflicts SPACE",
 		Short: "List the proposals that were not taken",
 		Long: `Lists the proposals that were not taken, since what they contradict is more entrenched or
 protected, and on which nobody has decided. graphkernel belief resolve takes one, drops it or
-defers it; then it is listed no longer. The result, as JSON:
-
-  {"conflicts":[{"seq","at","by","statements":[{"subject","predicate","object","not"}],
-    "with":[ADDRESS],"turns":[ID],"reason","erased"}]}
-
-with are the revisions that would have given way.`,
+defers it; then it is listed no longer. with are the revisions that would have given way.`,
 		Example: `  graphkernel belief conflicts acme/support`,
-		Args:    spaceAnd(""),
-		RunE: func(c *cobra.Command, args []string) error {
-			return ask(a, c, view.BeliefConflicts, api.ConflictsQuery{Space: args[0]}, spaceHint(args[0], 0), func(w io.Writer, list *api.Conflicts) {
-				printConflicts(w, args[0], list.Conflicts)
-			})
+		Args:    inSpace, Completes: a.Stores.CompleteSpaces(),
+		Hint: func(in *api.ConflictsQuery) string { return spaceHint(in.Space, 0) },
+		Print: func(w io.Writer, in *api.ConflictsQuery, out *api.Conflicts) {
+			printConflicts(w, in.Space, out.Conflicts)
 		},
-		ValidArgsFunction: a.Stores.CompleteSpaces(),
-	}
+	})
 }
 
 func printConflicts(w io.Writer, space string, list []api.Conflict) {

@@ -33,17 +33,22 @@ type Command[In, Out any] struct {
 	Letters  map[string]string   // one letter that stands for a flag
 	Resolve  map[string]Resolver // what is given may be short for another text, as the names of turns are anyway
 
+	Means map[string]func(text string) (string, error) // what is given, in the words of the service
+
 	Opens purpose // what the store is opened for
 	Holds bool    // a tenant that nothing was ever admitted for is refused
 
 	Check func(in *In) error // what api.Read does not know; nil: nothing
 	Ask   func(ctx context.Context, s *Session, in In) (Out, error)
+	Hint  func(in *In) string                 // what to do if something that is named is not there
 	Print func(w io.Writer, in *In, out *Out) // for people
 	Exit  func(out *Out) int                  // the exit code of an answer; nil: api.ExitOK
+
+	Completes cobra.CompletionFunc // of the arguments
 }
 
 // A Resolver returns the text that another one stands for; place names the flag or argument.
-type Resolver func(ctx context.Context, s *Session, place, text string) (string, error)
+type Resolver func(c *cobra.Command, s *Session, place, text string) (string, error)
 
 // Op makes the command of an operation.
 func Op[In, Out any](a *App, op view.Operation[In, Out], c Command[In, Out]) *cobra.Command {
@@ -60,16 +65,19 @@ func Asking[In, Out any](a *App, c Command[In, Out]) *cobra.Command {
 		Long: c.Long + "\n\nThe result, as JSON:\n\n" + Shape(reflect.TypeFor[Out]()),
 		Args: argsOf(c.Use),
 	}
+	if c.Completes != nil {
+		made.ValidArgsFunction = c.Completes
+	}
 	p := &inputs{app: a, command: made, args: c.Args, fields: map[string]*input{}}
 	for _, f := range api.Fields(reflect.TypeFor[In]()) {
 		name, hidden := flagOf(&f)
 		if hidden {
 			continue
 		}
-		v := &input{field: f, text: First(c.Defaults[f.Key], f.Tag.Get("default")), resolve: c.Resolve[f.Key]}
+		v := &input{field: f, text: First(c.Defaults[f.Key], f.Tag.Get("default")), resolve: c.Resolve[f.Key], means: c.Means[f.Key]}
 		if v.resolve == nil && (f.Tag.Get("is") == "TurnName" || f.Type == reflect.TypeFor[dag.TurnID]() || f.Type == reflect.TypeFor[*dag.TurnID]()) {
-			v.resolve = func(_ context.Context, s *Session, _, text string) (string, error) {
-				id, err := Resolve(a, made, s, text)
+			v.resolve = func(c *cobra.Command, s *Session, _, text string) (string, error) {
+				id, err := Resolve(a, c, s, text)
 				return id.String(), err
 			}
 		}
@@ -106,7 +114,7 @@ func Asking[In, Out any](a *App, c Command[In, Out]) *cobra.Command {
 					return err
 				}
 			}
-			if err := p.resolve(cmd.Context(), s); err != nil {
+			if err := p.resolve(cmd, s); err != nil {
 				return err
 			}
 			in, err := readGiven[In](p)
@@ -114,6 +122,9 @@ func Asking[In, Out any](a *App, c Command[In, Out]) *cobra.Command {
 				return err
 			}
 			out, err := c.Ask(cmd.Context(), s, in)
+			if err != nil && c.Hint != nil && Is(err, api.CodeNotFound) {
+				err = fmt.Errorf("%w%s", err, c.Hint(&in))
+			}
 			if err != nil {
 				return err
 			}
@@ -141,6 +152,16 @@ func (p *inputs) gather(ctx context.Context, args []string, stdin string) (ring 
 		v := p.fields[p.args[min(i, len(p.args)-1)]]
 		v.given = append(v.given, text)
 	}
+	for _, v := range p.fields {
+		for i, text := range v.given {
+			if v.means == nil {
+				continue
+			}
+			if v.given[i], err = v.means(text); err != nil {
+				return ring, Usagef("%s: %w", p.placeOf(v), err)
+			}
+		}
+	}
 	for key, v := range p.fields {
 		switch {
 		case key == stdin && v.given == nil:
@@ -159,13 +180,13 @@ func (p *inputs) gather(ctx context.Context, args []string, stdin string) (ring 
 }
 
 // resolve puts what was meant in the place of what was given.
-func (p *inputs) resolve(ctx context.Context, s *Session) (err error) {
+func (p *inputs) resolve(c *cobra.Command, s *Session) (err error) {
 	for _, v := range p.fields {
 		if v.resolve == nil {
 			continue
 		}
 		for i, text := range v.given {
-			if v.given[i], err = v.resolve(ctx, s, p.placeOf(v), text); err != nil {
+			if v.given[i], err = v.resolve(c, s, p.placeOf(v), text); err != nil {
 				return err
 			}
 		}
@@ -234,6 +255,7 @@ type input struct {
 
 	raw     json.RawMessage // of the file that is given
 	resolve Resolver        // nil: it is resolved, or stands for itself
+	means   func(text string) (string, error)
 }
 
 // value is the JSON of what is given, or would be if it were resolved.
@@ -293,7 +315,7 @@ func readGiven[In any](p *inputs) (in In, err error) {
 			texts = []string{v.text}
 		}
 		switch {
-		case slices.Contains(v.given, "") && !slices.Contains(p.args, key): // it would look as if it were not given
+		case slices.ContainsFunc(v.given, isBlank) && !slices.Contains(p.args, key): // it would look as if it were not given
 			return in, Usagef("%s is empty: leave it out, or give one", p.placeOf(v))
 		case texts == nil && v.field.Required:
 			return in, Usagef("%s is required: %s", p.placeOf(v), strings.TrimSuffix(purposeOf(&v.field, v.text), " (required)"))
@@ -319,21 +341,24 @@ func readGiven[In any](p *inputs) (in In, err error) {
 	return in, Usage(fault)
 }
 
+func isBlank(text string) bool { return strings.TrimSpace(text) == "" }
+
 // placeOf names a flag, or an argument as the usage line does.
 func (p *inputs) placeOf(v *input) string {
 	if i := slices.Index(p.args, v.field.Key); i >= 0 {
-		return strings.Trim(strings.Fields(p.command.Use)[1+i], "[]…")
+		word, _, _ := strings.Cut(strings.Fields(p.command.Use)[1+i], "|")
+		return strings.Trim(word, "[]…")
 	}
 	name, _ := flagOf(&v.field)
 	return "--" + name
 }
 
-// Shape draws the members of a type in JSON, indented by two blanks.
+// Shape draws the members of a type in JSON, indented by two blanks; those of a type that comes again are left out.
 func Shape(t reflect.Type) string {
 	const width = 118
 	var lines []string
 	line := "  "
-	for i, piece := range strings.SplitAfter(shapeOf(t, nil), ",") {
+	for i, piece := range strings.SplitAfter(shapeOf(t, map[reflect.Type]bool{}), ",") {
 		if i > 0 && len(line)+len(piece) > width {
 			lines, line = append(lines, line), "    "
 		}
@@ -342,23 +367,24 @@ func Shape(t reflect.Type) string {
 	return strings.Join(append(lines, line), "\n")
 }
 
-func shapeOf(t reflect.Type, within []reflect.Type) string {
+func shapeOf(t reflect.Type, drawn map[reflect.Type]bool) string {
 	switch {
 	case t.Kind() == reflect.Pointer:
-		return shapeOf(t.Elem(), within)
+		return shapeOf(t.Elem(), drawn)
 	case t.Kind() == reflect.Slice && api.ShapeOf(t) == "":
-		return "[" + shapeOf(t.Elem(), within) + "]"
+		return "[" + shapeOf(t.Elem(), drawn) + "]"
 	case t.Kind() == reflect.Map:
-		return "{NAME:" + shapeOf(t.Elem(), within) + "}"
+		return "{NAME:" + shapeOf(t.Elem(), drawn) + "}"
 	case t.Kind() != reflect.Struct || api.ShapeOf(t) != "":
 		return "…"
-	case slices.Contains(within, t):
+	case drawn[t]:
 		return "{…}"
 	}
+	drawn[t] = true
 	var members []string
 	for _, f := range api.Fields(t) {
 		member := `"` + f.Key + `"`
-		if of := shapeOf(f.Type, append(within, t)); of != "…" {
+		if of := shapeOf(f.Type, drawn); of != "…" {
 			member += ":" + of
 		}
 		members = append(members, member)

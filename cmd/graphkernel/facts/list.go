@@ -26,8 +26,8 @@ func asOfFlag(c *cobra.Command, asOf *uint64) {
 }
 
 // statement resolves the beginning of a statement's id.
-var statement = map[string]cli.Resolver{"statement": func(ctx context.Context, s *cli.Session, place, text string) (string, error) {
-	id, err := statementNamed(ctx, s, place, text)
+var statement = map[string]cli.Resolver{"statement": func(c *cobra.Command, s *cli.Session, place, text string) (string, error) {
+	id, err := statementNamed(c.Context(), s, place, text)
 	return id.String(), err
 }}
 
