@@ -2,6 +2,8 @@ package api
 
 import (
 	"encoding/json"
+	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/slice"
 
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/dag"
@@ -19,8 +21,8 @@ var (
 
 // An AtlasView says as of when the graph is.
 type AtlasView struct {
-	AsOf   uint64 `json:"as_of,omitempty" is:"Seq" doc:"The turns as they were at this sequence number; 0 is the present."`
-	Issued uint64 `json:"issued,omitempty" is:"0.." doc:"What was handed out up to this record; 0 is the present."`
+	AsOf   dag.Seq `json:"as_of,omitempty" is:"Seq" doc:"The turns as they were at this sequence number; 0 is the present."`
+	Issued uint64  `json:"issued,omitempty" is:"0.." doc:"What was handed out up to this record; 0 is the present."`
 }
 
 // An AtlasQuery asks for the first of a list.
@@ -31,11 +33,11 @@ type AtlasQuery struct {
 
 // AtlasOf says what an answer is of.
 type AtlasOf struct {
-	AsOf    uint64 `json:"as_of" is:"Seq"`
-	Issued  uint64 `json:"issued" doc:"The number of the newest record of what was handed out."`
-	Slices  int    `json:"slices" doc:"Slices of turns that were looked at."`
-	Handed  int    `json:"contexts" doc:"Contexts that were looked at."`
-	Unknown uint64 `json:"older" doc:"Older records that were not looked at: the newest 10 000 are."`
+	AsOf    dag.Seq `json:"as_of" is:"Seq"`
+	Issued  uint64  `json:"issued" doc:"The number of the newest record of what was handed out."`
+	Slices  int     `json:"slices" doc:"Slices of turns that were looked at."`
+	Handed  int     `json:"contexts" doc:"Contexts that were looked at."`
+	Unknown uint64  `json:"older" doc:"Older records that were not looked at: the newest 10 000 are."`
 }
 
 // A NameShare is how many there are of something with a name.
@@ -46,7 +48,7 @@ type NameShare struct {
 
 // A GrowthStep says what there was up to a number.
 type GrowthStep struct {
-	Upto          uint64      `json:"upto" is:"Seq"`
+	Upto          dag.Seq     `json:"upto" is:"Seq"`
 	Turns         int         `json:"turns"`
 	Conversations int         `json:"conversations"`
 	Roles         []NameShare `json:"roles" doc:"Turns of each role."`
@@ -83,10 +85,10 @@ type Overlap struct {
 
 // An OverlapPair is two of what was handed out.
 type OverlapPair struct {
-	A       string `json:"a" is:"SliceID"`
-	B       string `json:"b" is:"SliceID"`
-	Shared  int    `json:"shared" doc:"Turns that both held."`
-	Jaccard int    `json:"jaccard" doc:"Turns that both held, of those that either held, in millionths."`
+	A       slice.SliceID `json:"a" is:"SliceID"`
+	B       slice.SliceID `json:"b" is:"SliceID"`
+	Shared  int           `json:"shared" doc:"Turns that both held."`
+	Jaccard int           `json:"jaccard" doc:"Turns that both held, of those that either held, in millionths."`
 }
 
 // An InfluenceQuery asks for the turns that were used most, or for one.
@@ -107,14 +109,14 @@ type Influence struct {
 
 // An InfluencedTurn is a turn and how it was used.
 type InfluencedTurn struct {
-	Turn        string `json:"turn" is:"UUID"`
-	Slices      int    `json:"slices" doc:"Slices that held it."`
-	Contexts    int    `json:"contexts" doc:"Contexts that showed it."`
-	Weight      uint64 `json:"weight" doc:"The sum of its scores in slices, and one for each context, in millionths."`
-	Degree      int    `json:"degree" doc:"Turns that it has an edge with."`
-	Rank        uint64 `json:"rank" doc:"PageRank, in millionths of a millionth: those of all turns add up to 10^12, less rounding."`
-	Betweenness uint64 `json:"betweenness" doc:"Pairs of other turns whose shortest ways lead through it, in thousandths."`
-	Cut         bool   `json:"cut,omitempty" doc:"Others would not be connected without it."`
+	Turn        dag.TurnID `json:"turn" is:"UUID"`
+	Slices      int        `json:"slices" doc:"Slices that held it."`
+	Contexts    int        `json:"contexts" doc:"Contexts that showed it."`
+	Weight      uint64     `json:"weight" doc:"The sum of its scores in slices, and one for each context, in millionths."`
+	Degree      int        `json:"degree" doc:"Turns that it has an edge with."`
+	Rank        uint64     `json:"rank" doc:"PageRank, in millionths of a millionth: those of all turns add up to 10^12, less rounding."`
+	Betweenness uint64     `json:"betweenness" doc:"Pairs of other turns whose shortest ways lead through it, in thousandths."`
+	Cut         bool       `json:"cut,omitempty" doc:"Others would not be connected without it."`
 }
 
 // A CommunityQuery asks what belongs together: turns, or the names of facts.
@@ -148,33 +150,33 @@ type ManifestQuery struct {
 type Manifest struct {
 	Document json.RawMessage `json:"document" is:"Object" doc:"Canonical JSON (RFC 8785) of all parts, with the lists at their default lengths."`
 	Envelope json.RawMessage `json:"envelope,omitempty" is:"Envelope" doc:"An in-toto statement that names the digest, signed by the attestation key (DSSE). Absent without an identity, or if none was asked for."`
-	SHA256   string          `json:"sha256" is:"Digest" doc:"Of the document."`
+	SHA256   dag.Digest      `json:"sha256" is:"Digest" doc:"Of the document."`
 }
 
 // A BlameQuery names a turn.
 type BlameQuery struct {
 	AtlasView
 	ID     dag.TurnID `json:"id"`
-	Policy string     `json:"policy,omitempty" flag:": cut slices again under this policy (default: default@2)" is:"PolicyID" doc:"Under which slices are cut again; default@2 if left out."`
+	Policy policy.ID  `json:"policy,omitempty" flag:": cut slices again under this policy (default: default@2)" is:"PolicyID" doc:"Under which slices are cut again; default@2 if left out."`
 }
 
 // A Blame says what may have led to a turn.
 type Blame struct {
-	Turn     string   `json:"turn" is:"UUID"`
-	AsOf     uint64   `json:"as_of" is:"Seq" doc:"Of the graph."`
-	UpTo     uint64   `json:"issued" doc:"The number of the newest record of what was handed out."`
-	For      []Issued `json:"handed_out" doc:"What was handed out for it: around the turns that it follows, before there was it."`
-	InAll    []string `json:"in_all" is:"UUID" doc:"Turns that all of that held."`
-	Policy   string   `json:"policy" is:"PolicyID"`
-	Selected int      `json:"selected" doc:"Turns that the policy selects around the turn that it follows."`
-	Pivots   []Pivot  `json:"pivots" doc:"Those of them without which others would have been selected otherwise, the most first."`
-	Minimal  []string `json:"minimal" is:"UUID" doc:"A smallest set of that kind, or one of which no turn can be left out; empty if the others would be selected in any case."`
-	Tried    int      `json:"tried" doc:"How often was cut again."`
+	Turn     dag.TurnID   `json:"turn" is:"UUID"`
+	AsOf     dag.Seq      `json:"as_of" is:"Seq" doc:"Of the graph."`
+	UpTo     uint64       `json:"issued" doc:"The number of the newest record of what was handed out."`
+	For      []Issued     `json:"handed_out" doc:"What was handed out for it: around the turns that it follows, before there was it."`
+	InAll    []dag.TurnID `json:"in_all" is:"UUID" doc:"Turns that all of that held."`
+	Policy   policy.ID    `json:"policy" is:"PolicyID"`
+	Selected int          `json:"selected" doc:"Turns that the policy selects around the turn that it follows."`
+	Pivots   []Pivot      `json:"pivots" doc:"Those of them without which others would have been selected otherwise, the most first."`
+	Minimal  []dag.TurnID `json:"minimal" is:"UUID" doc:"A smallest set of that kind, or one of which no turn can be left out; empty if the others would be selected in any case."`
+	Tried    int          `json:"tried" doc:"How often was cut again."`
 }
 
 // A Pivot is a turn on which the choice of others hangs.
 type Pivot struct {
-	Turn    string `json:"turn" is:"UUID"`
-	Dropped int    `json:"dropped" doc:"Other turns that would not have been selected without it."`
-	Added   int    `json:"added" doc:"Other turns that would have been."`
+	Turn    dag.TurnID `json:"turn" is:"UUID"`
+	Dropped int        `json:"dropped" doc:"Other turns that would not have been selected without it."`
+	Added   int        `json:"added" doc:"Other turns that would have been."`
 }

@@ -2,6 +2,7 @@ package api
 
 import (
 	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/dag"
 )
 
@@ -15,14 +16,14 @@ var (
 
 // A DecayRequest asks for confidence to be lowered by age.
 type DecayRequest struct {
-	Space  string   `json:"space" is:"BeliefSpace"`
-	Least  *dag.PPM `json:"least,omitempty" doc:"What would lose less than this waits. 0.01 if left out."`
-	DryRun bool     `json:"dry_run,omitempty" flag:": change nothing; show what would happen" doc:"Say what would happen, and record nothing."`
+	Space  belief.Space `json:"space" is:"BeliefSpace"`
+	Least  *dag.PPM     `json:"least,omitempty" doc:"What would lose less than this waits. 0.01 if left out."`
+	DryRun bool         `json:"dry_run,omitempty" flag:": change nothing; show what would happen" doc:"Say what would happen, and record nothing."`
 }
 
 // A Decay is what lost confidence.
 type Decay struct {
-	Seq      uint64          `json:"seq,omitempty" is:"Seq" doc:"As of it all is seen; absent if nothing was recorded."`
+	Seq      dag.Seq         `json:"seq,omitempty" is:"Seq" doc:"As of it all is seen; absent if nothing was recorded."`
 	Lowered  []DecayedBelief `json:"lowered"`
 	Excepted []string        `json:"excepted" is:"Kref" doc:"Revisions that are published, and keep their confidence."`
 }
@@ -38,11 +39,11 @@ type DecayedBelief struct {
 
 // An AbstractionRequest asks for something more general to be stated of what is believed.
 type AbstractionRequest struct {
-	Space       string            `json:"space" is:"BeliefSpace"`
+	Space       belief.Space      `json:"space" is:"BeliefSpace"`
 	From        []string          `json:"from" is:"Kref" min:"1" max:"64" doc:"The originals: items, or the revisions that are believed of them."`
 	Statements  []BeliefStatement `json:"statements" min:"1" max:"64"`
 	Specificity dag.PPM           `json:"specificity" doc:"How much of what the originals say it says. From 0.7 on it takes their place."`
-	Item        string            `json:"item,omitempty" is:"ItemAddress" doc:"The item whose revision this becomes. Without it, the item that holds an equal statement, else a new one."`
+	Item        belief.Item       `json:"item,omitempty" is:"ItemAddress" doc:"The item whose revision this becomes. Without it, the item that holds an equal statement, else a new one."`
 	Kind        string            `json:"kind,omitempty" is:"ItemKind" default:"fact" doc:"Of a new item: one that the policy of the space lists."`
 	Title       string            `json:"title,omitempty" is:"BeliefReason"`
 	Summary     string            `json:"summary,omitempty"`
@@ -61,26 +62,26 @@ type Abstraction struct {
 
 // An ArchiveRequest asks for what is to be archived.
 type ArchiveRequest struct {
-	Space  string `json:"space" is:"BeliefSpace"`
-	SHA256 string `json:"sha256,omitempty" is:"Digest" doc:"Of the document, which the caller has saved. Without it nothing is recorded."`
+	Space  belief.Space `json:"space" is:"BeliefSpace"`
+	SHA256 dag.Digest   `json:"sha256,omitzero" is:"Digest" doc:"Of the document, which the caller has saved. Without it nothing is recorded."`
 }
 
 // An Archive is what is to be archived, or was.
 type Archive struct {
 	Document string         `json:"document,omitempty" doc:"The file: lines of canonical JSON, gkarchive/1. Absent once it is saved."`
-	SHA256   string         `json:"sha256" is:"Digest"`
+	SHA256   dag.Digest     `json:"sha256" is:"Digest"`
 	Items    []ArchivedItem `json:"items"`
 	Left     int            `json:"left" doc:"Items for which this file has no room: archive them next."`
 }
 
 // An ArchivedItem is an item in an archive.
 type ArchivedItem struct {
-	Item       string   `json:"item" is:"ItemAddress"`
-	Revisions  int      `json:"revisions"`
-	Confidence dag.PPM  `json:"confidence"`
-	LastUsed   dag.Time `json:"last_used"`
-	SHA256     string   `json:"sha256" is:"Digest" doc:"Of its line, which its deprecation keeps."`
-	Seq        uint64   `json:"seq,omitempty" is:"Seq" doc:"Of its deprecation; absent if nothing was recorded."`
+	Item       belief.Item `json:"item" is:"ItemAddress"`
+	Revisions  int         `json:"revisions"`
+	Confidence dag.PPM     `json:"confidence"`
+	LastUsed   dag.Time    `json:"last_used"`
+	SHA256     dag.Digest  `json:"sha256" is:"Digest" doc:"Of its line, which its deprecation keeps."`
+	Seq        dag.Seq     `json:"seq,omitempty" is:"Seq" doc:"Of its deprecation; absent if nothing was recorded."`
 }
 
 // An UnarchiveRequest asks for the items of an archive to be restored.
@@ -96,9 +97,9 @@ type Unarchived struct {
 
 // An UnarchivedItem is an item of an archive.
 type UnarchivedItem struct {
-	Item     string             `json:"item" is:"ItemAddress"`
+	Item     belief.Item        `json:"item" is:"ItemAddress"`
 	Outcome  string             `json:"outcome" is:"changed|unchanged|refused"`
-	Seq      uint64             `json:"seq,omitempty" is:"Seq" doc:"Absent if nothing was recorded."`
+	Seq      dag.Seq            `json:"seq,omitempty" is:"Seq" doc:"Absent if nothing was recorded."`
 	Reason   string             `json:"reason,omitempty" doc:"Why it was refused, or has not changed."`
 	Conflict []WrittenStatement `json:"conflict,omitempty" doc:"What it would contradict itself by."`
 }

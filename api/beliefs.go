@@ -2,6 +2,8 @@ package api
 
 import (
 	"cmp"
+	"github.com/graphkernel/graphkernel/belief"
+	"github.com/graphkernel/graphkernel/policy"
 
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/dag"
@@ -31,15 +33,15 @@ var (
 
 // A NewSpace is a space with the policy of its kinds.
 type NewSpace struct {
-	Space  string `json:"space" is:"BeliefSpace"`
-	Policy string `json:"policy,omitempty" is:"PolicyID" doc:"A registered policy of the type kind_policy_v1. Without it a space keeps its policy, and a new one is under beliefs@1."`
+	Space  belief.Space `json:"space" is:"BeliefSpace"`
+	Policy policy.ID    `json:"policy,omitempty" is:"PolicyID" doc:"A registered policy of the type kind_policy_v1. Without it a space keeps its policy, and a new one is under beliefs@1."`
 }
 
 // A Space is a space as it is.
 type Space struct {
-	Space  string `json:"space" is:"BeliefSpace"`
-	Policy string `json:"policy" is:"PolicyID"`
-	Seq    uint64 `json:"seq,omitempty" is:"Seq" doc:"The number since which it has this policy."`
+	Space  belief.Space `json:"space" is:"BeliefSpace"`
+	Policy policy.ID    `json:"policy" is:"PolicyID"`
+	Seq    dag.Seq      `json:"seq,omitempty" is:"Seq" doc:"The number since which it has this policy."`
 
 	Constraints *ConstraintLoad `json:"constraints,omitempty" doc:"If they were asked for."`
 }
@@ -60,9 +62,9 @@ type ConstraintLoad struct {
 
 // An OverfullSpace has more constraints than a space may, and more than a context had room for.
 type OverfullSpace struct {
-	Space string `json:"space" is:"BeliefSpace"`
-	Count int    `json:"count" doc:"Its constraints."`
-	Left  int    `json:"left" doc:"Those of them, the newest, that are not in the context as constraints."`
+	Space belief.Space `json:"space" is:"BeliefSpace"`
+	Count int          `json:"count" doc:"Its constraints."`
+	Left  int          `json:"left" doc:"Those of them, the newest, that are not in the context as constraints."`
 }
 
 // Spaces are all spaces of a tenant.
@@ -81,22 +83,18 @@ type BeliefStatement struct {
 // A WrittenStatement is a statement with its canonical names and with the names as they were written.
 type WrittenStatement struct {
 	BeliefStatement
-	Written *Written `json:"written,omitempty" doc:"The names as they were written, where these differ; of a text the text. Absent if they are the same, or if nobody kept them."`
+	Written Written `json:"written,omitzero" doc:"The names as they were written, where these differ; of a text the text. Absent if they are the same, or if nobody kept them."`
 }
 
 // Words returns the names to show to people: each as it was written, or the canonical name if nobody kept how it was written.
 func (s *WrittenStatement) Words() Written {
-	w := Written{s.Subject, s.Predicate, s.Object}
-	if s.Written != nil {
-		w = Written{cmp.Or(s.Written.Subject, w.Subject), cmp.Or(s.Written.Predicate, w.Predicate), cmp.Or(s.Written.Object, w.Object)}
-	}
-	return w
+	return Written{Subject: cmp.Or(s.Written.Subject, s.Subject), Predicate: cmp.Or(s.Written.Predicate, s.Predicate), Object: cmp.Or(s.Written.Object, s.Object)}
 }
 
 // A BeliefRequest asks for an operation on what is believed in a space.
 type BeliefRequest struct {
-	Space      string            `json:"space" is:"BeliefSpace" tool:"Such as acme/support."`
-	Item       string            `json:"item,omitempty" is:"ItemAddress" doc:"The item whose revision this becomes. Without it, the item that holds a conflicting or an equal statement, else a new one." tool:"-"`
+	Space      belief.Space      `json:"space" is:"BeliefSpace" tool:"Such as acme/support."`
+	Item       belief.Item       `json:"item,omitempty" is:"ItemAddress" doc:"The item whose revision this becomes. Without it, the item that holds a conflicting or an equal statement, else a new one." tool:"-"`
 	Statements []BeliefStatement `json:"statements" min:"1" max:"64" tool:"All of them are meant."`
 	Premises   []BeliefStatement `json:"premises,omitempty" max:"16" doc:"The statements follow from these: they are believed as long as all of these are." tool:"-"`
 	Kind       string            `json:"kind,omitempty" is:"ItemKind" default:"fact" doc:"Of a new item: one that the policy of the space lists." tool:"fact, preference, observation, procedure, …"`
@@ -128,7 +126,7 @@ type BeliefLink struct {
 type BeliefLoss struct {
 	Statement WrittenStatement   `json:"statement"`
 	Premises  []WrittenStatement `json:"premises,omitempty" doc:"It was a rule with these premises."`
-	Item      string             `json:"item" is:"ItemAddress"`
+	Item      belief.Item        `json:"item" is:"ItemAddress"`
 	Revision  int                `json:"revision"`
 	Conflict  []WrittenStatement `json:"conflict" doc:"A smallest set that cannot be believed together, or that would leave what is given up; the statement is one of it."`
 	Until     *dag.Time          `json:"until,omitempty" doc:"It holds until then, where what it gave way to begins."`
@@ -136,9 +134,9 @@ type BeliefLoss struct {
 
 // A BeliefOutcome says what an operation did.
 type BeliefOutcome struct {
-	Seq      uint64             `json:"seq,omitempty" is:"Seq" doc:"Absent if nothing was recorded."`
+	Seq      dag.Seq            `json:"seq,omitempty" is:"Seq" doc:"Absent if nothing was recorded."`
 	Outcome  string             `json:"outcome" is:"changed|unchanged|refused" doc:"Of a request that is not changed, no link and no tag is recorded."`
-	Item     string             `json:"item,omitempty" is:"ItemAddress"`
+	Item     belief.Item        `json:"item,omitempty" is:"ItemAddress"`
 	Revision int                `json:"revision,omitempty"`
 	Kept     int                `json:"kept" doc:"Elements that rules and constraints connect with the request and that are kept. All others are, too."`
 	GaveWay  []BeliefLoss       `json:"gave_way" doc:"Of a request that was refused, what would have given way."`
@@ -150,46 +148,46 @@ type BeliefOutcome struct {
 
 // A BaseQuery asks what is believed in a space.
 type BaseQuery struct {
-	Space   string    `json:"space" is:"BeliefSpace" tool:"Such as acme/support."`
-	AsOf    uint64    `json:"as_of,omitempty" is:"Seq" flag:": what was believed at this sequence number; 0 is the present" doc:"0 is the present." tool:"-"`
-	ValidAt *dag.Time `json:"valid_at,omitempty" flag:": statements that hold at this date or time; whenever they hold if left out" doc:"Only what holds at this instant." tool:"Only what holds then: a date or RFC 3339."`
-	Subject string    `json:"subject,omitempty" is:"Name" flag:": statements about this" doc:"Only statements about this." tool:"Only statements about this."`
+	Space   belief.Space `json:"space" is:"BeliefSpace" tool:"Such as acme/support."`
+	AsOf    dag.Seq      `json:"as_of,omitempty" is:"Seq" flag:": what was believed at this sequence number; 0 is the present" doc:"0 is the present." tool:"-"`
+	ValidAt *dag.Time    `json:"valid_at,omitempty" flag:": statements that hold at this date or time; whenever they hold if left out" doc:"Only what holds at this instant." tool:"Only what holds then: a date or RFC 3339."`
+	Subject string       `json:"subject,omitempty" is:"Name" flag:": statements about this" doc:"Only statements about this." tool:"Only statements about this."`
 }
 
 // A HeldStatement is a statement that is believed.
 type HeldStatement struct {
 	WrittenStatement
-	Item       string    `json:"item" is:"ItemAddress" doc:"That states it, or the rule by which it follows."`
-	Revision   int       `json:"revision"`
-	Derived    bool      `json:"derived,omitempty" doc:"It follows by a rule, and nothing states it."`
-	ValidFrom  *dag.Time `json:"valid_from,omitempty"`
-	ValidUntil *dag.Time `json:"valid_until,omitempty"`
-	Since      uint64    `json:"since,omitempty" is:"Seq" doc:"From which number on its revision is believed."`
+	Item       belief.Item `json:"item" is:"ItemAddress" doc:"That states it, or the rule by which it follows."`
+	Revision   int         `json:"revision"`
+	Derived    bool        `json:"derived,omitempty" doc:"It follows by a rule, and nothing states it."`
+	ValidFrom  *dag.Time   `json:"valid_from,omitempty"`
+	ValidUntil *dag.Time   `json:"valid_until,omitempty"`
+	Since      dag.Seq     `json:"since,omitempty" is:"Seq" doc:"From which number on its revision is believed."`
 }
 
 // A BeliefBase is what is believed in a space.
 type BeliefBase struct {
-	AsOf       uint64          `json:"as_of" is:"Seq"`
-	Space      string          `json:"space" is:"BeliefSpace"`
-	Policy     string          `json:"policy" is:"PolicyID"`
+	AsOf       dag.Seq         `json:"as_of" is:"Seq"`
+	Space      belief.Space    `json:"space" is:"BeliefSpace"`
+	Policy     policy.ID       `json:"policy" is:"PolicyID"`
 	Statements []HeldStatement `json:"statements"`
 }
 
 // A WhyQuery asks why a statement is believed, or why not any more.
 type WhyQuery struct {
-	Space     string `json:"space" is:"BeliefSpace" tool:"Such as acme/support."`
-	Subject   string `json:"subject" is:"Name" tool:"What it is about."`
-	Predicate string `json:"predicate" is:"Name" tool:"A verb or an attribute."`
-	Object    string `json:"object" is:"Name" tool:"An entity or a value."`
-	Not       bool   `json:"not,omitempty" flag:": why it is denied" doc:"Its negation is meant." tool:"true for its negation."`
-	AsOf      uint64 `json:"as_of,omitempty" is:"Seq" flag:": what was believed at this sequence number; 0 is the present" doc:"0 is the present." tool:"-"`
+	Space     belief.Space `json:"space" is:"BeliefSpace" tool:"Such as acme/support."`
+	Subject   string       `json:"subject" is:"Name" tool:"What it is about."`
+	Predicate string       `json:"predicate" is:"Name" tool:"A verb or an attribute."`
+	Object    string       `json:"object" is:"Name" tool:"An entity or a value."`
+	Not       bool         `json:"not,omitempty" flag:": why it is denied" doc:"Its negation is meant." tool:"true for its negation."`
+	AsOf      dag.Seq      `json:"as_of,omitempty" is:"Seq" flag:": what was believed at this sequence number; 0 is the present" doc:"0 is the present." tool:"-"`
 }
 
 // A BeliefProofRequest asks for evidence that a statement is believed.
 type BeliefProofRequest struct {
-	Space string `json:"space" is:"BeliefSpace"`
+	Space belief.Space `json:"space" is:"BeliefSpace"`
 	BeliefStatement
-	AsOf    uint64    `json:"as_of,omitempty" is:"Seq" flag:": what was believed at this sequence number; 0 is the present" doc:"0 is the present."`
+	AsOf    dag.Seq   `json:"as_of,omitempty" is:"Seq" flag:": what was believed at this sequence number; 0 is the present" doc:"0 is the present."`
 	ValidAt *dag.Time `json:"valid_at,omitempty" doc:"It must hold at this instant; whenever it held if left out."`
 }
 
@@ -197,18 +195,18 @@ type BeliefProofRequest struct {
 type Support struct {
 	Statement WrittenStatement   `json:"statement"`
 	Premises  []WrittenStatement `json:"premises,omitempty"`
-	Item      string             `json:"item" is:"ItemAddress"`
+	Item      belief.Item        `json:"item" is:"ItemAddress"`
 	Revision  int                `json:"revision"`
-	Turns     []string           `json:"turns,omitempty" is:"UUID"`
+	Turns     []dag.TurnID       `json:"turns,omitempty" is:"UUID"`
 	By        string             `json:"by,omitempty" is:"Asker"`
 	Class     string             `json:"class" is:"inferred|tool|verified|human|published|hard_rule"`
-	Since     uint64             `json:"since" is:"Seq" doc:"The event that began the unbroken belief."`
+	Since     dag.Seq            `json:"since" is:"Seq" doc:"The event that began the unbroken belief."`
 }
 
 // An EndedBelief is a period in which a statement was believed without interruption, and how the period ended.
 type EndedBelief struct {
-	Since   uint64            `json:"since" is:"Seq"`
-	Until   uint64            `json:"until" is:"Seq" doc:"The number of the entry that ended it."`
+	Since   dag.Seq           `json:"since" is:"Seq"`
+	Until   dag.Seq           `json:"until" is:"Seq" doc:"The number of the entry that ended it."`
 	Derived bool              `json:"derived,omitempty" doc:"At its end it followed from others, and nothing stated it."`
 	Ending  string            `json:"ending" is:"given_up|contradicted|deprecated|moved|policy" doc:"given_up: what stated it, or what it followed from, was contracted. contradicted: it gave way to what contradicts it. deprecated: the item was. moved: current points to another revision of the item. policy: the space came under another policy."`
 	At      dag.Time          `json:"at" doc:"When it ended."`
@@ -220,16 +218,16 @@ type EndedBelief struct {
 
 // An ErasedRevision is a revision whose words were erased with a turn that it rested on.
 type ErasedRevision struct {
-	Item     string `json:"item" is:"ItemAddress"`
-	Revision int    `json:"revision"`
-	Seq      uint64 `json:"seq" is:"Seq"`
-	Turn     string `json:"turn,omitempty" is:"UUID" doc:"That was erased."`
-	Erasure  uint64 `json:"erasure,omitempty" is:"Seq" doc:"The number of the erasure."`
+	Item     belief.Item `json:"item" is:"ItemAddress"`
+	Revision int         `json:"revision"`
+	Seq      dag.Seq     `json:"seq" is:"Seq"`
+	Turn     dag.TurnID  `json:"turn,omitzero" is:"UUID" doc:"That was erased."`
+	Erasure  dag.Seq     `json:"erasure,omitempty" is:"Seq" doc:"The number of the erasure."`
 }
 
 // A Why explains why a statement is believed, or when and how the belief in it ended.
 type Why struct {
-	AsOf      uint64           `json:"as_of" is:"Seq"`
+	AsOf      dag.Seq          `json:"as_of" is:"Seq"`
 	Statement WrittenStatement `json:"statement" doc:"That was asked about."`
 	State     string           `json:"state" is:"believed|ended|erased|never" doc:"ended: it was believed. erased: nothing that is left ever made it believed, and revisions of the space were erased, which may have. never: no revision made it believed."`
 	Believed  bool             `json:"believed"`
@@ -246,7 +244,7 @@ type ImpactQuery struct {
 
 // Impact is what depends on a revision.
 type Impact struct {
-	AsOf  uint64             `json:"as_of" is:"Seq"`
+	AsOf  dag.Seq            `json:"as_of" is:"Seq"`
 	Ref   string             `json:"ref" is:"Kref"`
 	Falls []WrittenStatement `json:"falls" doc:"Conclusions that would no longer follow without it."`
 	Links []Dependent        `json:"links" doc:"Revisions that link to it, over any number of links."`
@@ -264,25 +262,25 @@ type Dependent struct {
 
 // A BaseDiffQuery asks how two bases of a space differ.
 type BaseDiffQuery struct {
-	Space string `json:"space" is:"BeliefSpace"`
-	From  uint64 `json:"from" is:"Seq"`
-	To    uint64 `json:"to,omitempty" is:"Seq" doc:"0 is the present."`
+	Space belief.Space `json:"space" is:"BeliefSpace"`
+	From  dag.Seq      `json:"from" is:"Seq"`
+	To    dag.Seq      `json:"to,omitempty" is:"Seq" doc:"0 is the present."`
 }
 
 // A BaseDiff is how two bases differ.
 type BaseDiff struct {
-	From    uint64          `json:"from" is:"Seq"`
-	To      uint64          `json:"to" is:"Seq"`
+	From    dag.Seq         `json:"from" is:"Seq"`
+	To      dag.Seq         `json:"to" is:"Seq"`
 	Added   []HeldStatement `json:"added"`
 	Removed []HeldStatement `json:"removed"`
 }
 
 // An ItemsQuery asks for the items of a space.
 type ItemsQuery struct {
-	Space string `json:"space" is:"BeliefSpace"`
-	AsOf  uint64 `json:"as_of,omitempty" is:"Seq" flag:": what was believed at this sequence number; 0 is the present" doc:"0 is the present."`
-	Limit int    `json:"limit,omitempty" is:"1..1000" default:"100" flag:": how many at most"`
-	After string `json:"after,omitempty" flag:": the next page: next of the page before" doc:"next of the page before."`
+	Space belief.Space `json:"space" is:"BeliefSpace"`
+	AsOf  dag.Seq      `json:"as_of,omitempty" is:"Seq" flag:": what was believed at this sequence number; 0 is the present" doc:"0 is the present."`
+	Limit int          `json:"limit,omitempty" is:"1..1000" default:"100" flag:": how many at most"`
+	After string       `json:"after,omitempty" flag:": the next page: next of the page before" doc:"next of the page before."`
 
 	Deprecated bool `json:"deprecated,omitempty" doc:"Deprecated items, too."`
 }
@@ -296,7 +294,7 @@ type Items struct {
 
 // A ListedItem is an item of a page with its current revision.
 type ListedItem struct {
-	Item       string            `json:"item" is:"ItemAddress"`
+	Item       belief.Item       `json:"item" is:"ItemAddress"`
 	Revision   int               `json:"revision,omitempty" doc:"That current points to. Absent if nothing of the item is believed."`
 	Statements []RevisionElement `json:"statements" doc:"Of that revision. They are not believed while the item is deprecated."`
 	Title      string            `json:"title,omitempty"`
@@ -306,7 +304,7 @@ type ListedItem struct {
 
 // A ConflictsQuery asks for the proposals that were not taken.
 type ConflictsQuery struct {
-	Space string `json:"space" is:"BeliefSpace"`
+	Space belief.Space `json:"space" is:"BeliefSpace"`
 }
 
 // Conflicts are proposals that were not taken, for somebody to decide.
@@ -316,17 +314,17 @@ type Conflicts struct {
 
 // A Conflict is a proposal that was not taken.
 type Conflict struct {
-	Seq        uint64             `json:"seq" is:"Seq"`
+	Seq        dag.Seq            `json:"seq" is:"Seq"`
 	At         dag.Time           `json:"at"`
 	By         string             `json:"by,omitempty" is:"Asker"`
-	Item       string             `json:"item,omitempty" is:"ItemAddress" doc:"That the proposal named."`
+	Item       belief.Item        `json:"item,omitempty" is:"ItemAddress" doc:"That the proposal named."`
 	Statements []WrittenStatement `json:"statements"`
 	Premises   []WrittenStatement `json:"premises,omitempty" doc:"From which the statements were to follow."`
 	ValidFrom  *dag.Time          `json:"valid_from,omitempty"`
 	ValidUntil *dag.Time          `json:"valid_until,omitempty"`
 	Confidence dag.PPM            `json:"confidence" doc:"0 if it was erased."`
 	With       []string           `json:"with" is:"Kref" doc:"Revisions that would have given way."`
-	Turns      []string           `json:"turns,omitempty" is:"UUID"`
+	Turns      []dag.TurnID       `json:"turns,omitempty" is:"UUID"`
 	Reason     string             `json:"reason,omitempty"`
 	Erased     bool               `json:"erased,omitempty"`
 }
@@ -339,8 +337,8 @@ type KrefQuery struct {
 // A ResolvedKref is what an address leads to.
 type ResolvedKref struct {
 	Ref        string        `json:"ref" is:"Kref"`
-	AsOf       uint64        `json:"as_of" is:"Seq"`
-	Item       string        `json:"item" is:"ItemAddress"`
+	AsOf       dag.Seq       `json:"as_of" is:"Seq"`
+	Item       belief.Item   `json:"item" is:"ItemAddress"`
 	Deprecated bool          `json:"deprecated"`
 	Revision   *ItemRevision `json:"revision,omitempty" doc:"Absent if the tag points to none."`
 	Artifact   *Artifact     `json:"artifact,omitempty" doc:"That the address names."`
@@ -351,7 +349,7 @@ type ResolvedKref struct {
 // An ItemRevision is a state of an item.
 type ItemRevision struct {
 	Revision   int               `json:"revision"`
-	Seq        uint64            `json:"seq" is:"Seq"`
+	Seq        dag.Seq           `json:"seq" is:"Seq"`
 	At         dag.Time          `json:"at"`
 	By         string            `json:"by,omitempty" is:"Asker"`
 	Supersedes int               `json:"supersedes,omitempty"`
@@ -383,30 +381,30 @@ type RevisionElement struct {
 	Premises   []WrittenStatement `json:"premises,omitempty"`
 	ValidFrom  *dag.Time          `json:"valid_from,omitempty"`
 	ValidUntil *dag.Time          `json:"valid_until,omitempty"`
-	Turns      []string           `json:"turns,omitempty" is:"UUID"`
+	Turns      []dag.TurnID       `json:"turns,omitempty" is:"UUID"`
 	Class      string             `json:"class" is:"inferred|tool|verified|human|published|hard_rule"`
 }
 
 // An ItemTag is a time in which a tag pointed to a revision.
 type ItemTag struct {
-	Tag      string `json:"tag"`
-	Revision int    `json:"revision"`
-	Since    uint64 `json:"since" is:"Seq"`
-	Until    uint64 `json:"until,omitempty" is:"Seq" doc:"Absent while it does."`
+	Tag      string  `json:"tag"`
+	Revision int     `json:"revision"`
+	Since    dag.Seq `json:"since" is:"Seq"`
+	Until    dag.Seq `json:"until,omitempty" is:"Seq" doc:"Absent while it does."`
 }
 
 // A NewTag points a tag to a revision.
 type NewTag struct {
-	Ref      string `json:"ref" is:"ItemAddress"`
-	Tag      string `json:"tag" is:"TagName"`
-	Revision int    `json:"revision" is:"0.." doc:"0 takes the tag away."`
-	Reason   string `json:"reason,omitempty" is:"BeliefReason" flag:": why, for the record"`
+	Ref      belief.Item `json:"ref" is:"ItemAddress"`
+	Tag      string      `json:"tag" is:"TagName"`
+	Revision int         `json:"revision" is:"0.." doc:"0 takes the tag away."`
+	Reason   string      `json:"reason,omitempty" is:"BeliefReason" flag:": why, for the record"`
 }
 
 // A Deprecation takes an item out of what is believed, or puts it back.
 type Deprecation struct {
-	Ref    string `json:"ref" is:"ItemAddress"`
-	Reason string `json:"reason,omitempty" is:"BeliefReason" flag:": why, for the record"`
+	Ref    belief.Item `json:"ref" is:"ItemAddress"`
+	Reason string      `json:"reason,omitempty" is:"BeliefReason" flag:": why, for the record"`
 }
 
 // A NewLink is a typed edge from a revision.
@@ -419,20 +417,20 @@ type NewLink struct {
 // A KrefChange says what became of a tag, a deprecation or a link.
 type KrefChange struct {
 	Outcome  string             `json:"outcome" is:"changed|unchanged|refused"`
-	Seq      uint64             `json:"seq,omitempty" is:"Seq"`
+	Seq      dag.Seq            `json:"seq,omitempty" is:"Seq"`
 	Conflict []WrittenStatement `json:"conflict,omitempty" doc:"What it would contradict itself by."`
 }
 
 // A BeliefEvent says that something was recorded of beliefs. It holds no text.
 type BeliefEvent struct {
-	Seq      uint64   `json:"seq" is:"Seq"`
-	AsOf     uint64   `json:"as_of" is:"Seq" doc:"The number of the last entry of the change: ask as of it to see what happened."`
-	At       dag.Time `json:"at"`
-	Kind     string   `json:"kind" is:"space|revision|tag|deprecation|link|conflict|resolution|use"`
-	Space    string   `json:"space" is:"BeliefSpace"`
-	Item     string   `json:"item,omitempty" is:"ItemAddress"`
-	Revision int      `json:"revision,omitempty" doc:"That was made, or that a tag points to."`
-	Tag      string   `json:"tag,omitempty"`
-	By       string   `json:"by,omitempty" is:"Asker"`
-	Erased   bool     `json:"erased,omitempty"`
+	Seq      dag.Seq      `json:"seq" is:"Seq"`
+	AsOf     dag.Seq      `json:"as_of" is:"Seq" doc:"The number of the last entry of the change: ask as of it to see what happened."`
+	At       dag.Time     `json:"at"`
+	Kind     string       `json:"kind" is:"space|revision|tag|deprecation|link|conflict|resolution|use"`
+	Space    belief.Space `json:"space" is:"BeliefSpace"`
+	Item     belief.Item  `json:"item,omitempty" is:"ItemAddress"`
+	Revision int          `json:"revision,omitempty" doc:"That was made, or that a tag points to."`
+	Tag      string       `json:"tag,omitempty"`
+	By       string       `json:"by,omitempty" is:"Asker"`
+	Erased   bool         `json:"erased,omitempty"`
 }

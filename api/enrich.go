@@ -1,8 +1,6 @@
 package api
 
 import (
-	"encoding/json"
-
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/dag"
 )
@@ -17,7 +15,7 @@ type EnrichRequest struct {
 	Alpha *dag.PPM   `json:"alpha,omitempty" doc:"The share of what the facts say in the combined score, from 0 to 1; 0.5 if left out."`
 	Hops  int        `json:"hops,omitempty" is:"1..2" default:"1" doc:"How far from the entities of a hit."`
 	Facts int        `json:"facts,omitempty" is:"1..100" default:"10" doc:"At most so many facts of each hit."`
-	AsOf  uint64     `json:"as_of,omitempty" is:"Seq" doc:"The knowledge as it was at this sequence number; 0 is the present."`
+	AsOf  dag.Seq    `json:"as_of,omitempty" is:"Seq" doc:"The knowledge as it was at this sequence number; 0 is the present."`
 }
 
 // A HitScore is a turn that was found, with its score.
@@ -28,18 +26,18 @@ type HitScore struct {
 
 // Enriched are hits with what is known around them.
 type Enriched struct {
-	AsOf uint64        `json:"as_of" is:"Seq"`
+	AsOf dag.Seq       `json:"as_of" is:"Seq"`
 	Hits []EnrichedHit `json:"hits" doc:"The best first, by the combined score."`
 }
 
 // An EnrichedHit is a hit with what is known around it.
 type EnrichedHit struct {
-	Turn     string      `json:"turn" is:"UUID"`
-	Score    uint64      `json:"score" doc:"As it was given."`
-	Graph    json.Number `json:"graph" is:"Fraction" doc:"What its facts say for it, as a share of the best hit's."`
-	Combined json.Number `json:"combined" is:"Fraction" doc:"The share of the best score times 1 - alpha, and graph times alpha."`
-	Entities []string    `json:"entities" is:"Name" doc:"What the turn speaks of: the ends of facts that were learned from it, and names known in its first words."`
-	Facts    []NearFact  `json:"facts" doc:"What is known around these entities, the nearest first."`
+	Turn     dag.TurnID `json:"turn" is:"UUID"`
+	Score    uint64     `json:"score" doc:"As it was given."`
+	Graph    dag.PPM    `json:"graph" is:"Fraction" doc:"What its facts say for it, as a share of the best hit's."`
+	Combined dag.PPM    `json:"combined" is:"Fraction" doc:"The share of the best score times 1 - alpha, and graph times alpha."`
+	Entities []string   `json:"entities" is:"Name" doc:"What the turn speaks of: the ends of facts that were learned from it, and names known in its first words."`
+	Facts    []NearFact `json:"facts" doc:"What is known around these entities, the nearest first."`
 }
 
 // A NearFact is a fact some steps from an entity.

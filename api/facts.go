@@ -2,6 +2,7 @@ package api
 
 import (
 	"encoding/json"
+	"github.com/graphkernel/graphkernel/policy"
 
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/dag"
@@ -90,7 +91,7 @@ type TraverseRequest struct {
 // A FactSliceRequest asks for a slice of facts.
 type FactSliceRequest struct {
 	Start   Names     `json:"start" tool:"Names of entities."`
-	Policy  string    `json:"policy,omitempty" is:"PolicyID" tool:"NAME@VERSION, facts@1 if left out."`
+	Policy  policy.ID `json:"policy,omitempty" is:"PolicyID" tool:"NAME@VERSION, facts@1 if left out."`
 	AsOf    dag.Seq   `json:"as_of,omitempty" tool:"As of this sequence number; 0 is now."`
 	ValidAt *dag.Time `json:"valid_at,omitempty" tool:"Holds then: a date or RFC 3339."`
 }
@@ -123,7 +124,7 @@ type Drawing struct {
 
 // A D3Graph is a drawing as nodes and links.
 type D3Graph struct {
-	AsOf  uint64   `json:"as_of" is:"Seq"`
+	AsOf  dag.Seq  `json:"as_of" is:"Seq"`
 	Cut   string   `json:"cut" is:"|results|work"`
 	Nodes []D3Node `json:"nodes"`
 	Links []D3Link `json:"links"`
@@ -137,12 +138,12 @@ type D3Node struct {
 
 // A D3Link is a fact of a drawing.
 type D3Link struct {
-	Source     string      `json:"source" is:"Name"`
-	Target     string      `json:"target" is:"Name"`
-	Predicate  string      `json:"predicate" is:"Name"`
-	Confidence json.Number `json:"confidence" is:"Fraction"`
-	Statement  string      `json:"statement" is:"Digest"`
-	Since      uint64      `json:"since" is:"Seq"`
+	Source     string     `json:"source" is:"Name"`
+	Target     string     `json:"target" is:"Name"`
+	Predicate  string     `json:"predicate" is:"Name"`
+	Confidence dag.PPM    `json:"confidence" is:"Fraction"`
+	Statement  dag.Digest `json:"statement" is:"Digest"`
+	Since      dag.Seq    `json:"since" is:"Seq"`
 }
 
 // AliasesOf asks for a page of the alias table.

@@ -1,24 +1,25 @@
 package api
 
 import (
-	"encoding/json"
+	"github.com/graphkernel/graphkernel/slice"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/knowledge"
 )
 
 // A NewFact is a fact to be recorded. Its confidence is 1 if none is given.
 type NewFact struct {
-	Subject    string       `json:"subject" is:"Name" tool:"What it is about."`
-	Predicate  string       `json:"predicate" is:"Name" tool:"A verb, active voice."`
-	Object     string       `json:"object" is:"Name" tool:"An entity or a value."`
-	ObjectText *string      `json:"object_text,omitempty" is:"MemoryText" doc:"A text to be kept byte by byte. Its name is object: text: and its SHA-256." tool:"-"`
-	Confidence *dag.PPM     `json:"confidence,omitempty" tool:"1 if left out."`
-	Source     string       `json:"source,omitempty" is:"Source" tool:"Who says so, such as user or llm:x; mcp if left out."` // api if absent
-	Turn       string       `json:"turn,omitempty" is:"TurnName" tool:"The recorded turn that it was learned from."`
-	Slice      string       `json:"slice,omitempty" is:"AnySliceID" tool:"The slice that it was learned from."`
-	ValidFrom  *dag.Time    `json:"valid_from,omitempty" tool:"Holds from then: a date or RFC 3339."`
-	ValidUntil *dag.Time    `json:"valid_until,omitempty" tool:"Holds before then."`
-	Supersedes []dag.Digest `json:"supersedes,omitempty" max:"1000" tool:"Statements that it replaces."`
+	Subject    string        `json:"subject" is:"Name" tool:"What it is about."`
+	Predicate  string        `json:"predicate" is:"Name" tool:"A verb, active voice."`
+	Object     string        `json:"object" is:"Name" tool:"An entity or a value."`
+	ObjectText *string       `json:"object_text,omitempty" is:"MemoryText" doc:"A text to be kept byte by byte. Its name is object: text: and its SHA-256." tool:"-"`
+	Confidence *dag.PPM      `json:"confidence,omitempty" tool:"1 if left out."`
+	Source     string        `json:"source,omitempty" is:"Source" tool:"Who says so, such as user or llm:x; mcp if left out."` // api if absent
+	Turn       string        `json:"turn,omitempty" is:"TurnName" tool:"The recorded turn that it was learned from."`
+	Slice      slice.SliceID `json:"slice,omitempty" is:"AnySliceID" tool:"The slice that it was learned from."`
+	ValidFrom  *dag.Time     `json:"valid_from,omitempty" tool:"Holds from then: a date or RFC 3339."`
+	ValidUntil *dag.Time     `json:"valid_until,omitempty" tool:"Holds before then."`
+	Supersedes []dag.Digest  `json:"supersedes,omitempty" max:"1000" tool:"Statements that it replaces."`
 }
 
 // A Retraction ends the belief in a statement.
@@ -35,9 +36,9 @@ type Knowledge struct {
 
 // A KnowledgeOutcome says what became of a fact, a retraction or an alias.
 type KnowledgeOutcome struct {
-	Result    string `json:"result" is:"KnowledgeResult"`
-	Seq       uint64 `json:"seq,omitempty" is:"Seq"` // absent if nothing changed
-	Statement string `json:"statement,omitempty" is:"Digest"`
+	Result    string     `json:"result" is:"KnowledgeResult"`
+	Seq       dag.Seq    `json:"seq,omitempty" is:"Seq"` // absent if nothing changed
+	Statement dag.Digest `json:"statement,omitzero" is:"Digest"`
 }
 
 // KnowledgeOutcomes is the answer to a batch, each list in the order of its items.
@@ -47,80 +48,76 @@ type KnowledgeOutcomes struct {
 }
 
 // Written is how names were spelled, where that is not the canonical name.
-type Written struct {
-	Subject   string `json:"subject,omitempty"`
-	Predicate string `json:"predicate,omitempty"`
-	Object    string `json:"object,omitempty"`
-}
+type Written = knowledge.Written
 
 // A FactEvidence is an assertion that counts for a fact.
 type FactEvidence struct {
-	Seq        uint64      `json:"seq" is:"Seq"`
-	At         string      `json:"at" is:"Time"`
-	Source     string      `json:"source" is:"Source"`
-	Confidence json.Number `json:"confidence" is:"Fraction"`
-	Turn       string      `json:"turn,omitempty" is:"UUID"`
-	Slice      string      `json:"slice,omitempty" is:"SliceID"`
-	Written    *Written    `json:"written,omitempty"`
+	Seq        dag.Seq       `json:"seq" is:"Seq"`
+	At         dag.Time      `json:"at" is:"Time"`
+	Source     string        `json:"source" is:"Source"`
+	Confidence dag.PPM       `json:"confidence" is:"Fraction"`
+	Turn       dag.TurnID    `json:"turn,omitzero" is:"UUID"`
+	Slice      slice.SliceID `json:"slice,omitempty" is:"SliceID"`
+	Written    Written       `json:"written,omitzero"`
 }
 
 // A Fact is a statement that is believed. The names are canonical under the aliases that
 // counted.
 type Fact struct {
-	Statement     string         `json:"statement" is:"Digest"`
+	Statement     dag.Digest     `json:"statement" is:"Digest"`
 	Subject       string         `json:"subject" is:"Name"`
 	Predicate     string         `json:"predicate" is:"Name"`
 	Object        string         `json:"object" is:"Name"`
-	Asserted      *Written       `json:"asserted,omitempty" doc:"The names that the statement itself has, where aliases give others."`
-	Written       *Written       `json:"written,omitempty"`
-	Confidence    json.Number    `json:"confidence" is:"Fraction"`
+	Asserted      Written        `json:"asserted,omitzero" doc:"The names that the statement itself has, where aliases give others."`
+	Written       Written        `json:"written,omitzero"`
+	Confidence    dag.PPM        `json:"confidence" is:"Fraction"`
 	Source        string         `json:"source" is:"Source"`
-	Turn          string         `json:"turn,omitempty" is:"UUID"`
-	Since         uint64         `json:"since" is:"Seq"`
-	ValidFrom     string         `json:"valid_from,omitempty" is:"Time"`
-	ValidUntil    string         `json:"valid_until,omitempty" is:"Time"`
+	Turn          dag.TurnID     `json:"turn,omitzero" is:"UUID"`
+	Since         dag.Seq        `json:"since" is:"Seq"`
+	ValidFrom     dag.Time       `json:"valid_from,omitzero" is:"Time"`
+	ValidUntil    dag.Time       `json:"valid_until,omitzero" is:"Time"`
 	Evidence      []FactEvidence `json:"evidence"` // the newest, by ascending number
 	EvidenceTotal int            `json:"evidence_total"`
 }
 
 // Facts is a page of facts.
 type Facts struct {
-	Facts []Fact `json:"facts"`
-	Total int    `json:"total" doc:"Of all pages."`
-	AsOf  uint64 `json:"as_of" is:"Seq"`
-	Next  string `json:"next,omitempty" is:"Next"`
+	Facts []Fact  `json:"facts"`
+	Total int     `json:"total" doc:"Of all pages."`
+	AsOf  dag.Seq `json:"as_of" is:"Seq"`
+	Next  string  `json:"next,omitempty" is:"Next"`
 }
 
 // A KnowledgeAct is a change of what is known, as it was recorded. The names are as they
 // were asserted, without aliases.
 type KnowledgeAct struct {
-	Seq        uint64      `json:"seq" is:"Seq"`
-	At         string      `json:"at" is:"Time"`
-	Kind       string      `json:"kind" is:"KnowledgeKind"`
-	Leaf       string      `json:"leaf" is:"Digest"`
-	Erased     bool        `json:"erased,omitempty" doc:"It was erased with its turn: its number, its leaf and the turn are left."`
-	Statement  string      `json:"statement,omitempty" is:"Digest"`
-	Subject    string      `json:"subject,omitempty" is:"Name"`
-	Predicate  string      `json:"predicate,omitempty" is:"Name"`
-	Object     string      `json:"object,omitempty" is:"Name"`
-	Written    *Written    `json:"written,omitempty"`
-	Confidence json.Number `json:"confidence,omitempty" is:"Fraction"`
-	Source     string      `json:"source,omitempty" is:"Source"`
-	Turn       string      `json:"turn,omitempty" is:"UUID"`
-	Slice      string      `json:"slice,omitempty" is:"SliceID"`
-	ValidFrom  string      `json:"valid_from,omitempty" is:"Time"`
-	ValidUntil string      `json:"valid_until,omitempty" is:"Time"`
-	Supersedes []string    `json:"supersedes,omitempty" is:"Digest"`
-	Version    bool        `json:"version,omitempty" doc:"It gave the statement its confidence."`
-	Until      uint64      `json:"until,omitempty" is:"Seq"` // and up to before this number; absent: it still is
-	Reason     string      `json:"reason,omitempty"`
-	Alias      string      `json:"alias,omitempty" is:"Name"`
-	Canonical  string      `json:"canonical,omitempty" is:"Name"`
+	Seq        dag.Seq       `json:"seq" is:"Seq"`
+	At         dag.Time      `json:"at" is:"Time"`
+	Kind       string        `json:"kind" is:"KnowledgeKind"`
+	Leaf       dag.Digest    `json:"leaf" is:"Digest"`
+	Erased     bool          `json:"erased,omitempty" doc:"It was erased with its turn: its number, its leaf and the turn are left."`
+	Statement  dag.Digest    `json:"statement,omitzero" is:"Digest"`
+	Subject    string        `json:"subject,omitempty" is:"Name"`
+	Predicate  string        `json:"predicate,omitempty" is:"Name"`
+	Object     string        `json:"object,omitempty" is:"Name"`
+	Written    Written       `json:"written,omitzero"`
+	Confidence *dag.PPM      `json:"confidence,omitempty" is:"Fraction"`
+	Source     string        `json:"source,omitempty" is:"Source"`
+	Turn       dag.TurnID    `json:"turn,omitzero" is:"UUID"`
+	Slice      slice.SliceID `json:"slice,omitempty" is:"SliceID"`
+	ValidFrom  dag.Time      `json:"valid_from,omitzero" is:"Time"`
+	ValidUntil dag.Time      `json:"valid_until,omitzero" is:"Time"`
+	Supersedes []dag.Digest  `json:"supersedes,omitempty" is:"Digest"`
+	Version    bool          `json:"version,omitempty" doc:"It gave the statement its confidence."`
+	Until      dag.Seq       `json:"until,omitempty" is:"Seq"` // and up to before this number; absent: it still is
+	Reason     string        `json:"reason,omitempty"`
+	Alias      string        `json:"alias,omitempty" is:"Name"`
+	Canonical  string        `json:"canonical,omitempty" is:"Name"`
 }
 
 // FactHistory is all that was said of a statement, or a page of it.
 type FactHistory struct {
-	Statement string         `json:"statement" is:"Digest"`
+	Statement dag.Digest     `json:"statement" is:"Digest"`
 	Acts      []KnowledgeAct `json:"acts"`
 	Next      string         `json:"next,omitempty" is:"Next"`
 }
@@ -141,28 +138,28 @@ type Retracted struct {
 // A Step is a fact on a path, with canonical names and how they were written. An outgoing step leads from its subject
 // to its object.
 type Step struct {
-	Statement  string      `json:"statement" is:"Digest"`
-	Subject    string      `json:"subject" is:"Name"`
-	Predicate  string      `json:"predicate" is:"Name"`
-	Object     string      `json:"object" is:"Name"`
-	Asserted   *Written    `json:"asserted,omitempty" doc:"The names that the statement itself has, where aliases give others."`
-	Written    *Written    `json:"written,omitempty"`
-	Direction  string      `json:"direction" is:"outgoing|incoming"`
-	Confidence json.Number `json:"confidence" is:"Fraction"`
-	Source     string      `json:"source" is:"Source"`
-	Turn       string      `json:"turn,omitempty" is:"UUID"`
-	Since      uint64      `json:"since" is:"Seq"`
-	ValidFrom  string      `json:"valid_from,omitempty" is:"Time"`
-	ValidUntil string      `json:"valid_until,omitempty" is:"Time"`
+	Statement  dag.Digest `json:"statement" is:"Digest"`
+	Subject    string     `json:"subject" is:"Name"`
+	Predicate  string     `json:"predicate" is:"Name"`
+	Object     string     `json:"object" is:"Name"`
+	Asserted   Written    `json:"asserted,omitzero" doc:"The names that the statement itself has, where aliases give others."`
+	Written    Written    `json:"written,omitzero"`
+	Direction  string     `json:"direction" is:"outgoing|incoming"`
+	Confidence dag.PPM    `json:"confidence" is:"Fraction"`
+	Source     string     `json:"source" is:"Source"`
+	Turn       dag.TurnID `json:"turn,omitzero" is:"UUID"`
+	Since      dag.Seq    `json:"since" is:"Seq"`
+	ValidFrom  dag.Time   `json:"valid_from,omitzero" is:"Time"`
+	ValidUntil dag.Time   `json:"valid_until,omitzero" is:"Time"`
 }
 
 // A Reached entity has a way to it.
 type Reached struct {
-	Entity        string      `json:"entity" is:"Name"`
-	Hops          int         `json:"hops" is:"1.."`
-	MinConfidence json.Number `json:"min_confidence" is:"Fraction"`
-	From          string      `json:"from" is:"Name"`
-	Path          []Step      `json:"path" min:"1"`
+	Entity        string  `json:"entity" is:"Name"`
+	Hops          int     `json:"hops" is:"1.."`
+	MinConfidence dag.PPM `json:"min_confidence" is:"Fraction"`
+	From          string  `json:"from" is:"Name"`
+	Path          []Step  `json:"path" min:"1"`
 }
 
 // Traversal is the answer to a traversal, and to a question for paths.
@@ -170,7 +167,7 @@ type Traversal struct {
 	Reached []Reached `json:"reached"`
 	Cut     string    `json:"cut" is:"|results|work" doc:"Why it is not all; empty if it is."`
 	Looked  int       `json:"looked" doc:"At so many edges."`
-	AsOf    uint64    `json:"as_of" is:"Seq"`
+	AsOf    dag.Seq   `json:"as_of" is:"Seq"`
 }
 
 // An Alias says which canonical name a name stands for.
@@ -183,7 +180,7 @@ type Alias struct {
 type Aliases struct {
 	Aliases []Alias `json:"aliases"`
 	Total   int     `json:"total"`
-	AsOf    uint64  `json:"as_of" is:"Seq"`
+	AsOf    dag.Seq `json:"as_of" is:"Seq"`
 	Next    string  `json:"next,omitempty" is:"Next"`
 }
 
@@ -228,24 +225,24 @@ type KnowledgeStats struct {
 	Sources         []NameCount `json:"sources" max:"100"`
 	SourcesTotal    int         `json:"sources_total"`
 	Aliases         int         `json:"aliases"`
-	AsOf            uint64      `json:"as_of" is:"Seq"`
+	AsOf            dag.Seq     `json:"as_of" is:"Seq"`
 }
 
 // A KnowledgeEvent tells of a change of what is known.
 type KnowledgeEvent struct {
-	Seq        uint64      `json:"seq"`
-	AsOf       uint64      `json:"as_of" is:"Seq" doc:"The number of the last entry of the change: ask as of it to see what happened."`
-	At         string      `json:"at"`
-	Kind       string      `json:"kind"`
-	Erased     bool        `json:"erased,omitempty"`
-	Statement  string      `json:"statement,omitempty"`
-	Subject    string      `json:"subject,omitempty"`
-	Predicate  string      `json:"predicate,omitempty"`
-	Object     string      `json:"object,omitempty"`
-	Confidence json.Number `json:"confidence,omitempty"`
-	Source     string      `json:"source,omitempty"`
-	Alias      string      `json:"alias,omitempty"`
-	Canonical  string      `json:"canonical,omitempty"`
+	Seq        dag.Seq    `json:"seq"`
+	AsOf       dag.Seq    `json:"as_of" is:"Seq" doc:"The number of the last entry of the change: ask as of it to see what happened."`
+	At         dag.Time   `json:"at"`
+	Kind       string     `json:"kind"`
+	Erased     bool       `json:"erased,omitempty"`
+	Statement  dag.Digest `json:"statement,omitzero"`
+	Subject    string     `json:"subject,omitempty"`
+	Predicate  string     `json:"predicate,omitempty"`
+	Object     string     `json:"object,omitempty"`
+	Confidence *dag.PPM   `json:"confidence,omitempty"`
+	Source     string     `json:"source,omitempty"`
+	Alias      string     `json:"alias,omitempty"`
+	Canonical  string     `json:"canonical,omitempty"`
 }
 
 // EventKnowledge names an event whose data is a KnowledgeEvent.

@@ -2,6 +2,8 @@ package api
 
 import (
 	"encoding/json"
+	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/slice"
 
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/dag"
@@ -68,7 +70,7 @@ type Turn struct {
 	Phase        string            `json:"phase,omitempty" is:"Phase"`
 	Salience     json.Number       `json:"salience,omitempty" is:"Fraction"`
 	Author       string            `json:"author,omitempty"`
-	CreatedAt    string            `json:"created_at" is:"Time"`
+	CreatedAt    dag.Time          `json:"created_at" is:"Time"`
 	Content      string            `json:"content,omitempty"`
 	Salt         string            `json:"salt,omitempty" is:"Salt"`
 	Attrs        map[string]string `json:"attrs,omitempty"`
@@ -179,12 +181,12 @@ type SliceQuery struct {
 
 // SliceByID names a slice.
 type SliceByID struct {
-	SliceID string `json:"slice_id" is:"AnySliceID"`
+	SliceID slice.SliceID `json:"slice_id" is:"AnySliceID"`
 }
 
 // A TaskErasing says of which context the task is to be erased, and why. The reason may also be a query parameter.
 type TaskErasing struct {
-	SliceID string         `json:"slice_id" is:"AnySliceID"`
+	SliceID slice.SliceID  `json:"slice_id" is:"AnySliceID"`
 	Reason  string         `json:"reason,omitempty" is:"Reason" doc:"Why, if there is no body."`
 	Body    ErasureRequest `json:"body,omitempty" in:"body"`
 }
@@ -210,7 +212,7 @@ var (
 
 // A PolicyRegistration binds an id to parameters. Package policy reads it.
 type PolicyRegistration struct {
-	PolicyID string          `json:"policy_id" is:"PolicyID"`
+	PolicyID policy.ID       `json:"policy_id" is:"PolicyID"`
 	Policy   json.RawMessage `json:"policy" is:"Policy"`
 }
 
@@ -274,7 +276,7 @@ type RetentionRule struct {
 
 // PolicyByID names a policy.
 type PolicyByID struct {
-	PolicyID string `json:"policy_id" is:"PolicyID"`
+	PolicyID policy.ID `json:"policy_id" is:"PolicyID"`
 }
 
 // Events.

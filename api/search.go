@@ -2,6 +2,8 @@ package api
 
 import (
 	"encoding/json"
+	"github.com/graphkernel/graphkernel/belief"
+	"github.com/graphkernel/graphkernel/policy"
 
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/dag"
@@ -20,9 +22,9 @@ type Search struct {
 	Attributes   *Attributes         `json:"attributes,omitempty" doc:"Only turns that have each of these attributes." tool:"-"`
 	Since        *dag.Time           `json:"since,omitempty" doc:"Only turns that were created then or later." tool:"Only turns that were created then or later, RFC 3339."`
 	Until        *dag.Time           `json:"until,omitempty" doc:"Only turns that were created before." tool:"Only turns that were created before, RFC 3339."`
-	Space        string              `json:"space,omitempty" is:"BeliefSpace" doc:"Only turns on which something rests that is believed in this space, as of the number of the search." tool:"-"`
-	AsOf         uint64              `json:"as_of,omitempty" is:"Seq" doc:"Search what was there at this sequence number; 0 is the present." tool:"-"`
-	Policy       string              `json:"policy,omitempty" is:"PolicyID" doc:"How turns are found; recall@1 if left out." tool:"-"`
+	Space        belief.Space        `json:"space,omitempty" is:"BeliefSpace" doc:"Only turns on which something rests that is believed in this space, as of the number of the search." tool:"-"`
+	AsOf         dag.Seq             `json:"as_of,omitempty" is:"Seq" doc:"Search what was there at this sequence number; 0 is the present." tool:"-"`
+	Policy       policy.ID           `json:"policy,omitempty" is:"PolicyID" doc:"How turns are found; recall@1 if left out." tool:"-"`
 	Explain      bool                `json:"explain,omitempty" doc:"Say what each score is made of." tool:"-"`
 	Within       json.RawMessage     `json:"within,omitempty" is:"Anything" doc:"A bundle that the kernel handed out, byte for byte. Only its turns are searched, as if there were no others, as of its number unless another is given." tool:"-"`
 }
@@ -37,9 +39,9 @@ type Attributes struct {
 
 // Found is what a search found.
 type Found struct {
-	AsOf   uint64 `json:"as_of" is:"Seq"`
-	Policy string `json:"policy" is:"PolicyID"`
-	Hits   []Hit  `json:"hits" doc:"The best first."`
+	AsOf   dag.Seq   `json:"as_of" is:"Seq"`
+	Policy policy.ID `json:"policy" is:"PolicyID"`
+	Hits   []Hit     `json:"hits" doc:"The best first."`
 
 	Approximate bool   `json:"approximate,omitempty" doc:"A graph of vectors was walked, since there are many, and turns may have been missed. A search with as_of compares all."`
 	NotIndexed  uint64 `json:"not_indexed,omitempty" doc:"So many sequence numbers above as_of were not looked at, since their index is still being made. Asking again later finds what they have."`
@@ -49,16 +51,16 @@ type Found struct {
 
 // A Hit is a turn that was found.
 type Hit struct {
-	Turn         string    `json:"turn" is:"UUID"`
-	Conversation string    `json:"conversation" is:"UUID"`
-	Title        string    `json:"title,omitempty" doc:"Of the conversation, if its first turn has one."`
-	Seq          uint64    `json:"seq" is:"Seq"`
-	Score        int       `json:"score" doc:"Of this query's hits; those of another query are not comparable."`
-	Role         string    `json:"role" is:"Role"`
-	Author       string    `json:"author"`
-	CreatedAt    string    `json:"created_at" is:"Time"`
-	Content      string    `json:"content" doc:"The text of the turn."`
-	Parts        *HitParts `json:"parts,omitempty" doc:"What the score is made of, if explain was asked for."`
+	Turn         dag.TurnID         `json:"turn" is:"UUID"`
+	Conversation dag.ConversationID `json:"conversation" is:"UUID"`
+	Title        string             `json:"title,omitempty" doc:"Of the conversation, if its first turn has one."`
+	Seq          dag.Seq            `json:"seq" is:"Seq"`
+	Score        int                `json:"score" doc:"Of this query's hits; those of another query are not comparable."`
+	Role         string             `json:"role" is:"Role"`
+	Author       string             `json:"author"`
+	CreatedAt    dag.Time           `json:"created_at" is:"Time"`
+	Content      string             `json:"content" doc:"The text of the turn."`
+	Parts        *HitParts          `json:"parts,omitempty" doc:"What the score is made of, if explain was asked for."`
 }
 
 // ByMeaning reports whether no hit has a word or a date of the query: the turns are those nearest in meaning, and may have nothing to do

@@ -1,13 +1,19 @@
 package api
 
+import (
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/slice"
+)
+
 import "encoding/json"
 
 // A Receipt says what an admission did.
 type Receipt struct {
-	Admitted int    `json:"admitted" doc:"Turns that are new."`
-	Existing int    `json:"existing" doc:"Turns that were there already."`
-	Edges    int    `json:"edges" doc:"Edges of the new turns."`
-	Head     uint64 `json:"head" is:"Seq"`
+	Admitted int     `json:"admitted" doc:"Turns that are new."`
+	Existing int     `json:"existing" doc:"Turns that were there already."`
+	Edges    int     `json:"edges" doc:"Edges of the new turns."`
+	Head     dag.Seq `json:"head" is:"Seq"`
 
 	HeldBack     int `json:"held_back,omitempty" doc:"Of the new turns those that were admitted without their text, since it was erased under another id."`
 	ErasedBefore int `json:"erased_before,omitempty" doc:"Of the new turns those in which a person says again what was erased. They have their text."`
@@ -16,9 +22,9 @@ type Receipt struct {
 // A StoredTurn is a turn with what the store says of it. Turn is the form in which
 // it would be admitted.
 type StoredTurn struct {
-	Seq        uint64          `json:"seq" is:"Seq"`
-	BodyDigest string          `json:"body_digest" is:"Digest"`
-	Leaf       string          `json:"leaf" is:"Digest"`
+	Seq        dag.Seq         `json:"seq" is:"Seq"`
+	BodyDigest dag.Digest      `json:"body_digest" is:"Digest"`
+	Leaf       dag.Digest      `json:"leaf" is:"Digest"`
 	Redacted   bool            `json:"redacted" doc:"The text was withheld or erased."`
 	Key        string          `json:"key,omitempty" is:"Credential"` // the credential that brought it
 	Turn       json.RawMessage `json:"turn" is:"Turn"`
@@ -32,18 +38,18 @@ type StoredTurns struct {
 
 // A ResolvedTurn is the turn that a name means.
 type ResolvedTurn struct {
-	ID string `json:"id" is:"UUID"`
+	ID dag.TurnID `json:"id" is:"UUID"`
 }
 
 // A Conversation is a line of a listing.
 type Conversation struct {
-	ID      string `json:"id" is:"UUID"`
-	Turns   int    `json:"turns" is:"1.."`
-	First   uint64 `json:"first" is:"Seq"`
-	Last    uint64 `json:"last" is:"Seq"`
-	FirstAt string `json:"first_at" is:"Time"`
-	LastAt  string `json:"last_at" is:"Time"`
-	Title   string `json:"title,omitempty" doc:"As the first turn has it, if it has one and its text was not erased."`
+	ID      dag.ConversationID `json:"id" is:"UUID"`
+	Turns   int                `json:"turns" is:"1.."`
+	First   dag.Seq            `json:"first" is:"Seq"`
+	Last    dag.Seq            `json:"last" is:"Seq"`
+	FirstAt dag.Time           `json:"first_at" is:"Time"`
+	LastAt  dag.Time           `json:"last_at" is:"Time"`
+	Title   string             `json:"title,omitempty" doc:"As the first turn has it, if it has one and its text was not erased."`
 }
 
 // Conversations is a page of conversations.
@@ -57,15 +63,15 @@ type Folder struct {
 	Folder        string               `json:"folder,omitempty" doc:"Absent where only its digest is known, as of Gemini CLI."`
 	Digest        string               `json:"digest,omitempty" doc:"The SHA-256 of the path, where that is all there is."`
 	Conversations int                  `json:"conversations" is:"1.."`
-	LastAt        string               `json:"last_at" is:"Time" doc:"When something was said there last."`
+	LastAt        dag.Time             `json:"last_at" is:"Time" doc:"When something was said there last."`
 	Newest        []RecentConversation `json:"newest" doc:"The conversations in which something was said last, up to 5, the newest first."`
 }
 
 // A RecentConversation is a conversation of a folder, and when it was held.
 type RecentConversation struct {
-	Conversation string `json:"conversation" is:"UUID"`
-	LastAt       string `json:"last_at" is:"Time" doc:"The latest time of its turns."`
-	Turn         string `json:"turn" is:"UUID" doc:"The turn that was admitted last."`
+	Conversation dag.ConversationID `json:"conversation" is:"UUID"`
+	LastAt       dag.Time           `json:"last_at" is:"Time" doc:"The latest time of its turns."`
+	Turn         dag.TurnID         `json:"turn" is:"UUID" doc:"The turn that was admitted last."`
 }
 
 // Folders are the folders in which agents worked.
@@ -83,17 +89,17 @@ type FolderQuery struct {
 
 // ConversationTurns is a page of a conversation's turns.
 type ConversationTurns struct {
-	Conversation string       `json:"conversation" is:"UUID"`
-	Turns        []StoredTurn `json:"turns"`
-	Next         string       `json:"next,omitempty" is:"Next"`
+	Conversation dag.ConversationID `json:"conversation" is:"UUID"`
+	Turns        []StoredTurn       `json:"turns"`
+	Next         string             `json:"next,omitempty" is:"Next"`
 }
 
 // A SliceRequest asks for a slice.
 type SliceRequest struct {
-	Anchor string `json:"anchor" is:"TurnName" tool:"The turn, usually the one to answer: its id, at least 4 characters that begin it, or its external_id."`
-	Policy string `json:"policy,omitempty" is:"PolicyID" tool:"NAME@VERSION, default@2 if left out."`
-	AsOf   uint64 `json:"as_of,omitempty" is:"Seq" doc:"Cut from the graph as it was at this sequence number; 0 is the anchor's own under a policy of direction past, else the present." tool:"As of this number; 0: the anchor's (default@1: now)."`
-	Format string `json:"format,omitempty" is:"bundle|markdown|messages" doc:"bundle is evidence; markdown and messages (OpenAI chat form) are for people and prompts." tool:"What the text is; bundle by default."`
+	Anchor string    `json:"anchor" is:"TurnName" tool:"The turn, usually the one to answer: its id, at least 4 characters that begin it, or its external_id."`
+	Policy policy.ID `json:"policy,omitempty" is:"PolicyID" tool:"NAME@VERSION, default@2 if left out."`
+	AsOf   dag.Seq   `json:"as_of,omitempty" is:"Seq" doc:"Cut from the graph as it was at this sequence number; 0 is the anchor's own under a policy of direction past, else the present." tool:"As of this number; 0: the anchor's (default@1: now)."`
+	Format string    `json:"format,omitempty" is:"bundle|markdown|messages" doc:"bundle is evidence; markdown and messages (OpenAI chat form) are for people and prompts." tool:"What the text is; bundle by default."`
 }
 
 // The formats of a SliceRequest.
@@ -105,9 +111,9 @@ const (
 
 // A Cutting says which slice is meant; nothing is issued.
 type Cutting struct {
-	Anchor string `json:"anchor" is:"TurnName"`
-	Policy string `json:"policy,omitempty" is:"PolicyID"`
-	AsOf   uint64 `json:"as_of,omitempty" is:"Seq" doc:"Cut from the graph as it was at this sequence number; 0 is the anchor's own under a policy of direction past, else the present."`
+	Anchor string    `json:"anchor" is:"TurnName"`
+	Policy policy.ID `json:"policy,omitempty" is:"PolicyID"`
+	AsOf   dag.Seq   `json:"as_of,omitempty" is:"Seq" doc:"Cut from the graph as it was at this sequence number; 0 is the anchor's own under a policy of direction past, else the present."`
 }
 
 // ExplainCutting names a turn beside the slice.
@@ -119,7 +125,7 @@ type ExplainCutting struct {
 // A Preview is what a slice would select, in its order.
 type Preview struct {
 	Turns []Rival `json:"turns"`
-	AsOf  uint64  `json:"as_of" is:"Seq"`
+	AsOf  dag.Seq `json:"as_of" is:"Seq"`
 }
 
 // SliceRequests is the body of a batch.
@@ -130,8 +136,8 @@ type SliceRequests struct {
 // A BatchResult is the answer to one request of a batch.
 type BatchResult struct {
 	Status       int             `json:"status" is:".." doc:"The HTTP status that the request alone would have had."`
-	SliceID      string          `json:"slice_id,omitempty" is:"SliceID"`
-	BundleSHA256 string          `json:"bundle_sha256,omitempty" is:"Digest"`
+	SliceID      slice.SliceID   `json:"slice_id,omitempty" is:"SliceID"`
+	BundleSHA256 dag.Digest      `json:"bundle_sha256,omitzero" is:"Digest"`
 	Bundle       json.RawMessage `json:"bundle,omitempty" is:"Bundle"`
 	Markdown     string          `json:"markdown,omitempty"`
 	Messages     json.RawMessage `json:"messages,omitempty" is:"Objects"`
@@ -174,37 +180,37 @@ type Check struct {
 
 // A BundleVerdict is what came of judging a bundle.
 type BundleVerdict struct {
-	Admissible   bool     `json:"admissible"`
-	Outcome      string   `json:"outcome" is:"Outcome"`
-	KeyID        string   `json:"key_id"`
-	Reason       string   `json:"reason"`
-	SliceID      string   `json:"slice_id,omitempty"`
-	BundleSHA256 string   `json:"bundle_sha256" is:"Digest"`
-	Redacted     []string `json:"redacted" is:"UUID"`
-	Checks       []Check  `json:"checks" min:"1"`
+	Admissible   bool         `json:"admissible"`
+	Outcome      string       `json:"outcome" is:"Outcome"`
+	KeyID        string       `json:"key_id"`
+	Reason       string       `json:"reason"`
+	SliceID      string       `json:"slice_id,omitempty"`
+	BundleSHA256 dag.Digest   `json:"bundle_sha256" is:"Digest"`
+	Redacted     []dag.TurnID `json:"redacted" is:"UUID"`
+	Checks       []Check      `json:"checks" min:"1"`
 }
 
 // Issued is the record of one bundle that was handed out.
 type Issued struct {
-	Number            uint64     `json:"number" is:"1.." doc:"The tenant's first issued slice is 1."`
-	SliceID           string     `json:"slice_id" is:"SliceID"`
-	Anchor            string     `json:"anchor" is:"UUID" doc:"Of a slice of facts it names the question and no turn."`
-	PolicyID          string     `json:"policy_id" is:"PolicyID"`
-	PolicyParamsHash  string     `json:"policy_params_hash"`
-	GraphSnapshotHash string     `json:"graph_snapshot_hash"`
-	SchemaVersion     string     `json:"schema_version"`
-	AsOf              uint64     `json:"as_of" is:"Seq"`
-	KeyID             string     `json:"key_id"`
-	Token             string     `json:"token"`
-	BundleSHA256      string     `json:"bundle_sha256" is:"Digest"`
-	IssuedAt          string     `json:"issued_at" is:"Time"`
-	By                string     `json:"by,omitempty" is:"Asker" doc:"Who was handed it first. Absent if that was not recorded."`
-	Recipient         *Recipient `json:"recipient,omitempty" doc:"The session of an agent that a context was made for. Absent where no hook asked."`
-	Folders           []string   `json:"folders,omitempty" doc:"Only conversations that were held in these folders were chosen from."`
-	NotGiven          uint64     `json:"not_given,omitempty" is:"Seq" doc:"The number under which it is recorded that the context did not reach its recipient."`
-	Leaf              uint64     `json:"leaf" is:"LogSize" doc:"The index of its leaf in the ledger."`
-	Asked             string     `json:"asked,omitempty" doc:"The task of a context, or the names that a slice of facts starts from, in lists and records of slices. Absent once it was erased."`
-	Holds             int        `json:"holds,omitempty" doc:"How many facts a slice of facts holds, or turns a context shows or a slice of turns holds; of these only if they were counted."`
+	Number            uint64        `json:"number" is:"1.." doc:"The tenant's first issued slice is 1."`
+	SliceID           slice.SliceID `json:"slice_id" is:"SliceID"`
+	Anchor            dag.TurnID    `json:"anchor" is:"UUID" doc:"Of a slice of facts it names the question and no turn."`
+	PolicyID          policy.ID     `json:"policy_id" is:"PolicyID"`
+	PolicyParamsHash  string        `json:"policy_params_hash"`
+	GraphSnapshotHash string        `json:"graph_snapshot_hash"`
+	SchemaVersion     string        `json:"schema_version"`
+	AsOf              dag.Seq       `json:"as_of" is:"Seq"`
+	KeyID             string        `json:"key_id"`
+	Token             string        `json:"token"`
+	BundleSHA256      dag.Digest    `json:"bundle_sha256" is:"Digest"`
+	IssuedAt          dag.Time      `json:"issued_at" is:"Time"`
+	By                string        `json:"by,omitempty" is:"Asker" doc:"Who was handed it first. Absent if that was not recorded."`
+	Recipient         *Recipient    `json:"recipient,omitempty" doc:"The session of an agent that a context was made for. Absent where no hook asked."`
+	Folders           []string      `json:"folders,omitempty" doc:"Only conversations that were held in these folders were chosen from."`
+	NotGiven          dag.Seq       `json:"not_given,omitempty" is:"Seq" doc:"The number under which it is recorded that the context did not reach its recipient."`
+	Leaf              uint64        `json:"leaf" is:"LogSize" doc:"The index of its leaf in the ledger."`
+	Asked             string        `json:"asked,omitempty" doc:"The task of a context, or the names that a slice of facts starts from, in lists and records of slices. Absent once it was erased."`
+	Holds             int           `json:"holds,omitempty" doc:"How many facts a slice of facts holds, or turns a context shows or a slice of turns holds; of these only if they were counted."`
 }
 
 // Holding says which evidence held a turn. Slices are looked for among the newest 1000 records alone: older is how many
@@ -224,8 +230,8 @@ type Slices struct {
 
 // SliceRecord is every record of one slice id.
 type SliceRecord struct {
-	SliceID string   `json:"slice_id" is:"SliceID"`
-	Issued  []Issued `json:"issued" min:"1"`
+	SliceID slice.SliceID `json:"slice_id" is:"SliceID"`
+	Issued  []Issued      `json:"issued" min:"1"`
 }
 
 // Evidence is what convinces a third party of a bundle, beside the bundle.
@@ -234,10 +240,10 @@ type Evidence struct {
 	Proof        string          `json:"proof" doc:"A file (C2SP tlog-proof) with the leaf, its path and a checkpoint."`
 	Index        uint64          `json:"index" doc:"Of the leaf in the ledger."`
 	Origin       string          `json:"origin" doc:"Of the ledger."`
-	BundleSHA256 string          `json:"bundle_sha256" is:"Digest"`
-	SliceID      string          `json:"slice_id" is:"SliceID"`
+	BundleSHA256 dag.Digest      `json:"bundle_sha256" is:"Digest"`
+	SliceID      slice.SliceID   `json:"slice_id" is:"SliceID"`
 	KeyID        string          `json:"key_id" doc:"Of the key that signed the attestation."`
-	IssuedAt     string          `json:"issued_at" is:"Time" doc:"When the bundle was issued, as the attestation says."`
+	IssuedAt     dag.Time        `json:"issued_at" is:"Time" doc:"When the bundle was issued, as the attestation says."`
 }
 
 // Converted is a bundle in another form: files by their names, each to be written as it is.
@@ -255,26 +261,26 @@ type Difference struct {
 
 // A Replay says what came of cutting a slice again.
 type Replay struct {
-	Outcome    string      `json:"outcome" is:"identical|erased|lost|different"`
-	Reason     string      `json:"reason"`
-	SliceID    string      `json:"slice_id" is:"SliceID"`
-	AsOf       uint64      `json:"as_of" is:"Seq"`
-	Erased     []string    `json:"erased" is:"UUID"`
-	Lost       []string    `json:"lost" is:"UUID" doc:"Turns whose text was there and is gone, and no erasure is on record."`
-	Redacted   []string    `json:"redacted" is:"UUID"`
-	Difference *Difference `json:"difference,omitempty"`
-	Provenance Provenance  `json:"provenance"`
-	Checks     []Check     `json:"checks"`
+	Outcome    string        `json:"outcome" is:"identical|erased|lost|different"`
+	Reason     string        `json:"reason"`
+	SliceID    slice.SliceID `json:"slice_id" is:"SliceID"`
+	AsOf       dag.Seq       `json:"as_of" is:"Seq"`
+	Erased     []dag.TurnID  `json:"erased" is:"UUID"`
+	Lost       []dag.TurnID  `json:"lost" is:"UUID" doc:"Turns whose text was there and is gone, and no erasure is on record."`
+	Redacted   []dag.TurnID  `json:"redacted" is:"UUID"`
+	Difference *Difference   `json:"difference,omitempty"`
+	Provenance Provenance    `json:"provenance"`
+	Checks     []Check       `json:"checks"`
 }
 
 // A Provenance is the six fields of a slice that its token is of.
 type Provenance struct {
-	SliceID           string `json:"slice_id" is:"SliceID"`
-	AnchorTurnID      string `json:"anchor_turn_id" is:"UUID"`
-	PolicyID          string `json:"policy_id" is:"PolicyID"`
-	PolicyParamsHash  string `json:"policy_params_hash"`
-	GraphSnapshotHash string `json:"graph_snapshot_hash"`
-	SchemaVersion     string `json:"schema_version"`
+	SliceID           slice.SliceID `json:"slice_id" is:"SliceID"`
+	AnchorTurnID      string        `json:"anchor_turn_id" is:"UUID"`
+	PolicyID          policy.ID     `json:"policy_id" is:"PolicyID"`
+	PolicyParamsHash  string        `json:"policy_params_hash"`
+	GraphSnapshotHash string        `json:"graph_snapshot_hash"`
+	SchemaVersion     string        `json:"schema_version"`
 }
 
 // An ExplainRequest names the turn to explain.
@@ -286,43 +292,43 @@ type ExplainRequest struct {
 
 // An Admission is the reason why a turn was let in. ScoreNano is in billionths.
 type Admission struct {
-	ScoreNano uint64 `json:"score_nano" doc:"In billionths."`
-	Distance  int    `json:"distance"`
-	Via       string `json:"via" is:"anchor|parent|child|sibling|prompt|touch"`
-	From      string `json:"from,omitempty" is:"UUID"`
-	Number    uint64 `json:"number,omitempty" doc:"Under slice_policy_v2: the number of the turn."`
-	Voice     string `json:"voice,omitempty" is:"person|agent|tool|harness" doc:"Under slice_policy_v2: whose words it holds."`
-	Cost      int    `json:"cost,omitempty" doc:"Under slice_policy_v2, in tokens of bytes/4@1."`
+	ScoreNano uint64     `json:"score_nano" doc:"In billionths."`
+	Distance  int        `json:"distance"`
+	Via       string     `json:"via" is:"anchor|parent|child|sibling|prompt|touch"`
+	From      dag.TurnID `json:"from,omitzero" is:"UUID"`
+	Number    uint64     `json:"number,omitempty" doc:"Under slice_policy_v2: the number of the turn."`
+	Voice     string     `json:"voice,omitempty" is:"person|agent|tool|harness" doc:"Under slice_policy_v2: whose words it holds."`
+	Cost      int        `json:"cost,omitempty" doc:"Under slice_policy_v2, in tokens of bytes/4@1."`
 }
 
 // A Rival is a turn with the reason why it was let in, where another was not or beside others.
 type Rival struct {
-	ID        string    `json:"id" is:"UUID"`
-	Admission Admission `json:"admission"`
+	ID        dag.TurnID `json:"id" is:"UUID"`
+	Admission Admission  `json:"admission"`
 }
 
 // An Explanation says why a turn is in a slice, or is not.
 type Explanation struct {
-	Turn         string     `json:"turn" is:"UUID"`
-	Anchor       string     `json:"anchor" is:"UUID"`
-	SliceID      string     `json:"slice_id,omitempty" is:"SliceID"`
-	PolicyID     string     `json:"policy_id" is:"PolicyID"`
-	AsOf         uint64     `json:"as_of" is:"Seq"`
-	Selected     bool       `json:"selected"`
-	Standing     string     `json:"standing" is:"selected|beaten|too_costly|too_far|later|unreached|unconnected|not_in_view"`
-	Rank         int        `json:"rank,omitempty" is:"1.." doc:"Its place in the order of selection, from 1."`
-	TurnsInSlice int        `json:"turns_in_slice"`
-	EdgesAway    int        `json:"edges_away" is:"-1.." doc:"The fewest edges from the anchor; -1 if no way was found."`
-	Admission    *Admission `json:"admission,omitempty"`
-	BeatenBy     *Rival     `json:"beaten_by,omitempty"`
-	Lost         []string   `json:"lost,omitempty" is:"UUID" doc:"If without was asked for: other turns that would not have been selected without it."`
-	Instead      []string   `json:"instead,omitempty" is:"UUID" doc:"If without was asked for: turns that would have been selected in their place."`
-	Explanation  string     `json:"explanation" doc:"The same in a sentence."`
+	Turn         dag.TurnID    `json:"turn" is:"UUID"`
+	Anchor       dag.TurnID    `json:"anchor" is:"UUID"`
+	SliceID      slice.SliceID `json:"slice_id,omitempty" is:"SliceID"`
+	PolicyID     policy.ID     `json:"policy_id" is:"PolicyID"`
+	AsOf         dag.Seq       `json:"as_of" is:"Seq"`
+	Selected     bool          `json:"selected"`
+	Standing     string        `json:"standing" is:"selected|beaten|too_costly|too_far|later|unreached|unconnected|not_in_view"`
+	Rank         int           `json:"rank,omitempty" is:"1.." doc:"Its place in the order of selection, from 1."`
+	TurnsInSlice int           `json:"turns_in_slice"`
+	EdgesAway    int           `json:"edges_away" is:"-1.." doc:"The fewest edges from the anchor; -1 if no way was found."`
+	Admission    *Admission    `json:"admission,omitempty"`
+	BeatenBy     *Rival        `json:"beaten_by,omitempty"`
+	Lost         []dag.TurnID  `json:"lost,omitempty" is:"UUID" doc:"If without was asked for: other turns that would not have been selected without it."`
+	Instead      []dag.TurnID  `json:"instead,omitempty" is:"UUID" doc:"If without was asked for: turns that would have been selected in their place."`
+	Explanation  string        `json:"explanation" doc:"The same in a sentence."`
 }
 
 // A RegisteredPolicy is a policy under its id.
 type RegisteredPolicy struct {
-	PolicyID         string          `json:"policy_id" is:"PolicyID"`
+	PolicyID         policy.ID       `json:"policy_id" is:"PolicyID"`
 	PolicyParamsHash string          `json:"policy_params_hash"`
 	Policy           json.RawMessage `json:"policy" is:"Policy"`
 }
@@ -340,19 +346,19 @@ type ErasureRequest struct {
 
 // An Event is the record of an erasure.
 type Event struct {
-	Seq    uint64 `json:"seq" is:"Seq"`
-	AsOf   uint64 `json:"as_of,omitempty" is:"Seq" doc:"The number of the last entry of the change: in an event, and in the answer to an erasure; absent in a list."`
-	Kind   string `json:"kind" is:"EventKind"`
-	Turn   string `json:"turn" is:"UUID"`
-	Reason string `json:"reason"`
-	At     string `json:"at" is:"Time"`
-	By     string `json:"by,omitempty" is:"Asker" doc:"Who asked for it. Absent if that was not recorded."`
+	Seq    dag.Seq    `json:"seq" is:"Seq"`
+	AsOf   dag.Seq    `json:"as_of,omitempty" is:"Seq" doc:"The number of the last entry of the change: in an event, and in the answer to an erasure; absent in a list."`
+	Kind   string     `json:"kind" is:"EventKind"`
+	Turn   dag.TurnID `json:"turn" is:"UUID"`
+	Reason string     `json:"reason"`
+	At     dag.Time   `json:"at" is:"Time"`
+	By     string     `json:"by,omitempty" is:"Asker" doc:"Who asked for it. Absent if that was not recorded."`
 }
 
 // An ErasedTurn is the record of an erasure, and what went with the turn.
 type ErasedTurn struct {
 	Event
-	Tasks []string `json:"tasks,omitempty" is:"SliceID" doc:"The contexts whose tasks had words of the turn and went with it."`
+	Tasks []slice.SliceID `json:"tasks,omitempty" is:"SliceID" doc:"The contexts whose tasks had words of the turn and went with it."`
 
 	Unguarded string `json:"unguarded,omitempty" doc:"Why copies of the text that come under other ids are not held back. Absent if they are."`
 }
@@ -365,14 +371,14 @@ type HeldBackTurns struct {
 
 // A HeldBack is a turn that was admitted without its text, since that was erased under another id.
 type HeldBack struct {
-	Seq      uint64 `json:"seq" is:"Seq"`
-	Turn     string `json:"turn" is:"UUID"`
-	Erased   string `json:"erased" is:"UUID" doc:"The turn whose text it had."`
-	Rule     string `json:"rule" is:"place|reply|words" doc:"Why: the same text at the same instant, after the same text, or of 64 bytes and more."`
-	At       string `json:"at" is:"Time"`
-	By       string `json:"by,omitempty" is:"Asker" doc:"Who brought it."`
-	Place    string `json:"place,omitempty" doc:"Where it came from, such as a file and a line."`
-	Released bool   `json:"released" doc:"It is admitted with its text when it comes again."`
+	Seq      dag.Seq    `json:"seq" is:"Seq"`
+	Turn     dag.TurnID `json:"turn" is:"UUID"`
+	Erased   dag.TurnID `json:"erased" is:"UUID" doc:"The turn whose text it had."`
+	Rule     string     `json:"rule" is:"place|reply|words" doc:"Why: the same text at the same instant, after the same text, or of 64 bytes and more."`
+	At       dag.Time   `json:"at" is:"Time"`
+	By       string     `json:"by,omitempty" is:"Asker" doc:"Who brought it."`
+	Place    string     `json:"place,omitempty" doc:"Where it came from, such as a file and a line."`
+	Released bool       `json:"released" doc:"It is admitted with its text when it comes again."`
 }
 
 // Released says what a release did.
@@ -388,22 +394,22 @@ type Erasures struct {
 
 // A TaskErased is the record of an erasure of the task of a context.
 type TaskErased struct {
-	Seq     uint64 `json:"seq" is:"Seq"`
-	AsOf    uint64 `json:"as_of,omitempty" is:"Seq" doc:"The number of the last entry of the change."`
-	Context string `json:"context" is:"SliceID"`
-	Reason  string `json:"reason"`
-	At      string `json:"at" is:"Time"`
-	By      string `json:"by,omitempty" is:"Asker" doc:"Who asked for it. Absent if that was not recorded."`
+	Seq     dag.Seq       `json:"seq" is:"Seq"`
+	AsOf    dag.Seq       `json:"as_of,omitempty" is:"Seq" doc:"The number of the last entry of the change."`
+	Context slice.SliceID `json:"context" is:"SliceID"`
+	Reason  string        `json:"reason"`
+	At      dag.Time      `json:"at" is:"Time"`
+	By      string        `json:"by,omitempty" is:"Asker" doc:"Who asked for it. Absent if that was not recorded."`
 }
 
 // A TurnEvent tells of an admission, without the text.
 type TurnEvent struct {
-	Seq          uint64 `json:"seq"`
-	AsOf         uint64 `json:"as_of" is:"Seq" doc:"The number of the last entry of the change: ask as of it to see what happened."`
-	ID           string `json:"id"`
-	Conversation string `json:"conversation"`
-	Role         string `json:"role"`
-	CreatedAt    string `json:"created_at"`
+	Seq          uint64  `json:"seq"`
+	AsOf         dag.Seq `json:"as_of" is:"Seq" doc:"The number of the last entry of the change: ask as of it to see what happened."`
+	ID           string  `json:"id"`
+	Conversation string  `json:"conversation"`
+	Role         string  `json:"role"`
+	CreatedAt    string  `json:"created_at"`
 }
 
 // The names of the events of a stream.
@@ -424,32 +430,32 @@ type Health struct {
 // A Problem is what an error looks like (RFC 9457). Code is stable; docs/service.md
 // lists every one.
 type Problem struct {
-	Type       string   `json:"type" doc:"Where the code is explained, relative to the service."`
-	Title      string   `json:"title"`
-	Status     int      `json:"status" is:"400..599"`
-	Detail     string   `json:"detail" doc:"The value, the rule and the place, in a sentence."`
-	Code       string   `json:"code" is:"Code"`
-	RequestID  string   `json:"request_id"`
-	Place      string   `json:"place,omitempty" doc:"Where in the request the fault lies, such as turns[3].salience, a query parameter or a line."`
-	Turn       string   `json:"turn,omitempty" is:"UUID" doc:"With conflict and cycle, the turn; with unknown_parent, the parent."`
-	Stored     string   `json:"stored,omitempty" doc:"With conflict, the digest of what is stored."`
-	Arriving   string   `json:"arriving,omitempty" doc:"With conflict, the digest of what arrived."`
-	Candidates []string `json:"candidates,omitempty" is:"UUID" doc:"With ambiguous, some of the turns that fit."`
-	Admitted   *int     `json:"admitted,omitempty" doc:"Of a stream, what was acknowledged before the fault."`
-	Existing   *int     `json:"existing,omitempty"`
+	Type       string       `json:"type" doc:"Where the code is explained, relative to the service."`
+	Title      string       `json:"title"`
+	Status     int          `json:"status" is:"400..599"`
+	Detail     string       `json:"detail" doc:"The value, the rule and the place, in a sentence."`
+	Code       string       `json:"code" is:"Code"`
+	RequestID  string       `json:"request_id"`
+	Place      string       `json:"place,omitempty" doc:"Where in the request the fault lies, such as turns[3].salience, a query parameter or a line."`
+	Turn       dag.TurnID   `json:"turn,omitzero" is:"UUID" doc:"With conflict and cycle, the turn; with unknown_parent, the parent."`
+	Stored     string       `json:"stored,omitempty" doc:"With conflict, the digest of what is stored."`
+	Arriving   string       `json:"arriving,omitempty" doc:"With conflict, the digest of what arrived."`
+	Candidates []dag.TurnID `json:"candidates,omitempty" is:"UUID" doc:"With ambiguous, some of the turns that fit."`
+	Admitted   *int         `json:"admitted,omitempty" doc:"Of a stream, what was acknowledged before the fault."`
+	Existing   *int         `json:"existing,omitempty"`
 }
 
 // An APIKey is a key of the tenant, without its secret.
 type APIKey struct {
-	ID        string `json:"id" is:"KeyID"`
-	Role      string `json:"role"`
-	Roles     string `json:"admits_roles" doc:"The roles of the turns that it may admit; empty: none."`
-	Authors   string `json:"admits_authors" doc:"Patterns of the authors whose turns it may admit; empty: none."`
-	SpeaksFor string `json:"speaks_for,omitempty" doc:"Patterns of the authors for whom it speaks; absent: nobody, or everybody if its role is admin."`
-	Spaces    string `json:"spaces,omitempty" doc:"Patterns of the spaces of beliefs that are there for it; absent: it is limited to none."`
-	CreatedAt string `json:"created_at" is:"Time"`
-	RevokedAt string `json:"revoked_at,omitempty" is:"Time"`
-	Note      string `json:"note,omitempty"`
+	ID        string   `json:"id" is:"KeyID"`
+	Role      string   `json:"role"`
+	Roles     string   `json:"admits_roles" doc:"The roles of the turns that it may admit; empty: none."`
+	Authors   string   `json:"admits_authors" doc:"Patterns of the authors whose turns it may admit; empty: none."`
+	SpeaksFor string   `json:"speaks_for,omitempty" doc:"Patterns of the authors for whom it speaks; absent: nobody, or everybody if its role is admin."`
+	Spaces    string   `json:"spaces,omitempty" doc:"Patterns of the spaces of beliefs that are there for it; absent: it is limited to none."`
+	CreatedAt dag.Time `json:"created_at" is:"Time"`
+	RevokedAt dag.Time `json:"revoked_at,omitzero" is:"Time"`
+	Note      string   `json:"note,omitempty"`
 }
 
 // APIKeys is every key of a tenant, the oldest first.
@@ -479,7 +485,7 @@ type RevokedAPIKey struct {
 
 // A Caller is who asks, and how far the tenant has come.
 type Caller struct {
-	Tenant string `json:"tenant" is:"Tenant"`
-	Role   string `json:"role"`
-	Head   uint64 `json:"head" is:"Seq" doc:"The newest sequence number of the tenant."`
+	Tenant string  `json:"tenant" is:"Tenant"`
+	Role   string  `json:"role"`
+	Head   dag.Seq `json:"head" is:"Seq" doc:"The newest sequence number of the tenant."`
 }

@@ -66,7 +66,7 @@ func TestEveryOperation(t *testing.T) {
 		for i, want := range drafts() {
 			w := must(c.Turns().Get(ctx, ids[i]))
 			got, err := ingest.ReadLine(w.Turn)
-			if err != nil || w.Seq != uint64(i+1) || w.Redacted {
+			if err != nil || w.Seq != dag.Seq(i+1) || w.Redacted {
 				t.Fatalf("%+v: %v", w, err)
 			}
 			if err := ingest.Assign(&want); err != nil {
@@ -80,7 +80,7 @@ func TestEveryOperation(t *testing.T) {
 		conflict[0].Content = "another text"
 		_, err := c.Turns().Admit(ctx, conflict)
 		var p *client.Problem
-		if !errors.As(err, &p) || !errors.Is(err, api.CodeConflict) || errors.Is(err, api.CodeParent) || p.Turn != ids[0].String() || p.Stored == "" || p.Arriving == "" || p.Status != 409 {
+		if !errors.As(err, &p) || !errors.Is(err, api.CodeConflict) || errors.Is(err, api.CodeParent) || p.Turn.String() != ids[0].String() || p.Stored == "" || p.Arriving == "" || p.Status != 409 {
 			t.Errorf("got %v", err)
 		}
 		for _, part := range []string{"conflict: ", p.Detail, p.RequestID} {
@@ -103,13 +103,13 @@ func TestEveryOperation(t *testing.T) {
 		if of := must(client.Do(ctx, c, api.AtlasCommunities, api.CommunityQuery{Of: "facts"})); of.Total != 0 {
 			t.Errorf("got %+v", of)
 		}
-		if m := must(client.Do(ctx, c, api.AtlasManifest, api.ManifestQuery{})); len(m.SHA256) != 64 || len(m.Envelope) == 0 {
+		if m := must(client.Do(ctx, c, api.AtlasManifest, api.ManifestQuery{})); m.SHA256 == (dag.Digest{}) || len(m.Envelope) == 0 {
 			t.Errorf("got %+v", m)
 		}
-		if m := must(client.Do(ctx, c, api.AtlasManifest, api.ManifestQuery{Unsigned: true})); len(m.SHA256) != 64 || len(m.Envelope) != 0 {
+		if m := must(client.Do(ctx, c, api.AtlasManifest, api.ManifestQuery{Unsigned: true})); m.SHA256 == (dag.Digest{}) || len(m.Envelope) != 0 {
 			t.Errorf("got %+v", m)
 		}
-		if b := must(client.Do(ctx, c, api.BlameTurn, api.BlameQuery{ID: ids[2]})); b.Turn != ids[2].String() || b.Tried == 0 {
+		if b := must(client.Do(ctx, c, api.BlameTurn, api.BlameQuery{ID: ids[2]})); b.Turn.String() != ids[2].String() || b.Tried == 0 {
 			t.Errorf("got %+v", b)
 		}
 	})
@@ -137,7 +137,7 @@ func TestEveryOperation(t *testing.T) {
 	})
 	t.Run("conversations", func(t *testing.T) {
 		list := collect(t, c.Turns().Conversations(ctx))
-		if len(list) != 2 || !slices.IsSortedFunc(list, func(a, b api.Conversation) int { return strings.Compare(a.ID, b.ID) }) {
+		if len(list) != 2 || !slices.IsSortedFunc(list, func(a, b api.Conversation) int { return strings.Compare(a.ID.String(), b.ID.String()) }) {
 			t.Errorf("got %+v", list)
 		}
 		var paged []api.Conversation
@@ -184,7 +184,7 @@ func TestEveryOperation(t *testing.T) {
 		if w := must(client.Do(ctx, c, api.LookUpTurns, api.TurnIDs{IDs: []dag.TurnID{ids[1], {1}}})); len(w.Turns) != 1 || w.Turns[0].Seq != 2 {
 			t.Errorf("got %+v", w)
 		}
-		if id := must(client.Do(ctx, c, api.ResolveTurn, api.TurnNamed{Name: ids[1].String()[:13]})); id.ID != ids[1].String() {
+		if id := must(client.Do(ctx, c, api.ResolveTurn, api.TurnNamed{Name: ids[1].String()[:13]})); id.ID.String() != ids[1].String() {
 			t.Errorf("got %s", id)
 		}
 		if _, err := client.Do(ctx, c, api.ResolveTurn, api.TurnNamed{Name: "nobody's"}); !errors.Is(err, api.CodeNotFound) {
@@ -273,7 +273,7 @@ func TestEveryOperation(t *testing.T) {
 	})
 	t.Run("records", func(t *testing.T) {
 		list := collect(t, c.Slices().All(ctx))
-		if len(list) == 0 || list[0].SliceID != string(id) || list[0].BundleSHA256 != b.SHA256.String() || list[0].Number != 1 {
+		if len(list) == 0 || string(list[0].SliceID) != string(id) || list[0].BundleSHA256.String() != b.SHA256.String() || list[0].Number != 1 {
 			t.Errorf("got %+v", list)
 		}
 		if w := must(client.Do(ctx, c, api.ListSlices, api.SliceQuery{Paging: api.Paging{Limit: 1}})); len(w.Slices) != 1 || w.Next != "1" {
@@ -298,10 +298,10 @@ func TestEveryOperation(t *testing.T) {
 		if _, err := client.Do(ctx, c, api.ReleaseTurns, api.TurnIDs{IDs: []dag.TurnID{b.Claim.Anchor}}); !errors.Is(err, api.CodeNotFound) {
 			t.Errorf("releasing a turn that was not held back: %v", err)
 		}
-		if w := must(client.Do(ctx, c, api.TurnHolding, api.TurnByID{ID: b.Claim.Anchor})); len(w.Slices) == 0 || w.Looked == 0 || !slices.ContainsFunc(w.Slices, func(i api.Issued) bool { return i.SliceID == string(id) }) {
+		if w := must(client.Do(ctx, c, api.TurnHolding, api.TurnByID{ID: b.Claim.Anchor})); len(w.Slices) == 0 || w.Looked == 0 || !slices.ContainsFunc(w.Slices, func(i api.Issued) bool { return string(i.SliceID) == string(id) }) {
 			t.Errorf("got %+v", w)
 		}
-		if w := must(client.Do(ctx, c, api.GetSlice, api.SliceByID{SliceID: string(id)})); w.SliceID != string(id) || len(w.Issued) == 0 || !reflect.DeepEqual(w.Issued[0], list[0]) {
+		if w := must(client.Do(ctx, c, api.GetSlice, api.SliceByID{SliceID: id})); string(w.SliceID) != string(id) || len(w.Issued) == 0 || !reflect.DeepEqual(w.Issued[0], list[0]) {
 			t.Errorf("got %+v", w)
 		}
 		if _, err := client.Do(ctx, c, api.GetSlice, api.SliceByID{SliceID: "../policies"}); !errors.Is(err, dag.ErrForm) {
@@ -312,7 +312,7 @@ func TestEveryOperation(t *testing.T) {
 		if r := must(c.Slices().ReplayIssued(ctx, id)); r.Outcome != "identical" {
 			t.Errorf("got %+v", r)
 		}
-		if r := must(c.Slices().Replay(ctx, b.Bytes)); r.Outcome != "identical" || r.SliceID != string(id) {
+		if r := must(c.Slices().Replay(ctx, b.Bytes)); r.Outcome != "identical" || string(r.SliceID) != string(id) {
 			t.Errorf("got %+v", r)
 		}
 		changed := strings.Replace(string(b.Bytes), "tests pass", "tests fail", 1)
@@ -331,7 +331,7 @@ func TestEveryOperation(t *testing.T) {
 		if e := must(client.Do(ctx, c, api.ExplainCut, api.ExplainCutting{Cutting: cutting, Turn: ids[0].String()})); !e.Selected || e.Rank == 0 || e.SliceID != "" {
 			t.Errorf("got %+v", e)
 		}
-		if e := must(client.Do(ctx, c, api.ExplainTurn, api.ExplainRequest{SliceByID: api.SliceByID{SliceID: string(id)}, Turn: ids[0].String()})); !e.Selected || e.Rank == 0 || e.Explanation == "" {
+		if e := must(client.Do(ctx, c, api.ExplainTurn, api.ExplainRequest{SliceByID: api.SliceByID{SliceID: id}, Turn: ids[0].String()})); !e.Selected || e.Rank == 0 || e.Explanation == "" {
 			t.Errorf("got %+v", e)
 		}
 	})
@@ -393,7 +393,7 @@ func TestEveryOperation(t *testing.T) {
 		if last := list.Keys[len(list.Keys)-1]; last.ID != made.ID || last.Note != "the build farm" || last.Roles != "assistant" || last.Authors != "agent:*" {
 			t.Errorf("got %+v", last)
 		}
-		if gone := must(client.Do(ctx, c, api.RevokeKey, api.APIKeyByID{ID: made.ID})); gone.Already || gone.RevokedAt == "" {
+		if gone := must(client.Do(ctx, c, api.RevokeKey, api.APIKeyByID{ID: made.ID})); gone.Already || gone.RevokedAt == 0 {
 			t.Errorf("got %+v", gone)
 		}
 		if again := must(client.Do(ctx, c, api.RevokeKey, api.APIKeyByID{ID: made.ID})); !again.Already {
@@ -432,7 +432,7 @@ func TestEveryOperation(t *testing.T) {
 	})
 	t.Run("erase", func(t *testing.T) {
 		first := must(c.Turns().Erase(ctx, ids[2], "the guest asked for it"))
-		if first.Kind != "erasure" || first.Turn != ids[2].String() || first.Reason != "the guest asked for it" {
+		if first.Kind != "erasure" || first.Turn.String() != ids[2].String() || first.Reason != "the guest asked for it" {
 			t.Errorf("got %+v", first)
 		}
 		if again := must(c.Turns().Erase(ctx, ids[2], "once more")); again.Event != first.Event {
@@ -441,7 +441,7 @@ func TestEveryOperation(t *testing.T) {
 		if w := must(c.Turns().Get(ctx, ids[2])); !w.Redacted {
 			t.Errorf("got %+v", w)
 		}
-		if r := must(c.Slices().Replay(ctx, b.Bytes)); r.Outcome != "erased" || !slices.Equal(r.Erased, []string{ids[2].String()}) {
+		if r := must(c.Slices().Replay(ctx, b.Bytes)); r.Outcome != "erased" || !slices.Equal(r.Erased, []dag.TurnID{ids[2]}) {
 			t.Errorf("got %+v", r)
 		}
 		// What was erased can be sent elsewhere, without its text.
@@ -503,10 +503,10 @@ func TestEveryOperation(t *testing.T) {
 		if o := must(client.Do(ctx, c, api.ReviseBeliefs, attached)); o.Outcome != "changed" || o.Revision != 1 {
 			t.Errorf("got %+v", o)
 		}
-		if r := must(client.Do(ctx, c, api.ResolveKref, api.KrefQuery{Ref: attached.Item + "?t=mine"})); r.Revision == nil || len(r.Tags) != 3 {
+		if r := must(client.Do(ctx, c, api.ResolveKref, api.KrefQuery{Ref: string(attached.Item + "?t=mine")})); r.Revision == nil || len(r.Tags) != 3 {
 			t.Errorf("got %+v", r)
 		}
-		if i := must(client.Do(ctx, c, api.BeliefImpact, api.ImpactQuery{Ref: item})); len(i.Links) != 1 || i.Links[0].Ref != attached.Item+"?r=1" {
+		if i := must(client.Do(ctx, c, api.BeliefImpact, api.ImpactQuery{Ref: item})); len(i.Links) != 1 || i.Links[0].Ref != string(attached.Item)+"?r=1" {
 			t.Errorf("got %+v", i)
 		}
 		attached.Links[0].To = item + "?r=9"
@@ -668,13 +668,13 @@ func TestEveryOperation(t *testing.T) {
 		if _, err := c.Slices().Bundle(ctx, id, &dag.Digest{1}); !errors.Is(err, api.CodeNotFound) {
 			t.Errorf("a bundle that was never issued: %v", err)
 		}
-		why := must(client.Do(ctx, c, api.ExplainContext, api.ExplainContextRequest{ContextID: string(id), Turn: made.Claim.Turns[0].ID.String()}))
+		why := must(client.Do(ctx, c, api.ExplainContext, api.ExplainContextRequest{ContextID: id, Turn: made.Claim.Turns[0].ID.String()}))
 		if why.Standing != "chosen" || why.Rank == 0 || why.Chosen != len(made.Claim.Turns)+len(made.Claim.Facts) || why.Candidates != len(made.Claim.Candidates) || why.Explanation == "" {
 			t.Errorf("%+v", why)
 		}
 		spelled := must(c.Contexts().Assemble(ctx, client.ContextRequest{Task: "what was said of <b> & \u2028", Anchor: &ids[3], Budget: 500}))
 		erased := must(c.Contexts().EraseTask(ctx, spelled.Claim.Provenance.SliceID, "the guest asked for it"))
-		if erased.Context != string(spelled.Claim.Provenance.SliceID) || erased.Reason != "the guest asked for it" || erased.By == "" {
+		if string(erased.Context) != string(spelled.Claim.Provenance.SliceID) || erased.Reason != "the guest asked for it" || erased.By == "" {
 			t.Errorf("erased: %+v", erased)
 		}
 		for e, err := range c.Events(ctx, client.Beginning) {
@@ -689,11 +689,11 @@ func TestEveryOperation(t *testing.T) {
 			}
 		}
 		within := must(client.Do(ctx, c, api.SearchTurns, api.Search{Query: "safe to ship", Limit: 1000, Within: spelled.Bytes}))
-		if n := len(within.Hits); n == 0 || n > len(spelled.Claim.Turns) || within.AsOf != uint64(spelled.Claim.AsOf) {
+		if n := len(within.Hits); n == 0 || n > len(spelled.Claim.Turns) || uint64(within.AsOf) != uint64(spelled.Claim.AsOf) {
 			t.Errorf("within %d turns of a context %d were found, as of %d", len(spelled.Claim.Turns), n, within.AsOf)
 		}
 		enriched := must(client.Do(ctx, c, api.EnrichHits, api.EnrichRequest{Hits: []api.HitScore{{Turn: ids[1], Score: 1}, {Turn: ids[2], Score: 3}}}))
-		if len(enriched.Hits) != 2 || enriched.Hits[0].Turn != ids[2].String() {
+		if len(enriched.Hits) != 2 || enriched.Hits[0].Turn.String() != ids[2].String() {
 			t.Errorf("%+v", enriched)
 		}
 		if _, err := client.Do(ctx, c, api.SearchTurns, api.Search{Query: "turn", Within: []byte(`{}`)}); err == nil || !strings.Contains(err.Error(), "not admissible") {
@@ -712,7 +712,7 @@ func TestEveryOperation(t *testing.T) {
 		}
 		to := issued.Recipient{Agent: "claude-code", Session: "5e55", Event: "SessionStart"}
 		told := must(c.Contexts().Assemble(ctx, client.ContextRequest{Task: "what was said", Fit: 3000, Delivery: issued.Delivery{Recipient: to}}))
-		if lost := must(client.Do(ctx, c, api.ReportNotGiven, api.NotGivenReport{ContextID: string(told.Claim.Provenance.SliceID), Bundle: told.SHA256.String(), Reason: "the pipe was closed"})); lost.Seq == 0 || lost.Bundle != told.SHA256.String() {
+		if lost := must(client.Do(ctx, c, api.ReportNotGiven, api.NotGivenReport{ContextID: told.Claim.Provenance.SliceID, Bundle: told.SHA256, Reason: "the pipe was closed"})); lost.Seq == 0 || lost.Bundle.String() != told.SHA256.String() {
 			t.Errorf("%+v", lost)
 		}
 		shown := must(client.Do(ctx, c, api.AssembleContext, api.ContextRequest{Task: "what was said", Format: "openai"}))

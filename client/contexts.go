@@ -41,7 +41,7 @@ type Context struct {
 
 // Assemble has a context assembled and signed.
 func (c Contexts) Assemble(ctx context.Context, r ContextRequest) (Context, error) {
-	in := api.ContextRequest{Task: r.Task, Budget: r.Budget, Policy: string(r.Policy), AsOf: uint64(r.AsOf), Format: "bundle", Prompt: string(r.Format)}
+	in := api.ContextRequest{Task: r.Task, Budget: r.Budget, Policy: r.Policy, AsOf: r.AsOf, Format: "bundle", Prompt: string(r.Format)}
 	if r.Anchor != nil {
 		in.Anchor = r.Anchor.String()
 	}
@@ -49,12 +49,7 @@ func (c Contexts) Assemble(ctx context.Context, r ContextRequest) (Context, erro
 	if to := r.Delivery.Recipient; to != (issued.Recipient{}) {
 		in.Recipient = &api.Recipient{Agent: to.Agent, Session: to.Session, Event: to.Event}
 	}
-	for _, id := range r.Delivery.Except.Unpack() {
-		in.Except = append(in.Except, id.String())
-	}
-	for _, id := range r.Delivery.TaskOf.Unpack() {
-		in.TaskOf = append(in.TaskOf, id.String())
-	}
+	in.Except, in.TaskOf = r.Delivery.Except.Unpack(), r.Delivery.TaskOf.Unpack()
 	q, err := asking(&api.AssembleContext.Spec, in)
 	if err != nil {
 		return Context{}, err
@@ -63,12 +58,8 @@ func (c Contexts) Assemble(ctx context.Context, r ContextRequest) (Context, erro
 }
 
 // spaces are those that are asked for, ascending, each once.
-func (r *ContextRequest) spaces() (names []string) {
-	for _, s := range r.Spaces {
-		names = append(names, string(s))
-	}
-	slices.Sort(names)
-	return slices.Compact(names)
+func (r *ContextRequest) spaces() []belief.Space {
+	return slices.Compact(slices.Sorted(slices.Values(r.Spaces)))
 }
 
 // bundle makes every check that needs no key on what came for a request.
@@ -91,7 +82,7 @@ func (r *ContextRequest) bundle(data []byte, digest, id string) (Context, error)
 		return Context{}, fmt.Errorf("it was announced as %.80q, and is %s", id, p.SliceID)
 	case asked.Task != r.Task || (asked.Anchor == nil) != (r.Anchor == nil) || asked.Anchor != nil && *asked.Anchor != *r.Anchor:
 		return Context{}, fmt.Errorf("it is of another task or anchor than was asked for")
-	case !slices.Equal(asked.Spaces, r.spaces()):
+	case !slices.EqualFunc(asked.Spaces, r.spaces(), func(name string, s belief.Space) bool { return name == string(s) }):
 		return Context{}, fmt.Errorf("it is of the spaces %q, and %q were asked for", asked.Spaces, r.spaces())
 	case r.Budget != 0 && asked.Budget != r.Budget && (r.Fit == 0 || asked.Budget > r.Budget):
 		return Context{}, fmt.Errorf("its budget is %d, and %d was asked for", asked.Budget, r.Budget)
@@ -116,7 +107,7 @@ func consistentContext(data []byte) (*contexts.Bundle, error) {
 
 // EraseTask deletes the words of a context's task for good, from every record of the context. Erasing again returns the first erasure.
 func (c Contexts) EraseTask(ctx context.Context, id slice.SliceID, reason string) (api.TaskErased, error) {
-	return call(ctx, c.conn, api.EraseTask, api.TaskErasing{SliceID: string(id), Body: api.ErasureRequest{Reason: reason}})
+	return call(ctx, c.conn, api.EraseTask, api.TaskErasing{SliceID: id, Body: api.ErasureRequest{Reason: reason}})
 }
 
 // Verify is Slices.Verify for a context.

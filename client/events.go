@@ -232,19 +232,19 @@ func (f *follower) dispatch(id, name string, data []byte) error {
 	case api.EventErasure:
 		e.Erasure = new(api.Event)
 		err = json.Unmarshal(data, e.Erasure)
-		says, want = e.Erasure.Seq, at.seq
+		says, want = uint64(e.Erasure.Seq), at.seq
 	case api.EventTask:
 		e.Task = new(api.TaskErased)
 		err = json.Unmarshal(data, e.Task)
-		says, want = e.Task.Seq, at.seq
+		says, want = uint64(e.Task.Seq), at.seq
 	case api.EventBelief:
 		e.Belief = new(api.BeliefEvent)
 		err = json.Unmarshal(data, e.Belief)
-		says, want = e.Belief.Seq, at.seq
+		says, want = uint64(e.Belief.Seq), at.seq
 	case api.EventKnowledge:
 		e.Knowledge = new(api.KnowledgeEvent)
 		err = json.Unmarshal(data, e.Knowledge)
-		says, want = e.Knowledge.Seq, at.seq
+		says, want = uint64(e.Knowledge.Seq), at.seq
 	case api.EventSlice:
 		e.Slice = new(api.Issued)
 		err = json.Unmarshal(data, e.Slice)

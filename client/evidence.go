@@ -45,7 +45,7 @@ func (c Ledger) AttestRecorded(ctx context.Context, id slice.SliceID, digest *da
 
 // evidenceIn names the bundle with a digest, or if that is nil the newest of a slice id.
 func evidenceIn(id slice.SliceID, digest *dag.Digest) api.EvidenceOf {
-	of := api.EvidenceOf{SliceByID: api.SliceByID{SliceID: string(id)}}
+	of := api.EvidenceOf{SliceByID: api.SliceByID{SliceID: id}}
 	if digest != nil {
 		of.Bundle = digest.String()
 	}
@@ -57,8 +57,8 @@ func evidenceOf(w *api.Evidence, digest *dag.Digest, err error) (Evidence, error
 	if err != nil {
 		return Evidence{}, err
 	}
-	e := Evidence{Attestation: w.Attestation, Proof: []byte(w.Proof), Index: w.Index, Origin: w.Origin, SliceID: slice.SliceID(w.SliceID), KeyID: w.KeyID, IssuedAt: w.IssuedAt}
-	if e.SHA256, err = dag.ParseDigest(w.BundleSHA256); err == nil && digest != nil && e.SHA256 != *digest {
+	e := Evidence{Attestation: w.Attestation, Proof: []byte(w.Proof), Index: w.Index, Origin: w.Origin, SliceID: w.SliceID, KeyID: w.KeyID, IssuedAt: w.IssuedAt.String()}
+	if e.SHA256 = w.BundleSHA256; digest != nil && e.SHA256 != *digest {
 		err = fmt.Errorf("the evidence is of bundle %s, and %s was asked for", e.SHA256, digest)
 	}
 	if err == nil && (len(w.Attestation) == 0 || string(w.Attestation) == "null" || w.Proof == "") {

@@ -34,7 +34,7 @@ type FactBundle struct {
 // Slice has a slice of facts cut and signed. The same question as of the same number gives
 // the same bytes.
 func (c Facts) Slice(ctx context.Context, r FactRequest) (FactBundle, error) {
-	q, err := asking(&api.CutFacts.Spec, api.FactSliceRequest{Start: r.Start, Policy: string(r.Policy), AsOf: r.AsOf, ValidAt: r.ValidAt})
+	q, err := asking(&api.CutFacts.Spec, api.FactSliceRequest{Start: r.Start, Policy: r.Policy, AsOf: r.AsOf, ValidAt: r.ValidAt})
 	if err != nil {
 		return FactBundle{}, err
 	}

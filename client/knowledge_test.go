@@ -54,10 +54,10 @@ func callKnowledge(t *testing.T, c *client.Client) {
 	}
 	now := dag.Time(1_780_000_000_000_000)
 	facts := collect(t, c.Facts().All(ctx, api.FactFilter{Entity: "countess", MinConfidence: 500_000, ValidAt: &now}, 0))
-	if len(facts) != 2 || facts[0].Turn != ids[0].String() || facts[0].Confidence != "0.75" || len(facts[0].Evidence) != 1 {
+	if len(facts) != 2 || facts[0].Turn.String() != ids[0].String() || facts[0].Confidence.String() != "0.75" || len(facts[0].Evidence) != 1 {
 		t.Errorf("got %+v", facts)
 	}
-	statement := must(dag.ParseDigest(first.Statement))
+	statement := must(dag.ParseDigest(first.Statement.String()))
 	if list := collect(t, c.Facts().All(ctx, api.FactFilter{Turn: ids[0].String(), Source: "user", Predicate: "Wrote", Object: "note g", Subject: "ada lovelace", Statement: &statement}, dag.Seq(first.Seq))); len(list) != 1 {
 		t.Errorf("got %+v", list)
 	}
@@ -82,11 +82,11 @@ func callKnowledge(t *testing.T, c *client.Client) {
 	if r := must(c.Facts().Retract(ctx, api.FactFilter{Entity: "london"}, "she moved", false)); r.Total != 1 || r.DryRun { // 7
 		t.Errorf("got %+v", r)
 	}
-	changes := must(client.Do(ctx, c, api.KnowledgeSince, api.Paging{After: strconv.FormatUint(first.Seq, 10), Limit: 100}))
+	changes := must(client.Do(ctx, c, api.KnowledgeSince, api.Paging{After: strconv.FormatUint(uint64(first.Seq), 10), Limit: 100}))
 	if len(changes.Acts) != 6 || changes.Next != "" || changes.Acts[5].Reason != "she moved" {
 		t.Errorf("got %+v", changes)
 	}
-	ended := must(dag.ParseDigest(changes.Acts[5].Statement))
+	ended := must(dag.ParseDigest(changes.Acts[5].Statement.String()))
 	if h := collect(t, c.Facts().History(ctx, ended)); len(h) != 2 || h[1].Kind != "retract" {
 		t.Errorf("got %+v", h)
 	}

@@ -3,6 +3,7 @@ package client_test
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -282,7 +283,7 @@ func TestMaliciousServer(t *testing.T) {
 			b := must(slice.ParseBundle(s.bundle.Bytes))
 			b.Turns[0].Body = nil
 			part := b.Append(nil)
-			swap := evidence(func(e *api.Evidence) { e.BundleSHA256 = digest(part) })
+			swap := evidence(func(e *api.Evidence) { e.BundleSHA256 = sha256.Sum256(part) })
 			askAs(s, func(r *http.Request) {
 				if r.URL.Path == "/api/attest" {
 					r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(s.bundle.Bytes)), int64(len(s.bundle.Bytes))
@@ -427,7 +428,7 @@ func TestMaliciousServer(t *testing.T) {
 }
 
 func wireOf(e client.Evidence) api.Evidence {
-	return api.Evidence{Attestation: e.Attestation, Proof: string(e.Proof), Index: e.Index, Origin: e.Origin, BundleSHA256: e.SHA256.String()}
+	return api.Evidence{Attestation: e.Attestation, Proof: string(e.Proof), Index: e.Index, Origin: e.Origin, BundleSHA256: e.SHA256}
 }
 
 // TestTrustedTogether has one Trusted ask from many goroutines while the ledger grows:

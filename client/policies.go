@@ -43,7 +43,7 @@ func (c Policies) All(ctx context.Context) (policy.Registry, error) {
 
 // Get reads one policy.
 func (c Policies) Get(ctx context.Context, id policy.ID) (policy.Registered, error) {
-	w, err := call(ctx, c.conn, api.GetPolicy, api.PolicyByID{PolicyID: string(id)})
+	w, err := call(ctx, c.conn, api.GetPolicy, api.PolicyByID{PolicyID: id})
 	return policyOf(&w, id, err)
 }
 
@@ -68,7 +68,7 @@ func (c Policies) Register(ctx context.Context, p policy.Registered) error {
 	params := p.Params()
 	w := canon.NewWriter(nil)
 	params.AppendWire(w)
-	answer, err := call(ctx, c.conn, api.RegisterPolicy, api.PolicyRegistration{PolicyID: string(p.ID()), Policy: w.Bytes})
+	answer, err := call(ctx, c.conn, api.RegisterPolicy, api.PolicyRegistration{PolicyID: p.ID(), Policy: w.Bytes})
 	got, err := policyOf(&answer, p.ID(), err)
 	if err == nil && got.Hash() != p.Hash() {
 		err = fmt.Errorf("client: %w: the hash is %s, want %s", ErrAnswer, got.Hash(), p.Hash())

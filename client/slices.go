@@ -24,7 +24,7 @@ type Request struct {
 }
 
 func (r *Request) wire(format string) api.SliceRequest {
-	return api.SliceRequest{Anchor: r.Anchor.String(), Policy: string(r.Policy), AsOf: uint64(r.AsOf), Format: format}
+	return api.SliceRequest{Anchor: r.Anchor.String(), Policy: r.Policy, AsOf: r.AsOf, Format: format}
 }
 
 // A Bundle is a slice as it was handed out. It is the one that was asked for and agrees
@@ -128,7 +128,7 @@ func (c Slices) CutBatch(ctx context.Context, requests []Request) ([]BatchResult
 			results[i].Err = &Problem{Problem: *got.Problem}
 			continue
 		}
-		if results[i].Bundle, err = requests[i].bundle(got.Bundle, got.BundleSHA256, got.SliceID); err != nil {
+		if results[i].Bundle, err = requests[i].bundle(got.Bundle, got.BundleSHA256.String(), string(got.SliceID)); err != nil {
 			results[i].Err = fmt.Errorf("client: requests[%d]: %w: %w", i, ErrAnswer, err)
 		}
 	}
@@ -179,7 +179,7 @@ func (c Slices) Bundle(ctx context.Context, id slice.SliceID, digest *dag.Digest
 
 // ReplayIssued has a slice cut again and compared with the newest bundle on record.
 func (c Slices) ReplayIssued(ctx context.Context, id slice.SliceID) (api.Replay, error) {
-	return call(ctx, c.conn, api.ReplaySlice, api.Replaying{SliceByID: api.SliceByID{SliceID: string(id)}})
+	return call(ctx, c.conn, api.ReplaySlice, api.Replaying{SliceByID: api.SliceByID{SliceID: id}})
 }
 
 // sliceOf returns the slice that a bundle of any kind says it is of.
@@ -198,5 +198,5 @@ func (c Slices) Replay(ctx context.Context, bundle []byte) (api.Replay, error) {
 	if err != nil {
 		return api.Replay{}, fmt.Errorf("client: %w", err)
 	}
-	return call(ctx, c.conn, api.ReplaySlice, api.Replaying{SliceByID: api.SliceByID{SliceID: string(id)}, Bundle: bundle})
+	return call(ctx, c.conn, api.ReplaySlice, api.Replaying{SliceByID: api.SliceByID{SliceID: id}, Bundle: bundle})
 }

@@ -81,8 +81,8 @@ func (c Slices) Verify(ctx context.Context, bundle []byte) (Verified, api.Bundle
 // said that they are, open reads them and makes the checks that need no key.
 func judged(data []byte, v *api.BundleVerdict, open func() (*slice.Provenance, *slice.Seal, error)) (bool, error) {
 	sum := dag.Digest(sha256.Sum256(data))
-	if v.BundleSHA256 != sum.String() {
-		return false, fmt.Errorf("the verdict is of bytes with SHA-256 %.80q, and %s was sent", v.BundleSHA256, sum)
+	if v.BundleSHA256 != sum {
+		return false, fmt.Errorf("the verdict is of bytes with SHA-256 %s, and %s was sent", v.BundleSHA256, sum)
 	}
 	if v.Admissible != (v.Outcome == string(token.Verified)) {
 		return false, fmt.Errorf("admissible is %t, and the outcome %.40q", v.Admissible, v.Outcome)

@@ -12,6 +12,7 @@ import (
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/client"
 	h "github.com/graphkernel/graphkernel/internal/markup"
+	"github.com/graphkernel/graphkernel/policy"
 )
 
 // problemIn is the service's problem in an error, or nil.
@@ -37,7 +38,7 @@ func (d *policiesData) body(token string) h.Node {
 	return h.Group{
 		h.H1(h.Text("Policies")),
 		table("Registered policies", "Policy|Type|Hash of its parameters", h.Map(d.List, func(p policyLine) h.Node {
-			return row(policyLink(p.PolicyID), h.Td(h.Text(p.Type)), h.Td(shortID(p.PolicyParamsHash)))
+			return row(policyLink(string(p.PolicyID)), h.Td(h.Text(p.Type)), h.Td(shortID(p.PolicyParamsHash)))
 		})),
 		h.If(d.May, h.H2(h.Text("Register a policy")), wrong(d.Wrong), post("stack", "/policies", token,
 			h.Label(h.For("policy"), h.Text("Policy, as JSON")),
@@ -80,7 +81,7 @@ func registerPolicy(v *visit) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &page{to: "/policies/" + got.PolicyID}, nil
+	return &page{to: string("/policies/" + got.PolicyID)}, nil
 }
 
 func (v *visit) again(text, wrong string) (*page, error) {
@@ -99,13 +100,13 @@ type policyData struct {
 
 func (d *policyData) body(string) h.Node {
 	return h.Group{
-		h.H1(h.Text("Policy " + d.PolicyID)), para("dim", h.Text("Hash of the parameters "), code(d.PolicyParamsHash)), listParameters(d.Parameters),
+		h.H1(h.Text(string("Policy " + d.PolicyID))), para("dim", h.Text("Hash of the parameters "), code(d.PolicyParamsHash)), listParameters(d.Parameters),
 		h.Details(h.Summary(h.Text("As JSON, to register a changed one")), h.Pre(text(d.JSON))),
 	}
 }
 
 func policyPage(v *visit) (*page, error) {
-	got, err := ask(v, api.GetPolicy, api.PolicyByID{PolicyID: v.r.PathValue("id")})
+	got, err := ask(v, api.GetPolicy, api.PolicyByID{PolicyID: policy.ID(v.r.PathValue("id"))})
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +115,7 @@ func policyPage(v *visit) (*page, error) {
 		return nil, fmt.Errorf("policy %s cannot be read: %w", got.PolicyID, err)
 	}
 	whole, err := json.MarshalIndent(map[string]any{"policy_id": got.PolicyID, "policy": of}, "", "  ")
-	return &page{title: "Policy " + got.PolicyID, content: &policyData{got, parameters("", of), string(whole)}}, err
+	return &page{title: string("Policy " + got.PolicyID), content: &policyData{got, parameters("", of), string(whole)}}, err
 }
 
 type keysData struct {
@@ -161,7 +162,7 @@ func (d *keysData) made() h.Node {
 func (d *keysData) ended(k *api.APIKey, token string) h.Node {
 	path := "/keys/" + url.PathEscape(k.ID) + "/revoke"
 	switch {
-	case k.RevokedAt != "":
+	case k.RevokedAt != 0:
 		return moment(k.RevokedAt)
 	case k.ID != d.Ask:
 		return post("", path, token, h.Button(h.Aria("label", "Revoke "+k.ID), h.Text("Revoke …")))

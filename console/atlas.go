@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/graphkernel/graphkernel/api"
+	"github.com/graphkernel/graphkernel/dag"
 	h "github.com/graphkernel/graphkernel/internal/markup"
 )
 
@@ -96,8 +97,8 @@ func (d *atlasData) overlap() h.Node {
 	default:
 		return h.Group{
 			table("Pairs, the most alike first", "One|Other|#Turns of both|#Jaccard|Compare", h.Map(o.Pairs, func(p api.OverlapPair) h.Node {
-				return row(link("/slices/"+p.A, code(p.A)), h.Td(link("/slices/"+p.B, code(p.B))), digits(fmt.Sprint(p.Shared)), digits(millionths(p.Jaccard)),
-					h.Td(link("/compare?"+query("a", p.A, "b", p.B), h.Aria("label", "Compare "+p.A+" with "+p.B), h.Text("compare"))))
+				return row(link("/slices/"+string(p.A), code(p.A)), h.Td(link("/slices/"+string(p.B), code(p.B))), digits(fmt.Sprint(p.Shared)), digits(millionths(p.Jaccard)),
+					h.Td(link("/compare?"+query("a", string(p.A), "b", string(p.B)), h.Aria("label", fmt.Sprintf("Compare %s with %s", p.A, p.B)), h.Text("compare"))))
 			})),
 			h.If(o.Sampled, para("dim", h.Text("There are more than 10 000, so some pairs may be missing."))),
 		}
@@ -132,7 +133,7 @@ func atlasPage(v *visit) (*page, error) {
 	if err != nil {
 		return nil, refused(http.StatusBadRequest, "As of: %v", err)
 	}
-	of := api.AtlasView{AsOf: n}
+	of := api.AtlasView{AsOf: dag.Seq(n)}
 	list := api.AtlasQuery{AtlasView: of, Limit: 50}
 	switch d.Part {
 	case "":

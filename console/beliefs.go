@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/graphkernel/graphkernel/api"
+	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/dag"
 	h "github.com/graphkernel/graphkernel/internal/markup"
 )
@@ -38,7 +39,7 @@ func (d *beliefsData) body(string) h.Node {
 		spaces := h.P(h.Text("No space was made yet. A space holds what is taken to be true in a project, such as a decision or a rule, with the reason for it and the turns that it rests on, and its contexts tell agents of it. "),
 			code("graphkernel belief space PROJECT/NAME"), h.Text(" makes one, and "), code("graphkernel belief revise PROJECT/NAME SUBJECT PREDICATE OBJECT"), h.Text(" states something in it."))
 		if !d.None {
-			spaces = h.Div(h.Class("scroll"), bare(nil, "hidden", "Spaces", "Space|Policy", h.Map(d.Spaces, func(s api.Space) h.Node { return row(spaceLink(s.Space), h.Td(policyLink(s.Policy))) })))
+			spaces = h.Div(h.Class("scroll"), bare(nil, "hidden", "Spaces", "Space|Policy", h.Map(d.Spaces, func(s api.Space) h.Node { return row(spaceLink(string(s.Space)), h.Td(policyLink(string(s.Policy)))) })))
 		}
 		return h.Group{h.H1(h.Text("Beliefs")), spaces, h.Form(h.Class("inline"), h.Action("/beliefs/item"), h.P(
 			field("ref", "Address of an item", "ref", h.Placeholder("kref://project/space/name.kind"), h.Size("40"), h.MaxLength("2048"), h.Required()), space, button("Show")))}
@@ -47,9 +48,9 @@ func (d *beliefsData) body(string) h.Node {
 		h.H1(h.Text("Beliefs in " + d.Space)),
 		h.Form(h.Class("inline"), h.Action("/beliefs"), h.P(hidden("space", d.Space), field("subject", "About", "subject", h.Value(d.Subject), h.MaxLength("2048")), space, asOfField("as of number", d.AsOf), space,
 			field("validat", "holds at", "valid_at", h.Value(d.ValidAt), h.Placeholder("2026-01-31"), h.Size("12")), space, button("Show"))),
-		para("dim", h.Textf("%s as of %d, under ", count(len(d.Base.Statements), "statement", "statements"), d.Base.AsOf), policyLink(d.Base.Policy), h.Text(" · "),
+		para("dim", h.Textf("%s as of %d, under ", count(len(d.Base.Statements), "statement", "statements"), d.Base.AsOf), policyLink(string(d.Base.Policy)), h.Text(" · "),
 			link("/beliefs/conflicts?"+query("space", d.Space), h.Text(count(d.Conflicts, "proposal was", "proposals were")+" not taken")), h.Text(" · "), link("/beliefs/diff?"+query("space", d.Space), h.Text("What changed"))),
-		h.Either(len(d.Shown()) > 0, heldTable(d.Space, d.Base.AsOf, d.Shown()), h.P(h.Text("Nothing is believed"), h.If(d.Subject != "", h.Text(" about "), bdi(d.Subject)), h.If(d.AsOf != "", h.Text(" as of "+d.AsOf)), h.Text("."))),
+		h.Either(len(d.Shown()) > 0, heldTable(d.Space, uint64(d.Base.AsOf), d.Shown()), h.P(h.Text("Nothing is believed"), h.If(d.Subject != "", h.Text(" about "), bdi(d.Subject)), h.If(d.AsOf != "", h.Text(" as of "+d.AsOf)), h.Text("."))),
 		h.If(d.Next() != 0, next("/beliefs?"+query("space", d.Space, "subject", d.Subject, "as_of", d.AsOf, "valid_at", d.ValidAt, "from", nonzero(d.Next())), "More statements")),
 	}
 }
@@ -76,7 +77,7 @@ func because(premises []api.WrittenStatement) h.Node {
 // heldTable is a table of statements of a space, as of a number.
 func heldTable(space string, asOf uint64, list []api.HeldStatement) h.Node {
 	return table("Statements", "Statement|Item|Holds|Since number", h.Map(list, func(s api.HeldStatement) h.Node {
-		return h.Tr(h.Td(link(whyPath(space, asOf, s.BeliefStatement), statement(s.WrittenStatement)), h.If(s.Derived, h.Text(" "), dim("by rule"))), h.Td(itemLink(refOf(s.Item, s.Revision))), h.Td(holds(s.ValidFrom, s.ValidUntil)), digits(nonzero(s.Since)))
+		return h.Tr(h.Td(link(whyPath(space, asOf, s.BeliefStatement), statement(s.WrittenStatement)), h.If(s.Derived, h.Text(" "), dim("by rule"))), h.Td(itemLink(refOf(string(s.Item), s.Revision))), h.Td(holds(s.ValidFrom, s.ValidUntil)), digits(nonzero(s.Since)))
 	}))
 }
 
@@ -97,7 +98,7 @@ func beliefs(v *visit) (*page, error) {
 		d.Spaces, d.None = list.Spaces, len(list.Spaces) == 0
 		return &page{title: "Beliefs", content: &d}, err
 	}
-	in := api.BaseQuery{Space: d.Space, Subject: d.Subject}
+	in := api.BaseQuery{Space: belief.Space(d.Space), Subject: d.Subject}
 	var err error
 	if in.AsOf, err = number(d.AsOf); err != nil {
 		return nil, refused(http.StatusBadRequest, "As of: %v", err)
@@ -117,7 +118,7 @@ func beliefs(v *visit) (*page, error) {
 	if d.Base, err = ask(v, api.GetBeliefBase, in); err != nil {
 		return nil, err
 	}
-	waiting, err := ask(v, api.BeliefConflicts, api.ConflictsQuery{Space: d.Space})
+	waiting, err := ask(v, api.BeliefConflicts, api.ConflictsQuery{Space: belief.Space(d.Space)})
 	d.Conflicts = len(waiting.Conflicts)
 	return &page{title: "Beliefs: " + line(d.Space, 60), content: &d}, err
 }
@@ -160,7 +161,7 @@ type itemData struct {
 }
 
 func (d *itemData) body(string) h.Node {
-	leads := h.P(h.Text("Nothing of it is believed"), h.If(d.Ref != d.Kref.Item, h.Text(": "), code(d.Ref), h.Text(" leads to no revision")), h.Text("."))
+	leads := h.P(h.Text("Nothing of it is believed"), h.If(d.Ref != string(d.Kref.Item), h.Text(": "), code(d.Ref), h.Text(" leads to no revision")), h.Text("."))
 	if r := d.Kref.Revision; r != nil {
 		leads = h.P(code(d.Ref), h.Textf(" leads to revision %d.", r.Revision))
 	}
@@ -187,7 +188,7 @@ func (d *itemData) body(string) h.Node {
 func (d *itemData) revision(r api.ItemRevision) h.Node {
 	head := h.Group{
 		h.H3(h.Textf("Revision %d", r.Revision), h.If(r.Title != "", h.Text(": "), bdi(line(r.Title, 90)))),
-		para("dim", h.Textf("number %d, ", r.Seq), moment(r.At.String()), by(", by ", r.By), h.If(r.Supersedes != 0, h.Text(", in the place of "), link(fmt.Sprintf("#r%d", r.Supersedes), h.Textf("revision %d", r.Supersedes))),
+		para("dim", h.Textf("number %d, ", r.Seq), moment(r.At), by(", by ", r.By), h.If(r.Supersedes != 0, h.Text(", in the place of "), link(fmt.Sprintf("#r%d", r.Supersedes), h.Textf("revision %d", r.Supersedes))),
 			h.If(!r.Erased, h.Text(", source "), code(r.Source), h.Text(", confidence "+r.Confidence.String()))),
 	}
 	id := h.ID(fmt.Sprintf("r%d", r.Revision))
@@ -198,7 +199,7 @@ func (d *itemData) revision(r api.ItemRevision) h.Node {
 	if len(r.Statements) > 0 {
 		statements = h.Ul(h.Map(r.Statements, func(s api.RevisionElement) h.Node {
 			return h.Li(link(whyPath(d.Space, 0, s.BeliefStatement), statementWhole(s.WrittenStatement)), h.If(len(s.Premises) > 0, h.Text(" because "), because(s.Premises)), space,
-				span("dim", h.Text(s.Class), valid(s.ValidFrom, s.ValidUntil, ",")), h.Map(s.Turns, func(t string) h.Node { return h.Group{h.Text(" turn "), turnLink(t)} }))
+				span("dim", h.Text(s.Class), valid(s.ValidFrom, s.ValidUntil, ",")), h.Map(s.Turns, func(t dag.TurnID) h.Node { return h.Group{h.Text(" turn "), turnLink(t)} }))
 		}))
 	}
 	return h.Article(id, head,
@@ -235,13 +236,13 @@ func item(v *visit) (*page, error) {
 	if d.Kref, err = ask(v, api.ResolveKref, api.KrefQuery{Ref: d.Ref}); err != nil {
 		return nil, err
 	}
-	d.Space = spaceOf(d.Kref.Item)
+	d.Space = spaceOf(string(d.Kref.Item))
 	for n := d.Kref.Revisions; n >= 1; n-- {
 		if len(d.Revisions) == mostRevisions {
 			d.Older = n
 			break
 		}
-		one, err := ask(v, api.ResolveKref, api.KrefQuery{Ref: refOf(d.Kref.Item, n)})
+		one, err := ask(v, api.ResolveKref, api.KrefQuery{Ref: refOf(string(d.Kref.Item), n)})
 		if err != nil {
 			return nil, err
 		}
@@ -250,13 +251,13 @@ func item(v *visit) (*page, error) {
 		}
 	}
 	if r := d.Kref.Revision; r != nil && !r.Erased {
-		impact, err := ask(v, api.BeliefImpact, api.ImpactQuery{Ref: refOf(d.Kref.Item, r.Revision), Depth: 10})
+		impact, err := ask(v, api.BeliefImpact, api.ImpactQuery{Ref: refOf(string(d.Kref.Item), r.Revision), Depth: 10})
 		if err != nil {
 			return nil, err
 		}
 		d.Impact = &impact
 	}
-	return &page{title: "Item: " + line(d.Kref.Item, 60), content: &d}, nil
+	return &page{title: "Item: " + line(string(d.Kref.Item), 60), content: &d}, nil
 }
 
 // spaceOf is the space of an item's address.
@@ -288,9 +289,9 @@ func (d *whyData) body(string) h.Node {
 func supported(s api.Support) h.Node {
 	turns := h.Group{space, dim("on its author's word")}
 	if len(s.Turns) > 0 {
-		turns = h.Map(s.Turns, func(t string) h.Node { return h.Group{h.Text(" turn "), turnLink(t)} })
+		turns = h.Map(s.Turns, func(t dag.TurnID) h.Node { return h.Group{h.Text(" turn "), turnLink(t)} })
 	}
-	return h.Li(statementWhole(s.Statement), h.If(len(s.Premises) > 0, h.Text(" because "), because(s.Premises)), h.Br(), itemLink(refOf(s.Item, s.Revision)), space,
+	return h.Li(statementWhole(s.Statement), h.If(len(s.Premises) > 0, h.Text(" because "), because(s.Premises)), h.Br(), itemLink(refOf(string(s.Item), s.Revision)), space,
 		span("dim", h.Textf("%s, since number %d", s.Class, s.Since), by(", by ", s.By)), turns)
 }
 
@@ -303,7 +304,7 @@ func (d *whyData) ended() h.Node {
 		return h.P(h.Text("It has not ended."))
 	case d.Why.State == "erased":
 		return h.Group{h.P(h.Text("Nothing that is left ever stated it. These revisions may have; their words were erased:")), h.Ul(h.Map(d.Why.Erased, func(e api.ErasedRevision) h.Node {
-			return h.Li(itemLink(refOf(e.Item, e.Revision)), space, dim(fmt.Sprintf("number %d, erased by number %d", e.Seq, e.Erasure)), h.If(e.Turn != "", h.Text(" with turn "), turnLink(e.Turn)))
+			return h.Li(itemLink(refOf(string(e.Item), e.Revision)), space, dim(fmt.Sprintf("number %d, erased by number %d", e.Seq, e.Erasure)), h.If(e.Turn != (dag.TurnID{}), h.Text(" with turn "), turnLink(e.Turn)))
 		}))}
 	}
 	return h.P(h.Text("Nobody stated it, and it followed from nothing."))
@@ -328,9 +329,9 @@ func (d *whyData) end(e api.EndedBelief) h.Node {
 	case "policy":
 		how = h.Text("The space came under another policy")
 	}
-	return h.Li(h.Textf("%s from number %d until number %d, ", began, e.Since, e.Until), moment(e.At.String()), h.Text(". "), how, by(", by ", e.By), h.If(e.Reason != "", h.Text(": "), bdi(e.Reason)), h.Text("."),
+	return h.Li(h.Textf("%s from number %d until number %d, ", began, e.Since, e.Until), moment(e.At), h.Text(". "), how, by(", by ", e.By), h.If(e.Reason != "", h.Text(": "), bdi(e.Reason)), h.Text("."),
 		h.Map(e.Lost, func(s api.Support) h.Node {
-			return h.Group{h.Br(), itemLink(refOf(s.Item, s.Revision)), h.If(e.Derived, space, link(whyPath(d.Space, 0, s.Statement.BeliefStatement), statement(s.Statement)))}
+			return h.Group{h.Br(), itemLink(refOf(string(s.Item), s.Revision)), h.If(e.Derived, space, link(whyPath(d.Space, 0, s.Statement.BeliefStatement), statement(s.Statement)))}
 		}))
 }
 
@@ -338,7 +339,7 @@ func (d *whyData) end(e api.EndedBelief) h.Node {
 func whyBelieved(v *visit) (*page, error) {
 	q := v.r.URL.Query()
 	d := whyData{Space: q.Get("space"), AsOf: q.Get("as_of"), Statement: api.WrittenStatement{BeliefStatement: api.BeliefStatement{Subject: q.Get("subject"), Predicate: q.Get("predicate"), Object: q.Get("object"), Not: q.Get("not") != ""}}}
-	in := api.WhyQuery{Space: d.Space, Subject: d.Statement.Subject, Predicate: d.Statement.Predicate, Object: d.Statement.Object, Not: d.Statement.Not}
+	in := api.WhyQuery{Space: belief.Space(d.Space), Subject: d.Statement.Subject, Predicate: d.Statement.Predicate, Object: d.Statement.Object, Not: d.Statement.Not}
 	var err error
 	if in.AsOf, err = number(d.AsOf); err != nil {
 		return nil, refused(http.StatusBadRequest, "As of: %v", err)
@@ -373,8 +374,8 @@ type proposal struct {
 
 func (p *proposal) article(of string) h.Node {
 	head := h.Group{
-		h.H2(h.Textf("Number %d, ", p.Seq), moment(p.At.String())),
-		para("dim", h.Text("proposed"), by(" by ", p.By), h.Map(p.Turns, func(t string) h.Node { return h.Group{h.Text(", turn "), turnLink(t)} })),
+		h.H2(h.Textf("Number %d, ", p.Seq), moment(p.At)),
+		para("dim", h.Text("proposed"), by(" by ", p.By), h.Map(p.Turns, func(t dag.TurnID) h.Node { return h.Group{h.Text(", turn "), turnLink(t)} })),
 	}
 	if p.Erased {
 		return h.Article(head, para("gone", h.Text("What was proposed was erased with the turns that it rested on.")))
@@ -392,10 +393,10 @@ func (p *proposal) article(of string) h.Node {
 func valid(from, until *dag.Time, before string) h.Node {
 	var list h.Group
 	if from != nil {
-		list = append(list, h.Text(before+" from "), moment(from.String()))
+		list = append(list, h.Text(before+" from "), moment(from))
 	}
 	if until != nil {
-		list = append(list, h.Text(before+" until "), moment(until.String()))
+		list = append(list, h.Text(before+" until "), moment(until))
 	}
 	return list
 }
@@ -420,7 +421,7 @@ func (o opposed) item() h.Node {
 // conflicts lists the proposals of a space that were not taken, beside what would have given way.
 func conflicts(v *visit) (*page, error) {
 	d := conflictsData{Space: v.r.URL.Query().Get("space")}
-	got, err := ask(v, api.BeliefConflicts, api.ConflictsQuery{Space: d.Space})
+	got, err := ask(v, api.BeliefConflicts, api.ConflictsQuery{Space: belief.Space(d.Space)})
 	if err != nil {
 		return nil, err
 	}
@@ -458,7 +459,7 @@ func (d *baseDiffData) body(string) h.Node {
 	}
 	if b := d.Diff; b != nil {
 		list = append(list, para("dim", h.Textf("%s came and %s went, from %d to %d", count(len(b.Added), "statement", "statements"), count(len(b.Removed), "statement", "statements"), b.From, b.To)),
-			part("h-came", "Came", b.To, b.Added), part("h-went", "Went", b.To, b.Removed))
+			part("h-came", "Came", uint64(b.To), b.Added), part("h-went", "Went", uint64(b.To), b.Removed))
 	}
 	return list
 }
@@ -471,10 +472,10 @@ func baseDiff(v *visit) (*page, error) {
 	if d.From == "" {
 		return answer, nil
 	}
-	in := api.BaseDiffQuery{Space: d.Space}
+	in := api.BaseDiffQuery{Space: belief.Space(d.Space)}
 	for _, n := range []struct {
 		name, text string
-		to         *uint64
+		to         *dag.Seq
 	}{{"From", d.From, &in.From}, {"To", d.To, &in.To}} {
 		var err error
 		if *n.to, err = number(n.text); err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/api"
 	h "github.com/graphkernel/graphkernel/internal/markup"
+	"github.com/graphkernel/graphkernel/slice"
 )
 
 // checkPath is where a bundle is sent to be checked. It takes the one form with a file.
@@ -89,7 +90,7 @@ func checkBundle(v *visit) (*page, error) {
 	if verdict.SliceID == "" {
 		return answer, nil
 	}
-	record, err := ask(v, api.GetSlice, api.SliceByID{SliceID: verdict.SliceID})
+	record, err := ask(v, api.GetSlice, api.SliceByID{SliceID: slice.SliceID(verdict.SliceID)})
 	if d.NoRecord, err = optional(err); err != nil || d.NoRecord != nil {
 		return answer, err
 	}

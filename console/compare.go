@@ -109,5 +109,5 @@ func (c *comparison) compare() {
 		}
 	}
 	c.FactsA, c.FactsB = len(c.Left.Bundle.Facts), len(c.Right.Bundle.Facts)
-	c.PolicyA, c.PolicyB = c.Left.Bundle.Provenance.PolicyID, c.Right.Bundle.Provenance.PolicyID
+	c.PolicyA, c.PolicyB = string(c.Left.Bundle.Provenance.PolicyID), string(c.Right.Bundle.Provenance.PolicyID)
 }

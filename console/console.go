@@ -96,7 +96,7 @@ func (co *Console) Paths() []string {
 // What failed in the service or here is returned, for the log: the page says only that something did. Nothing else is left to be answered.
 func (co *Console) ServePage(w http.ResponseWriter, r *http.Request) (fault error) {
 	h := w.Header()
-	h.Set("Content-Security-Policy", policy)
+	h.Set("Content-Security-Policy", contentPolicy)
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Referrer-Policy", "same-origin")
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
@@ -187,8 +187,8 @@ func ask[In, Out any](v *visit, op api.Operation[In, Out], in In) (Out, error) {
 	return out, err
 }
 
-// policy is what a page may load and do.
-const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+// contentPolicy is what a page may load and do.
+const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 
 // page makes the way of a request for a page.
 func (co *Console) page(p route) http.HandlerFunc {

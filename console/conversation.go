@@ -159,7 +159,7 @@ func conversation(v *visit) (*page, error) {
 	if err != nil {
 		if begin := v.r.PathValue("id"); idLike(begin) { // as commands take it
 			if list, err := v.beginning(begin); err == nil && len(list) == 1 {
-				return &page{to: "/conversations/" + list[0].ID}, nil
+				return &page{to: "/conversations/" + list[0].ID.String()}, nil
 			}
 		}
 		return nil, refused(http.StatusNotFound, "%v", err)
@@ -299,11 +299,11 @@ func howTheyCome() h.Node {
 
 func conversationsTable(list []conversationLine) h.Node {
 	return table("Conversations, the newest first", "Conversation|#Turns|From|To", h.Map(list, func(c conversationLine) h.Node {
-		name := h.Text(short(c.ID))
+		name := h.Text(short(c.ID.String()))
 		if words := cmp.Or(c.Title, c.First); words != "" {
 			name = bdi(line(words, 90))
 		}
-		return row(link("/conversations/"+c.ID, name), digits(thousands(c.Turns)), h.Td(moment(c.FirstAt)), h.Td(moment(c.LastAt)))
+		return row(link("/conversations/"+c.ID.String(), name), digits(thousands(c.Turns)), h.Td(moment(c.FirstAt)), h.Td(moment(c.LastAt)))
 	}))
 }
 
@@ -318,7 +318,7 @@ func (v *visit) named(list []api.Conversation) (lines []conversationLine, err er
 	for _, c := range list {
 		l := conversationLine{Conversation: c}
 		if c.Title == "" {
-			if l.First, err = v.firstSaid(c.ID); err != nil {
+			if l.First, err = v.firstSaid(c.ID.String()); err != nil {
 				return nil, err
 			}
 		}

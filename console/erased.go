@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"fmt"
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	h "github.com/graphkernel/graphkernel/internal/markup"
@@ -21,7 +22,7 @@ func (e *erasedGroup) First() api.Event { return e.Events[0] }
 
 // Query leads to the group alone.
 func (e *erasedGroup) Query() string {
-	return query("from", strconv.FormatUint(e.Events[0].Seq, 10), "to", strconv.FormatUint(e.Events[len(e.Events)-1].Seq, 10))
+	return query("from", fmt.Sprint(e.Events[0].Seq), "to", fmt.Sprint(e.Events[len(e.Events)-1].Seq))
 }
 
 func (e *erasedGroup) section(whole bool) h.Node {
@@ -32,7 +33,7 @@ func (e *erasedGroup) section(whole bool) h.Node {
 	if n == 1 {
 		touched = "What the text touched"
 	}
-	return h.Section(h.H2(h.Text(count(n, "text", "texts")+", "), moment(e.First().At)),
+	return h.Section(h.H2(h.Text(count(n, "text", "texts")+", "), moment(e.First().At.String())),
 		terms("facts", term("Reason", bdi(e.First().Reason)), term("At the request of", requested)),
 		h.P(h.Either(whole, h.Group{h.Text("The turns:"), h.Map(e.Events, func(one api.Event) h.Node { return h.Group{space, turnLink(one.Turn)} })}, link("/erasures?"+e.Query(), h.Text(touched)))))
 }
@@ -95,7 +96,7 @@ func erased(v *visit) (*page, error) {
 		if err != nil {
 			return nil, refused(http.StatusBadRequest, "%v", err)
 		}
-		*into = n
+		*into = uint64(n)
 	}
 	after := q.Get("after")
 	if after == "" && d.From > 0 {
@@ -107,7 +108,7 @@ func erased(v *visit) (*page, error) {
 	}
 	d.Next = got.Next
 	for _, e := range got.Erasures {
-		if d.To > 0 && e.Seq > d.To {
+		if d.To > 0 && uint64(e.Seq) > d.To {
 			d.Next = ""
 			break
 		}
@@ -129,7 +130,7 @@ func erased(v *visit) (*page, error) {
 func (d *erasedData) touched(v *visit) error {
 	for _, g := range d.Groups {
 		for _, e := range g.Events {
-			id, err := dag.ParseTurnID(e.Turn)
+			id, err := dag.ParseTurnID(e.Turn.String())
 			if err != nil {
 				return err
 			}

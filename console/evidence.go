@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/graphkernel/graphkernel/api"
+	"github.com/graphkernel/graphkernel/dag"
 	h "github.com/graphkernel/graphkernel/internal/markup"
 )
 
@@ -63,7 +64,7 @@ func (d *evidenceData) record() h.Node {
 	}
 	list := h.Group{
 		term("Handed out", moment(n.IssuedAt), to, h.If(n.NotGiven != 0, h.Text(", "), h.Strong(h.Text("and did not reach it")), h.Textf(": number %d says so", n.NotGiven)), h.If(len(d.Records) > 1, h.Textf(", the last of %d times", len(d.Records)))),
-		term("Under policy", policyLink(n.PolicyID)), term("As of", h.Textf("number %d", n.AsOf)), h.If(d.Kind() == "slice", term("Anchor", turnLink(n.Anchor))),
+		term("Under policy", policyLink(string(n.PolicyID))), term("As of", h.Textf("number %d", n.AsOf)), h.If(d.Kind() == "slice", term("Anchor", turnLink(n.Anchor))),
 	}
 	if r := b.Request; r != nil {
 		list = append(list, h.If(r.Anchor != "", term("Anchor", turnLink(r.Anchor))), term("Budget", h.Text(count(r.Budget, "token", "tokens")+" of text")))
@@ -114,7 +115,7 @@ func (d *evidenceData) replayed() h.Node {
 	if f := r.Difference; f != nil {
 		list = append(list, h.P(h.Textf("First difference at byte %d (%s): ", f.Offset, f.Path), code(f.Expected), h.Text(" and "), code(f.Found), h.Text(".")))
 	}
-	return append(list, h.If(len(r.Erased) > 0, h.P(h.Text("Erased since ("), link("/erasures", h.Text("when and why")), h.Text("):")), h.Ul(h.Map(r.Erased, func(id string) h.Node { return h.Li(h.Text("turn "), turnLink(id)) }))))
+	return append(list, h.If(len(r.Erased) > 0, h.P(h.Text("Erased since ("), link("/erasures", h.Text("when and why")), h.Text("):")), h.Ul(h.Map(r.Erased, func(id dag.TurnID) h.Node { return h.Li(h.Text("turn "), turnLink(id)) }))))
 }
 
 func (d *evidenceData) prompt() h.Node {
@@ -227,8 +228,8 @@ func (d *evidenceData) without() h.Node {
 	}
 }
 
-func turnLinks(ids []string) h.Node {
-	return h.Map(ids, func(id string) h.Node { return h.Group{turnLink(id), space} })
+func turnLinks[T any](ids []T) h.Node {
+	return h.Map(ids, func(id T) h.Node { return h.Group{turnLink(id), space} })
 }
 
 func (o outsider) item() h.Node {
@@ -253,7 +254,7 @@ func (o outsider) item() h.Node {
 func (d *evidenceData) header() h.Node {
 	b := &d.Bundle
 	return section("h-policy", "Policy and header",
-		h.Details(h.Summary(h.Text(b.Provenance.PolicyID+", "+count(len(d.Policy), "parameter", "parameters"))), terms("facts", h.Map(d.Policy, func(p parameter) h.Node { return term(p.Name, bdi(p.Value)) }))),
+		h.Details(h.Summary(h.Text(string(b.Provenance.PolicyID)+", "+count(len(d.Policy), "parameter", "parameters"))), terms("facts", h.Map(d.Policy, func(p parameter) h.Node { return term(p.Name, bdi(p.Value)) }))),
 		terms("facts", term("Form", h.Text(b.Provenance.SchemaVersion)), term("Hash of the policy", code(b.Provenance.PolicyParamsHash)), term("Hash of the snapshot", code(b.Provenance.GraphSnapshotHash)), term("Token", code(b.Token), h.Text(", key "+b.KeyID))),
 		h.Form(h.Class("inline"), h.Action("/compare"), h.P(hidden("a", d.ID), h.Text("Compare it "), compareWith())))
 }

@@ -100,9 +100,9 @@ func (d *entityData) body(string) h.Node {
 func acted(a api.KnowledgeAct) h.Node {
 	words := span("gone", h.Text("erased with its turn"))
 	if !a.Erased {
-		words = h.Group{bdi(a.Subject), space, bdi(a.Predicate), space, bdi(a.Object), h.If(a.Confidence != "", h.Text(", confidence "+a.Confidence.String())), h.If(a.Source != "", h.Text(", by "), bdi(a.Source)), h.If(a.Reason != "", h.Text(": "), bdi(a.Reason))}
+		words = h.Group{bdi(a.Subject), space, bdi(a.Predicate), space, bdi(a.Object), h.If(a.Confidence != nil, h.Text(", confidence "+fmt.Sprint(a.Confidence))), h.If(a.Source != "", h.Text(", by "), bdi(a.Source)), h.If(a.Reason != "", h.Text(": "), bdi(a.Reason))}
 	}
-	return h.Li(h.Textf("number %d, ", a.Seq), moment(a.At), h.Text(": "+a.Kind+" "), words, h.If(a.Turn != "", h.Text(" from turn "), turnLink(a.Turn)), h.If(a.Until != 0, h.Textf(", believed until number %d", a.Until)))
+	return h.Li(h.Textf("number %d, ", a.Seq), moment(a.At), h.Text(": "+a.Kind+" "), words, h.If(a.Turn != (dag.TurnID{}), h.Text(" from turn "), turnLink(a.Turn)), h.If(a.Until != 0, h.Textf(", believed until number %d", a.Until)))
 }
 
 // entity shows what is believed of a name, as of a number, the aliases that lead to it, and the graph around it.

@@ -4,6 +4,7 @@ import (
 	"io"
 
 	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/dag"
 	h "github.com/graphkernel/graphkernel/internal/markup"
 )
 
@@ -77,7 +78,7 @@ func (v *visit) navigation(token string) h.Node {
 type problem struct {
 	Status                        int
 	Title, Detail, Place, Request string
-	Turns                         []string // that may be meant
+	Turns                         []dag.TurnID // that may be meant
 }
 
 func (p *problem) body(string) h.Node {
@@ -92,6 +93,6 @@ func (p *problem) body(string) h.Node {
 }
 
 // wholeTurns lists turns by their whole ids.
-func wholeTurns(ids []string) h.Node {
-	return h.If(len(ids) > 0, h.Ul(h.Map(ids, func(id string) h.Node { return h.Li(link("/turns/"+id, code(id))) })))
+func wholeTurns(ids []dag.TurnID) h.Node {
+	return h.If(len(ids) > 0, h.Ul(h.Map(ids, func(id dag.TurnID) h.Node { return h.Li(link("/turns/"+id.String(), code(id))) })))
 }

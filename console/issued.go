@@ -14,6 +14,7 @@ import (
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	h "github.com/graphkernel/graphkernel/internal/markup"
+	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/slice/contexts"
 )
 
@@ -156,9 +157,9 @@ type evidenceData struct {
 	MoreOut  int
 	Explain  string
 	Reason   string
-	Without  bool        // it is said what would be missing without the turn that is explained
-	Lost     []shownTurn // then: others that would not be in it
-	Instead  []string    // and those that would
+	Without  bool         // it is said what would be missing without the turn that is explained
+	Lost     []shownTurn  // then: others that would not be in it
+	Instead  []dag.TurnID // and those that would
 	Verdict  *api.BundleVerdict
 	NoVerify *missing
 	Replay   *api.Replay
@@ -194,7 +195,7 @@ func bundlePath(id, digest string) string {
 func evidence(v *visit) (*page, error) {
 	id := strings.ToLower(v.r.PathValue("id"))
 	q := v.r.URL.Query()
-	record, err := ask(v, api.GetSlice, api.SliceByID{SliceID: id})
+	record, err := ask(v, api.GetSlice, api.SliceByID{SliceID: slice.SliceID(id)})
 	if err != nil {
 		return v.begins(id, err)
 	}
@@ -208,7 +209,7 @@ func evidence(v *visit) (*page, error) {
 			return nil, err
 		}
 		d.Gone = "Its bytes cannot be made again: " + gone.Why
-		again, err := ask(v, api.ReplaySlice, api.Replaying{SliceByID: api.SliceByID{SliceID: id}})
+		again, err := ask(v, api.ReplaySlice, api.Replaying{SliceByID: api.SliceByID{SliceID: slice.SliceID(id)}})
 		if d.NoReplay, err = optional(err); err != nil && problemIn(err) == nil {
 			return nil, err
 		} else if err == nil && d.NoReplay == nil {
@@ -236,7 +237,7 @@ func (v *visit) begins(begin string, otherwise error) (*page, error) {
 	if len(begin) >= 4 && len(begin) < 16 {
 		if found, err := ask(v, api.ListSlices, api.SliceQuery{Begins: begin}); err == nil && len(found.Slices) > 0 {
 			if first := found.Slices[0].SliceID; !slices.ContainsFunc(found.Slices, func(i api.Issued) bool { return i.SliceID != first }) {
-				return &page{to: "/slices/" + first}, nil
+				return &page{to: string("/slices/" + first)}, nil
 			}
 		}
 	}
@@ -252,7 +253,7 @@ func (d *evidenceData) fill(v *visit, data []byte, replay bool) error {
 		d.Verdict = &verdict
 	}
 	if replay {
-		again, err := ask(v, api.ReplaySlice, api.Replaying{SliceByID: api.SliceByID{SliceID: d.ID}, Bundle: data})
+		again, err := ask(v, api.ReplaySlice, api.Replaying{SliceByID: api.SliceByID{SliceID: slice.SliceID(d.ID)}, Bundle: data})
 		if d.NoReplay, err = optional(err); err != nil {
 			return err
 		}
@@ -296,7 +297,7 @@ func (d *evidenceData) turns() error {
 		place[id] = i
 	}
 	slices.SortStableFunc(d.Turns, func(x, y shownTurn) int {
-		return cmp.Or(cmp.Compare(place[x.ID], place[y.ID]), strings.Compare(x.CreatedAt, y.CreatedAt))
+		return cmp.Or(cmp.Compare(place[x.ID], place[y.ID]), strings.Compare(x.CreatedAt.String(), y.CreatedAt.String()))
 	})
 	return nil
 }
@@ -407,7 +408,7 @@ func (d *evidenceData) before(v *visit, in map[string]bool) error {
 		return err
 	}
 	for i := len(list.Turns) - 1; i >= 0; i-- {
-		if list.Turns[i].Seq > d.Bundle.AsOf {
+		if uint64(list.Turns[i].Seq) > d.Bundle.AsOf {
 			continue
 		}
 		row, err := readTurn(&list.Turns[i], 400)
@@ -428,7 +429,7 @@ func (d *evidenceData) before(v *visit, in map[string]bool) error {
 // why asks for the reason in a sentence.
 func (d *evidenceData) why(v *visit, id string, without bool) (string, error) {
 	if d.Bundle.Kind() == "context" {
-		in := api.ExplainContextRequest{ContextID: d.ID, Turn: id}
+		in := api.ExplainContextRequest{ContextID: slice.SliceID(d.ID), Turn: id}
 		switch {
 		case strings.HasPrefix(id, krefScheme):
 			in.Turn, in.Belief = "", id
@@ -438,11 +439,11 @@ func (d *evidenceData) why(v *visit, id string, without bool) (string, error) {
 		e, err := ask(v, api.ExplainContext, in)
 		return e.Explanation, err
 	}
-	e, err := ask(v, api.ExplainTurn, api.ExplainRequest{SliceByID: api.SliceByID{SliceID: d.ID}, Turn: id, Without: without})
+	e, err := ask(v, api.ExplainTurn, api.ExplainRequest{SliceByID: api.SliceByID{SliceID: slice.SliceID(d.ID)}, Turn: id, Without: without})
 	if err == nil && without && e.Selected {
 		d.Without, d.Instead = true, e.Instead
 		for i := range d.Turns {
-			if slices.Contains(e.Lost, d.Turns[i].ID) {
+			if slices.ContainsFunc(e.Lost, func(id dag.TurnID) bool { return id.String() == d.Turns[i].ID }) {
 				d.Lost = append(d.Lost, d.Turns[i])
 			}
 		}
@@ -495,7 +496,7 @@ func download(v *visit) (*page, error) {
 		v.file(id+".json", "application/json", data)
 		return nil, nil
 	case "attestation.json", "slice.tlog-proof":
-		e, err := ask(v, api.GetEvidence, api.EvidenceOf{SliceByID: api.SliceByID{SliceID: id}, Bundle: digest})
+		e, err := ask(v, api.GetEvidence, api.EvidenceOf{SliceByID: api.SliceByID{SliceID: slice.SliceID(id)}, Bundle: digest})
 		if err != nil {
 			return nil, err
 		}

@@ -20,7 +20,7 @@ func span(class string, nodes ...h.Node) h.Node { return h.Span(h.Class(class), 
 
 func dim(s string) h.Node { return span("dim", h.Text(s)) }
 
-func code(s string) h.Node { return h.Code(h.Text(s)) }
+func code(s any) h.Node { return h.Code(h.Text(fmt.Sprint(s))) }
 
 // bdi isolates what somebody wrote from the direction of the text around it.
 func bdi(s string) h.Node { return h.Bdi(text(s)) }
@@ -108,21 +108,27 @@ func wrong(s string) h.Node { return h.If(s != "", h.P(h.Class("wrong"), h.Role(
 // line is in place of a part that the service did not give.
 func (m *missing) line() h.Node { return para("dim", bdi(m.Why)) }
 
-func shortID(id string) h.Node { return h.Code(h.Class("id"), h.Tip(id), h.Text(short(id))) }
+func shortID(of any) h.Node {
+	id := fmt.Sprint(of)
+	return h.Code(h.Class("id"), h.Tip(id), h.Text(short(id)))
+}
 
-func turnLink(id string) h.Node { return link("/turns/"+id, shortID(id)) }
+func turnLink(id any) h.Node { return link("/turns/"+fmt.Sprint(id), shortID(id)) }
 
 // moment is a time.
-func moment(at string) h.Node { return h.Time(h.DateTime(at), h.Text(when(at))) }
+func moment(t any) h.Node {
+	at := fmt.Sprint(t)
+	return h.Time(h.DateTime(at), h.Text(when(at)))
+}
 
 // holds says when something holds.
 func holds(from, until *dag.Time) h.Node {
 	var list h.Group
 	if from != nil {
-		list = append(list, h.Text("from "), moment(from.String()), space)
+		list = append(list, h.Text("from "), moment(from), space)
 	}
 	if until != nil {
-		list = append(list, h.Text("until "), moment(until.String()))
+		list = append(list, h.Text("until "), moment(until))
 	}
 	return list
 }
@@ -141,9 +147,9 @@ func by(before, key string) h.Node { return h.If(key != "", h.Text(before), code
 // issuedTo is the link to what was handed out.
 func issuedTo(i *api.Issued) h.Node {
 	if kindOf(i.SchemaVersion) == "context" {
-		return link("/contexts/"+i.SliceID, code(i.SliceID))
+		return link("/contexts/"+string(i.SliceID), code(i.SliceID))
 	}
-	return link("/slices/"+i.SliceID, code(i.SliceID))
+	return link("/slices/"+string(i.SliceID), code(i.SliceID))
 }
 
 func policyLink(id string) h.Node { return link("/policies/"+url.PathEscape(id), h.Text(id)) }
@@ -176,16 +182,16 @@ func issuedTable(caption string, list []api.Issued) h.Node {
 		case i.By != "":
 			to = code(i.By)
 		}
-		return row(issuedTo(&i), h.Td(h.Text(kind)), h.Td(moment(i.IssuedAt)), h.Td(policyLink(i.PolicyID)), h.Td(isFor), h.Td(to, h.If(i.NotGiven != 0, h.Text(", not given"))))
+		return row(issuedTo(&i), h.Td(h.Text(kind)), h.Td(moment(i.IssuedAt)), h.Td(policyLink(string(i.PolicyID))), h.Td(isFor), h.Td(to, h.If(i.NotGiven != 0, h.Text(", not given"))))
 	}))
 }
 
 func factsTable(list []api.Fact) h.Node {
 	return table("Facts", "Subject|Relation|Object|Confidence|Source|Holds|Since number", h.Map(list, func(f api.Fact) h.Node {
 		return h.Tr(h.Td(entityLink(f.Subject, 80)), h.Td(bdi(line(f.Predicate, 60))), h.Td(entityLink(f.Object, 80)), digits(f.Confidence.String()),
-			h.Td(bdi(f.Source), h.If(f.Turn != "", h.Text(", turn "), turnLink(f.Turn))),
-			h.Td(h.If(f.ValidFrom != "", h.Text("from "), moment(f.ValidFrom), space), h.If(f.ValidUntil != "", h.Text("until "), moment(f.ValidUntil))),
-			h.Td(link(entityPath(f.Subject)+"?"+query("statement", f.Statement)+"#history", h.Text(fmt.Sprint(f.Since)))))
+			h.Td(bdi(f.Source), h.If(f.Turn != (dag.TurnID{}), h.Text(", turn "), turnLink(f.Turn))),
+			h.Td(h.If(f.ValidFrom != 0, h.Text("from "), moment(f.ValidFrom), space), h.If(f.ValidUntil != 0, h.Text("until "), moment(f.ValidUntil))),
+			h.Td(link(entityPath(f.Subject)+"?"+query("statement", f.Statement.String())+"#history", h.Text(fmt.Sprint(f.Since)))))
 	}))
 }
 

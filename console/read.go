@@ -19,7 +19,7 @@ func readTime(s string) (dag.Time, error) {
 }
 
 // number reads a sequence number; an empty text is 0.
-func number(s string) (uint64, error) {
+func number(s string) (dag.Seq, error) {
 	if s == "" {
 		return 0, nil
 	}
@@ -27,5 +27,5 @@ func number(s string) (uint64, error) {
 	if err != nil {
 		return 0, fmt.Errorf("%.40q is no sequence number", s)
 	}
-	return n, nil
+	return dag.Seq(n), nil
 }

@@ -9,15 +9,17 @@ import (
 	"strings"
 
 	"github.com/graphkernel/graphkernel/api"
+	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/dag"
 	h "github.com/graphkernel/graphkernel/internal/markup"
+	"github.com/graphkernel/graphkernel/policy"
 )
 
 type searchData struct {
 	Q, Conversation, Role, Author, Project, Since, Until, Space, AsOf, Policy string
 	Explain                                                                   bool
 	Found                                                                     *api.Found
-	Turns                                                                     []string // whose id begins as the query does
+	Turns                                                                     []dag.TurnID // whose id begins as the query does
 	Issued                                                                    []api.Issued
 	Conversations                                                             []conversationLine
 	Wrong                                                                     string
@@ -77,7 +79,7 @@ func (d *searchData) found() h.Node {
 }
 
 func (d *searchData) hit(found api.Hit) h.Node {
-	in := h.Text("in conversation " + short(found.Conversation))
+	in := h.Text("in conversation " + short(found.Conversation.String()))
 	if found.Title != "" {
 		in = bdi(line(found.Title, 60))
 	}
@@ -99,7 +101,7 @@ func (d *searchData) hit(found api.Hit) h.Node {
 			why += fmt.Sprintf(", place by likeness %d", p.LikeRank)
 		}
 	}
-	return h.Li(para("head", turnLink(found.Turn), space, who(found.Role, found.Author), space, moment(found.CreatedAt), space, link(turnInConversation(found.Conversation, found.Turn, found.Seq), in), h.If(why != "", space, span("why", h.Text(why)))),
+	return h.Li(para("head", turnLink(found.Turn), space, who(found.Role, found.Author), space, moment(found.CreatedAt), space, link(turnInConversation(found.Conversation.String(), found.Turn.String(), uint64(found.Seq)), in), h.If(why != "", space, span("why", h.Text(why)))),
 		h.P(h.Class("excerpt"), h.Dir("auto"), excerpt(found.Content, d.Q)))
 }
 
@@ -128,11 +130,11 @@ func search(v *visit) (*page, error) {
 		return &page{to: itemPath(d.Q)}, nil
 	}
 	answer.title = "Search: " + line(d.Q, 60)
-	policy := findPolicy
+	under := findPolicy
 	if idLike(d.Q) {
-		policy = "" // by words alone: an id has no meaning
+		under = "" // by words alone: an id has no meaning
 	}
-	in := api.Search{Query: d.Q, Limit: hits, Role: d.Role, Author: d.Author, Policy: cmp.Or(d.Policy, policy), Space: d.Space, Explain: true}
+	in := api.Search{Query: d.Q, Limit: hits, Role: d.Role, Author: d.Author, Policy: policy.ID(cmp.Or(d.Policy, under)), Space: belief.Space(d.Space), Explain: true}
 	if d.Project != "" {
 		in.Attributes = &api.Attributes{Folder: d.Project}
 	}
@@ -141,7 +143,7 @@ func search(v *visit) (*page, error) {
 	}
 	if idLike(d.Q) {
 		if named, err := ask(v, api.ResolveTurn, api.TurnNamed{Name: d.Q}); err == nil {
-			d.Turns = []string{named.ID}
+			d.Turns = []dag.TurnID{named.ID}
 		} else if p := problemIn(err); p != nil {
 			d.Turns = p.Candidates
 		}
@@ -192,7 +194,7 @@ func (d *searchData) fill(in *api.Search) string {
 	if err != nil {
 		return "As of: " + err.Error()
 	}
-	in.AsOf = n
+	in.AsOf = dag.Seq(n)
 	return ""
 }
 
@@ -222,6 +224,6 @@ func (v *visit) beginning(begin string) ([]conversationLine, error) {
 		return nil, err
 	}
 	return v.named(slices.DeleteFunc(got.Conversations, func(c api.Conversation) bool {
-		return !strings.HasPrefix(strings.ReplaceAll(c.ID, "-", ""), digits)
+		return !strings.HasPrefix(strings.ReplaceAll(c.ID.String(), "-", ""), digits)
 	}))
 }

@@ -208,7 +208,7 @@ func thousands[N int | uint64](n N) string {
 func millionths[N int | uint64](n N) string { return strconv.FormatFloat(float64(n)/1e6, 'f', 3, 64) }
 
 // nonzero is a number as a text, which is empty for 0.
-func nonzero[N int | uint64](n N) string {
+func nonzero[N int | uint64 | dag.Seq](n N) string {
 	if n == 0 {
 		return ""
 	}

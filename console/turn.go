@@ -49,7 +49,7 @@ func (d *turnData) body(string) h.Node {
 	}
 	return h.Group{
 		h.H1(heading), para("dim", h.Text("Turn "), code(short(d.ID))),
-		h.P(who(d.Role, d.Author), space, moment(d.CreatedAt), h.Text(" in "), link(turnInConversation(d.Conversation, d.ID, d.Stored.Seq), h.Text("conversation "+short(d.Conversation)))),
+		h.P(who(d.Role, d.Author), space, moment(d.CreatedAt), h.Text(" in "), link(turnInConversation(d.Conversation, d.ID, uint64(d.Stored.Seq)), h.Text("conversation "+short(d.Conversation)))),
 		d.heads(), d.call(), d.words(), h.If(len(d.Results) > 0, section("h-results", "What came of it", turnList(d.Results, "turns"))), d.priorSection(), d.blameSection(), d.childrenSection(), d.heldSection(), d.factsSection(), d.origin(),
 	}
 }
@@ -188,7 +188,7 @@ func (d *turnData) heldSection() h.Node {
 	return section("h-held", "Who was handed it",
 		h.If(len(held.Contexts) > 0, h.H3(h.Text("Contexts")), issuedTable("Contexts that held this turn", held.Contexts)),
 		h.If(len(held.Slices) > 0, h.H3(h.Text("Slices")), issuedTable("Slices that held this turn", held.Slices), h.P(h.Text("What would be missing without this turn: "), h.Map(held.Slices, func(i api.Issued) h.Node {
-			return h.Group{link("/slices/"+i.SliceID+"?"+query("explain", d.ID)+"#h-out", h.Text("from slice "), code(i.SliceID)), space}
+			return h.Group{link("/slices/"+string(i.SliceID)+"?"+query("explain", d.ID)+"#h-out", h.Text("from slice "), code(i.SliceID)), space}
 		}))),
 		h.If(len(held.Contexts)+len(held.Slices) == 0, h.P(h.Text("Nobody, as far as is known."))), para("dim", h.Text(looked)))
 }
@@ -217,7 +217,7 @@ func turn(v *visit) (*page, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &page{to: "/turns/" + named.ID}, nil
+		return &page{to: "/turns/" + named.ID.String()}, nil
 	}
 	stored, err := ask(v, api.GetTurn, api.TurnByID{ID: id})
 	if err != nil {
@@ -294,7 +294,7 @@ func (d *turnData) pivots(v *visit) error {
 	ids := make([]dag.TurnID, len(list))
 	for i := range list {
 		var err error
-		if ids[i], err = dag.ParseTurnID(list[i].Turn); err != nil {
+		if ids[i], err = dag.ParseTurnID(list[i].Turn.String()); err != nil {
 			return err
 		}
 	}
@@ -314,7 +314,7 @@ func (d *turnData) pivots(v *visit) error {
 		said[row.ID] = row
 	}
 	for _, p := range list {
-		d.Pivots = append(d.Pivots, pivot{p, said[p.Turn]})
+		d.Pivots = append(d.Pivots, pivot{p, said[p.Turn.String()]})
 	}
 	return nil
 }
@@ -326,7 +326,7 @@ func (d *turnData) around(v *visit) error {
 		return err
 	}
 	const looked = 200
-	after, err := ask(v, api.GetConversation, api.ConversationByID{ID: conversation, Paging: api.Paging{Limit: looked, After: strconv.FormatUint(d.Stored.Seq, 10)}})
+	after, err := ask(v, api.GetConversation, api.ConversationByID{ID: conversation, Paging: api.Paging{Limit: looked, After: strconv.FormatUint(uint64(d.Stored.Seq), 10)}})
 	if m, err := optional(err); m != nil || err != nil {
 		return err
 	}
@@ -364,11 +364,11 @@ func (d *turnData) shownFor(v *visit, before *turnRow) error {
 		return err
 	}
 	for _, i := range slices.Concat(of.Contexts, of.Slices) {
-		isFor := i.AsOf < d.Stored.Seq && (i.Anchor == before.ID || kindOf(i.SchemaVersion) == "context" && i.AsOf >= before.Stored.Seq)
+		isFor := i.AsOf < d.Stored.Seq && (i.Anchor.String() == before.ID || kindOf(i.SchemaVersion) == "context" && i.AsOf >= before.Stored.Seq)
 		if isFor && !slices.ContainsFunc(d.Before, func(o api.Issued) bool { return o.Number == i.Number }) {
 			d.Before = append(d.Before, i)
-			at, err := readTime(i.IssuedAt)
-			said, otherErr := readTime(d.CreatedAt)
+			at, err := readTime(i.IssuedAt.String())
+			said, otherErr := readTime(d.CreatedAt.String())
 			if err := errors.Join(err, otherErr); err != nil {
 				return err
 			}

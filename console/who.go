@@ -95,7 +95,7 @@ func faultOf(s *api.StoredTurn) string {
 	if err != nil {
 		return fmt.Sprintf("it cannot be read: %v", err)
 	}
-	digest, err := dag.ParseDigest(s.BodyDigest)
+	digest, err := dag.ParseDigest(s.BodyDigest.String())
 	if err != nil {
 		return fmt.Sprintf("its digest cannot be read: %v", err)
 	}
@@ -109,7 +109,7 @@ func faultOf(s *api.StoredTurn) string {
 			return "its text, author or attributes do not fit the digest of its body"
 		}
 	}
-	if slice.TurnLeaf(&t).String() != s.Leaf {
+	if slice.TurnLeaf(&t).String() != s.Leaf.String() {
 		return "its conversation, role, phase, salience or time do not fit its leaf"
 	}
 	return ""
@@ -120,7 +120,7 @@ func (d *evidenceData) whoOf(v *visit) error {
 	anchor := d.Bundle.Anchor
 	switch d.Kind() {
 	case "slice":
-		anchor = d.Newest.Anchor
+		anchor = d.Newest.Anchor.String()
 	case "context":
 		if r := d.Bundle.Request; r != nil {
 			anchor = r.Anchor

@@ -91,7 +91,11 @@ func (s *Statement) Check() error {
 
 // Written is how the names of a fact were spelled, each "" if as its canonical name. For the
 // name of a text it is the text.
-type Written struct{ Subject, Predicate, Object string }
+type Written struct {
+	Subject   string `json:"subject,omitempty"`
+	Predicate string `json:"predicate,omitempty"`
+	Object    string `json:"object,omitempty"`
+}
 
 // A Fact is an assertion of a statement.
 type Fact struct {

@@ -90,7 +90,7 @@ func (s *service) questions(slice string, bundle []byte) map[string]question {
 		"admitTurns":         {body: map[string]any{"turns": []any{turn(1)}}},
 		"getTurn":            {path: map[string]string{"id": turnID(1)}},
 		"eraseTurn":          {path: map[string]string{"id": turnID(50)}, body: api.ErasureRequest{Reason: "asked for"}},
-		"eraseTask":          {path: map[string]string{"slice_id": gone.ContextID}, body: api.ErasureRequest{Reason: "asked for"}},
+		"eraseTask":          {path: map[string]string{"slice_id": string(gone.ContextID)}, body: api.ErasureRequest{Reason: "asked for"}},
 		"listErasures":       {query: values("turn", turnID(1))},
 		"listHeldBack":       {},
 		"releaseTurns":       {body: map[string]any{"ids": []string{turnID(61)}}},
@@ -116,8 +116,8 @@ func (s *service) questions(slice string, bundle []byte) map[string]question {
 		"verifyBundle":       {body: bundle},
 		"attestBundle":       {body: bundle},
 		"getBundle":          {path: map[string]string{"slice_id": slice}},
-		"reportNotGiven":     {path: map[string]string{"context_id": context.ContextID}, body: map[string]string{"bundle_sha256": context.BundleSHA256, "reason": "x"}},
-		"explainContext":     {path: map[string]string{"context_id": context.ContextID}, body: map[string]string{"turn": turnID(1)}},
+		"reportNotGiven":     {path: map[string]string{"context_id": string(context.ContextID)}, body: map[string]string{"bundle_sha256": context.BundleSHA256.String(), "reason": "x"}},
+		"explainContext":     {path: map[string]string{"context_id": string(context.ContextID)}, body: map[string]string{"turn": turnID(1)}},
 		"getEvidence":        {path: map[string]string{"slice_id": slice}},
 		"getCheckpoint":      {},
 		"getTile":            {path: map[string]string{"tile": "0/000.p/1"}},
@@ -174,7 +174,7 @@ func TestRoles(t *testing.T) {
 	apart["conversation"] = conversationID(2)
 	s.expect(200, question{op: "admitTurns", key: s.admin(), body: map[string]any{"turns": []any{apart}}})
 	bundle, id := s.cut(s.admin(), 3)
-	s.known = s.learn(s.admin(), triple("ada", "knew", "babbage")).Statement
+	s.known = s.learn(s.admin(), triple("ada", "knew", "babbage")).Statement.String()
 	_, spare, err := s.kernel.Keys().Create(t.Context(), tenantA, access.Verifier, "")
 	if err != nil {
 		t.Fatal(err)
@@ -236,7 +236,7 @@ func (s *service) notGiven(key string) (path, body map[string]string) {
 	s.t.Helper()
 	var made api.Context
 	s.expect(200, question{op: "assembleContext", key: key, body: api.ContextRequest{Task: "turn", AsOf: 1, Recipient: &api.Recipient{Agent: "a", Session: "s", Event: "e"}}}).decode(s.t, &made)
-	return map[string]string{"context_id": made.ContextID}, map[string]string{"bundle_sha256": made.BundleSHA256, "reason": "the pipe was closed"}
+	return map[string]string{"context_id": string(made.ContextID)}, map[string]string{"bundle_sha256": made.BundleSHA256.String(), "reason": "the pipe was closed"}
 }
 
 // stream opens a stream of events.
@@ -281,7 +281,7 @@ func TestTenants(t *testing.T) {
 	forged := bytes.Replace(bundleB, []byte(`"token":"`+claimOf(t, bundleB).Token), []byte(`"token":"`+strings.Repeat("0", 32)), 1)
 	var verdictForged api.BundleVerdict
 	s.expect(200, question{op: "verifyBundle", key: a[access.Verifier], body: forged}).decode(t, &verdictForged)
-	verdict.BundleSHA256, verdictForged.BundleSHA256 = "", ""
+	verdict.BundleSHA256, verdictForged.BundleSHA256 = dag.Digest{}, dag.Digest{}
 	if verdict.Reason != verdictForged.Reason || verdict.Outcome != verdictForged.Outcome || len(verdict.Checks) != len(verdictForged.Checks) {
 		t.Errorf("a good token and a forged one of another tenant differ:\n%+v\n%+v", verdict, verdictForged)
 	}
@@ -307,13 +307,13 @@ func TestTenants(t *testing.T) {
 		q.key = b[access.Admin]
 		p := s.refused(404, "not_found", q)
 		// The same answer as for what nobody has, except for the name that was asked for.
-		if strings.Contains(p.Detail, string(tenantA)) || p.Turn != "" || p.Candidates != nil {
+		if strings.Contains(p.Detail, string(tenantA)) || p.Turn != (dag.TurnID{}) || p.Candidates != nil {
 			t.Errorf("%s tells of the other tenant: %+v", q.op, p)
 		}
 	}
 	var records api.Slices
 	s.expect(200, question{op: "listSlices", key: b[access.Auditor]}).decode(t, &records)
-	if len(records.Slices) != 1 || records.Slices[0].SliceID != sliceB {
+	if len(records.Slices) != 1 || string(records.Slices[0].SliceID) != sliceB {
 		t.Errorf("got %+v", records)
 	}
 	var conversations api.Conversations

@@ -9,7 +9,7 @@ import (
 // getCaller says who asks.
 func getCaller(c *call, _ api.None) (api.Caller, error) {
 	head, err := c.server.config.Kernel.Turns().Head(c.ctx, c.tenant())
-	return api.Caller{Tenant: string(c.tenant()), Role: string(c.who.Role), Head: uint64(head)}, err
+	return api.Caller{Tenant: string(c.tenant()), Role: string(c.who.Role), Head: head}, err
 }
 
 // createKey makes a key for a caller who may admit whatever its role may: with the key of one who may

@@ -19,7 +19,7 @@ func TestTooManyConstraints(t *testing.T) {
 	s.chain(s.admin(), 2)
 	agent := s.keys[tenantA][access.Agent]
 	for _, space := range []string{"acme/s", "acme/t"} {
-		s.expect(200, question{op: "setSpace", key: s.admin(), body: api.NewSpace{Space: space}})
+		s.expect(200, question{op: "setSpace", key: s.admin(), body: api.NewSpace{Space: belief.Space(space)}})
 	}
 	rule := func(n int, summary string) api.BeliefRequest {
 		return api.BeliefRequest{Space: "acme/s", Kind: "hard_rule", Summary: summary, Statements: []api.BeliefStatement{{Subject: "agent", Predicate: fmt.Sprint("keeps-", n), Object: "it"}}}
@@ -38,11 +38,11 @@ func TestTooManyConstraints(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	p = s.refused(422, "too_many_constraints", question{op: "assembleContext", key: agent, body: api.ContextRequest{Task: "turn", Spaces: []string{"acme/s"}}})
+	p = s.refused(422, "too_many_constraints", question{op: "assembleContext", key: agent, body: api.ContextRequest{Task: "turn", Spaces: []belief.Space{"acme/s"}}})
 	if !strings.Contains(p.Detail, "acme/s has 70") || !strings.Contains(p.Detail, "belief deprecate") {
 		t.Error(p.Detail)
 	}
-	for _, spaces := range [][]string{nil, {"acme/t"}, {"acme/s", "acme/t"}} {
+	for _, spaces := range [][]belief.Space{nil, {"acme/t"}, {"acme/s", "acme/t"}} {
 		var c api.Context
 		s.expect(200, question{op: "assembleContext", key: agent, body: api.ContextRequest{Task: "turn", Spaces: spaces}}).decode(t, &c)
 		if over := len(spaces) != 1; (len(c.Overfull) == 1) != over || over && (c.Overfull[0].Space != "acme/s" || c.Overfull[0].Count != 70 || c.Overfull[0].Left != 70-strings.Count(c.Prompt, "keeps-")) {

@@ -58,7 +58,7 @@ func TestContextExplained(t *testing.T) {
 	}
 	var why api.ContextExplanation
 	s.expect(200, explain(map[string]string{"turn": turnID(1)})).decode(t, &why)
-	if why.ContextID != id || why.Turn != turnID(1) || why.Standing != "chosen" || why.Rank == 0 || len(why.From) == 0 || len(why.Features) == 0 || !strings.Contains(why.Explanation, "was chosen as number") {
+	if string(why.ContextID) != id || why.Turn != turnID(1) || why.Standing != "chosen" || why.Rank == 0 || len(why.From) == 0 || len(why.Features) == 0 || !strings.Contains(why.Explanation, "was chosen as number") {
 		t.Errorf("%+v", why)
 	}
 	why = api.ContextExplanation{}
@@ -76,14 +76,14 @@ func TestContextExplained(t *testing.T) {
 	}
 	var other api.Context
 	s.expect(200, question{op: "assembleContext", key: s.admin(), body: api.ContextRequest{Task: "a task to erase"}}).decode(t, &other)
-	erase := question{op: "eraseTask", key: s.admin(), path: map[string]string{"slice_id": strings.ToUpper(other.ContextID)}, body: api.ErasureRequest{Reason: "asked to"}}
+	erase := question{op: "eraseTask", key: s.admin(), path: map[string]string{"slice_id": strings.ToUpper(string(other.ContextID))}, body: api.ErasureRequest{Reason: "asked to"}}
 	var gone, anew api.TaskErased
 	s.expect(200, erase).decode(t, &gone)
 	s.expect(200, erase).decode(t, &anew)
 	if gone.Context != other.ContextID || gone.Reason != "asked to" || gone.By == "" || anew != gone {
 		t.Errorf("got %+v, and then %+v", gone, anew)
 	}
-	if p := s.refused(410, "erased", question{op: "getBundle", key: s.admin(), path: map[string]string{"slice_id": other.ContextID}}); !strings.Contains(p.Detail, "its task was erased") {
+	if p := s.refused(410, "erased", question{op: "getBundle", key: s.admin(), path: map[string]string{"slice_id": string(other.ContextID)}}); !strings.Contains(p.Detail, "its task was erased") {
 		t.Errorf("made again: %s", p.Detail)
 	}
 	erase.body = nil

@@ -34,7 +34,7 @@ func TestErasures(t *testing.T) {
 		var page api.Erasures
 		s.expect(200, question{op: "listErasures", key: auditor, query: query}).decode(t, &page)
 		for _, e := range page.Erasures {
-			if got = append(got, e.Turn); e.Reason != "reason of "+e.Turn || e.By == "" || e.At == "" {
+			if got = append(got, e.Turn.String()); e.Reason != "reason of "+e.Turn.String() || e.By == "" || e.At == 0 {
 				t.Errorf("got %+v", e)
 			}
 		}
@@ -52,7 +52,7 @@ func TestErasures(t *testing.T) {
 	for n, count := range map[int]int{1: 1, 2: 0} {
 		var page api.Erasures
 		s.expect(200, question{op: "listErasures", key: auditor, query: values("turn", turnID(n))}).decode(t, &page)
-		if len(page.Erasures) != count || count == 1 && page.Erasures[0].Turn != turnID(n) {
+		if len(page.Erasures) != count || count == 1 && page.Erasures[0].Turn.String() != turnID(n) {
 			t.Errorf("of turn %d: %+v", n, page)
 		}
 	}

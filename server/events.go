@@ -289,7 +289,7 @@ func (st *stream) numbered() ([]numberedEvent, error) {
 	for i := range beliefs {
 		told(beliefs[i].Seq, api.EventBelief, func(asOf uint64) any {
 			e := view.BeliefEvent(&beliefs[i])
-			e.AsOf = asOf
+			e.AsOf = dag.Seq(asOf)
 			return e
 		})
 	}
@@ -299,21 +299,21 @@ func (st *stream) numbered() ([]numberedEvent, error) {
 	for i := range events {
 		told(events[i].Seq, api.EventErasure, func(asOf uint64) any {
 			e := view.Event(&events[i])
-			e.AsOf = asOf
+			e.AsOf = dag.Seq(asOf)
 			return e
 		})
 	}
 	for i := range tasks {
 		told(tasks[i].Seq, api.EventTask, func(asOf uint64) any {
 			e := view.TaskErased(&tasks[i])
-			e.AsOf = asOf
+			e.AsOf = dag.Seq(asOf)
 			return e
 		})
 	}
 	for i := range acts {
 		told(acts[i].Seq, api.EventKnowledge, func(asOf uint64) any {
 			e := view.KnowledgeEvent(&acts[i])
-			e.AsOf = asOf
+			e.AsOf = dag.Seq(asOf)
 			return e
 		})
 	}

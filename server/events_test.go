@@ -86,7 +86,7 @@ func TestEvents(t *testing.T) {
 			}
 		}
 	}
-	if erased.Turn != turnID(1) || erased.Seq != 4 || admitted.ID != turnID(3) || admitted.Seq != 3 {
+	if erased.Turn.String() != turnID(1) || erased.Seq != 4 || admitted.ID != turnID(3) || admitted.Seq != 3 {
 		t.Errorf("got %+v and %+v", erased, admitted)
 	}
 	// From every place the rest comes, once and in order.
@@ -133,7 +133,7 @@ func TestEventsWhole(t *testing.T) {
 		var o api.BeliefOutcome
 		said := []api.BeliefStatement{{Subject: "api", Predicate: "port", Object: object}, {Subject: "db", Predicate: "port", Object: object}}
 		s.expect(200, question{op: "reviseBeliefs", key: s.admin(), body: api.BeliefRequest{Space: "acme/s", Item: "kref://acme/s/ports.fact", Statements: said}}).decode(t, &o)
-		states = append(states, base(o.Seq))
+		states = append(states, base(uint64(o.Seq)))
 		if now := base(0); !slices.Equal(now, states[len(states)-1]) {
 			t.Errorf("as of %d, which the answer says: %q, and now %q", o.Seq, states[len(states)-1], now)
 		}
@@ -150,7 +150,7 @@ func TestEventsWhole(t *testing.T) {
 			t.Fatalf("%+v: %v", e, err)
 		}
 		if e.name == api.EventErasure {
-			if told.AsOf != erased.AsOf {
+			if told.AsOf != uint64(erased.AsOf) {
 				t.Errorf("the event says %+v, and the answer %+v", told, erased)
 			}
 			continue
@@ -177,7 +177,7 @@ func TestTaskEvent(t *testing.T) {
 	var made api.Context
 	s.expect(200, question{op: "assembleContext", key: s.admin(), body: api.ContextRequest{Task: "secret words"}}).decode(t, &made)
 	var erased, told api.TaskErased
-	s.expect(200, question{op: "eraseTask", key: s.admin(), path: map[string]string{"slice_id": made.ContextID}, body: api.ErasureRequest{Reason: "asked for"}}).decode(t, &erased)
+	s.expect(200, question{op: "eraseTask", key: s.admin(), path: map[string]string{"slice_id": string(made.ContextID)}, body: api.ErasureRequest{Reason: "asked for"}}).decode(t, &erased)
 	s.expect(200, question{op: "admitTurns", key: s.admin(), body: map[string]any{"turns": []any{turn(3, 2)}}})
 	r := s.stream(t.Context(), s.admin(), "0")
 	defer r.Body.Close()

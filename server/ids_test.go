@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/graphkernel/graphkernel/api"
+	"github.com/graphkernel/graphkernel/slice"
 )
 
 // TestIDsInAnyCase names turns, conversations, slices and statements in capitals, wherever a request
@@ -36,9 +37,9 @@ func TestIDsInAnyCase(t *testing.T) {
 		t.Errorf("one id in two spellings: %+v, and in one: %+v", twice, again)
 	}
 
-	_, slice := s.cut(s.admin(), 11)
+	_, cut := s.cut(s.admin(), 11)
 	statement := s.learn(s.admin(), api.NewFact{Subject: "ada", Predicate: "wrote", Object: "note g", Turn: upper(turnID(11))}).Statement
-	s.learn(s.admin(), api.NewFact{Subject: "ada", Predicate: "knew", Object: "babbage", Slice: upper(slice), Supersedes: nil})
+	s.learn(s.admin(), api.NewFact{Subject: "ada", Predicate: "knew", Object: "babbage", Slice: slice.SliceID(upper(cut)), Supersedes: nil})
 	path := func(name, id string) map[string]string { return map[string]string{name: upper(id)} }
 	for _, q := range []question{
 		{op: "getTurn", path: path("id", turnID(11))},
@@ -48,17 +49,17 @@ func TestIDsInAnyCase(t *testing.T) {
 		{op: "resolveTurn", query: url.Values{"name": {upper(turnID(11))}}},
 		{op: "cutSlice", body: map[string]string{"anchor": upper(turnID(11))}},
 		{op: "explainCut", body: map[string]string{"anchor": upper(turnID(11)), "turn": upper(turnID(10))}},
-		{op: "getSlice", path: path("slice_id", slice)},
-		{op: "replaySlice", path: path("slice_id", slice)},
-		{op: "explainTurn", path: path("slice_id", slice), body: map[string]string{"turn": upper(turnID(11))}},
-		{op: "factHistory", path: path("statement", statement)},
+		{op: "getSlice", path: path("slice_id", cut)},
+		{op: "replaySlice", path: path("slice_id", cut)},
+		{op: "explainTurn", path: path("slice_id", cut), body: map[string]string{"turn": upper(turnID(11))}},
+		{op: "factHistory", path: path("statement", statement.String())},
 		{op: "listFacts", query: url.Values{"turn": {upper(turnID(11))}}},
-		{op: "listFacts", query: url.Values{"statement": {upper(statement)}}},
+		{op: "listFacts", query: url.Values{"statement": {upper(statement.String())}}},
 		{op: "eraseTurn", path: path("id", turnID(12)), body: api.ErasureRequest{Reason: "x"}},
 	} {
 		q.key = s.admin()
 		body := s.expect(200, q).body
-		if strings.Contains(string(body), "0B5E0000") || strings.Contains(string(body), upper(slice)) || strings.Contains(string(body), upper(statement)) {
+		if strings.Contains(string(body), "0B5E0000") || strings.Contains(string(body), upper(cut)) || strings.Contains(string(body), upper(statement.String())) {
 			t.Errorf("%s: %s", q.op, body)
 		}
 	}

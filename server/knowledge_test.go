@@ -12,6 +12,7 @@ import (
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/slice"
 )
 
 // learn records a fact and returns what became of it.
@@ -60,14 +61,14 @@ func TestFacts(t *testing.T) {
 	if again := s.learn(agent, first); again.Result != "existing" || again.Statement != o.Statement {
 		t.Errorf("got %+v, and %+v before", again, o)
 	}
-	if o.Result != "asserted" || o.Seq != 3 || len(o.Statement) != 64 {
+	if o.Result != "asserted" || o.Seq != 3 || o.Statement == (dag.Digest{}) {
 		t.Errorf("got %+v", o)
 	}
 	if again := s.learn(agent, first); again.Result != "existing" || again.Seq != 0 || again.Statement != o.Statement {
 		t.Errorf("again: got %+v", again)
 	}
 	second := first
-	second.Subject, second.Confidence, second.Source, second.Turn, second.Slice = "ADA  lovelace", new(dag.PPM(500_000)), "", "", cut
+	second.Subject, second.Confidence, second.Source, second.Turn, second.Slice = "ADA  lovelace", new(dag.PPM(500_000)), "", "", slice.SliceID(cut)
 	if more := s.learn(agent, second); more.Result != "confirmed" || more.Seq != 4 || more.Statement != o.Statement {
 		t.Errorf("confirmed: got %+v", more)
 	}
@@ -76,14 +77,14 @@ func TestFacts(t *testing.T) {
 		t.Fatalf("got %+v", page)
 	}
 	f := page.Facts[0]
-	if f.Subject != "ada-lovelace" || f.Predicate != "lived-in" || f.Object != "london" || f.Confidence != "0.5" || f.Source != "api" || f.Since != 4 || f.Turn != "" ||
-		f.ValidFrom != "1985-01-01T00:00:00.000000Z" || f.ValidUntil != "1992-11-27T00:00:00.000000Z" || f.EvidenceTotal != 2 || len(f.Evidence) != 2 {
+	if f.Subject != "ada-lovelace" || f.Predicate != "lived-in" || f.Object != "london" || f.Confidence.String() != "0.5" || f.Source != "api" || f.Since != 4 || f.Turn != (dag.TurnID{}) ||
+		f.ValidFrom.String() != "1985-01-01T00:00:00.000000Z" || f.ValidUntil.String() != "1992-11-27T00:00:00.000000Z" || f.EvidenceTotal != 2 || len(f.Evidence) != 2 {
 		t.Errorf("got %+v", f)
 	}
-	if e := f.Evidence[0]; e.Seq != 3 || e.Turn != turnID(1) || e.Source != "user" || e.Confidence != "0.25" || e.Written == nil || e.Written.Subject != "Ada Lovelace" || e.At == "" {
+	if e := f.Evidence[0]; e.Seq != 3 || e.Turn.String() != turnID(1) || e.Source != "user" || e.Confidence.String() != "0.25" || e.Written.Subject != "Ada Lovelace" || e.At == 0 {
 		t.Errorf("evidence: got %+v", e)
 	}
-	if e := f.Evidence[1]; e.Slice != cut || e.Turn != "" || e.Written.Subject != "ADA  lovelace" {
+	if e := f.Evidence[1]; string(e.Slice) != cut || e.Turn != (dag.TurnID{}) || e.Written.Subject != "ADA  lovelace" {
 		t.Errorf("evidence: got %+v", e)
 	}
 	for _, tc := range []struct {
@@ -101,7 +102,7 @@ func TestFacts(t *testing.T) {
 		{[]string{"source", "user"}, 0},
 		{[]string{"turn", turnID(1)}, 0},
 		{[]string{"turn", turnID(1), "as_of", "3"}, 1},
-		{[]string{"statement", o.Statement}, 1},
+		{[]string{"statement", o.Statement.String()}, 1},
 		{[]string{"statement", strings.Repeat("0", 64)}, 0},
 		{[]string{"min_confidence", "0.5"}, 1},
 		{[]string{"min_confidence", "5e-1"}, 1},
@@ -117,7 +118,7 @@ func TestFacts(t *testing.T) {
 			t.Errorf("%q: got %d", tc.filters, got.Total)
 		}
 	}
-	if early := s.facts(s.admin(), "as_of", "3").Facts[0]; early.Confidence != "0.25" || early.Turn != turnID(1) || early.EvidenceTotal != 1 {
+	if early := s.facts(s.admin(), "as_of", "3").Facts[0]; early.Confidence.String() != "0.25" || early.Turn.String() != turnID(1) || early.EvidenceTotal != 1 {
 		t.Errorf("as of 3: got %+v", early)
 	}
 	s.refused(422, "beyond_head", question{op: "listFacts", key: s.admin(), query: values("as_of", "5")})
@@ -199,14 +200,14 @@ func TestFactsRefused(t *testing.T) {
 		t.Errorf("got %+v", p)
 	}
 	if p := s.refused(409, "not_believed", question{op: "learnFacts", key: s.admin(), body: api.Knowledge{
-		Retractions: []api.Retraction{{Statement: mustDigest(t, believed)}}, Facts: []api.NewFact{good, never},
+		Retractions: []api.Retraction{{Statement: mustDigest(t, believed.String())}}, Facts: []api.NewFact{good, never},
 	}}); p.Place != "facts[1]" {
 		t.Errorf("got %+v", p)
 	}
 	s.refused(400, "invalid_request", question{op: "learnFacts", key: s.admin(), body: `{}`})
 	s.refused(400, "invalid_request", question{op: "learnFacts", key: s.admin(), body: `{"facts":[]}`})
 	s.refused(400, "invalid_request", question{op: "learnFacts", key: s.admin(), body: `{"retractions":[{"statement":"` + strings.Repeat("0", 64) + `"}]}`})
-	if p := s.refused(400, "invalid_request", question{op: "learnFacts", key: s.admin(), body: api.Knowledge{Retractions: []api.Retraction{{Statement: mustDigest(t, believed), Reason: strings.Repeat("é", 600)}}}}); p.Place != "retractions[0].reason" {
+	if p := s.refused(400, "invalid_request", question{op: "learnFacts", key: s.admin(), body: api.Knowledge{Retractions: []api.Retraction{{Statement: mustDigest(t, believed.String()), Reason: strings.Repeat("é", 600)}}}}); p.Place != "retractions[0].reason" {
 		t.Errorf("got %+v", p)
 	}
 	s.refused(400, "malformed_json", question{op: "learnFact", key: s.admin(), body: `{"subject":"a","subject":"b"}`})
@@ -221,9 +222,9 @@ func TestFactBatch(t *testing.T) {
 	old := s.learn(s.admin(), triple("ada", "lives in", "London")).Statement
 	other := s.learn(s.admin(), triple("ada", "lives in", "Paris")).Statement
 	instead := triple("ada", "lives in", "Rome")
-	instead.Supersedes = []dag.Digest{mustDigest(t, other)}
+	instead.Supersedes = []dag.Digest{mustDigest(t, other.String())}
 	body := api.Knowledge{
-		Retractions: []api.Retraction{{Statement: mustDigest(t, old), Reason: "she left"}, {Statement: mustDigest(t, strings.Repeat("ab", 32))}},
+		Retractions: []api.Retraction{{Statement: mustDigest(t, old.String()), Reason: "she left"}, {Statement: mustDigest(t, strings.Repeat("ab", 32))}},
 		Facts:       []api.NewFact{instead, triple("ada", "knows", "babbage"), instead},
 	}
 	var o api.KnowledgeOutcomes
@@ -238,22 +239,22 @@ func TestFactBatch(t *testing.T) {
 	if o.Retractions[0].Seq != 5 || o.Facts[0].Seq != 5 || o.Facts[1].Seq != 5 { // as of which all is seen
 		t.Errorf("got %+v", o)
 	}
-	for _, id := range []string{old, other} {
+	for _, id := range []string{old.String(), other.String()} {
 		if got := s.facts(s.admin(), "statement", id); got.Total != 0 {
 			t.Errorf("%s is believed: %+v", id, got)
 		}
 	}
 	var h api.FactHistory
-	s.expect(200, question{op: "factHistory", key: s.admin(), path: map[string]string{"statement": old}}).decode(t, &h)
+	s.expect(200, question{op: "factHistory", key: s.admin(), path: map[string]string{"statement": old.String()}}).decode(t, &h)
 	if len(h.Acts) != 2 || h.Acts[0].Kind != "assert" || !h.Acts[0].Version || h.Acts[0].Until != 3 || h.Acts[1].Kind != "retract" || h.Acts[1].Reason != "she left" || h.Next != "" {
 		t.Errorf("got %+v", h)
 	}
 	var page api.FactHistory
-	s.expect(200, question{op: "factHistory", key: s.admin(), path: map[string]string{"statement": old}, query: values("limit", "1")}).decode(t, &page)
+	s.expect(200, question{op: "factHistory", key: s.admin(), path: map[string]string{"statement": old.String()}, query: values("limit", "1")}).decode(t, &page)
 	if len(page.Acts) != 1 || page.Next != "1" {
 		t.Errorf("got %+v", page)
 	}
-	s.expect(200, question{op: "factHistory", key: s.admin(), path: map[string]string{"statement": old}, query: values("limit", "1", "after", page.Next)}).decode(t, &h)
+	s.expect(200, question{op: "factHistory", key: s.admin(), path: map[string]string{"statement": old.String()}, query: values("limit", "1", "after", page.Next)}).decode(t, &h)
 	if len(h.Acts) != 1 || h.Acts[0].Kind != "retract" {
 		t.Errorf("got %+v", h)
 	}
@@ -267,14 +268,14 @@ func TestFactBatch(t *testing.T) {
 	if len(o.Facts) != 10_000 || o.Facts[9_999].Seq != 10_005 {
 		t.Errorf("got %d outcomes", len(o.Facts))
 	}
-	many.Retractions = []api.Retraction{{Statement: mustDigest(t, o.Facts[0].Statement)}}
+	many.Retractions = []api.Retraction{{Statement: mustDigest(t, o.Facts[0].Statement.String())}}
 	s.refused(413, "too_large", question{op: "learnFacts", key: s.admin(), body: many})
 }
 
 // TestFactLines records a batch of lines: in their order, all of them or none.
 func TestFactLines(t *testing.T) {
 	s := start(t)
-	old := s.learn(s.admin(), triple("ada", "lives in", "London")).Statement
+	old := s.learn(s.admin(), triple("ada", "lives in", "London")).Statement.String()
 	lines := func(lines ...string) question {
 		return question{op: "learnFacts", key: s.admin(), media: "application/x-ndjson", body: strings.Join(lines, "\n")}
 	}
@@ -322,7 +323,7 @@ func TestFactPages(t *testing.T) {
 	s := start(t)
 	var want []string
 	for n := range 7 {
-		want = append(want, s.learn(s.admin(), triple("hub", "has", "part "+fmt.Sprint(n))).Statement)
+		want = append(want, s.learn(s.admin(), triple("hub", "has", "part "+fmt.Sprint(n))).Statement.String())
 	}
 	var got []string
 	cursor := values("limit", "3", "subject", "hub")
@@ -333,7 +334,7 @@ func TestFactPages(t *testing.T) {
 			t.Errorf("page %d: %+v", pages, page)
 		}
 		for _, f := range page.Facts {
-			got = append(got, f.Statement)
+			got = append(got, f.Statement.String())
 		}
 		if page.Next == "" {
 			break
@@ -449,7 +450,7 @@ func TestKnowledgeEvents(t *testing.T) {
 		t.Errorf("got %q", names)
 	}
 	var e api.KnowledgeEvent
-	if err := json.Unmarshal([]byte(list[1].data), &e); err != nil || e.Seq != 2 || e.Kind != "assert" || e.Subject != "ada" || e.Object != "note-g" || len(e.Statement) != 64 || e.Confidence != "1" {
+	if err := json.Unmarshal([]byte(list[1].data), &e); err != nil || e.Seq != 2 || e.Kind != "assert" || e.Subject != "ada" || e.Object != "note-g" || e.Statement == (dag.Digest{}) || *e.Confidence != dag.One {
 		t.Errorf("got %s, %v", list[1].data, err)
 	}
 }

@@ -81,13 +81,13 @@ func (p *problem) wire(requestID string) *api.Problem {
 		Detail: p.detail, Code: string(p.code), RequestID: requestID, Place: p.place,
 	}
 	if p.turn != (dag.TurnID{}) {
-		w.Turn = p.turn.String()
+		w.Turn = p.turn
 	}
 	if p.code == api.CodeConflict {
 		w.Stored, w.Arriving = p.stored.String(), p.arriving.String()
 	}
 	for _, id := range p.candidates {
-		w.Candidates = append(w.Candidates, id.String())
+		w.Candidates = append(w.Candidates, id)
 	}
 	if p.receipt != nil {
 		w.Admitted, w.Existing = &p.receipt.Admitted, &p.receipt.Existing

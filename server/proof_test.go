@@ -104,7 +104,7 @@ func TestEvidence(t *testing.T) {
 		{op: "getEvidence", key: s.admin(), path: map[string]string{"slice_id": id}, query: url.Values{"bundle": {sha(bundle)}}},
 	} {
 		v, w := judge(bundle, s.expect(200, q))
-		if v.Outcome != evidence.Verified || v.Inclusion == nil || v.Inclusion.Index != w.Index || w.Origin != "acme.kernel.example" || w.BundleSHA256 != sha(bundle) {
+		if v.Outcome != evidence.Verified || v.Inclusion == nil || v.Inclusion.Index != w.Index || w.Origin != "acme.kernel.example" || w.BundleSHA256.String() != sha(bundle) {
 			t.Errorf("%s: got %+v, %+v", q.op, v, w)
 		}
 	}

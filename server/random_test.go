@@ -15,6 +15,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/api"
+	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/dag"
 )
 
@@ -206,7 +207,7 @@ func TestRandom(t *testing.T) {
 	s.expect(200, question{op: "setSpace", key: s.admin(), body: api.NewSpace{Space: "acme/undrawn"}}) // whose items no request drawn ends
 	for _, item := range []string{"kref://acme/s/made.fact", "kref://acme/undrawn/made.fact"} {
 		space := path.Dir(strings.TrimPrefix(item, "kref://"))
-		s.expect(200, question{op: "reviseBeliefs", key: s.admin(), body: api.BeliefRequest{Space: space, Item: item, Statements: []api.BeliefStatement{{Subject: "ada", Predicate: "knew", Object: "babbage"}}}})
+		s.expect(200, question{op: "reviseBeliefs", key: s.admin(), body: api.BeliefRequest{Space: belief.Space(space), Item: belief.Item(item), Statements: []api.BeliefStatement{{Subject: "ada", Predicate: "knew", Object: "babbage"}}}})
 	}
 	head, err := s.kernel.Turns().Head(t.Context(), tenantA)
 	if err != nil {
@@ -245,7 +246,7 @@ func TestRandom(t *testing.T) {
 		"BeliefSpace": {"acme/s", "acme/s", "acme/other"}, "ItemAddress": {"kref://acme/s/made.fact", "kref://acme/s/other.fact"}, "ItemKind": {"fact", "hard_rule"},
 		"Kref": {"kref://acme/s/made.fact", "kref://acme/s/made.fact?r=1", "kref://acme/s/made.fact?t=mine"}, "TagName": {"mine", "current", "depends_on"},
 		"VKey": {s.identity.Attestations(tenantA)[0].Key.String()}, "BeliefSource": {"manual", "llm:m"}, "LinkTarget": {"kref://acme/s/made.fact?r=1", "turn:" + turnID(1)},
-		"Digest": {statement}, "AnyDigest": {statement, strings.ToUpper(statement)},
+		"Digest": {statement.String()}, "AnyDigest": {statement.String(), strings.ToUpper(statement.String())},
 	}}
 	all := s.drawn()
 	var persona api.Persona
@@ -276,7 +277,7 @@ func TestRandom(t *testing.T) {
 			q.body = api.ConflictResolution{Space: "acme/s", Conflict: waits.Seq, How: oneOf(g, "taken", "dropped", "deferred"), DryRun: true}
 		}
 		if q.op == "proveBelief" && g.IntN(3) == 0 { // as of when it was believed, whatever gave way since
-			q.body = api.BeliefProofRequest{Space: "acme/s", BeliefStatement: api.BeliefStatement{Subject: "ada", Predicate: "knew", Object: "babbage"}, AsOf: uint64(head)}
+			q.body = api.BeliefProofRequest{Space: "acme/s", BeliefStatement: api.BeliefStatement{Subject: "ada", Predicate: "knew", Object: "babbage"}, AsOf: head}
 		}
 		if good, ok := whole[q.op]; ok && g.IntN(3) == 0 {
 			q.body = good

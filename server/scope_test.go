@@ -57,7 +57,7 @@ func TestScope(t *testing.T) {
 					t.Errorf("%s by %s: the answer %q does not hold %q", c.role, c.author, p.Detail, want)
 				}
 			}
-			if p.Turn != turnID(101) || p.Place != "turns[1]" && p.Place != "line 2" {
+			if p.Turn.String() != turnID(101) || p.Place != "turns[1]" && p.Place != "line 2" {
 				t.Errorf("the answer names %q at %q", p.Turn, p.Place)
 			}
 			if after := s.ask(question{op: "listConversations", key: s.admin()}).body; string(after) != string(before) {

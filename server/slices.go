@@ -157,7 +157,7 @@ func cutOne(c *call, v *canon.Value, left *atomic.Int64) (w api.BatchResult) {
 	if left.Add(-int64(len(issued.Bundle))) < 0 {
 		return failed(c, full)
 	}
-	w = api.BatchResult{Status: http.StatusOK, SliceID: string(issued.Slice.Provenance.SliceID), BundleSHA256: issued.Record.Bundle.String()}
+	w = api.BatchResult{Status: http.StatusOK, SliceID: issued.Slice.Provenance.SliceID, BundleSHA256: issued.Record.Bundle}
 	switch q.format {
 	case api.FormatMarkdown:
 		text, err := rendered(issued, markdown)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/api"
+	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/internal/race"
 	"github.com/graphkernel/graphkernel/knowledge"
@@ -31,7 +32,7 @@ func spacedService(t *testing.T) (s *service, free, limited string, hidden []str
 		s.expect(200, question{op: "setSpace", key: s.admin(), body: api.NewSpace{Space: r.Space}})
 		s.expect(200, question{op: "reviseBeliefs", key: s.admin(), body: r})
 	}
-	s.expect(200, question{op: "linkKref", key: s.admin(), body: api.NewLink{From: more.Item + "?r=1", Type: "depends_on", To: mine.Item + "?r=1"}})
+	s.expect(200, question{op: "linkKref", key: s.admin(), body: api.NewLink{From: string(more.Item + "?r=1"), Type: "depends_on", To: string(mine.Item + "?r=1")}})
 	key := func(spaces string) string {
 		var made api.MadeAPIKey
 		s.expect(200, question{op: "createKey", key: s.admin(), body: api.NewAPIKey{Role: "agent", Spaces: spaces}}).decode(t, &made)
@@ -53,10 +54,10 @@ func TestSpacesHidden(t *testing.T) {
 	var statements []string
 	for _, f := range facts.Facts {
 		of := knowledge.Fact{Statement: knowledge.Statement{Subject: f.Subject, Predicate: f.Predicate, Object: f.Object, Until: knowledge.Forever}, Source: f.Source}
-		if of.Statement.ID().String() != f.Statement {
+		if of.Statement.ID().String() != f.Statement.String() {
 			t.Fatalf("the statement %s is %+v", f.Statement, of)
 		}
-		statements = append(statements, f.Statement, of.Chain().String())
+		statements = append(statements, f.Statement.String(), of.Chain().String())
 	}
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
@@ -123,11 +124,11 @@ func TestSpacesOfKeys(t *testing.T) {
 		{op: "resolveTurn", query: at("name", other)},
 		{op: "proposeBeliefs", body: api.BeliefRequest{Space: "acme/theirs", Statements: []api.BeliefStatement{statement}}},
 		{op: "proveBelief", body: api.BeliefProofRequest{Space: "acme/theirs", BeliefStatement: statement}},
-		{op: "tagKref", body: api.NewTag{Ref: other, Tag: "mine", Revision: 1}},
+		{op: "tagKref", body: api.NewTag{Ref: belief.Item(other), Tag: "mine", Revision: 1}},
 		{op: "linkKref", body: api.NewLink{From: other + "?r=1", Type: "referenced", To: "turn:" + turnID(1)}},
 		{op: "linkKref", body: api.NewLink{From: "kref://acme/mine/open.fact?r=1", Type: "referenced", To: other + "?r=1"}},
 		{op: "useBelief", body: api.BeliefUse{Ref: other, Success: true}},
-		{op: "assembleContext", body: api.ContextRequest{Task: "ada", Spaces: []string{"acme/mine", "acme/theirs"}}},
+		{op: "assembleContext", body: api.ContextRequest{Task: "ada", Spaces: []belief.Space{"acme/mine", "acme/theirs"}}},
 		{op: "searchTurns", body: api.Search{Query: "turn", Space: "acme/theirs"}},
 		{op: "cutFacts", body: api.FactSliceRequest{Start: []string{"ada"}}},
 		{op: "knowledgeChanges"},
@@ -144,7 +145,7 @@ func TestSpacesOfKeys(t *testing.T) {
 		t.Errorf("the key of one space sees %+v", spaces)
 	}
 	var found api.Found
-	if s.expect(200, question{op: "searchTurns", key: limited, body: api.Search{Query: "turn", Space: "acme/mine"}}).decode(t, &found); len(found.Hits) != 1 || found.Hits[0].Turn != turnID(1) {
+	if s.expect(200, question{op: "searchTurns", key: limited, body: api.Search{Query: "turn", Space: "acme/mine"}}).decode(t, &found); len(found.Hits) != 1 || found.Hits[0].Turn.String() != turnID(1) {
 		t.Errorf("turns that the space rests on: %+v", found.Hits)
 	}
 	s.expect(200, question{op: "cutFacts", key: limited, body: api.FactSliceRequest{Start: []string{"somebody else"}}})
@@ -162,16 +163,16 @@ func TestSpacesOfDependents(t *testing.T) {
 	half := dag.PPM(500_000)
 	guess := api.BeliefRequest{Space: "acme/mine", Item: "kref://acme/mine/guess.fact", Confidence: &half, Statements: []api.BeliefStatement{{Subject: "pump", Predicate: "is", Object: "on"}}}
 	s.expect(200, question{op: "proposeBeliefs", key: free, body: guess})
-	for item, to := range map[string]string{"kref://acme/mine/near.fact": guess.Item, "kref://acme/theirs/between.fact": guess.Item} {
+	for item, to := range map[string]string{"kref://acme/mine/near.fact": string(guess.Item), "kref://acme/theirs/between.fact": string(guess.Item)} {
 		space := strings.TrimSuffix(strings.TrimPrefix(item, "kref://"), item[strings.LastIndex(item, "/"):])
-		s.expect(200, question{op: "reviseBeliefs", key: s.admin(), body: api.BeliefRequest{Space: space, Item: item, Statements: []api.BeliefStatement{{Subject: "tank", Predicate: "is", Object: "full"}}, Links: []api.BeliefLink{{Type: "depends_on", To: to + "?r=1"}}}})
+		s.expect(200, question{op: "reviseBeliefs", key: s.admin(), body: api.BeliefRequest{Space: belief.Space(space), Item: belief.Item(item), Statements: []api.BeliefStatement{{Subject: "tank", Predicate: "is", Object: "full"}}, Links: []api.BeliefLink{{Type: "depends_on", To: to + "?r=1"}}}})
 	}
 	far := api.BeliefRequest{Space: "acme/mine", Item: "kref://acme/mine/far.fact", Statements: []api.BeliefStatement{{Subject: "valve", Predicate: "is", Object: "open"}}, Links: []api.BeliefLink{{Type: "depends_on", To: "kref://acme/theirs/between.fact?r=1"}}}
 	s.expect(200, question{op: "reviseBeliefs", key: s.admin(), body: far})
 
 	impact := func(key string) (refs []string) {
 		var got api.Impact
-		s.expect(200, question{op: "beliefImpact", key: key, query: map[string][]string{"ref": {guess.Item}}}).decode(t, &got)
+		s.expect(200, question{op: "beliefImpact", key: key, query: map[string][]string{"ref": {string(guess.Item)}}}).decode(t, &got)
 		for _, l := range got.Links {
 			refs = append(refs, l.Ref)
 		}
@@ -179,7 +180,7 @@ func TestSpacesOfDependents(t *testing.T) {
 		return refs
 	}
 	const near, between = "kref://acme/mine/near.fact?r=1", "kref://acme/theirs/between.fact?r=1"
-	if got := impact(free); !slices.Equal(got, []string{far.Item + "?r=1", near, between}) {
+	if got := impact(free); !slices.Equal(got, []string{string(far.Item + "?r=1"), near, between}) {
 		t.Errorf("the key of all spaces sees %q", got)
 	}
 	if got := impact(limited); !slices.Equal(got, []string{near}) {

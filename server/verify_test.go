@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"slices"
 	"strings"
 	"testing"
 
@@ -100,7 +99,7 @@ func TestVerifyBundle(t *testing.T) {
 		var v api.BundleVerdict
 		s.expect(200, question{op: "verifyBundle", key: key, body: body}).decode(t, &v)
 		sum := sha256.Sum256(body)
-		if v.Admissible != (v.Outcome == "verified") || v.Admissible != (v.Reason == "") || v.BundleSHA256 != hex.EncodeToString(sum[:]) {
+		if v.Admissible != (v.Outcome == "verified") || v.Admissible != (v.Reason == "") || v.BundleSHA256.String() != hex.EncodeToString(sum[:]) {
 			t.Errorf("%+v contradicts itself", v)
 		}
 		return v
@@ -135,7 +134,7 @@ func TestVerifyBundle(t *testing.T) {
 	}
 	s.expect(200, question{op: "eraseTurn", key: s.admin(), path: map[string]string{"id": turnID(2)}, body: api.ErasureRequest{Reason: "asked for"}})
 	redacted, _ := s.cut(s.admin(), 3)
-	if v := verify(key, redacted); !v.Admissible || !slices.Equal(v.Redacted, []string{turnID(2)}) {
+	if v := verify(key, redacted); !v.Admissible || len(v.Redacted) != 1 || v.Redacted[0].String() != turnID(2) {
 		t.Errorf("got %+v", v)
 	}
 }

@@ -155,10 +155,10 @@ func TestHooksHandOut(t *testing.T) {
 			t.Errorf("context %s names no session", i.SliceID)
 		case i.NotGiven != 0:
 			not++
-		case !given[i.SliceID]:
+		case !given[string(i.SliceID)]:
 			t.Errorf("context %s was given to nobody, and counts as given", i.SliceID)
 		default:
-			delete(given, i.SliceID)
+			delete(given, string(i.SliceID))
 		}
 	}
 	t.Logf("%d events, %d contexts given, %d not", events, len(list.Contexts)-not, not)

@@ -106,7 +106,7 @@ func TestIndexMadeAhead(t *testing.T) {
 		t.Errorf("doctor before the index says\n%s", text)
 	}
 	last := dag.ExternalTurnID("index", fmt.Sprint(turns-1)).String()
-	if found := search("--wait"); found.NotIndexed != 0 || found.Hits[0].Turn != last {
+	if found := search("--wait"); found.NotIndexed != 0 || found.Hits[0].Turn.String() != last {
 		t.Errorf("search --wait is without %d numbers", found.NotIndexed)
 	}
 	run("import", "--wait", lines)
@@ -114,7 +114,7 @@ func TestIndexMadeAhead(t *testing.T) {
 	if text := run("doctor"); strings.Contains(text, "lacks") {
 		t.Errorf("doctor after the index was made says\n%s", text)
 	}
-	if found := search(); found.NotIndexed != 0 || found.Hits[0].Turn != last {
+	if found := search(); found.NotIndexed != 0 || found.Hits[0].Turn.String() != last {
 		t.Errorf("a search after import --wait is without %d numbers", found.NotIndexed)
 	}
 	run("erase", dag.ExternalTurnID("index", "7").String(), "--reason", "asked to", "--yes")

@@ -258,7 +258,7 @@ func TestApproximate(t *testing.T) {
 	session := cli.SessionOf(k, dag.DefaultTenant)
 	find := func(asOf dag.Seq) bool {
 		t.Helper()
-		found, err := cli.Do(t.Context(), session, view.SearchTurns, api.Search{Query: "puppy", Policy: "recall-dense@1", AsOf: uint64(asOf)})
+		found, err := cli.Do(t.Context(), session, view.SearchTurns, api.Search{Query: "puppy", Policy: "recall-dense@1", AsOf: asOf})
 		if err != nil || len(found.Hits) == 0 {
 			t.Fatalf("%d hits, %v", len(found.Hits), err)
 		}

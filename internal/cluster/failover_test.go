@@ -141,7 +141,7 @@ func (l *load) lost(process *client.Client) {
 		if err != nil {
 			l.t.Fatal(err)
 		}
-		recorded[issued.BundleSHA256] = true
+		recorded[issued.BundleSHA256.String()] = true
 	}
 	for _, b := range l.bundles {
 		if !recorded[b.SHA256.String()] {

@@ -80,7 +80,7 @@ func (s *Server) issued(ctx context.Context, who access.Identity, id string) (an
 	if err != nil {
 		return nil, err
 	}
-	shown := api.SliceRecord{SliceID: id, Issued: []api.Issued{}}
+	shown := api.SliceRecord{SliceID: slice.SliceID(id), Issued: []api.Issued{}}
 	for i := max(0, len(records)-shownRecords); i < len(records); i++ {
 		shown.Issued = append(shown.Issued, view.Issued(&records[i]))
 	}

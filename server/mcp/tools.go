@@ -277,7 +277,7 @@ type cut struct {
 
 func cutSlice(ctx context.Context, s *Server, who access.Identity, in api.SliceRequest, from position) (answer, error) {
 	format := cmp.Or(in.Format, api.FormatBundle)
-	r, err := resolved(ctx, s, who, in.Anchor, in.Policy, dag.Seq(in.AsOf), from)
+	r, err := resolved(ctx, s, who, in.Anchor, string(in.Policy), dag.Seq(in.AsOf), from)
 	if err != nil {
 		return answer{}, err
 	}
@@ -317,7 +317,7 @@ func recall(ctx context.Context, s *Server, who access.Identity, in api.ContextR
 	}
 	w := view.Context(issued)
 	return answer{text: string(issued.Prompt), view: issued.Context.AsOf, about: recalled{
-		ContextID: w.ContextID, AsOf: w.AsOf, PolicyID: w.PolicyID, Turns: len(w.Turns), Facts: len(w.Facts), Beliefs: len(w.Beliefs), Candidates: w.Candidates, Sufficiency: w.Sufficiency,
+		ContextID: string(w.ContextID), AsOf: uint64(w.AsOf), PolicyID: string(w.PolicyID), Turns: len(w.Turns), Facts: len(w.Facts), Beliefs: len(w.Beliefs), Candidates: w.Candidates, Sufficiency: w.Sufficiency,
 	}}, nil
 }
 

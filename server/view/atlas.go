@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -35,7 +34,7 @@ func gathered(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.A
 	if err != nil {
 		return nil, api.AtlasOf{}, err
 	}
-	of := api.AtlasOf{AsOf: uint64(v.AsOf), Issued: v.Issued, Unknown: v.Older}
+	of := api.AtlasOf{AsOf: v.AsOf, Issued: v.Issued, Unknown: v.Older}
 	for i := range v.Handed {
 		if v.Handed[i].Context {
 			of.Handed++
@@ -73,7 +72,7 @@ func atlasSnapshot(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in 
 	}
 	for i, g := range s.Growth {
 		w.Growth = append(w.Growth, api.GrowthStep{
-			Upto: uint64(g.Upto), Turns: g.Turns, Conversations: g.Conversations, Roles: shares(g.Roles), Phases: shares(g.Phases), Authors: firstShares(authors.Growth[i]),
+			Upto: g.Upto, Turns: g.Turns, Conversations: g.Conversations, Roles: shares(g.Roles), Phases: shares(g.Phases), Authors: firstShares(authors.Growth[i]),
 		})
 	}
 	return w, nil
@@ -94,7 +93,7 @@ func atlasOverlap(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in a
 	w := api.Overlap{AtlasOf: of, Sampled: sampled, Pairs: []api.OverlapPair{}}
 	for _, p := range pairs {
 		w.Pairs = append(w.Pairs, api.OverlapPair{
-			A: string(v.Handed[p.A].Slice), B: string(v.Handed[p.B].Slice), Shared: int(p.Shared), Jaccard: p.Jaccard,
+			A: v.Handed[p.A].Slice, B: v.Handed[p.B].Slice, Shared: int(p.Shared), Jaccard: p.Jaccard,
 		})
 	}
 	return w, nil
@@ -130,7 +129,7 @@ func atlasInfluence(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in
 		use := f.Uses[n]
 		_, cut := slices.BinarySearch(f.Cuts.Turns, n)
 		w.Turns = append(w.Turns, api.InfluencedTurn{
-			Turn: v.Graph.Turns[n].ID.String(), Slices: int(use.Slices), Contexts: int(use.Contexts), Weight: use.Weight / 1000, Degree: v.Graph.Degree(n),
+			Turn: v.Graph.Turns[n].ID, Slices: int(use.Slices), Contexts: int(use.Contexts), Weight: use.Weight / 1000, Degree: v.Graph.Degree(n),
 			Rank: parts(f.Ranks[n], 1_000_000_000_000, 50), Betweenness: parts(f.Between[n], 1000, 20), Cut: cut,
 		})
 	}
@@ -194,7 +193,7 @@ func atlasManifest(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in 
 	if err != nil {
 		return w, err
 	}
-	of := api.AtlasView{AsOf: uint64(v.AsOf), Issued: v.Issued}
+	of := api.AtlasView{AsOf: v.AsOf, Issued: v.Issued}
 	document := map[string]any{"form": attest.AtlasForm, "tenant": tenant}
 	for name, part := range map[string]func() (any, error){
 		"snapshot": func() (any, error) { return atlasSnapshot(ctx, k, tenant, of) },
@@ -216,13 +215,12 @@ func atlasManifest(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in 
 	if w.Document, err = canonical(document); err != nil {
 		return w, err
 	}
-	sum := sha256.Sum256(w.Document)
-	w.SHA256 = hex.EncodeToString(sum[:])
+	w.SHA256 = sha256.Sum256(w.Document)
 	if in.Unsigned {
 		return w, nil
 	}
 	w.Envelope, err = k.Atlas().Sign(ctx, tenant, func(origin string) []byte {
-		return (&attest.AtlasStatement{Tenant: tenant, AsOf: v.AsOf, Issued: v.Issued, Origin: origin, Subject: sum}).Append(nil)
+		return (&attest.AtlasStatement{Tenant: tenant, AsOf: v.AsOf, Issued: v.Issued, Origin: origin, Subject: w.SHA256}).Append(nil)
 	})
 	if errors.Is(err, identity.ErrNone) {
 		return w, nil
@@ -261,9 +259,9 @@ func blame(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.Blam
 	if err != nil {
 		return w, err
 	}
-	w = api.Blame{Turn: b.Turn.String(), AsOf: uint64(b.AsOf), UpTo: b.Issued, For: records(b.For), InAll: texts(b.InAll), Policy: string(id), Selected: len(b.Slice.Turns), Pivots: []api.Pivot{}, Minimal: texts(b.Minimal), Tried: b.Tried}
+	w = api.Blame{Turn: b.Turn, AsOf: b.AsOf, UpTo: b.Issued, For: records(b.For), InAll: listed(b.InAll), Policy: id, Selected: len(b.Slice.Turns), Pivots: []api.Pivot{}, Minimal: listed(b.Minimal), Tried: b.Tried}
 	for _, p := range b.Pivots {
-		w.Pivots = append(w.Pivots, api.Pivot{Turn: p.Turn.String(), Dropped: p.Dropped, Added: p.Added})
+		w.Pivots = append(w.Pivots, api.Pivot{Turn: p.Turn, Dropped: p.Dropped, Added: p.Added})
 	}
 	return w, nil
 }

@@ -13,19 +13,15 @@ import (
 const leastDecay dag.PPM = 10_000
 
 func decayBeliefs(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.DecayRequest) (w api.Decay, err error) {
-	space, err := belief.ParseSpace(in.Space)
-	if err != nil {
-		return w, err
-	}
 	least := leastDecay
 	if in.Least != nil {
 		least = *in.Least
 	}
-	d, err := k.Beliefs().Decay(ctx, tenant, space, least, in.DryRun)
+	d, err := k.Beliefs().Decay(ctx, tenant, in.Space, least, in.DryRun)
 	if err != nil {
 		return w, err
 	}
-	w = api.Decay{Seq: uint64(d.Seq), Lowered: []api.DecayedBelief{}, Excepted: append([]string{}, d.Excepted...)}
+	w = api.Decay{Seq: d.Seq, Lowered: []api.DecayedBelief{}, Excepted: append([]string{}, d.Excepted...)}
 	for _, l := range d.Lowered {
 		w.Lowered = append(w.Lowered, api.DecayedBelief{Ref: l.Ref, Origin: l.Origin, Before: l.Before, After: l.After, Reason: l.Reason})
 	}
@@ -34,16 +30,9 @@ func decayBeliefs(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in a
 
 func abstractBeliefs(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.AbstractionRequest) (w api.Abstraction, err error) {
 	asked := kernel.BeliefAbstraction{Specificity: in.Specificity, BeliefRequest: kernel.BeliefRequest{
+		Space: in.Space, Item: in.Item,
 		Kind: in.Kind, Statements: literals(in.Statements), Span: belief.Always, Title: in.Title, Summary: in.Summary, Reason: in.Reason, Key: in.Key, Dry: in.DryRun,
 	}}
-	if asked.Space, err = belief.ParseSpace(in.Space); err != nil {
-		return w, err
-	}
-	if in.Item != "" {
-		if asked.Item, err = belief.ParseItem(in.Item); err != nil {
-			return w, err
-		}
-	}
 	if in.Confidence != nil {
 		asked.Confidence = *in.Confidence
 	}
@@ -66,30 +55,22 @@ func abstractBeliefs(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, i
 }
 
 func archiveBeliefs(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.ArchiveRequest) (w api.Archive, err error) {
-	space, err := belief.ParseSpace(in.Space)
-	if err != nil {
-		return w, err
-	}
 	var saved *dag.Digest
-	if in.SHA256 != "" {
-		digest, err := dag.ParseDigest(in.SHA256)
-		if err != nil {
-			return w, err
-		}
-		saved = &digest
+	if in.SHA256 != (dag.Digest{}) {
+		saved = &in.SHA256
 	}
-	a, err := k.Beliefs().Archive(ctx, tenant, space, saved)
+	a, err := k.Beliefs().Archive(ctx, tenant, in.Space, saved)
 	if err != nil {
 		return w, err
 	}
-	w = api.Archive{SHA256: a.SHA256.String(), Items: []api.ArchivedItem{}, Left: a.Left}
+	w = api.Archive{SHA256: a.SHA256, Items: []api.ArchivedItem{}, Left: a.Left}
 	if saved == nil {
 		w.Document = string(a.Document)
 	}
 	for i := range a.Items {
 		item := &a.Items[i]
 		w.Items = append(w.Items, api.ArchivedItem{
-			Item: string(item.Item), Revisions: item.Revisions, Confidence: item.Confidence, LastUsed: item.LastUsed, SHA256: item.SHA256.String(), Seq: uint64(item.Seq),
+			Item: item.Item, Revisions: item.Revisions, Confidence: item.Confidence, LastUsed: item.LastUsed, SHA256: item.SHA256, Seq: item.Seq,
 		})
 	}
 	return w, nil
@@ -102,7 +83,7 @@ func unarchiveBeliefs(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, 
 	}
 	w = api.Unarchived{Items: []api.UnarchivedItem{}}
 	for _, item := range list {
-		one := api.UnarchivedItem{Item: string(item.Item), Outcome: item.Result, Seq: uint64(item.Seq), Reason: item.Reason}
+		one := api.UnarchivedItem{Item: item.Item, Outcome: item.Result, Seq: item.Seq, Reason: item.Reason}
 		for _, e := range item.Conflict {
 			one.Conflict = append(one.Conflict, statement(e.Literal, item.Wording))
 		}

@@ -12,11 +12,7 @@ import (
 )
 
 func promoteBeliefs(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.PromotionRequest) (api.Promotions, error) {
-	space, err := belief.ParseSpace(in.Space)
-	if err != nil {
-		return api.Promotions{}, err
-	}
-	list, err := k.Beliefs().Promote(ctx, tenant, space, policy.ID(in.Policy), in.DryRun)
+	list, err := k.Beliefs().Promote(ctx, tenant, in.Space, policy.ID(in.Policy), in.DryRun)
 	if err != nil {
 		return api.Promotions{}, err
 	}
@@ -24,13 +20,13 @@ func promoteBeliefs(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in
 	for i := range list {
 		p := &list[i]
 		one := api.Promotion{
-			From: p.From.String(), To: string(p.To), Tag: p.Step.Tag, Support: p.Support, Threshold: p.Step.Threshold, Sources: p.Sources, Reason: p.Reason, Outcome: journal.Changed,
+			From: p.From.String(), To: p.To, Tag: p.Step.Tag, Support: p.Support, Threshold: p.Step.Threshold, Sources: p.Sources, Reason: p.Reason, Outcome: journal.Changed,
 		}
 		switch {
 		case p.Outcome != nil:
-			one.Outcome, one.Seq = p.Outcome.Result, uint64(p.Outcome.Seq)
+			one.Outcome, one.Seq = p.Outcome.Result, p.Outcome.Seq
 		case p.Acted != nil:
-			one.Outcome, one.Seq = p.Acted.Result, uint64(p.Acted.Seq)
+			one.Outcome, one.Seq = p.Acted.Result, p.Acted.Seq
 		}
 		w.Promotions = append(w.Promotions, one)
 	}
@@ -38,15 +34,11 @@ func promoteBeliefs(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in
 }
 
 func cascadeBeliefs(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.CascadeRequest) (api.Cascade, error) {
-	space, err := belief.ParseSpace(in.Space)
+	c, err := k.Beliefs().Cascade(ctx, tenant, in.Space, in.DryRun)
 	if err != nil {
 		return api.Cascade{}, err
 	}
-	c, err := k.Beliefs().Cascade(ctx, tenant, space, in.DryRun)
-	if err != nil {
-		return api.Cascade{}, err
-	}
-	w := api.Cascade{Seq: uint64(c.Seq), Lowered: []api.LoweredBelief{}, Excepted: append([]string{}, c.Excepted...)}
+	w := api.Cascade{Seq: c.Seq, Lowered: []api.LoweredBelief{}, Excepted: append([]string{}, c.Excepted...)}
 	for i := range c.Lowered {
 		l := &c.Lowered[i]
 		w.Lowered = append(w.Lowered, api.LoweredBelief{Ref: l.ID, Before: l.Before, After: l.After, Invalid: l.Invalid, Fell: append([]string{}, l.Fell...), Reason: l.Reason})
@@ -55,15 +47,11 @@ func cascadeBeliefs(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in
 }
 
 func resolveConflict(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.ConflictResolution) (api.ResolvedConflict, error) {
-	space, err := belief.ParseSpace(in.Space)
+	r, err := k.Beliefs().ResolveConflict(ctx, tenant, journal.Resolution{Space: in.Space, Conflict: dag.Seq(in.Conflict), How: in.How, Reason: in.Reason}, in.DryRun)
 	if err != nil {
 		return api.ResolvedConflict{}, err
 	}
-	r, err := k.Beliefs().ResolveConflict(ctx, tenant, journal.Resolution{Space: space, Conflict: dag.Seq(in.Conflict), How: in.How, Reason: in.Reason}, in.DryRun)
-	if err != nil {
-		return api.ResolvedConflict{}, err
-	}
-	w := api.ResolvedConflict{Seq: uint64(r.Seq), Conflict: in.Conflict, How: in.How, Advice: []api.ConflictAdvice{}}
+	w := api.ResolvedConflict{Seq: r.Seq, Conflict: in.Conflict, How: in.How, Advice: []api.ConflictAdvice{}}
 	if r.Outcome != nil {
 		o := beliefOutcome(r.Outcome)
 		w.Outcome = &o
@@ -75,15 +63,11 @@ func resolveConflict(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, i
 }
 
 func beliefRules(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.RulesQuery) (api.BeliefBase, error) {
-	space, err := belief.ParseSpace(in.Space)
+	b, err := k.Beliefs().Rules(ctx, tenant, in.Space, dag.Seq(in.AsOf))
 	if err != nil {
 		return api.BeliefBase{}, err
 	}
-	b, err := k.Beliefs().Rules(ctx, tenant, space, dag.Seq(in.AsOf))
-	if err != nil {
-		return api.BeliefBase{}, err
-	}
-	return api.BeliefBase{AsOf: uint64(b.AsOf), Space: in.Space, Policy: b.Policy, Statements: held(b)}, nil
+	return api.BeliefBase{AsOf: b.AsOf, Space: in.Space, Policy: policy.ID(b.Policy), Statements: held(b)}, nil
 }
 
 func useBelief(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.BeliefUse) (api.UseRecord, error) {
@@ -95,5 +79,5 @@ func useBelief(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.
 	if err != nil {
 		return api.UseRecord{}, err
 	}
-	return api.UseRecord{Seq: uint64(u.Seq), Ref: u.Of.String(), Uses: r.Uses, Successes: r.Successes, Rate: r.Rate}, nil
+	return api.UseRecord{Seq: u.Seq, Ref: u.Of.String(), Uses: r.Uses, Successes: r.Successes, Rate: r.Rate}, nil
 }

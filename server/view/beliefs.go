@@ -31,7 +31,7 @@ func literals(list []api.BeliefStatement) []belief.Literal {
 
 // statement shows a literal, as it was written where that is known.
 func statement(l belief.Literal, words journal.Wording) api.WrittenStatement {
-	return api.WrittenStatement{BeliefStatement: api.BeliefStatement{Subject: l.Subject, Predicate: l.Predicate, Object: l.Object, Not: l.Not}, Written: written(words[l])}
+	return api.WrittenStatement{BeliefStatement: api.BeliefStatement{Subject: l.Subject, Predicate: l.Predicate, Object: l.Object, Not: l.Not}, Written: words[l]}
 }
 
 func statements(list []belief.Literal, words journal.Wording) []api.WrittenStatement {
@@ -70,24 +70,12 @@ func bounds(s belief.Span) (from, until *dag.Time) {
 	return from, until
 }
 
-func turnIDs(list []dag.TurnID) []string {
-	var all []string
-	for _, t := range list {
-		all = append(all, t.String())
-	}
-	return all
-}
-
 func setSpace(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.NewSpace) (api.Space, error) {
-	space, err := belief.ParseSpace(in.Space)
+	s, err := k.Beliefs().SetSpace(ctx, tenant, in.Space, policy.ID(in.Policy))
 	if err != nil {
 		return api.Space{}, err
 	}
-	s, err := k.Beliefs().SetSpace(ctx, tenant, space, policy.ID(in.Policy))
-	if err != nil {
-		return api.Space{}, err
-	}
-	return api.Space{Space: string(s.Space), Policy: s.Policy, Seq: uint64(s.Seq)}, nil
+	return api.Space{Space: s.Space, Policy: policy.ID(s.Policy), Seq: s.Seq}, nil
 }
 
 func listSpaces(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.SpacesQuery) (api.Spaces, error) {
@@ -97,9 +85,9 @@ func listSpaces(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api
 	all, err := k.Beliefs().Spaces(ctx, tenant)
 	w := api.Spaces{Spaces: []api.Space{}}
 	for s, p := range all {
-		w.Spaces = append(w.Spaces, api.Space{Space: string(s), Policy: p})
+		w.Spaces = append(w.Spaces, api.Space{Space: s, Policy: policy.ID(p)})
 	}
-	slices.SortFunc(w.Spaces, func(a, b api.Space) int { return strings.Compare(a.Space, b.Space) })
+	slices.SortFunc(w.Spaces, func(a, b api.Space) int { return strings.Compare(string(a.Space), string(b.Space)) })
 	return w, err
 }
 
@@ -109,7 +97,7 @@ func loadedSpaces(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant) (api
 	list, err := k.Beliefs().Loads(ctx, tenant)
 	for _, s := range list {
 		w.Spaces = append(w.Spaces, api.Space{
-			Space: string(s.Space), Policy: string(s.Policy),
+			Space: s.Space, Policy: s.Policy,
 			Constraints: &api.ConstraintLoad{Count: s.Count, Bytes: s.Bytes, Longest: s.Longest, Over: s.Over(), Proposed: s.Proposed},
 		})
 	}
@@ -119,12 +107,8 @@ func loadedSpaces(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant) (api
 // believing answers one of the operators.
 func believing(op journal.Operator) func(context.Context, *kernel.Kernel, dag.Tenant, api.BeliefRequest) (api.BeliefOutcome, error) {
 	return func(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.BeliefRequest) (api.BeliefOutcome, error) {
-		space, err := belief.ParseSpace(in.Space)
-		if err != nil {
-			return api.BeliefOutcome{}, err
-		}
 		r := kernel.BeliefRequest{
-			Operator: op, Space: space, Kind: in.Kind, Statements: literals(in.Statements), Premises: literals(in.Premises), Span: spanOf(in.ValidFrom, in.ValidUntil), Turns: in.Turns,
+			Operator: op, Space: in.Space, Item: in.Item, Kind: in.Kind, Statements: literals(in.Statements), Premises: literals(in.Premises), Span: spanOf(in.ValidFrom, in.ValidUntil), Turns: in.Turns,
 			Title: in.Title, Summary: in.Summary, Keywords: in.Keywords, Topics: in.Topics, Artifacts: artifactsOf(in.Artifacts), Confidence: dag.One, Source: in.Source, Reason: in.Reason, Key: in.Key, Dry: in.DryRun,
 			NewSpace: in.NewSpace, Tags: in.Tags,
 		}
@@ -133,11 +117,6 @@ func believing(op journal.Operator) func(context.Context, *kernel.Kernel, dag.Te
 		}
 		if in.Confidence != nil {
 			r.Confidence = *in.Confidence
-		}
-		if in.Item != "" {
-			if r.Item, err = belief.ParseItem(in.Item); err != nil {
-				return api.BeliefOutcome{}, err
-			}
 		}
 		o, err := k.Beliefs().Operate(ctx, tenant, r)
 		if err != nil {
@@ -149,7 +128,7 @@ func believing(op journal.Operator) func(context.Context, *kernel.Kernel, dag.Te
 
 func beliefOutcome(o *journal.Outcome) api.BeliefOutcome {
 	w := api.BeliefOutcome{
-		Seq: uint64(o.Seq), Outcome: o.Result, Item: string(o.Item), Revision: o.Revision, Kept: o.Kept, Repeated: o.Again,
+		Seq: o.Seq, Outcome: o.Result, Item: o.Item, Revision: o.Revision, Kept: o.Kept, Repeated: o.Again,
 		GaveWay: []api.BeliefLoss{}, Fell: []api.WrittenStatement{}, Review: []string{},
 	}
 	if o.Result == journal.Refused {
@@ -164,7 +143,7 @@ func beliefOutcome(o *journal.Outcome) api.BeliefOutcome {
 		l := &o.GaveWay[i]
 		s := l.Stated()
 		words := o.Wording.With(l.Revision.Wording)
-		loss := api.BeliefLoss{Statement: statement(s.Literal, words), Premises: premises(s.Premises, words), Item: string(l.Revision.Item), Revision: l.Revision.Number, Conflict: []api.WrittenStatement{}}
+		loss := api.BeliefLoss{Statement: statement(s.Literal, words), Premises: premises(s.Premises, words), Item: l.Revision.Item, Revision: l.Revision.Number, Conflict: []api.WrittenStatement{}}
 		for k := range l.Conflict {
 			loss.Conflict = append(loss.Conflict, statement(l.Conflict[k].Literal, words))
 		}
@@ -180,18 +159,14 @@ func beliefOutcome(o *journal.Outcome) api.BeliefOutcome {
 	return w
 }
 
-func beliefBase(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.BaseQuery) (api.BeliefBase, error) {
-	space, err := belief.ParseSpace(in.Space)
-	if err != nil {
-		return api.BeliefBase{}, err
-	}
+func beliefBase(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.BaseQuery) (_ api.BeliefBase, err error) {
 	subject := ""
 	if in.Subject != "" {
 		if subject, err = normalize.Name(in.Subject); err != nil {
 			return api.BeliefBase{}, fmt.Errorf("subject: %w", err)
 		}
 	}
-	b, err := k.Beliefs().Base(ctx, tenant, space, dag.Seq(in.AsOf), in.ValidAt)
+	b, err := k.Beliefs().Base(ctx, tenant, in.Space, dag.Seq(in.AsOf), in.ValidAt)
 	if err != nil {
 		return api.BeliefBase{}, err
 	}
@@ -200,7 +175,7 @@ func beliefBase(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api
 		return api.BeliefBase{}, err
 	}
 	subject = aliases.Resolve(subject)
-	w := api.BeliefBase{AsOf: uint64(b.AsOf), Space: in.Space, Policy: b.Policy, Statements: []api.HeldStatement{}}
+	w := api.BeliefBase{AsOf: b.AsOf, Space: in.Space, Policy: policy.ID(b.Policy), Statements: []api.HeldStatement{}}
 	for _, h := range held(b) {
 		if subject == "" || aliases.Resolve(h.Subject) == subject {
 			w.Statements = append(w.Statements, h)
@@ -215,7 +190,7 @@ func held(b *kernel.BeliefBase) []api.HeldStatement {
 	for i := range b.Held {
 		h := &b.Held[i]
 		if s := h.Stated(); s.Premises == nil {
-			w := api.HeldStatement{WrittenStatement: statement(s.Literal, h.Revision.Wording), Item: string(h.Revision.Item), Revision: h.Revision.Number, Since: uint64(h.Since)}
+			w := api.HeldStatement{WrittenStatement: statement(s.Literal, h.Revision.Wording), Item: h.Revision.Item, Revision: h.Revision.Number, Since: h.Since}
 			w.ValidFrom, w.ValidUntil = bounds(s.Span)
 			list = append(list, w)
 		}
@@ -227,7 +202,7 @@ func held(b *kernel.BeliefBase) []api.HeldStatement {
 		for _, i := range f.Support { // the rule whose literal it is
 			h := &b.Held[i]
 			if s := h.Stated(); s.Literal == f.Literal && s.Premises != nil {
-				w := api.HeldStatement{WrittenStatement: statement(f.Literal, h.Revision.Wording), Item: string(h.Revision.Item), Revision: h.Revision.Number, Derived: true}
+				w := api.HeldStatement{WrittenStatement: statement(f.Literal, h.Revision.Wording), Item: h.Revision.Item, Revision: h.Revision.Number, Derived: true}
 				w.ValidFrom, w.ValidUntil = bounds(belief.Span{From: f.Spans[0].From, Until: f.Spans[len(f.Spans)-1].Until})
 				list = append(list, w)
 				break
@@ -235,21 +210,17 @@ func held(b *kernel.BeliefBase) []api.HeldStatement {
 		}
 	}
 	slices.SortFunc(list, func(x, y api.HeldStatement) int {
-		return cmp.Or(literals([]api.BeliefStatement{x.BeliefStatement})[0].Compare(literals([]api.BeliefStatement{y.BeliefStatement})[0]), strings.Compare(x.Item, y.Item), cmp.Compare(x.Revision, y.Revision))
+		return cmp.Or(literals([]api.BeliefStatement{x.BeliefStatement})[0].Compare(literals([]api.BeliefStatement{y.BeliefStatement})[0]), strings.Compare(string(x.Item), string(y.Item)), cmp.Compare(x.Revision, y.Revision))
 	})
 	return list
 }
 
 func explainBelief(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.WhyQuery) (api.Why, error) {
-	space, err := belief.ParseSpace(in.Space)
+	why, err := k.Beliefs().Why(ctx, tenant, in.Space, belief.Literal{Subject: in.Subject, Predicate: in.Predicate, Object: in.Object, Not: in.Not}, dag.Seq(in.AsOf))
 	if err != nil {
 		return api.Why{}, err
 	}
-	why, err := k.Beliefs().Why(ctx, tenant, space, belief.Literal{Subject: in.Subject, Predicate: in.Predicate, Object: in.Object, Not: in.Not}, dag.Seq(in.AsOf))
-	if err != nil {
-		return api.Why{}, err
-	}
-	w := api.Why{AsOf: uint64(why.AsOf), Statement: statement(why.Of, why.Wording), Support: supports(why.Support), Ended: []api.EndedBelief{}}
+	w := api.Why{AsOf: why.AsOf, Statement: statement(why.Of, why.Wording), Support: supports(why.Support), Ended: []api.EndedBelief{}}
 	switch w.Believed = len(why.Support) > 0; {
 	case w.Believed:
 		w.State = "believed"
@@ -262,7 +233,7 @@ func explainBelief(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in 
 	}
 	for i := range why.Ended {
 		e := &why.Ended[i]
-		one := api.EndedBelief{Since: uint64(e.Since), Until: uint64(e.Until), Derived: e.Derived, Ending: string(e.Ending), At: e.At, By: e.By, Reason: e.Why, Lost: supports(e.Lost)}
+		one := api.EndedBelief{Since: e.Since, Until: e.Until, Derived: e.Derived, Ending: string(e.Ending), At: e.At, By: e.By, Reason: e.Why, Lost: supports(e.Lost)}
 		if e.Instead != nil {
 			s := statement(e.Instead.Stated().Literal, e.Instead.Revision.Wording)
 			one.Instead = &s
@@ -270,7 +241,7 @@ func explainBelief(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in 
 		w.Ended = append(w.Ended, one)
 	}
 	for _, r := range why.Erased {
-		w.Erased = append(w.Erased, api.ErasedRevision{Item: string(r.Item), Revision: r.Number, Seq: uint64(r.Seq), Turn: turnOrNone(r.By.Turn), Erasure: uint64(r.By.Seq)})
+		w.Erased = append(w.Erased, api.ErasedRevision{Item: r.Item, Revision: r.Number, Seq: r.Seq, Turn: r.By.Turn, Erasure: r.By.Seq})
 	}
 	return w, nil
 }
@@ -282,8 +253,8 @@ func supports(list []journal.Believed) []api.Support {
 		h := &list[i]
 		s := h.Stated()
 		all = append(all, api.Support{
-			Statement: statement(s.Literal, h.Revision.Wording), Premises: premises(s.Premises, h.Revision.Wording), Item: string(h.Revision.Item), Revision: h.Revision.Number, Turns: turnIDs(s.Turns),
-			By: h.Revision.By, Class: classes[s.Rank.Class], Since: uint64(h.Element().Rank.Event),
+			Statement: statement(s.Literal, h.Revision.Wording), Premises: premises(s.Premises, h.Revision.Wording), Item: h.Revision.Item, Revision: h.Revision.Number, Turns: s.Turns,
+			By: h.Revision.By, Class: classes[s.Rank.Class], Since: h.Element().Rank.Event,
 		})
 	}
 	return all
@@ -298,7 +269,7 @@ func beliefImpact(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in a
 	if err != nil {
 		return api.Impact{}, err
 	}
-	w := api.Impact{AsOf: uint64(of.AsOf), Ref: belief.Address{Item: a.Item, Revision: of.Revision.Number}.String(), Falls: []api.WrittenStatement{}, Links: []api.Dependent{}}
+	w := api.Impact{AsOf: of.AsOf, Ref: belief.Address{Item: a.Item, Revision: of.Revision.Number}.String(), Falls: []api.WrittenStatement{}, Links: []api.Dependent{}}
 	for _, f := range of.Falls {
 		w.Falls = append(w.Falls, statement(f.Literal, of.Wording))
 	}
@@ -309,11 +280,7 @@ func beliefImpact(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in a
 }
 
 func diffBeliefs(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.BaseDiffQuery) (api.BaseDiff, error) {
-	space, err := belief.ParseSpace(in.Space)
-	if err != nil {
-		return api.BaseDiff{}, err
-	}
-	before, after, err := k.Beliefs().Diff(ctx, tenant, space, dag.Seq(in.From), dag.Seq(in.To))
+	before, after, err := k.Beliefs().Diff(ctx, tenant, in.Space, dag.Seq(in.From), dag.Seq(in.To))
 	if err != nil {
 		return api.BaseDiff{}, err
 	}
@@ -324,7 +291,7 @@ func diffBeliefs(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in ap
 			return a.BeliefStatement == b.BeliefStatement && a.Item == b.Item && a.Derived == b.Derived && x == y
 		}
 	}
-	w := api.BaseDiff{From: uint64(before.AsOf), To: uint64(after.AsOf), Added: []api.HeldStatement{}, Removed: []api.HeldStatement{}}
+	w := api.BaseDiff{From: before.AsOf, To: after.AsOf, Added: []api.HeldStatement{}, Removed: []api.HeldStatement{}}
 	for _, h := range now {
 		if !slices.ContainsFunc(old, same(h)) {
 			w.Added = append(w.Added, h)
@@ -339,12 +306,8 @@ func diffBeliefs(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in ap
 }
 
 func listItems(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.ItemsQuery) (api.Items, error) {
-	space, err := belief.ParseSpace(in.Space)
-	if err != nil {
-		return api.Items{}, err
-	}
 	limit := cmp.Or(in.Limit, 100)
-	list, err := k.Beliefs().Items(ctx, tenant, space, in.After, limit, dag.Seq(in.AsOf))
+	list, err := k.Beliefs().Items(ctx, tenant, in.Space, in.After, limit, dag.Seq(in.AsOf))
 	if err != nil {
 		return api.Items{}, err
 	}
@@ -354,7 +317,7 @@ func listItems(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.
 			w.LeftOut++
 			continue
 		}
-		one := api.ListedItem{Item: string(item.Item), Deprecated: item.Deprecated, Statements: []api.RevisionElement{}}
+		one := api.ListedItem{Item: item.Item, Deprecated: item.Deprecated, Statements: []api.RevisionElement{}}
 		if item.Current != nil {
 			r := itemRevision(item.Current)
 			one.Revision, one.Statements, one.Title, one.Erased = r.Revision, r.Statements, r.Title, r.Erased
@@ -368,15 +331,11 @@ func listItems(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.
 }
 
 func beliefConflicts(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.ConflictsQuery) (api.Conflicts, error) {
-	space, err := belief.ParseSpace(in.Space)
-	if err != nil {
-		return api.Conflicts{}, err
-	}
-	list, err := k.Beliefs().Conflicts(ctx, tenant, space)
+	list, err := k.Beliefs().Conflicts(ctx, tenant, in.Space)
 	w := api.Conflicts{Conflicts: []api.Conflict{}}
 	for _, c := range list {
 		one := api.Conflict{
-			Seq: uint64(c.Seq), At: c.At, By: c.By, Item: string(c.Item), Statements: statements(c.Statements, c.Wording), Premises: premises(c.Premises, c.Wording), Confidence: c.Confidence, With: []string{}, Turns: turnIDs(c.Turns), Reason: c.Reason, Erased: c.Erased,
+			Seq: c.Seq, At: c.At, By: c.By, Item: c.Item, Statements: statements(c.Statements, c.Wording), Premises: premises(c.Premises, c.Wording), Confidence: c.Confidence, With: []string{}, Turns: c.Turns, Reason: c.Reason, Erased: c.Erased,
 		}
 		if !c.Erased {
 			one.ValidFrom, one.ValidUntil = bounds(c.Span)
@@ -398,11 +357,11 @@ func resolveKref(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in ap
 	if err != nil {
 		return api.ResolvedKref{}, err
 	}
-	w := api.ResolvedKref{Ref: in.Ref, AsOf: uint64(kref.AsOf), Item: string(a.Item), Deprecated: kref.Record.Deprecated, Revisions: len(kref.Record.Revisions), Tags: []api.ItemTag{}}
+	w := api.ResolvedKref{Ref: in.Ref, AsOf: kref.AsOf, Item: a.Item, Deprecated: kref.Record.Deprecated, Revisions: len(kref.Record.Revisions), Tags: []api.ItemTag{}}
 	for _, t := range kref.Record.Tags {
-		one := api.ItemTag{Tag: t.Name, Revision: t.Number, Since: uint64(t.Since)}
+		one := api.ItemTag{Tag: t.Name, Revision: t.Number, Since: t.Since}
 		if t.Until != journal.Forever {
-			one.Until = uint64(t.Until)
+			one.Until = t.Until
 		}
 		w.Tags = append(w.Tags, one)
 	}
@@ -417,7 +376,7 @@ func resolveKref(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in ap
 
 func itemRevision(r *journal.Revision) *api.ItemRevision {
 	w := &api.ItemRevision{
-		Revision: r.Number, Seq: uint64(r.Seq), At: r.At, By: r.By, Supersedes: r.Supersedes, Title: r.Title, Summary: r.Summary, Withheld: r.Withheld, Keywords: r.Keywords, Topics: r.Topics,
+		Revision: r.Number, Seq: r.Seq, At: r.At, By: r.By, Supersedes: r.Supersedes, Title: r.Title, Summary: r.Summary, Withheld: r.Withheld, Keywords: r.Keywords, Topics: r.Topics,
 		Confidence: r.Confidence, Source: r.Source, Reason: r.Reason, Erased: r.Erased, Statements: []api.RevisionElement{}, Artifacts: artifacts(r.Artifacts),
 	}
 	for i := range r.Statements {
@@ -425,7 +384,7 @@ func itemRevision(r *journal.Revision) *api.ItemRevision {
 		if r.Erased {
 			continue
 		}
-		e := api.RevisionElement{WrittenStatement: statement(s.Literal, r.Wording), Premises: premises(s.Premises, r.Wording), Turns: turnIDs(s.Turns), Class: classes[s.Rank.Class]}
+		e := api.RevisionElement{WrittenStatement: statement(s.Literal, r.Wording), Premises: premises(s.Premises, r.Wording), Turns: s.Turns, Class: classes[s.Rank.Class]}
 		e.ValidFrom, e.ValidUntil = bounds(s.Span)
 		w.Statements = append(w.Statements, e)
 	}
@@ -450,7 +409,7 @@ func acted(a *journal.Acted, err error) (api.KrefChange, error) {
 	if err != nil {
 		return api.KrefChange{}, err
 	}
-	w := api.KrefChange{Outcome: a.Result, Seq: uint64(a.Seq)}
+	w := api.KrefChange{Outcome: a.Result, Seq: a.Seq}
 	for i := range a.Conflict {
 		w.Conflict = append(w.Conflict, statement(a.Conflict[i].Literal, a.Wording))
 	}
@@ -458,7 +417,7 @@ func acted(a *journal.Acted, err error) (api.KrefChange, error) {
 }
 
 func tagKref(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.NewTag) (api.KrefChange, error) {
-	item, err := belief.ParseItem(in.Ref)
+	item, err := belief.ParseItem(string(in.Ref))
 	if err != nil {
 		return api.KrefChange{}, err
 	}
@@ -468,7 +427,7 @@ func tagKref(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.Ne
 // deprecating answers deprecations and restorations.
 func deprecating(deprecates bool) func(context.Context, *kernel.Kernel, dag.Tenant, api.Deprecation) (api.KrefChange, error) {
 	return func(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.Deprecation) (api.KrefChange, error) {
-		item, err := belief.ParseItem(in.Ref)
+		item, err := belief.ParseItem(string(in.Ref))
 		if err != nil {
 			return api.KrefChange{}, err
 		}
@@ -492,11 +451,11 @@ func linkKref(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.N
 	if l.Known {
 		outcome = journal.Unchanged
 	}
-	return api.KrefChange{Outcome: outcome, Seq: uint64(l.Seq)}, nil
+	return api.KrefChange{Outcome: outcome, Seq: l.Seq}, nil
 }
 
 // BeliefEvent tells what was recorded of beliefs, in a few words.
 func BeliefEvent(r *journal.Recorded) api.BeliefEvent {
 	kind, _, _ := strings.Cut(string(r.Kind), "/")
-	return api.BeliefEvent{Seq: uint64(r.Seq), At: r.At, Kind: kind, Space: string(r.Space), Item: string(r.Item), Revision: r.Revision, Tag: r.Tag, By: r.By, Erased: r.Erased}
+	return api.BeliefEvent{Seq: r.Seq, At: r.At, Kind: kind, Space: r.Space, Item: r.Item, Revision: r.Revision, Tag: r.Tag, By: r.By, Erased: r.Erased}
 }

@@ -23,7 +23,7 @@ const FormatBundle = "bundle"
 func Assemble(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.ContextRequest) (*kernel.IssuedContext, error) {
 	r := kernel.ContextRequest{Task: in.Task, Budget: in.Budget, Policy: policy.ID(in.Policy), AsOf: dag.Seq(in.AsOf), Format: contexts.Format(in.Format)}
 	for _, s := range in.Spaces {
-		space, err := belief.ParseSpace(s)
+		space, err := belief.ParseSpace(string(s))
 		if err != nil {
 			return nil, placed("spaces", err)
 		}
@@ -59,31 +59,14 @@ func delivery(in *api.ContextRequest) (d issued.Delivery, err error) {
 			return d, placed("recipient", fmt.Errorf("%w: it names no agent, session and event", dag.ErrForm))
 		}
 	}
-	var except []dag.ConversationID
-	for _, name := range in.Except {
-		id, err := dag.ParseConversationID(name)
-		if err != nil {
-			return d, placed("except", err)
-		}
-		except = append(except, id)
-	}
-	d.Except = issued.PackConversations(except...)
-	var turns []dag.TurnID
-	for _, name := range in.TaskOf {
-		id, err := dag.ParseTurnID(name)
-		if err != nil {
-			return d, placed("task_of", err)
-		}
-		turns = append(turns, id)
-	}
-	slices.SortFunc(turns, dag.TurnID.Compare)
-	d.TaskOf = issued.PackTurns(slices.Compact(turns))
+	d.Except = issued.PackConversations(in.Except...)
+	d.TaskOf = issued.PackTurns(slices.Compact(slices.SortedFunc(slices.Values(in.TaskOf), dag.TurnID.Compare)))
 	return d, nil
 }
 
 // reportNotGiven records that a context did not reach its recipient.
 func reportNotGiven(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.NotGivenReport) (w api.NotGiven, err error) {
-	bundle, err := dag.ParseDigest(in.Bundle)
+	bundle, err := dag.ParseDigest(in.Bundle.String())
 	if err != nil {
 		return w, placed("bundle_sha256", err)
 	}
@@ -91,7 +74,7 @@ func reportNotGiven(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in
 	if err != nil {
 		return w, err
 	}
-	return api.NotGiven{Seq: uint64(u.Seq), ContextID: string(u.Context), Bundle: u.Bundle.String(), Reason: u.Reason, At: u.At.String(), By: u.By}, nil
+	return api.NotGiven{Seq: u.Seq, ContextID: u.Context, Bundle: u.Bundle, Reason: u.Reason, At: u.At, By: u.By}, nil
 }
 
 func assemble(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.ContextRequest) (w api.Context, err error) {
@@ -107,21 +90,21 @@ func Context(i *kernel.IssuedContext) api.Context {
 	b := i.Context
 	s := b.Sufficiency()
 	w := api.Context{
-		ContextID: string(b.Provenance.SliceID), BundleSHA256: i.Record.Bundle.String(), PolicyID: string(b.Provenance.PolicyID), AsOf: uint64(b.AsOf),
-		Format: string(b.Request.Format), Cost: b.Prompt.Cost, Candidates: len(b.Candidates), Turns: make([]string, len(b.Turns)), Facts: make([]string, len(b.Facts)), Beliefs: make([]string, len(b.Beliefs)),
+		ContextID: b.Provenance.SliceID, BundleSHA256: i.Record.Bundle, PolicyID: b.Provenance.PolicyID, AsOf: b.AsOf,
+		Format: string(b.Request.Format), Cost: b.Prompt.Cost, Candidates: len(b.Candidates), Turns: make([]dag.TurnID, len(b.Turns)), Facts: make([]dag.Digest, len(b.Facts)), Beliefs: make([]string, len(b.Beliefs)),
 		Sufficiency: api.Sufficiency{PPM: int(s.Share), Level: s.Level, Missing: append([]string{}, s.Missing...)},
 	}
 	for n := range b.Turns {
-		w.Turns[n] = b.Turns[n].ID.String()
+		w.Turns[n] = b.Turns[n].ID
 	}
 	for n := range b.Facts {
-		w.Facts[n] = b.Facts[n].Fact.ID().String()
+		w.Facts[n] = b.Facts[n].Fact.ID()
 	}
 	for n := range b.Beliefs {
 		w.Beliefs[n] = b.Beliefs[n].Address().String()
 	}
 	for _, o := range i.Overfull {
-		w.Overfull = append(w.Overfull, api.OverfullSpace{Space: string(o.Space), Count: o.Load.Count, Left: o.Left})
+		w.Overfull = append(w.Overfull, api.OverfullSpace{Space: o.Space, Count: o.Load.Count, Left: o.Left})
 	}
 	switch b.Request.Format {
 	case contexts.OpenAI, contexts.Anthropic, contexts.JSON:
@@ -164,7 +147,7 @@ func explainContext(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in
 func ContextExplanation(b *contexts.Bundle, kind contexts.Kind, id string, e *contexts.Explanation) api.ContextExplanation {
 	const millionth = 1_000_000
 	w := api.ContextExplanation{
-		ContextID: string(b.Provenance.SliceID), Standing: string(e.Standing), Rank: e.Rank, Chosen: e.Chosen, Candidates: e.Candidates, Score: int(e.Score / millionth), Left: e.Left,
+		ContextID: b.Provenance.SliceID, Standing: string(e.Standing), Rank: e.Rank, Chosen: e.Chosen, Candidates: e.Candidates, Score: int(e.Score / millionth), Left: e.Left,
 		Explanation: e.Sentence(string(kind)+" "+id, &b.Policy),
 	}
 	w.Turn, w.Fact, w.Belief = named(kind, id)

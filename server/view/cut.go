@@ -33,9 +33,9 @@ func preview(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.Cu
 	if err != nil {
 		return w, err
 	}
-	w = api.Preview{AsOf: uint64(cut.AsOf), Turns: make([]api.Rival, len(cut.Turns))}
+	w = api.Preview{AsOf: cut.AsOf, Turns: make([]api.Rival, len(cut.Turns))}
 	for i := range cut.Turns {
-		w.Turns[i] = api.Rival{ID: cut.Turns[i].ID.String(), Admission: Admission(&cut.Turns[i].Admission)}
+		w.Turns[i] = api.Rival{ID: cut.Turns[i].ID, Admission: Admission(&cut.Turns[i].Admission)}
 	}
 	return w, nil
 }
@@ -216,7 +216,7 @@ func explainTurn(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in ap
 		if err != nil {
 			return w, err
 		}
-		w.Lost, w.Instead = texts(lost), texts(instead)
+		w.Lost, w.Instead = listed(lost), listed(instead)
 	}
 	return w, nil
 }

@@ -24,11 +24,11 @@ func enrich(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.Enr
 	if err != nil {
 		return w, err
 	}
-	w = api.Enriched{AsOf: uint64(found.AsOf), Hits: make([]api.EnrichedHit, len(found.Hits))}
+	w = api.Enriched{AsOf: found.AsOf, Hits: make([]api.EnrichedHit, len(found.Hits))}
 	for i := range found.Hits {
 		h := &found.Hits[i]
 		one := api.EnrichedHit{
-			Turn: h.Turn.String(), Score: uint64(h.Found), Graph: decimal(h.Graph), Combined: decimal(h.Combined), Entities: append([]string{}, h.Entities...),
+			Turn: h.Turn, Score: uint64(h.Found), Graph: h.Graph, Combined: h.Combined, Entities: append([]string{}, h.Entities...),
 			Facts: make([]api.NearFact, len(h.Around)),
 		}
 		for n, e := range h.Around {

@@ -85,7 +85,7 @@ func listFacts(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.
 	if err != nil {
 		return w, err
 	}
-	w = api.Facts{Facts: make([]api.Fact, len(page.Facts)), Total: page.Total, AsOf: uint64(page.AsOf)}
+	w = api.Facts{Facts: make([]api.Fact, len(page.Facts)), Total: page.Total, AsOf: page.AsOf}
 	for i := range page.Facts {
 		w.Facts[i] = Fact(&page.Facts[i])
 	}

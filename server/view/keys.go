@@ -85,9 +85,9 @@ func revokeKey(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.
 }
 
 func apiKey(k *access.Key) api.APIKey {
-	w := api.APIKey{ID: k.ID, Role: string(k.Role), Roles: k.Admits.For(k.Role).Roles, Authors: authors(k), SpeaksFor: k.Admits.SpeaksFor, Spaces: k.Admits.Spaces, CreatedAt: k.CreatedAt.String(), Note: k.Note}
+	w := api.APIKey{ID: k.ID, Role: string(k.Role), Roles: k.Admits.For(k.Role).Roles, Authors: authors(k), SpeaksFor: k.Admits.SpeaksFor, Spaces: k.Admits.Spaces, CreatedAt: k.CreatedAt, Note: k.Note}
 	if k.RevokedAt != 0 {
-		w.RevokedAt = k.RevokedAt.String()
+		w.RevokedAt = k.RevokedAt
 	}
 	return w
 }

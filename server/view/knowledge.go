@@ -3,7 +3,6 @@ package view
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -14,58 +13,35 @@ import (
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/normalize"
+	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/store"
 )
 
 // MostEvidence bounds the assertions that are shown of each fact of a listing.
 const MostEvidence = 32
 
-func decimal(p dag.PPM) json.Number { return json.Number(p.String()) }
-
-func turnOrNone(id dag.TurnID) string {
-	if id == (dag.TurnID{}) {
-		return ""
+// until is when a statement ends; 0: it does not.
+func until(s *knowledge.Statement) dag.Time {
+	if s.Until == knowledge.Forever {
+		return 0
 	}
-	return id.String()
-}
-
-// times shows when a statement holds; "" is no limit.
-func times(s *knowledge.Statement) (from, until string) {
-	if s.From != 0 {
-		from = s.From.String()
-	}
-	if s.Until != knowledge.Forever {
-		until = s.Until.String()
-	}
-	return from, until
-}
-
-func written(w knowledge.Written) *api.Written {
-	if w == (knowledge.Written{}) {
-		return nil
-	}
-	return &api.Written{Subject: w.Subject, Predicate: w.Predicate, Object: w.Object}
+	return s.Until
 }
 
 // asserted returns the names that a statement has itself, where aliases give others.
-func asserted(s *knowledge.Statement, subject, object string) *api.Written {
-	var w knowledge.Written
+func asserted(s *knowledge.Statement, subject, object string) (w api.Written) {
 	if s.Subject != subject {
 		w.Subject = s.Subject
 	}
 	if s.Object != object {
 		w.Object = s.Object
 	}
-	return written(w)
+	return w
 }
 
 // Outcome shows what became of an act.
 func Outcome(o *knowledge.Outcome) api.KnowledgeOutcome {
-	w := api.KnowledgeOutcome{Result: string(o.Result), Seq: uint64(o.Seq)}
-	if o.Statement != (knowledge.ID{}) {
-		w.Statement = o.Statement.String()
-	}
-	return w
+	return api.KnowledgeOutcome{Result: string(o.Result), Seq: o.Seq, Statement: o.Statement}
 }
 
 // Outcomes shows what became of acts.
@@ -81,14 +57,14 @@ func Outcomes(list []knowledge.Outcome) []api.KnowledgeOutcome {
 func Fact(f *kernel.Fact) api.Fact {
 	v := &f.Version
 	w := api.Fact{
-		Statement: v.ID.String(), Subject: f.Subject, Predicate: v.Predicate, Object: f.Object, Confidence: decimal(v.Confidence),
-		Source: v.Source, Turn: turnOrNone(v.Turn), Since: uint64(v.Since), EvidenceTotal: len(f.Evidence),
+		Statement: v.ID, Subject: f.Subject, Predicate: v.Predicate, Object: f.Object, Confidence: v.Confidence,
+		Source: v.Source, Turn: v.Turn, Since: v.Since, EvidenceTotal: len(f.Evidence),
 	}
-	w.ValidFrom, w.ValidUntil = times(&v.Statement)
+	w.ValidFrom, w.ValidUntil = v.From, until(&v.Statement)
 	w.Asserted = asserted(&v.Statement, f.Subject, f.Object)
 	for i := range f.Evidence {
 		if f.Evidence[i].Seq == v.Since {
-			w.Written = written(f.Evidence[i].Act.Fact.Written)
+			w.Written = f.Evidence[i].Act.Fact.Written
 		}
 	}
 	newest := f.Evidence[max(0, len(f.Evidence)-MostEvidence):]
@@ -97,8 +73,8 @@ func Fact(f *kernel.Fact) api.Fact {
 		r := &newest[i]
 		said := &r.Act.Fact
 		w.Evidence[i] = api.FactEvidence{
-			Seq: uint64(r.Seq), At: r.At.String(), Source: said.Source, Confidence: decimal(said.Confidence),
-			Turn: turnOrNone(said.Turn), Slice: said.Slice, Written: written(said.Written),
+			Seq: r.Seq, At: r.At, Source: said.Source, Confidence: said.Confidence,
+			Turn: said.Turn, Slice: slice.SliceID(said.Slice), Written: said.Written,
 		}
 	}
 	return w
@@ -107,24 +83,22 @@ func Fact(f *kernel.Fact) api.Fact {
 // Act shows a recorded act.
 func Act(r *knowledge.Recorded) api.KnowledgeAct {
 	a := &r.Act
-	w := api.KnowledgeAct{Seq: uint64(r.Seq), At: r.At.String(), Kind: string(a.Kind), Leaf: r.Leaf.String()}
+	w := api.KnowledgeAct{Seq: r.Seq, At: r.At, Kind: string(a.Kind), Leaf: r.Leaf}
 	switch {
 	case r.Erased:
-		w.Erased, w.Turn = true, turnOrNone(a.Fact.Turn)
+		w.Erased, w.Turn = true, a.Fact.Turn
 	case a.Kind == knowledge.Assert:
 		f := &a.Fact
 		id := f.ID()
-		w.Statement, w.Subject, w.Predicate, w.Object, w.Written = id.String(), f.Subject, f.Predicate, f.Object, written(f.Written)
-		w.Confidence, w.Source, w.Turn, w.Slice = decimal(f.Confidence), f.Source, turnOrNone(f.Turn), f.Slice
-		w.ValidFrom, w.ValidUntil = times(&f.Statement)
-		for i := range a.Supersedes {
-			w.Supersedes = append(w.Supersedes, a.Supersedes[i].String())
-		}
+		w.Statement, w.Subject, w.Predicate, w.Object, w.Written = id, f.Subject, f.Predicate, f.Object, f.Written
+		w.Confidence, w.Source, w.Turn, w.Slice = &f.Confidence, f.Source, f.Turn, slice.SliceID(f.Slice)
+		w.ValidFrom, w.ValidUntil = f.From, until(&f.Statement)
+		w.Supersedes = a.Supersedes
 		if w.Version = r.Until != 0; r.Until != dag.MaxSeq {
-			w.Until = uint64(r.Until)
+			w.Until = r.Until
 		}
 	case a.Kind == knowledge.Retract:
-		w.Statement, w.Reason = a.Statement.String(), a.Reason
+		w.Statement, w.Reason = a.Statement, a.Reason
 	default:
 		w.Alias, w.Canonical = a.Alias, a.Canonical
 	}
@@ -151,10 +125,10 @@ func KnowledgeEvent(r *knowledge.Recorded) api.KnowledgeEvent {
 
 // Traversal shows what a traversal returned, in the names that counted and as they were written.
 func Traversal(t *kernel.Traversed) api.Traversal {
-	w := api.Traversal{Reached: make([]api.Reached, len(t.Reached)), Cut: string(t.Cut), Looked: t.Looked, AsOf: uint64(t.AsOf)}
+	w := api.Traversal{Reached: make([]api.Reached, len(t.Reached)), Cut: string(t.Cut), Looked: t.Looked, AsOf: t.AsOf}
 	for i := range t.Reached {
 		r := &t.Reached[i]
-		one := api.Reached{Entity: r.Entity, Hops: r.Hops, MinConfidence: decimal(r.MinConfidence), From: r.From, Path: make([]api.Step, len(r.Path))}
+		one := api.Reached{Entity: r.Entity, Hops: r.Hops, MinConfidence: r.MinConfidence, From: r.From, Path: make([]api.Step, len(r.Path))}
 		for k, e := range r.Path {
 			one.Path[k] = step(e, t.Aliases)
 		}
@@ -165,11 +139,11 @@ func Traversal(t *kernel.Traversed) api.Traversal {
 
 func step(e *knowledge.Edge, aliases *normalize.Table) api.Step {
 	w := api.Step{
-		Statement: e.ID.String(), Subject: aliases.Resolve(e.Subject), Predicate: e.Predicate, Object: aliases.Resolve(e.Object),
-		Direction: string(e.Direction()), Confidence: decimal(e.Confidence), Source: e.Source, Turn: turnOrNone(e.Turn), Since: uint64(e.Since),
+		Statement: e.ID, Subject: aliases.Resolve(e.Subject), Predicate: e.Predicate, Object: aliases.Resolve(e.Object),
+		Direction: string(e.Direction()), Confidence: e.Confidence, Source: e.Source, Turn: e.Turn, Since: e.Since,
 	}
-	w.ValidFrom, w.ValidUntil = times(&e.Statement)
-	w.Asserted, w.Written = asserted(&e.Statement, w.Subject, w.Object), written(e.Written)
+	w.ValidFrom, w.ValidUntil = e.From, until(&e.Statement)
+	w.Asserted, w.Written = asserted(&e.Statement, w.Subject, w.Object), e.Written
 	return w
 }
 
@@ -238,7 +212,7 @@ func Assertion(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, f *api.
 	if err != nil {
 		return knowledge.Act{}, &canon.FieldError{Err: err}
 	}
-	fact.Slice = f.Slice
+	fact.Slice = string(f.Slice)
 	set(&fact.Confidence, f.Confidence)
 	set(&fact.From, f.ValidFrom)
 	set(&fact.Until, f.ValidUntil)

@@ -24,7 +24,7 @@ func factHistory(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in ap
 	for len(list) > 0 && list[0].Seq <= dag.Seq(after) {
 		list = list[1:]
 	}
-	w.Statement = in.Statement.String()
+	w.Statement = in.Statement
 	if limit := PageOf(in.Limit); len(list) > limit {
 		list = list[:limit]
 		w.Next = strconv.FormatUint(uint64(list[limit-1].Seq), 10)
@@ -42,7 +42,7 @@ func listAliases(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in ap
 	if err != nil {
 		return w, err
 	}
-	w = api.Aliases{Aliases: []api.Alias{}, Total: table.Len(), AsOf: uint64(asOf)}
+	w = api.Aliases{Aliases: []api.Alias{}, Total: table.Len(), AsOf: asOf}
 	limit := PageOf(in.Limit)
 	n := dag.Seq(0)
 	for alias, canonical := range table.All() {
@@ -73,7 +73,7 @@ func knowledgeStats(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in
 	if err != nil {
 		return w, err
 	}
-	w = api.KnowledgeStats{Aliases: aliases.Len(), AsOf: uint64(asOf)}
+	w = api.KnowledgeStats{Aliases: aliases.Len(), AsOf: asOf}
 	if in.Brief {
 		n, err := k.Facts().Totals(ctx, tenant, asOf)
 		w.Facts, w.Entities, w.Predicates, w.Sources = n.Facts, n.Entities, []api.NameCount{}, []api.NameCount{}

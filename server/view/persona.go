@@ -13,10 +13,6 @@ import (
 )
 
 func exportPersona(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.PersonaRequest) (w api.Persona, err error) {
-	space, err := belief.ParseSpace(in.Space)
-	if err != nil {
-		return w, err
-	}
 	aliases := map[string]string{}
 	for i, a := range in.Aliases {
 		if to, twice := aliases[a.Name]; twice && to != a.Alias {
@@ -24,22 +20,19 @@ func exportPersona(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in 
 		}
 		aliases[a.Name] = a.Alias
 	}
-	out, err := k.Beliefs().ExportPersona(ctx, tenant, space, aliases, in.People)
+	out, err := k.Beliefs().ExportPersona(ctx, tenant, in.Space, aliases, in.People)
 	if err != nil {
 		return w, err
 	}
-	w = api.Persona{Envelope: out.Envelope, SHA256: out.SHA256.String(), Items: len(out.Document.Items), Links: len(out.Document.Links), Left: []api.PersonaLeft{}}
+	w = api.Persona{Envelope: out.Envelope, SHA256: out.SHA256, Items: len(out.Document.Items), Links: len(out.Document.Links), Left: []api.PersonaLeft{}}
 	for _, l := range out.Left {
-		w.Left = append(w.Left, api.PersonaLeft{Item: l.ID, Name: l.Name, Taken: l.Taken, Reason: l.Reason})
+		w.Left = append(w.Left, api.PersonaLeft{Item: belief.Item(l.ID), Name: l.Name, Taken: l.Taken, Reason: l.Reason})
 	}
 	return w, nil
 }
 
 func importPersona(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.PersonaImport) (w api.ImportedPersona, err error) {
-	asked := kernel.PersonaImport{Envelope: in.Envelope, Revise: in.Revise, Dry: in.DryRun}
-	if asked.Space, err = belief.ParseSpace(in.Space); err != nil {
-		return w, err
-	}
+	asked := kernel.PersonaImport{Space: in.Space, Envelope: in.Envelope, Revise: in.Revise, Dry: in.DryRun}
 	for i, text := range in.Signers {
 		key, err := ledger.ParseKey(text)
 		if err != nil {
@@ -53,8 +46,8 @@ func importPersona(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in 
 	}
 	o := out.Origin
 	w = api.ImportedPersona{
-		SHA256: out.SHA256.String(), Items: []api.ImportedItem{}, Links: out.Links,
-		Origin: api.PersonaOrigin{Kernel: o.Kernel, Tenant: string(o.Tenant), Space: string(o.Space), AsOf: uint64(o.AsOf), At: o.At},
+		SHA256: out.SHA256, Items: []api.ImportedItem{}, Links: out.Links,
+		Origin: api.PersonaOrigin{Kernel: o.Kernel, Tenant: string(o.Tenant), Space: o.Space, AsOf: o.AsOf, At: o.At},
 	}
 	for _, item := range out.Items {
 		one := api.ImportedItem{ID: item.ID, Outcomes: []api.BeliefOutcome{}}

@@ -34,7 +34,7 @@ func search(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.Sea
 	if err != nil {
 		return w, err
 	}
-	w = api.Found{AsOf: uint64(found.AsOf), Policy: string(found.Policy), Hits: make([]api.Hit, len(found.Hits)), Approximate: found.Approximate, NotIndexed: uint64(found.NotIndexed), Damaged: found.Damaged}
+	w = api.Found{AsOf: found.AsOf, Policy: found.Policy, Hits: make([]api.Hit, len(found.Hits)), Approximate: found.Approximate, NotIndexed: uint64(found.NotIndexed), Damaged: found.Damaged}
 	for i := range found.Hits {
 		w.Hits[i] = hit(&found.Hits[i], in.Explain)
 	}
@@ -65,8 +65,8 @@ func within(k *kernel.Kernel, tenant dag.Tenant, bundle json.RawMessage) (*token
 func hit(f *kernel.FoundTurn, explain bool) api.Hit {
 	t := &f.Turn
 	h := api.Hit{
-		Turn: t.ID.String(), Conversation: t.Conversation.String(), Title: f.Title, Seq: uint64(t.Seq), Score: int(f.Score),
-		Role: t.Role.String(), Author: t.Author, CreatedAt: t.CreatedAt.String(), Content: f.Content,
+		Turn: t.ID, Conversation: t.Conversation, Title: f.Title, Seq: t.Seq, Score: int(f.Score),
+		Role: t.Role.String(), Author: t.Author, CreatedAt: t.CreatedAt, Content: f.Content,
 	}
 	if explain {
 		h.Parts = &api.HitParts{Words: int(f.Words), Conversation: int(f.Whole), Dates: int(f.Dates), When: int(f.When), Like: int(f.Like), Author: int(f.Named), Judged: int(f.Judged), WordRank: f.WordRank, LikeRank: f.LikeRank}

@@ -36,7 +36,7 @@ func resolveTurn(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in ap
 	if err != nil {
 		return api.ResolvedTurn{}, placed("query parameter name", err)
 	}
-	return api.ResolvedTurn{ID: id.String()}, nil
+	return api.ResolvedTurn{ID: id}, nil
 }
 
 func getTurn(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.TurnByID) (w api.StoredTurn, err error) {
@@ -87,7 +87,7 @@ func Conversation(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in a
 	if err == nil && !found && in.After == "" {
 		err = fmt.Errorf("conversation %s: %w", in.ID, store.ErrNotFound)
 	}
-	return api.ConversationTurns{Conversation: in.ID.String(), Turns: page.Turns, Next: page.Next}, err
+	return api.ConversationTurns{Conversation: in.ID, Turns: page.Turns, Next: page.Next}, err
 }
 
 // LookUp reads those of some turns that are stored, with at most so many bytes of text.
@@ -138,10 +138,10 @@ func eraseTurn(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.
 		return w, api.Faultf(api.CodeNotFound, "", "turn %s came without text, so there is none to erase", in.ID)
 	}
 	w.Event = Event(&event.Erasure)
-	w.AsOf = uint64(event.AsOf)
+	w.AsOf = event.AsOf
 	w.Unguarded = event.Unguarded
 	for _, id := range event.Tasks {
-		w.Tasks = append(w.Tasks, string(id))
+		w.Tasks = append(w.Tasks, id)
 	}
 	return w, nil
 }
@@ -151,7 +151,7 @@ func eraseTask(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.
 	if reason == "" {
 		return w, api.Faultf(api.CodeInvalid, "reason", `an erasure needs a reason, in the body: {"reason": "…"}`)
 	}
-	e, err := k.Contexts().EraseTask(ctx, tenant, slice.SliceID(strings.ToLower(in.SliceID)), reason)
+	e, err := k.Contexts().EraseTask(ctx, tenant, slice.SliceID(strings.ToLower(string(in.SliceID))), reason)
 	if err != nil {
 		return w, err
 	}
@@ -188,10 +188,10 @@ func listFolders(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in ap
 	}
 	w.Total, w.Folders, w.NotIndexed = len(list), []api.Folder{}, uint64(behind)
 	for _, f := range list[:min(len(list), cmp.Or(in.Limit, 1000))] {
-		folder := api.Folder{Folder: f.Path, Digest: f.Digest, Conversations: f.Conversations, LastAt: f.LastAt.String()}
+		folder := api.Folder{Folder: f.Path, Digest: f.Digest, Conversations: f.Conversations, LastAt: f.LastAt}
 		for i := range f.Newest {
 			c := &f.Newest[i]
-			folder.Newest = append(folder.Newest, api.RecentConversation{Conversation: c.ID.String(), LastAt: c.LastAt.String(), Turn: c.Last.String()})
+			folder.Newest = append(folder.Newest, api.RecentConversation{Conversation: c.ID, LastAt: c.LastAt, Turn: c.Last})
 		}
 		w.Folders = append(w.Folders, folder)
 	}
@@ -249,7 +249,7 @@ func listHeldBack(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in a
 	for i := range list {
 		h := &list[i]
 		w.HeldBack[i] = api.HeldBack{
-			Seq: uint64(h.Seq), Turn: h.Turn.String(), Erased: h.Erased.String(), Rule: string(h.Rule), At: h.At.String(), By: h.By, Place: h.Place, Released: h.Released,
+			Seq: h.Seq, Turn: h.Turn, Erased: h.Erased, Rule: string(h.Rule), At: h.At, By: h.By, Place: h.Place, Released: h.Released,
 		}
 	}
 	return w, nil

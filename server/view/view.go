@@ -24,7 +24,7 @@ import (
 
 // Receipt shows what an admission did.
 func Receipt(r kernel.Admission) api.Receipt {
-	return api.Receipt{Admitted: r.Admitted, Existing: r.Existing, Edges: r.Edges, Head: uint64(r.Head), HeldBack: r.HeldBack, ErasedBefore: r.ErasedBefore}
+	return api.Receipt{Admitted: r.Admitted, Existing: r.Existing, Edges: r.Edges, Head: r.Head, HeldBack: r.HeldBack, ErasedBefore: r.ErasedBefore}
 }
 
 // Turn shows a record.
@@ -34,14 +34,14 @@ func Turn(r *store.Record) (api.StoredTurn, error) {
 		return api.StoredTurn{}, err
 	}
 	return api.StoredTurn{
-		Seq: uint64(r.Seq), BodyDigest: r.Turn.BodyDigest.String(), Leaf: r.Leaf.String(), Redacted: r.Body == nil, Key: r.Key, Turn: line,
+		Seq: r.Seq, BodyDigest: r.Turn.BodyDigest, Leaf: r.Leaf, Redacted: r.Body == nil, Key: r.Key, Turn: line,
 	}, nil
 }
 
 // conversation shows a line of a listing.
 func conversation(c *store.Conversation, title string) api.Conversation {
 	return api.Conversation{
-		ID: c.ID.String(), Turns: c.Turns, First: uint64(c.First), Last: uint64(c.Last), FirstAt: c.FirstAt.String(), LastAt: c.LastAt.String(), Title: title,
+		ID: c.ID, Turns: c.Turns, First: c.First, Last: c.Last, FirstAt: c.FirstAt, LastAt: c.LastAt, Title: title,
 	}
 }
 
@@ -70,8 +70,8 @@ func Judge(k *kernel.Kernel, tenant dag.Tenant, bundle []byte) api.BundleVerdict
 func bundleVerdict(bundle []byte, admissible bool, v *token.Verdict) api.BundleVerdict {
 	return api.BundleVerdict{
 		Admissible: admissible, Outcome: string(v.Outcome), KeyID: v.Claim.Seal.KeyID, Reason: v.Reason,
-		SliceID: string(v.Claim.Provenance.SliceID), BundleSHA256: dag.Digest(sha256.Sum256(bundle)).String(),
-		Redacted: texts(v.Redacted), Checks: checks(v.Checks),
+		SliceID: string(v.Claim.Provenance.SliceID), BundleSHA256: dag.Digest(sha256.Sum256(bundle)),
+		Redacted: listed(v.Redacted), Checks: checks(v.Checks),
 	}
 }
 
@@ -79,10 +79,10 @@ func bundleVerdict(bundle []byte, admissible bool, v *token.Verdict) api.BundleV
 func Issued(i *issued.Record) api.Issued {
 	p := &i.Provenance
 	w := api.Issued{
-		Number: i.Number, SliceID: string(p.SliceID), Anchor: p.Anchor.String(), PolicyID: string(p.PolicyID),
+		Number: i.Number, SliceID: p.SliceID, Anchor: p.Anchor, PolicyID: p.PolicyID,
 		PolicyParamsHash: p.PolicyParamsHash.String(), GraphSnapshotHash: p.GraphSnapshotHash.String(), SchemaVersion: p.SchemaVersion,
-		AsOf: uint64(i.AsOf), KeyID: i.KeyID, Token: i.Token, BundleSHA256: i.Bundle.String(), IssuedAt: i.At.String(), Leaf: i.Leaf, By: i.By,
-		Folders: i.Delivery.Folders.Unpack(), NotGiven: uint64(i.NotGiven),
+		AsOf: i.AsOf, KeyID: i.KeyID, Token: i.Token, BundleSHA256: i.Bundle, IssuedAt: i.At, Leaf: i.Leaf, By: i.By,
+		Folders: i.Delivery.Folders.Unpack(), NotGiven: i.NotGiven,
 	}
 	if to := i.Delivery.Recipient; to != (issued.Recipient{}) {
 		w.Recipient = &api.Recipient{Agent: to.Agent, Session: to.Session, Event: to.Event}
@@ -94,20 +94,20 @@ func Issued(i *issued.Record) api.Issued {
 func Evidence(e *kernel.Evidence) api.Evidence {
 	s := e.Statement
 	return api.Evidence{
-		Attestation: e.Envelope, Proof: string(e.Proof), Index: s.Index, Origin: s.Origin, BundleSHA256: s.Subject.String(),
-		SliceID: string(s.Provenance.SliceID), KeyID: e.KeyID, IssuedAt: s.IssuedAt.String(),
+		Attestation: e.Envelope, Proof: string(e.Proof), Index: s.Index, Origin: s.Origin, BundleSHA256: s.Subject,
+		SliceID: s.Provenance.SliceID, KeyID: e.KeyID, IssuedAt: s.IssuedAt,
 	}
 }
 
 // Replay shows what came of cutting a slice again.
 func Replay(r *kernel.Replay) api.Replay {
 	w := api.Replay{
-		Outcome: string(r.Outcome), Reason: r.Reason, SliceID: string(r.Provenance.SliceID), AsOf: uint64(r.AsOf),
-		Erased: texts(r.Erased), Lost: texts(r.Lost), Redacted: texts(r.Redacted), Checks: checks(r.Checks),
+		Outcome: string(r.Outcome), Reason: r.Reason, SliceID: r.Provenance.SliceID, AsOf: r.AsOf,
+		Erased: listed(r.Erased), Lost: listed(r.Lost), Redacted: listed(r.Redacted), Checks: checks(r.Checks),
 	}
 	p := &r.Provenance
 	w.Provenance = api.Provenance{
-		SliceID: string(p.SliceID), AnchorTurnID: p.Anchor.String(), PolicyID: string(p.PolicyID), PolicyParamsHash: p.PolicyParamsHash.String(),
+		SliceID: p.SliceID, AnchorTurnID: p.Anchor.String(), PolicyID: p.PolicyID, PolicyParamsHash: p.PolicyParamsHash.String(),
 		GraphSnapshotHash: p.GraphSnapshotHash.String(), SchemaVersion: p.SchemaVersion,
 	}
 	if d := r.Difference; d != nil {
@@ -120,7 +120,7 @@ func Replay(r *kernel.Replay) api.Replay {
 func Admission(a *slice.Admission) api.Admission {
 	w := api.Admission{ScoreNano: uint64(a.Score), Distance: a.Distance, Via: a.Via.String(), Number: uint64(a.Number), Voice: a.Voice.String(), Cost: a.Cost}
 	if a.Via != slice.ViaAnchor {
-		w.From = a.From.String()
+		w.From = a.From
 	}
 	return w
 }
@@ -130,7 +130,7 @@ func Policy(p policy.Registered) api.RegisteredPolicy {
 	params := p.Params()
 	w := canon.NewWriter(nil)
 	params.AppendWire(w)
-	return api.RegisteredPolicy{PolicyID: string(p.ID()), PolicyParamsHash: p.Hash().String(), Policy: w.Bytes}
+	return api.RegisteredPolicy{PolicyID: p.ID(), PolicyParamsHash: p.Hash().String(), Policy: w.Bytes}
 }
 
 // Policies shows a registry.
@@ -145,28 +145,22 @@ func Policies(r policy.Registry) api.Policies {
 
 // Event shows an erasure.
 func Event(e *erasures.Erasure) api.Event {
-	return api.Event{Seq: uint64(e.Seq), Kind: api.EventErasure, Turn: e.Turn.String(), Reason: e.Reason, At: e.At.String(), By: e.By}
+	return api.Event{Seq: e.Seq, Kind: api.EventErasure, Turn: e.Turn, Reason: e.Reason, At: e.At, By: e.By}
 }
 
 // TaskErased shows an erasure of a task.
 func TaskErased(e *issued.TaskErasure) api.TaskErased {
-	return api.TaskErased{Seq: uint64(e.Seq), Context: string(e.Context), Reason: e.Reason, At: e.At.String(), By: e.By}
+	return api.TaskErased{Seq: e.Seq, Context: e.Context, Reason: e.Reason, At: e.At, By: e.By}
 }
 
 // TurnEvent shows an admission.
 func TurnEvent(r *store.Record) api.TurnEvent {
 	return api.TurnEvent{
-		Seq: uint64(r.Seq), AsOf: uint64(r.Seq), ID: r.Turn.ID.String(), Conversation: r.Turn.Conversation.String(), Role: r.Turn.Role.String(), CreatedAt: r.Turn.CreatedAt.String(),
+		Seq: uint64(r.Seq), AsOf: r.Seq, ID: r.Turn.ID.String(), Conversation: r.Turn.Conversation.String(), Role: r.Turn.Role.String(), CreatedAt: r.Turn.CreatedAt.String(),
 	}
 }
 
-func texts(ids []dag.TurnID) []string {
-	list := make([]string, len(ids))
-	for i, id := range ids {
-		list[i] = id.String()
-	}
-	return list
-}
+func listed[T any](list []T) []T { return append([]T{}, list...) }
 
 func checks(from []slice.Check) []api.Check {
 	list := make([]api.Check, len(from))
@@ -180,7 +174,7 @@ func checks(from []slice.Check) []api.Check {
 func Explanation(turn dag.TurnID, r *kernel.Request, e *slice.Explanation) api.Explanation {
 	id := cmp.Or(r.Policy, policy.DefaultID)
 	w := api.Explanation{
-		Turn: turn.String(), Anchor: r.Anchor.String(), PolicyID: string(id), AsOf: uint64(r.AsOf),
+		Turn: turn, Anchor: r.Anchor, PolicyID: id, AsOf: r.AsOf,
 		Selected: e.Standing == slice.Chosen, Standing: string(e.Standing), Rank: e.Rank, TurnsInSlice: e.Selected, EdgesAway: e.Edges,
 		Explanation: render.Explanation(e, id, r.AsOf),
 	}
@@ -189,7 +183,7 @@ func Explanation(turn dag.TurnID, r *kernel.Request, e *slice.Explanation) api.E
 		w.Admission = &a
 	}
 	if e.BeatenBy != nil {
-		w.BeatenBy = &api.Rival{ID: e.BeatenBy.ID.String(), Admission: Admission(&e.BeatenBy.Admission)}
+		w.BeatenBy = &api.Rival{ID: e.BeatenBy.ID, Admission: Admission(&e.BeatenBy.Admission)}
 	}
 	return w
 }

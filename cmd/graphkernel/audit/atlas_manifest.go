@@ -55,11 +55,11 @@ the key afterwards, as with graphkernel attest.`,
 				if err := os.WriteFile(out, text, 0o600); err != nil {
 					return err
 				}
-				return a.IO.Print(map[string]string{"file": out, "sha256": w.SHA256}, func(to io.Writer) { fmt.Fprintf(to, "%s: atlas %s\n", out, w.SHA256) })
+				return a.IO.Print(map[string]string{"file": out, "sha256": w.SHA256.String()}, func(to io.Writer) { fmt.Fprintf(to, "%s: atlas %s\n", out, w.SHA256) })
 			})
 		},
 	}
-	c.Flags().Uint64Var(&in.AsOf, "as-of", 0, "the turns as they were at this sequence number; 0 is the present")
+	c.Flags().Uint64Var((*uint64)(&in.AsOf), "as-of", 0, "the turns as they were at this sequence number; 0 is the present")
 	c.Flags().Uint64Var(&in.Issued, "issued", 0, "what was handed out up to this record; 0 is the present")
 	c.Flags().StringVarP(&out, "out", "o", "", "the file to write; standard output if absent")
 	return c
@@ -91,13 +91,13 @@ have the digest that the file names. Whether anybody signed it, graphkernel atla
 				return cli.Finish(api.ExitTampered)
 			}
 			return a.Stores.WithReadKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
-				again, err := cli.Do(c.Context(), s, view.AtlasManifest, api.ManifestQuery{AtlasView: api.AtlasView{AsOf: uint64(m.AsOf), Issued: m.Issued}, Unsigned: true})
+				again, err := cli.Do(c.Context(), s, view.AtlasManifest, api.ManifestQuery{AtlasView: api.AtlasView{AsOf: m.AsOf, Issued: m.Issued}, Unsigned: true})
 				if err != nil {
 					return err
 				}
 				same := bytes.Equal(again.Document, m.Document)
 				outcome := map[bool]string{true: "identical", false: "different"}[same]
-				if err := a.IO.Print(map[string]string{"outcome": outcome, "sha256": again.SHA256}, func(w io.Writer) { fmt.Fprintf(w, "%s  as of %d\n", outcome, m.AsOf) }); err != nil || same {
+				if err := a.IO.Print(map[string]string{"outcome": outcome, "sha256": again.SHA256.String()}, func(w io.Writer) { fmt.Fprintf(w, "%s  as of %d\n", outcome, m.AsOf) }); err != nil || same {
 					return err
 				}
 				return cli.Finish(api.ExitReplayDiffers)

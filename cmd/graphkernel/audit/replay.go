@@ -120,7 +120,7 @@ func replayResult(r api.Replay, full bool) replayJSON {
 }
 
 func printReplay(w io.Writer, j *replayJSON) {
-	fmt.Fprintf(w, "%s  slice %s as of %d\n", cli.Verdict(j.Verdict).Paint(w, strings.ToUpper(j.Verdict)), cli.ID.Paint(w, j.SliceID), j.AsOf)
+	fmt.Fprintf(w, "%s  slice %s as of %d\n", cli.Verdict(j.Verdict).Paint(w, strings.ToUpper(j.Verdict)), cli.ID.Paint(w, string(j.SliceID)), j.AsOf)
 	cli.PrintChecks(w, j.Checks)
 	for _, id := range j.Erased {
 		fmt.Fprintf(w, "  %-8s turn %s\n", "erased", id)

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/graphkernel/graphkernel/api"
+	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/belief/journal"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/internal/secretfile"
@@ -38,7 +39,7 @@ left counts items for which the file has no room: run it again for them, with an
 				return cli.Usagef("name with --file the file to write, or give --dry-run")
 			}
 			return a.Stores.WithKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
-				out, err := cli.Do(c.Context(), s, view.ArchiveBeliefs, api.ArchiveRequest{Space: args[0]})
+				out, err := cli.Do(c.Context(), s, view.ArchiveBeliefs, api.ArchiveRequest{Space: belief.Space(args[0])})
 				if err != nil {
 					return hinted(err, spaceHint(args[0], 0))
 				}
@@ -48,7 +49,7 @@ left counts items for which the file has no room: run it again for them, with an
 						return err
 					}
 					said["file"] = file
-					if out, err = cli.Do(c.Context(), s, view.ArchiveBeliefs, api.ArchiveRequest{Space: args[0], SHA256: out.SHA256}); err != nil {
+					if out, err = cli.Do(c.Context(), s, view.ArchiveBeliefs, api.ArchiveRequest{Space: belief.Space(args[0]), SHA256: out.SHA256}); err != nil {
 						return fmt.Errorf("%s is written: %w", file, err)
 					}
 				}
@@ -65,7 +66,7 @@ left counts items for which the file has no room: run it again for them, with an
 
 func printArchived(w io.Writer, file string, dry bool, out *api.Archive) {
 	for _, item := range out.Items {
-		fmt.Fprintf(w, "%s  %s, confidence %s, last used %s\n", oneLine(item.Item, len(item.Item)), cli.Count(item.Revisions, "revision"), item.Confidence, item.LastUsed)
+		fmt.Fprintf(w, "%s  %s, confidence %s, last used %s\n", oneLine(string(item.Item), len(item.Item)), cli.Count(item.Revisions, "revision"), item.Confidence, item.LastUsed)
 	}
 	switch {
 	case dry:
@@ -125,7 +126,7 @@ func printUnarchived(w io.Writer, dry bool, out *api.Unarchived) {
 			restored++
 			what = would(dry, "restored", "is archived")
 		}
-		fmt.Fprintf(w, "%s  %s%s\n", oneLine(item.Item, len(item.Item)), what, reason(item.Reason))
+		fmt.Fprintf(w, "%s  %s%s\n", oneLine(string(item.Item), len(item.Item)), what, reason(item.Reason))
 		if len(item.Conflict) > 0 {
 			fmt.Fprintf(w, "    it cannot be believed together with %s\n", saidAll(item.Conflict, " and "))
 		}

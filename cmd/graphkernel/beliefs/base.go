@@ -26,7 +26,7 @@ number from which on the revision is believed.`,
 		Example: `  graphkernel belief base acme/support --subject customer-7
   graphkernel belief base acme/support --as-of 120 --valid-at 2026-03-14`,
 		Args: inSpace, Completes: a.Stores.CompleteSpaces(),
-		Hint:  func(in *api.BaseQuery) string { return spaceHint(in.Space, in.AsOf) },
+		Hint:  func(in *api.BaseQuery) string { return spaceHint(string(in.Space), uint64(in.AsOf)) },
 		Print: func(w io.Writer, _ *api.BaseQuery, out *api.BeliefBase) { printBase(w, out) },
 	})
 }
@@ -37,7 +37,7 @@ func printBase(w io.Writer, b *api.BeliefBase) {
 	if len(b.Statements) > 0 {
 		printHeld(w, b.Statements)
 	}
-	fmt.Fprintf(w, "%s, as of %d, under %s\n", cli.Count(len(b.Statements), "statement"), b.AsOf, oneLine(b.Policy, widestName))
+	fmt.Fprintf(w, "%s, as of %d, under %s\n", cli.Count(len(b.Statements), "statement"), b.AsOf, oneLine(string(b.Policy), widestName))
 }
 
 func printHeld(w io.Writer, list []api.HeldStatement) {
@@ -53,7 +53,7 @@ func printHeld(w io.Writer, list []api.HeldStatement) {
 		if h.Derived {
 			since, what = "", what+", by rule"
 		}
-		row := table.Row{since, what, oneLine(h.Item, len(h.Item)), h.Revision}
+		row := table.Row{since, what, oneLine(string(h.Item), len(h.Item)), h.Revision}
 		if timed {
 			row = append(row, holds(h.ValidFrom, h.ValidUntil))
 		}
@@ -79,7 +79,7 @@ hard_rule, from the least on.`,
 		Example: `  graphkernel belief why acme/support customer-7 prefers e-mail
   graphkernel belief why acme/support customer-7 uses linux --not`,
 		Args: []string{"space", "subject", "predicate", "object"}, Completes: a.Stores.CompleteSpaces(),
-		Hint:  func(in *api.WhyQuery) string { return spaceHint(in.Space, in.AsOf) },
+		Hint:  func(in *api.WhyQuery) string { return spaceHint(string(in.Space), uint64(in.AsOf)) },
 		Print: func(w io.Writer, _ *api.WhyQuery, out *api.Why) { printWhy(w, out) },
 	})
 }
@@ -98,7 +98,7 @@ func printWhy(w io.Writer, y *api.Why) {
 	}
 	for i := range y.Erased {
 		e := &y.Erased[i]
-		fmt.Fprintf(w, "    %s, number %d, erased by number %d with turn %s\n", address(e.Item, e.Revision), e.Seq, e.Erasure, oneLine(e.Turn, widestName))
+		fmt.Fprintf(w, "    %s, number %d, erased by number %d with turn %s\n", address(string(e.Item), e.Revision), e.Seq, e.Erasure, oneLine(e.Turn.String(), widestName))
 	}
 	for i := range y.Support {
 		printSupport(w, &y.Support[i], "  ")
@@ -112,16 +112,16 @@ func printWhy(w io.Writer, y *api.Why) {
 			if e.Derived {
 				fmt.Fprintf(w, "    %s%s\n", whole(l.Statement, "    "), because(l.Premises))
 			}
-			fmt.Fprintf(w, "    %s\n", address(l.Item, l.Revision))
+			fmt.Fprintf(w, "    %s\n", address(string(l.Item), l.Revision))
 		}
 	}
 }
 
 func printSupport(w io.Writer, s *api.Support, indent string) {
 	fmt.Fprintf(w, "%s%s%s\n", indent, whole(s.Statement, indent), because(s.Premises))
-	fmt.Fprintf(w, "%s  %s, %s, since %d%s\n", indent, address(s.Item, s.Revision), oneLine(s.Class, widestName), s.Since, by(s.By))
+	fmt.Fprintf(w, "%s  %s, %s, since %d%s\n", indent, address(string(s.Item), s.Revision), oneLine(s.Class, widestName), s.Since, by(s.By))
 	for _, turn := range s.Turns {
-		fmt.Fprintf(w, "%s  turn %s\n", indent, oneLine(turn, widestName))
+		fmt.Fprintf(w, "%s  turn %s\n", indent, oneLine(turn.String(), widestName))
 	}
 }
 
@@ -165,7 +165,7 @@ present. The statements are as graphkernel belief base has them.`,
 			}
 			return nil
 		},
-		Hint:  func(in *api.BaseDiffQuery) string { return spaceHint(in.Space, in.To) },
+		Hint:  func(in *api.BaseDiffQuery) string { return spaceHint(string(in.Space), uint64(in.To)) },
 		Print: func(w io.Writer, _ *api.BaseDiffQuery, out *api.BaseDiff) { printDiff(w, out) },
 	})
 }
@@ -186,7 +186,7 @@ func printDiff(w io.Writer, d *api.BaseDiff) {
 			if h.Derived {
 				line += ", by rule"
 			}
-			fmt.Fprintf(w, "%s, %s\n", line, address(h.Item, h.Revision))
+			fmt.Fprintf(w, "%s, %s\n", line, address(string(h.Item), h.Revision))
 		}
 	}
 	cutHint(w, cut)

@@ -157,7 +157,7 @@ func usualKinds() (names []string) {
 
 // request returns what is asked for, except for the turns, which only the store knows.
 func (f *changeFlags) request(c *cobra.Command, args []string) (r api.BeliefRequest, err error) {
-	r = api.BeliefRequest{Space: args[0], Item: f.item, Kind: f.kind, Title: f.title, Summary: f.summary, Keywords: f.keywords, Topics: f.topics, Reason: f.reason, Key: f.key, DryRun: f.dry, Tags: f.tags, NewSpace: f.newSpace}
+	r = api.BeliefRequest{Space: belief.Space(args[0]), Item: belief.Item(f.item), Kind: f.kind, Title: f.title, Summary: f.summary, Keywords: f.keywords, Topics: f.topics, Reason: f.reason, Key: f.key, DryRun: f.dry, Tags: f.tags, NewSpace: f.newSpace}
 	if r.Statements, err = statementsOf(c, args[1:], f.not); err != nil {
 		return r, err
 	}
@@ -204,7 +204,7 @@ func (f *changeFlags) request(c *cobra.Command, args []string) (r api.BeliefRequ
 		if err != nil {
 			return r, cli.Usagef("--item: %w", err)
 		}
-		if string(item.Space()) != r.Space {
+		if string(item.Space()) != string(r.Space) {
 			return r, cli.Usagef("--item: %s is in the space %s, and %s is asked for", item, item.Space(), r.Space)
 		}
 	}
@@ -238,7 +238,7 @@ func change(a *cli.App, c *cobra.Command, o *operator, args []string, f *changeF
 		slices.SortFunc(r.Turns, dag.TurnID.Compare)
 		out, err := cli.Do(c.Context(), s, o.op, r)
 		if err != nil {
-			return hinted(err, spaceHint(r.Space, 0))
+			return hinted(err, spaceHint(string(r.Space), 0))
 		}
 		if err := a.IO.Print(out, func(w io.Writer) { printOutcome(w, o, &r, &out) }); err != nil {
 			return err
@@ -272,7 +272,7 @@ func printOutcome(w io.Writer, o *operator, r *api.BeliefRequest, out *api.Belie
 	for i := range out.GaveWay {
 		l := &out.GaveWay[i]
 		fmt.Fprintf(w, "  %-14s %s%s\n", would(refused || r.DryRun, "gave way", "would give way"), said(l.Statement), because(l.Premises))
-		fmt.Fprintf(w, "  %-14s %s\n", "", address(l.Item, l.Revision))
+		fmt.Fprintf(w, "  %-14s %s\n", "", address(string(l.Item), l.Revision))
 		fmt.Fprintf(w, "  %-14s %s\n", "", conflictOf(o, l))
 		if l.Until != nil {
 			fmt.Fprintf(w, "  %-14s it holds until %s\n", "", l.Until)
@@ -305,11 +305,11 @@ func became(r *api.BeliefRequest, out *api.BeliefOutcome) string {
 	switch {
 	case out.Item == "":
 	case out.Revision == 0:
-		parts = append(parts, oneLine(out.Item, len(out.Item))+" (nothing of it is believed now)")
+		parts = append(parts, oneLine(string(out.Item), len(out.Item))+" (nothing of it is believed now)")
 	case r.DryRun && out.Revision == 1 && r.Item == "": // its name is drawn
 		parts = append(parts, "a new item")
 	default:
-		parts = append(parts, address(out.Item, out.Revision))
+		parts = append(parts, address(string(out.Item), out.Revision))
 	}
 	if out.Seq != 0 && !r.DryRun {
 		parts = append(parts, fmt.Sprintf("number %d", out.Seq))
@@ -330,7 +330,7 @@ func printRefusal(w io.Writer, o *operator, r *api.BeliefRequest, out *api.Belie
 	fmt.Fprintf(w, "refused, and what is believed has not changed: %s\n", why)
 	if out.Reason == "protected" && len(out.GaveWay) > 0 {
 		item := out.GaveWay[0].Item
-		fmt.Fprintf(w, "take the protection away with: graphkernel belief tag %s published none\n", oneLine(item, len(item)))
+		fmt.Fprintf(w, "take the protection away with: graphkernel belief tag %s published none\n", oneLine(string(item), len(item)))
 	}
 	if out.Seq != 0 && !r.DryRun {
 		is := "is"

@@ -20,7 +20,7 @@ func completeItems(a *cli.App) cobra.CompletionFunc {
 		all, err := cli.Do(ctx, s, view.ListSpaces, api.SpacesQuery{})
 		for _, one := range all.Spaces {
 			in := "kref://" + one.Space + "/"
-			if !strings.HasPrefix(in, begin) && !strings.HasPrefix(begin, in) {
+			if !strings.HasPrefix(string(in), begin) && !strings.HasPrefix(begin, string(in)) {
 				continue
 			}
 			page, err := cli.Do(ctx, s, view.ListItems, api.ItemsQuery{Space: one.Space, Limit: mostItems, Deprecated: true})
@@ -28,8 +28,8 @@ func completeItems(a *cli.App) cobra.CompletionFunc {
 				return nil, err
 			}
 			for _, item := range page.Items {
-				if strings.HasPrefix(item.Item, begin) && len(refs) < mostCompleted {
-					refs = append(refs, item.Item)
+				if strings.HasPrefix(string(item.Item), begin) && len(refs) < mostCompleted {
+					refs = append(refs, string(item.Item))
 				}
 			}
 		}

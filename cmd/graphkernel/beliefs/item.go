@@ -96,7 +96,7 @@ func printItem(w io.Writer, of *api.ResolvedKref, newest []*api.ItemRevision) {
 	if of.Deprecated {
 		state = ", deprecated"
 	}
-	fmt.Fprintf(w, "%s, %s, as of %d%s\n", oneLine(of.Item, len(of.Item)), cli.Count(of.Revisions, "revision"), of.AsOf, state)
+	fmt.Fprintf(w, "%s, %s, as of %d%s\n", oneLine(string(of.Item), len(of.Item)), cli.Count(of.Revisions, "revision"), of.AsOf, state)
 	if of.Revision == nil {
 		fmt.Fprintln(w, "the tag points to no revision")
 	} else {
@@ -128,7 +128,7 @@ func printItem(w io.Writer, of *api.ResolvedKref, newest []*api.ItemRevision) {
 	}
 	t.Render()
 	if older := of.Revisions - len(newest); older > 0 {
-		fmt.Fprintf(w, "%d older; see one with: graphkernel belief show '%s?r=1'\n", older, oneLine(of.Item, len(of.Item)))
+		fmt.Fprintf(w, "%d older; see one with: graphkernel belief show '%s?r=1'\n", older, oneLine(string(of.Item), len(of.Item)))
 	}
 }
 
@@ -153,7 +153,7 @@ func printRevision(w io.Writer, r *api.ItemRevision) {
 			fmt.Fprintf(w, "    holds %s\n", when)
 		}
 		for _, turn := range e.Turns {
-			fmt.Fprintf(w, "    turn %s\n", oneLine(turn, widestName))
+			fmt.Fprintf(w, "    turn %s\n", oneLine(turn.String(), widestName))
 		}
 	}
 	for _, line := range []struct{ name, text string }{
@@ -285,11 +285,11 @@ give way. Other tags mean what you want them to.`,
 			}
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		},
-	}, func(in *api.NewTag) string { return in.Ref }, func(in *api.NewTag) string {
+	}, func(in *api.NewTag) string { return string(in.Ref) }, func(in *api.NewTag) string {
 		if in.Revision == 0 {
 			return fmt.Sprintf("%s has no %s now", in.Ref, in.Tag)
 		}
-		return fmt.Sprintf("%s is %s", in.Tag, address(in.Ref, in.Revision))
+		return fmt.Sprintf("%s is %s", in.Tag, address(string(in.Ref), in.Revision))
 	}))
 }
 
@@ -318,5 +318,5 @@ what is believed by now.`,
 
 func deprecation(a *cli.App, op view.Operation[api.Deprecation, api.KrefChange], did string, c cli.Command[api.Deprecation, api.KrefChange]) *cobra.Command {
 	c.Args, c.Completes = inRef, completeItems(a)
-	return cli.Op(a, op, changing(c, func(in *api.Deprecation) string { return in.Ref }, func(in *api.Deprecation) string { return in.Ref + " " + did }))
+	return cli.Op(a, op, changing(c, func(in *api.Deprecation) string { return string(in.Ref) }, func(in *api.Deprecation) string { return string(in.Ref) + " " + did }))
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/graphkernel/graphkernel/api"
+	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/server/view"
@@ -22,7 +23,7 @@ often this runs, and a second run at the same time changes nothing. What is publ
 confidence.`,
 		Example: `  graphkernel belief decay acme/support --dry-run`,
 		Args:    inSpace, Completes: a.Stores.CompleteSpaces(), Opens: cli.ToWrite,
-		Hint: func(in *api.DecayRequest) string { return spaceHint(in.Space, 0) },
+		Hint: func(in *api.DecayRequest) string { return spaceHint(string(in.Space), 0) },
 		Print: func(w io.Writer, in *api.DecayRequest, out *api.Decay) {
 			for i := range out.Lowered {
 				l := &out.Lowered[i]
@@ -75,7 +76,7 @@ belief propose:
 			return spaceOf(args[0])
 		},
 		RunE: func(c *cobra.Command, args []string) (err error) {
-			in.Space = args[0]
+			in.Space = belief.Space(args[0])
 			if in.Statements, err = statementsOf(c, args[1:], not); err != nil {
 				return err
 			}
@@ -105,7 +106,7 @@ belief propose:
 	flags.StringArrayVar(&in.From, "from", nil, "the address of an original; may be repeated")
 	flags.StringVar(&specificity, "specificity", "", "how much of the originals it says, from 0 to 1")
 	flags.StringVar(&confidence, "confidence", "", "from 0 to 1 (default: the least of the originals')")
-	flags.StringVar(&in.Item, "item", "", "the item whose revision this becomes (default: the one that states the same, or a new one)")
+	flags.StringVar((*string)(&in.Item), "item", "", "the item whose revision this becomes (default: the one that states the same, or a new one)")
 	flags.StringVar(&in.Kind, "kind", "fact", "the kind of a new item")
 	flags.StringVar(&in.Title, "title", "", "what the revision is called")
 	flags.StringVar(&in.Reason, "reason", "", "why, for the record")

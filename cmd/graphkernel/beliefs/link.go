@@ -59,7 +59,7 @@ func targetOf(a *cli.App, c *cobra.Command, s *cli.Session, to string) (string, 
 	}
 	if name, ok := strings.CutPrefix(to, "slice:"); ok {
 		found, err := cli.Issued(c.Context(), s, name)
-		return "slice:" + found.SliceID, err
+		return string("slice:" + found.SliceID), err
 	}
 	return to, nil
 }

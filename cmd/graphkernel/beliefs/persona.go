@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/graphkernel/graphkernel/api"
+	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/belief/persona"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/internal/bom"
@@ -55,7 +56,7 @@ Without -o the envelope is printed, and the list goes to standard error.`,
 		Example: `  graphkernel belief persona export acme/support --alias "Ada Lovelace=customer 7" -o persona.json`,
 		Args:    spaceAnd(""),
 		RunE: func(c *cobra.Command, args []string) error {
-			in := api.PersonaRequest{Space: args[0], People: people}
+			in := api.PersonaRequest{Space: belief.Space(args[0]), People: people}
 			var err error
 			if in.Aliases, err = aliasesOf(a, c, pairs, file); err != nil {
 				return err
@@ -157,7 +158,7 @@ func leftOf(l *api.PersonaLeft) string {
 	} else if l.Name != "" {
 		what = "left out for the name " + oneLine(l.Name, widestName)
 	}
-	return fmt.Sprintf("%s  %s: %s", oneLine(l.Item, len(l.Item)), what, oneLine(l.Reason, len(l.Reason)))
+	return fmt.Sprintf("%s  %s: %s", oneLine(string(l.Item), len(l.Item)), what, oneLine(l.Reason, len(l.Reason)))
 }
 
 func importPersonaCommand(a *cli.App) *cobra.Command {
@@ -201,7 +202,7 @@ graphkernel belief propose:
 			if err := opens(data, t, &in); err != nil {
 				return fmt.Errorf("%s: %w", args[1], err)
 			}
-			in.Space, in.Envelope = args[0], data
+			in.Space, in.Envelope = belief.Space(args[0]), data
 			return do(a, c, view.ImportPersona, in, spaceHint(args[0], 0), func(w io.Writer, out *api.ImportedPersona) { printImported(w, &in, out) }, anyRefused)
 		},
 		ValidArgsFunction: a.Stores.CompleteSpaces(),
@@ -252,7 +253,7 @@ func printImported(w io.Writer, in *api.PersonaImport, out *api.ImportedPersona)
 				before++
 			default:
 				taken++
-				fmt.Fprintf(w, "%s  %s: %s\n", oneLine(item.ID, widestName), would(in.DryRun, "taken", "would be taken"), address(o.Item, o.Revision))
+				fmt.Fprintf(w, "%s  %s: %s\n", oneLine(item.ID, widestName), would(in.DryRun, "taken", "would be taken"), address(string(o.Item), o.Revision))
 			}
 			for n := range item.Outcomes[i].GaveWay {
 				l := &item.Outcomes[i].GaveWay[n]
@@ -260,7 +261,7 @@ func printImported(w io.Writer, in *api.PersonaImport, out *api.ImportedPersona)
 			}
 		}
 	}
-	fmt.Fprintf(w, "%s of %s, space %s as of %d: %d %s, %d refused, %d answered before%s\n", cli.Count(len(out.Items), "item"), oneLine(out.Origin.Kernel, widestText), oneLine(out.Origin.Space, widestText), out.Origin.AsOf,
+	fmt.Fprintf(w, "%s of %s, space %s as of %d: %d %s, %d refused, %d answered before%s\n", cli.Count(len(out.Items), "item"), oneLine(out.Origin.Kernel, widestText), oneLine(string(out.Origin.Space), widestText), out.Origin.AsOf,
 		taken, would(in.DryRun, "taken", "would be taken"), refused, before, would(in.DryRun, ", "+cli.Count(out.Links, "link"), ""))
 }
 

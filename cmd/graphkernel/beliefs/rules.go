@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/graphkernel/graphkernel/api"
+	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/server/view"
 	"github.com/graphkernel/graphkernel/token"
@@ -40,15 +41,15 @@ new item of the step's kind, as a proposal with the reason, or gets the step's t
 with links promoted_to. What was promoted before is not promoted again.`,
 		Example: `  graphkernel belief promote acme/support --dry-run`,
 		Args:    inSpace, Completes: a.Stores.CompleteSpaces(), Opens: cli.ToWrite,
-		Hint: func(in *api.PromotionRequest) string { return spaceHint(in.Space, 0) },
+		Hint: func(in *api.PromotionRequest) string { return spaceHint(string(in.Space), 0) },
 		Print: func(w io.Writer, in *api.PromotionRequest, out *api.Promotions) {
 			for i := range out.Promotions {
 				p := &out.Promotions[i]
 				to := p.To
 				if p.Tag != "" {
-					to = "the tag " + p.Tag
+					to = belief.Item("the tag " + p.Tag)
 				}
-				fmt.Fprintf(w, "%s -> %s\n    %s: %s\n", oneLine(p.From, len(p.From)), oneLine(to, len(to)), would(in.DryRun, p.Outcome, "would be promoted"), oneLine(p.Reason, len(p.Reason)))
+				fmt.Fprintf(w, "%s -> %s\n    %s: %s\n", oneLine(p.From, len(p.From)), oneLine(string(to), len(to)), would(in.DryRun, p.Outcome, "would be promoted"), oneLine(p.Reason, len(p.Reason)))
 			}
 			fmt.Fprintln(w, cli.Count(len(out.Promotions), "promotion"))
 		},
@@ -63,7 +64,7 @@ func cascadeCommand(a *cli.App) *cobra.Command {
 0.3 what it states ends now. Nothing is deleted, and what is published keeps its confidence.`,
 		Example: `  graphkernel belief cascade acme/support --dry-run`,
 		Args:    inSpace, Completes: a.Stores.CompleteSpaces(), Opens: cli.ToWrite,
-		Hint: func(in *api.CascadeRequest) string { return spaceHint(in.Space, 0) },
+		Hint: func(in *api.CascadeRequest) string { return spaceHint(string(in.Space), 0) },
 		Print: func(w io.Writer, in *api.CascadeRequest, out *api.Cascade) {
 			for i := range out.Lowered {
 				l := &out.Lowered[i]
@@ -97,7 +98,9 @@ waiting. advice is what the rules say: they look at the agents, at confidence an
 			}
 			return nil
 		},
-		Hint:  func(in *api.ConflictResolution) string { return "; see: graphkernel belief conflicts " + in.Space },
+		Hint: func(in *api.ConflictResolution) string {
+			return string("; see: graphkernel belief conflicts " + in.Space)
+		},
 		Print: printResolved,
 		Exit: func(out *api.ResolvedConflict) int {
 			if out.Outcome == nil {
@@ -136,11 +139,11 @@ func rulesCommand(a *cli.App) *cobra.Command {
 marks hard or always. Nothing shortens the list.`,
 		Example: `  graphkernel belief rules acme/support`,
 		Args:    inSpace, Completes: a.Stores.CompleteSpaces(),
-		Hint: func(in *api.RulesQuery) string { return spaceHint(in.Space, 0) },
+		Hint: func(in *api.RulesQuery) string { return spaceHint(string(in.Space), 0) },
 		Print: func(w io.Writer, _ *api.RulesQuery, out *api.BeliefBase) {
 			for i := range out.Statements {
 				s := &out.Statements[i]
-				fmt.Fprintf(w, "%s\n    %s\n", whole(s.WrittenStatement, ""), address(s.Item, s.Revision))
+				fmt.Fprintf(w, "%s\n    %s\n", whole(s.WrittenStatement, ""), address(string(s.Item), s.Revision))
 			}
 			fmt.Fprintf(w, "%s, as of %d, under %s\n", cli.Count(len(out.Statements), "rule"), out.AsOf, out.Policy)
 		},

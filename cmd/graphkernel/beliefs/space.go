@@ -8,8 +8,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/graphkernel/graphkernel/api"
+	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/belief/kinds"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
+	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/server/view"
 	"github.com/graphkernel/graphkernel/token"
 )
@@ -41,7 +43,7 @@ func listSpaces(a *cli.App, c *cobra.Command) error {
 			if err != nil {
 				return err
 			}
-			list = append(list, spaceJSON{one.Space, one.Policy, len(base.Statements), len(conflicts.Conflicts)})
+			list = append(list, spaceJSON{string(one.Space), string(one.Policy), len(base.Statements), len(conflicts.Conflicts)})
 		}
 		return a.IO.Print(map[string]any{"spaces": list}, func(w io.Writer) { printSpaces(w, list) })
 	})
@@ -67,7 +69,7 @@ func printSpaces(w io.Writer, list []spaceJSON) {
 }
 
 func spaceCommand(a *cli.App) *cobra.Command {
-	var policy string
+	var name string
 	c := &cobra.Command{
 		Use:   "space SPACE",
 		Short: "Make a space, or put it under another policy",
@@ -84,19 +86,21 @@ and that is refused if what is believed would contradict itself under it.
 seq is the number since which the space has this policy.`,
 		Example: `  graphkernel belief space acme/support
   graphkernel belief space acme/support --policy support-kinds@1`,
-		Args:              spaceAnd(""),
-		RunE:              func(c *cobra.Command, args []string) error { return setSpace(a, c, args[0], policy) },
+		Args: spaceAnd(""),
+		RunE: func(c *cobra.Command, args []string) error {
+			return setSpace(a, c, belief.Space(args[0]), policy.ID(name))
+		},
 		ValidArgsFunction: a.Stores.CompleteSpaces(),
 	}
-	c.Flags().StringVar(&policy, "policy", "", "the policy of the space (default: the one that it has, or beliefs@1)")
+	c.Flags().StringVar(&name, "policy", "", "the policy of the space (default: the one that it has, or beliefs@1)")
 	_ = c.RegisterFlagCompletionFunc("policy", a.Stores.CompletePolicies(kinds.Type)) // the flag exists
 	return c
 }
 
-func setSpace(a *cli.App, c *cobra.Command, space, policy string) error {
+func setSpace(a *cli.App, c *cobra.Command, space belief.Space, under policy.ID) error {
 	return a.Stores.WithNewKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
-		if policy != "" {
-			if _, err := cli.PolicyFor[kinds.Policy](c.Context(), s, policy, kinds.Type); err != nil {
+		if under != "" {
+			if _, err := cli.PolicyFor[kinds.Policy](c.Context(), s, string(under), kinds.Type); err != nil {
 				return err
 			}
 		}
@@ -107,18 +111,18 @@ func setSpace(a *cli.App, c *cobra.Command, space, policy string) error {
 		did := "made"
 		if at := slices.IndexFunc(all.Spaces, func(o api.Space) bool { return o.Space == space }); at >= 0 {
 			did = "unchanged"
-			if was := all.Spaces[at].Policy; policy == "" {
-				policy = was
-			} else if policy != was {
+			if was := all.Spaces[at].Policy; under == "" {
+				under = was
+			} else if under != was {
 				did = "changed"
 			}
 		}
-		set, err := cli.Do(c.Context(), s, view.SetSpace, api.NewSpace{Space: space, Policy: policy})
+		set, err := cli.Do(c.Context(), s, view.SetSpace, api.NewSpace{Space: space, Policy: under})
 		if err != nil {
 			return err
 		}
 		return a.IO.Print(set, func(w io.Writer) {
-			fmt.Fprintf(w, "%s space %s, under %s since number %d\n", did, oneLine(set.Space, len(set.Space)), oneLine(set.Policy, widestName), set.Seq)
+			fmt.Fprintf(w, "%s space %s, under %s since number %d\n", did, oneLine(string(set.Space), len(set.Space)), oneLine(string(set.Policy), widestName), set.Seq)
 		})
 	})
 }
@@ -135,7 +139,7 @@ believed. left_out counts the deprecated items that are not listed. Where there 
 --after of the next page.`,
 		Example: `  graphkernel belief items acme/support --limit 20`,
 		Args:    inSpace, Completes: a.Stores.CompleteSpaces(),
-		Hint:  func(in *api.ItemsQuery) string { return spaceHint(in.Space, in.AsOf) },
+		Hint:  func(in *api.ItemsQuery) string { return spaceHint(string(in.Space), uint64(in.AsOf)) },
 		Print: func(w io.Writer, _ *api.ItemsQuery, out *api.Items) { printItems(w, out) },
 	})
 }
@@ -148,7 +152,7 @@ func printItems(w io.Writer, list *api.Items) {
 		if item.Deprecated {
 			state = "  deprecated: not believed"
 		}
-		fmt.Fprintf(w, "%s%s\n", visibleLine(item.Item), state)
+		fmt.Fprintf(w, "%s%s\n", visibleLine(string(item.Item)), state)
 		switch {
 		case item.Erased:
 			fmt.Fprintf(w, "    %s\n", erased)
@@ -186,9 +190,9 @@ protected, and on which nobody has decided. graphkernel belief resolve takes one
 defers it; then it is listed no longer. with are the revisions that would have given way.`,
 		Example: `  graphkernel belief conflicts acme/support`,
 		Args:    inSpace, Completes: a.Stores.CompleteSpaces(),
-		Hint: func(in *api.ConflictsQuery) string { return spaceHint(in.Space, 0) },
+		Hint: func(in *api.ConflictsQuery) string { return spaceHint(string(in.Space), 0) },
 		Print: func(w io.Writer, in *api.ConflictsQuery, out *api.Conflicts) {
-			printConflicts(w, in.Space, out.Conflicts)
+			printConflicts(w, string(in.Space), out.Conflicts)
 		},
 	})
 }
@@ -210,7 +214,7 @@ func printConflicts(w io.Writer, space string, list []api.Conflict) {
 			fmt.Fprintf(w, "    against %s\n", oneLine(ref, len(ref)))
 		}
 		for _, turn := range one.Turns {
-			fmt.Fprintf(w, "    turn %s\n", oneLine(turn, widestName))
+			fmt.Fprintf(w, "    turn %s\n", oneLine(turn.String(), widestName))
 		}
 	}
 	fmt.Fprintln(w, cli.Count(len(list), "proposal")+" not taken")

@@ -56,7 +56,7 @@ func TestWhole(t *testing.T) {
 		{"\x1b[2J\x07 ada end", "x", true},
 		{"ada \u202e end", "london", true},
 	} {
-		s := api.WrittenStatement{BeliefStatement: api.BeliefStatement{Subject: "s", Predicate: "lives-in", Object: "o", Not: true}, Written: &api.Written{Subject: c.subject, Object: c.object}}
+		s := api.WrittenStatement{BeliefStatement: api.BeliefStatement{Subject: "s", Predicate: "lives-in", Object: "o", Not: true}, Written: api.Written{Subject: c.subject, Object: c.object}}
 		if isCut(s) != c.cut {
 			t.Errorf("%q %q is cut: %t", c.subject, c.object, isCut(s))
 		}

@@ -142,7 +142,7 @@ func (t *teller) give(ctx context.Context, e *capture.Event, id policy.ID) (*giv
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), reportDeadline)
 		defer cancel()
 		_, err := cli.Do(ctx, t.session, view.ReportNotGiven, api.NotGivenReport{
-			ContextID: string(h.claim.Provenance.SliceID), Bundle: h.digest.String(), Reason: clipped(fmt.Sprintf("the hook could not write it: %v", cause)),
+			ContextID: h.claim.Provenance.SliceID, Bundle: h.digest, Reason: clipped(fmt.Sprintf("the hook could not write it: %v", cause)),
 		})
 		return err
 	}}, nil
@@ -236,7 +236,7 @@ func projectIn(ctx context.Context, list *api.Folders, spool *capture.Spool, fol
 			p.newest = append(p.newest, f.Newest...)
 		}
 	}
-	slices.SortStableFunc(p.newest, func(a, b api.RecentConversation) int { return strings.Compare(b.LastAt, a.LastAt) }) // times have one spelling, which sorts as they do
+	slices.SortStableFunc(p.newest, func(a, b api.RecentConversation) int { return strings.Compare(b.LastAt.String(), a.LastAt.String()) }) // times have one spelling, which sorts as they do
 	p.folders = issued.PackFolders(names...)
 	return p, nil
 }
@@ -258,17 +258,17 @@ type recent struct {
 // lately returns the recent turns of the project, without some conversations; nil if there are none.
 func (p *project) lately(ctx context.Context, s *cli.Session, except issued.Conversations) (found *recent, err error) {
 	for _, h := range p.newest {
-		if slices.ContainsFunc(except.Unpack(), func(id dag.ConversationID) bool { return id.String() == h.Conversation }) {
+		if slices.ContainsFunc(except.Unpack(), func(id dag.ConversationID) bool { return id.String() == h.Conversation.String() }) {
 			continue
 		}
 		if found == nil {
-			last, err := dag.ParseTurnID(h.Turn)
+			last, err := dag.ParseTurnID(h.Turn.String())
 			if err != nil {
 				return nil, err
 			}
 			found = &recent{last: last}
 		}
-		prompt, err := cli.FirstPrompt(ctx, s, h.Conversation)
+		prompt, err := cli.FirstPrompt(ctx, s, h.Conversation.String())
 		if err != nil {
 			return nil, err
 		}

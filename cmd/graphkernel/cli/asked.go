@@ -73,7 +73,7 @@ func readTurns(list []api.StoredTurn) ([]Turn, error) {
 		if err != nil {
 			return nil, fmt.Errorf("turn %d: %w: %w", list[i].Seq, client.ErrAnswer, err)
 		}
-		if d.BodyDigest, err = dag.ParseDigest(list[i].BodyDigest); err != nil {
+		if d.BodyDigest, err = dag.ParseDigest(list[i].BodyDigest.String()); err != nil {
 			return nil, fmt.Errorf("turn %s: %w: %w", d.ID, client.ErrAnswer, err)
 		}
 		turns[i] = Turn{Draft: d, Seq: dag.Seq(list[i].Seq), Key: list[i].Key}
@@ -117,7 +117,7 @@ func (s *Session) EraseTurn(ctx context.Context, id dag.TurnID, reason string) (
 	e, err := Do(ctx, s, view.EraseTurn, api.Erasure{ID: id, Body: api.ErasureRequest{Reason: reason}})
 	if Is(err, api.CodeNotFound) {
 		if here, lookErr := s.LookUp(ctx, []dag.TurnID{id}); lookErr == nil && len(here) == 1 && here[0].Redacted {
-			return api.ErasedTurn{Event: api.Event{At: dag.Time(0).String()}}, nil
+			return api.ErasedTurn{Event: api.Event{At: dag.Time(0)}}, nil
 		}
 	}
 	return e, err

@@ -67,7 +67,7 @@ func (s *Session) awaitIndex(ctx context.Context) error {
 	tick := time.NewTicker(lookAtIndex)
 	defer tick.Stop()
 	for {
-		found, err := Do(ctx, s, view.SearchTurns, api.Search{Query: "index", Limit: 1, Policy: string(retrieval.FindPolicyID)})
+		found, err := Do(ctx, s, view.SearchTurns, api.Search{Query: "index", Limit: 1, Policy: retrieval.FindPolicyID})
 		if err != nil || found.NotIndexed == 0 {
 			return err
 		}

@@ -58,8 +58,8 @@ func Issued(ctx context.Context, s *Session, name string) (found api.Issued, err
 	}
 	var ids []string
 	for _, i := range page.Slices {
-		if len(ids) == 0 || ids[len(ids)-1] != i.SliceID {
-			ids = append(ids, i.SliceID)
+		if len(ids) == 0 || ids[len(ids)-1] != string(i.SliceID) {
+			ids = append(ids, string(i.SliceID))
 		}
 		if i.Number > found.Number {
 			found = i
@@ -76,7 +76,7 @@ func Issued(ctx context.Context, s *Session, name string) (found api.Issued, err
 
 // Again makes the bundle of a record again.
 func Again(ctx context.Context, s *Session, i *api.Issued) ([]byte, error) {
-	digest, err := dag.ParseDigest(i.BundleSHA256)
+	digest, err := dag.ParseDigest(i.BundleSHA256.String())
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +108,7 @@ const mostCompleted = 100
 func (st *Stores) CompleteIssued(kind string) cobra.CompletionFunc {
 	return st.Complete(func(ctx context.Context, s *Session, begin string) (ids []string, err error) {
 		err = EachIssued(ctx, s, api.SliceQuery{Kind: kind, Paging: api.Paging{Limit: mostCompleted}}, func(i api.Issued) bool {
-			if strings.HasPrefix(i.SliceID, begin) {
+			if strings.HasPrefix(string(i.SliceID), begin) {
 				ids = append(ids, fmt.Sprintf("%s\t%s of %.16s", i.SliceID, KindOf(&i), i.IssuedAt))
 			}
 			return len(ids) < mostCompleted
@@ -146,12 +146,12 @@ func (st *Stores) CompleteTurns(conversations bool) cobra.CompletionFunc {
 		}
 		ByLast(list)
 		for i := range list {
-			if conversations && len(ids) < mostCompleted/2 && strings.HasPrefix(list[i].ID, begin) {
+			if conversations && len(ids) < mostCompleted/2 && strings.HasPrefix(list[i].ID.String(), begin) {
 				ids = append(ids, fmt.Sprintf("%s\t%s, %.16s", list[i].ID, Count(list[i].Turns, "turn"), list[i].LastAt))
 			}
 		}
 		for i := range list[:min(len(list), 3)] { // a shell does not wait for all of them
-			id, err := dag.ParseConversationID(list[i].ID)
+			id, err := dag.ParseConversationID(list[i].ID.String())
 			if err != nil {
 				return ids, err
 			}
@@ -176,8 +176,8 @@ func (st *Stores) CompleteSpaces() cobra.CompletionFunc {
 	return st.Complete(func(ctx context.Context, s *Session, begin string) (names []string, err error) {
 		all, err := Do(ctx, s, view.ListSpaces, api.SpacesQuery{})
 		for _, one := range all.Spaces {
-			if strings.HasPrefix(one.Space, begin) && len(names) < mostCompleted {
-				names = append(names, one.Space+"\tunder "+one.Policy)
+			if strings.HasPrefix(string(one.Space), begin) && len(names) < mostCompleted {
+				names = append(names, string(one.Space)+"\tunder "+string(one.Policy))
 			}
 		}
 		return names, err

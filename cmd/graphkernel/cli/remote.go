@@ -150,8 +150,8 @@ func (r remoteFacts) Learn(ctx context.Context, acts []knowledge.Act) (outcomes 
 		}
 		for _, o := range list {
 			outcome := knowledge.Outcome{Result: knowledge.Result(o.Result), Seq: dag.Seq(o.Seq)}
-			if o.Statement != "" {
-				if outcome.Statement, err = dag.ParseDigest(o.Statement); err != nil {
+			if o.Statement != (dag.Digest{}) {
+				if outcome.Statement, err = dag.ParseDigest(o.Statement.String()); err != nil {
 					return nil, fmt.Errorf("%w: %w", client.ErrAnswer, err)
 				}
 			}
@@ -190,7 +190,7 @@ func (r remoteFacts) learn(ctx context.Context, acts []knowledge.Act) ([]api.Kno
 // newFact is an assertion as a service takes it.
 func newFact(a *knowledge.Act) api.NewFact {
 	f := &a.Fact
-	w := api.NewFact{Confidence: &f.Confidence, Source: f.Source, Slice: f.Slice, Supersedes: a.Supersedes}
+	w := api.NewFact{Confidence: &f.Confidence, Source: f.Source, Slice: slice.SliceID(f.Slice), Supersedes: a.Supersedes}
 	w.Subject, w.Predicate, w.Object = f.Spelled()
 	if name, err := normalize.Text(f.Written.Object); err == nil && name == f.Object {
 		w.Object, w.ObjectText = name, &f.Written.Object

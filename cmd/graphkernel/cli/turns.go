@@ -84,12 +84,12 @@ func Resolve(a *App, c *cobra.Command, s *Session, name string) (id dag.TurnID, 
 	if address {
 		a.IO.Note("%s rests on turn %s", name, w.ID)
 	}
-	return dag.ParseTurnID(w.ID)
+	return dag.ParseTurnID(w.ID.String())
 }
 
 // Find finds the turn that fits words best, up to a number, 0 for all, and says which one it is.
 func Find(a *App, c *cobra.Command, s *Session, words string, asOf uint64) (id dag.TurnID, err error) {
-	found, err := Do(c.Context(), s, view.SearchTurns, api.Search{Query: words, Limit: 1, AsOf: asOf})
+	found, err := Do(c.Context(), s, view.SearchTurns, api.Search{Query: words, Limit: 1, AsOf: dag.Seq(asOf)})
 	if err != nil {
 		return id, err
 	}
@@ -98,7 +98,7 @@ func Find(a *App, c *cobra.Command, s *Session, words string, asOf uint64) (id d
 	}
 	h := &found.Hits[0]
 	a.IO.Note("found turn %s: %s: %s", h.Turn, render.Visible(h.Author), render.OneLine(render.Visible(h.Content), 72))
-	return dag.ParseTurnID(h.Turn)
+	return dag.ParseTurnID(h.Turn.String())
 }
 
 // Named finds the turn that a person means, by its name or by words: one of the two is given.
@@ -126,7 +126,7 @@ func Called(ctx context.Context, s *Session, c *api.Conversation) (string, error
 	if c.Title != "" {
 		return Title(c.Title), nil
 	}
-	return FirstOfUser(ctx, s, c.ID)
+	return FirstOfUser(ctx, s, c.ID.String())
 }
 
 // FirstOfUser returns the beginning of the first turn of role user in a conversation, for a line of a list; "" if there is none.

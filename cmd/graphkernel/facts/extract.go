@@ -169,14 +169,14 @@ type extraction struct {
 func readEnded(s *cli.Session, ctx context.Context) (map[knowledge.ID]bool, error) {
 	ended := map[knowledge.ID]bool{}
 	err := eachAct(s, ctx, func(a *api.KnowledgeAct) {
-		id, _ := dag.ParseDigest(a.Statement) // what was learned has one
+		id, _ := dag.ParseDigest(a.Statement.String()) // what was learned has one
 		switch knowledge.Kind(a.Kind) {
 		case knowledge.Assert:
 			if len(ended) > 0 {
 				delete(ended, id)
 			}
 			for _, text := range a.Supersedes {
-				if id, err := dag.ParseDigest(text); err == nil {
+				if id, err := dag.ParseDigest(text.String()); err == nil {
 					ended[id] = true
 				}
 			}

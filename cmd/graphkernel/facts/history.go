@@ -61,7 +61,7 @@ func factHistory(a *cli.App, c *cobra.Command, text string, asOf uint64) error {
 			if act.Version && act.Until == 0 {
 				believed = true
 			} else if act.Until != 0 {
-				if line.EndedBy, line.By, err = endedBy(s, c.Context(), id, act.Until); err != nil {
+				if line.EndedBy, line.By, err = endedBy(s, c.Context(), id, uint64(act.Until)); err != nil {
 					return err
 				}
 			}
@@ -103,10 +103,10 @@ func historyAsOf(s *cli.Session, ctx context.Context, id knowledge.ID, asOf uint
 		return nil, err
 	}
 	for _, act := range list {
-		if asOf != 0 && act.Seq > asOf {
+		if asOf != 0 && uint64(act.Seq) > asOf {
 			break
 		}
-		if asOf != 0 && act.Until > asOf {
+		if asOf != 0 && uint64(act.Until) > asOf {
 			act.Until = 0
 		}
 		acts = append(acts, act)
@@ -132,16 +132,16 @@ func endedBy(s *cli.Session, ctx context.Context, id knowledge.ID, seq uint64) (
 	switch {
 	case err != nil:
 		return "", "", err
-	case len(page.Acts) == 0 || page.Acts[0].Seq != seq:
+	case len(page.Acts) == 0 || uint64(page.Acts[0].Seq) != seq:
 		return "", "", fmt.Errorf("number %d, with which statement %s ended, is no act; see: graphkernel fsck", seq, id)
 	case page.Acts[0].Erased:
 		return "erased assertion", "", nil
 	case page.Acts[0].Kind == string(knowledge.Retract):
 		return "retraction", "", nil
-	case page.Acts[0].Statement == id.String():
+	case page.Acts[0].Statement.String() == id.String():
 		return "confirmation", "", nil
 	}
-	return "supersession", page.Acts[0].Statement, nil
+	return "supersession", page.Acts[0].Statement.String(), nil
 }
 
 func knowledgeChangesCommand(a *cli.App) *cobra.Command {
@@ -189,7 +189,7 @@ func listChanges(a *cli.App, c *cobra.Command, after, asOf dag.Seq, limit int) e
 		if err != nil {
 			return err
 		}
-		if err := endAt(c.Context(), s, &page, at); err != nil {
+		if err := endAt(c.Context(), s, &page, dag.Seq(at)); err != nil {
 			return err
 		}
 		return a.IO.Print(page, func(w io.Writer) {
@@ -205,7 +205,7 @@ func listChanges(a *cli.App, c *cobra.Command, after, asOf dag.Seq, limit int) e
 }
 
 // endAt ends a page at a number, if that is not 0.
-func endAt(ctx context.Context, s *cli.Session, page *api.KnowledgeChanges, asOf uint64) error {
+func endAt(ctx context.Context, s *cli.Session, page *api.KnowledgeChanges, asOf dag.Seq) error {
 	if asOf == 0 {
 		return nil
 	}
@@ -216,7 +216,7 @@ func endAt(ctx context.Context, s *cli.Session, page *api.KnowledgeChanges, asOf
 		return nil
 	}
 	further, err := s.Acts(ctx, dag.Seq(page.Acts[len(page.Acts)-1].Seq), 1)
-	if err == nil && (len(further.Acts) == 0 || further.Acts[0].Seq > asOf) {
+	if err == nil && (len(further.Acts) == 0 || uint64(further.Acts[0].Seq) > uint64(asOf)) {
 		page.Next = ""
 	}
 	return err

@@ -88,8 +88,8 @@ func statementNamed(ctx context.Context, s *cli.Session, what, text string) (id 
 	}
 	var found []string
 	for i := range all.Acts {
-		if named := all.Acts[i].Statement; strings.HasPrefix(named, begin) && !slices.Contains(found, named) {
-			found = append(found, named)
+		if named := all.Acts[i].Statement; named != (dag.Digest{}) && strings.HasPrefix(named.String(), begin) && !slices.Contains(found, named.String()) {
+			found = append(found, named.String())
 		}
 	}
 	switch len(found) {
@@ -277,11 +277,11 @@ func rivals(s *cli.Session, ctx context.Context, fact *knowledge.Fact) (others [
 		}
 		for i := range page.Facts {
 			f := &page.Facts[i]
-			if f.Statement == own.String() {
+			if f.Statement.String() == own.String() {
 				known = slices.ContainsFunc(f.Evidence, func(e api.FactEvidence) bool { return says(&e, fact) })
 				continue
 			}
-			id, err := dag.ParseDigest(f.Statement)
+			id, err := dag.ParseDigest(f.Statement.String())
 			if err != nil {
 				return nil, false, err
 			}
@@ -295,7 +295,5 @@ func rivals(s *cli.Session, ctx context.Context, fact *knowledge.Fact) (others [
 
 // says reports whether an assertion of a fact's statement is that very fact.
 func says(e *api.FactEvidence, f *knowledge.Fact) bool {
-	w := spelled(e.Written)
-	return e.Source == f.Source && e.Confidence == decimal(f.Confidence) && e.Turn == turnText(f.Turn) && e.Slice == f.Slice &&
-		f.Written == knowledge.Written{Subject: w.Subject, Predicate: w.Predicate, Object: w.Object}
+	return e.Source == f.Source && e.Confidence == f.Confidence && e.Turn == f.Turn && string(e.Slice) == f.Slice && f.Written == e.Written
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/client"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
+	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/normalize"
 	"github.com/graphkernel/graphkernel/render"
@@ -96,10 +97,10 @@ func printFacts(w io.Writer, facts []api.Fact) {
 	t := cli.NewTable(w, header...)
 	for i := range facts {
 		f := &facts[i]
-		asserted, written := spelled(f.Asserted), spelled(f.Written)
+		asserted, written := f.Asserted, f.Written
 		row := table.Row{
 			f.Since, named(f.Subject, firstOf(written.Subject, asserted.Subject)), named(f.Predicate, written.Predicate), named(f.Object, firstOf(written.Object, asserted.Object)),
-			sure(f.Confidence), f.Source, f.EvidenceTotal, f.Statement[:shortStatement],
+			f.Confidence, f.Source, f.EvidenceTotal, f.Statement.String()[:shortStatement],
 		}
 		if timed {
 			row = append(row, holds(f))
@@ -134,7 +135,7 @@ func factsContaining(ctx context.Context, s *cli.Session, q api.FactQuery, text 
 		found.AsOf = page.AsOf
 		for i := range page.Facts {
 			f := &page.Facts[i]
-			asserted, written := spelled(f.Asserted), spelled(f.Written)
+			asserted, written := f.Asserted, f.Written
 			names := strings.Join([]string{f.Subject, f.Predicate, f.Object, asserted.Subject, asserted.Object, written.Subject, written.Predicate, written.Object}, "\n")
 			if !strings.Contains(strings.ToLower(names), text) {
 				continue
@@ -161,10 +162,18 @@ func firstOf(list ...string) string {
 
 // holds tells for when a fact holds, in a column.
 func holds(f *api.Fact) string {
-	if f.ValidFrom+f.ValidUntil == "" {
+	if f.ValidFrom == 0 && f.ValidUntil == 0 {
 		return ""
 	}
-	return f.ValidFrom + "–" + f.ValidUntil
+	return limit(f.ValidFrom) + "–" + limit(f.ValidUntil)
+}
+
+// limit is a time at which something begins or ends to hold; 0 is none.
+func limit(t dag.Time) string {
+	if t == 0 {
+		return ""
+	}
+	return t.String()
 }
 
 func knowledgeRetractCommand(a *cli.App) *cobra.Command {
@@ -189,7 +198,7 @@ acts are the assertions that gave the facts their confidence.`,
 		Print: func(w io.Writer, in *api.Retracting, out *api.Retracted) {
 			for i := range out.Acts {
 				act := &out.Acts[i]
-				written := spelled(act.Written)
+				written := act.Written
 				fmt.Fprintf(w, "  %s%s\n", arrow(shown(act.Subject, written.Subject), shown(act.Predicate, ""), shown(act.Object, written.Object)), render.OneLine(said(act), 300))
 			}
 			would := ""

@@ -226,7 +226,7 @@ func (x *asking) eachConversation(ctx context.Context, fn func(id dag.Conversati
 		return err
 	}
 	for done, c := range list {
-		id, err := dag.ParseConversationID(c.ID)
+		id, err := dag.ParseConversationID(c.ID.String())
 		if err == nil {
 			err = fn(id, done)
 		}

@@ -40,38 +40,21 @@ func turnText(id dag.TurnID) string {
 	return id.String()
 }
 
-// sure returns a confidence as tables align it: as a number.
-func sure(n json.Number) any {
-	p, err := dag.ReadPPM(n.String())
-	if err != nil {
-		return n
-	}
-	return p
-}
-
-// spelled returns names, or none.
-func spelled(w *api.Written) api.Written {
-	if w == nil {
-		return api.Written{}
-	}
-	return *w
-}
-
 // does says in a line what an act does.
 func does(a *api.KnowledgeAct) string {
 	if a.Erased {
-		return "erased with turn " + a.Turn
+		return "erased with turn " + a.Turn.String()
 	}
 	switch knowledge.Kind(a.Kind) {
 	case knowledge.Assert:
-		w := spelled(a.Written)
+		w := a.Written
 		line := arrow(shown(a.Subject, w.Subject), shown(a.Predicate, w.Predicate), shown(a.Object, w.Object)) + said(a)
 		for _, id := range a.Supersedes {
-			line += ", supersedes " + id
+			line += ", supersedes " + id.String()
 		}
 		return line
 	case knowledge.Retract:
-		line := a.Statement
+		line := a.Statement.String()
 		if a.Reason != "" {
 			line += ": " + render.OneLine(a.Reason, 200)
 		}
@@ -83,22 +66,22 @@ func does(a *api.KnowledgeAct) string {
 // said tells the confidence of an assertion and what it rests on.
 func said(a *api.KnowledgeAct) string {
 	line := fmt.Sprintf(", confidence %s, by %s", a.Confidence, a.Source)
-	if a.Turn != "" {
-		line += ", turn " + a.Turn[:min(8, len(a.Turn))]
+	if a.Turn != (dag.TurnID{}) {
+		line += ", turn " + a.Turn.String()[:8]
 	}
 	if a.Slice != "" {
-		line += ", slice " + a.Slice
+		line += ", slice " + string(a.Slice)
 	}
-	if a.ValidFrom != "" {
-		line += ", from " + a.ValidFrom
+	if a.ValidFrom != 0 {
+		line += ", from " + a.ValidFrom.String()
 	}
-	if a.ValidUntil == "" {
+	if a.ValidUntil == 0 {
 		return line
 	}
-	if a.ValidFrom == "" {
+	if a.ValidFrom == 0 {
 		line += ","
 	}
-	return line + " until " + a.ValidUntil
+	return line + " until " + a.ValidUntil.String()
 }
 
 // widestName is how much of a name is shown in a line.

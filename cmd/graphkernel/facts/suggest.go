@@ -143,11 +143,11 @@ func printSuggestions(w io.Writer, lines []suggestionJSON, total int, f *fragmen
 func namesAsOf(s *cli.Session, ctx context.Context, asOf dag.Seq, bar *cli.Bar) (names, written []string, err error) {
 	forms, spelt := map[string]bool{}, map[string]bool{}
 	err = eachAct(s, ctx, func(a *api.KnowledgeAct) {
-		bar.Update(int64(a.Seq), int64(max(uint64(asOf), a.Seq)))
-		if !a.Version || dag.Seq(a.Seq) > asOf || a.Until != 0 && dag.Seq(a.Until) <= asOf {
+		bar.Update(int64(a.Seq), int64(max(asOf, a.Seq)))
+		if !a.Version || a.Seq > asOf || a.Until != 0 && a.Until <= asOf {
 			return
 		}
-		w := spelled(a.Written)
+		w := a.Written
 		forms[a.Subject], forms[a.Object] = true, true
 		spelt[firstOf(w.Subject, a.Subject)], spelt[firstOf(w.Object, a.Object)] = true, true
 	})

@@ -41,7 +41,7 @@ bundle or were learned from its turns, as of its number.`,
 		Ask: func(ctx context.Context, s *cli.Session, in api.TraverseRequest) (api.Traversal, error) {
 			out, err := cli.Do(ctx, s, view.TraverseKnowledge, in)
 			if err == nil && len(out.Reached) == 0 {
-				_, err = noteUnknown(a, ctx, s, out.AsOf, in.Start...)
+				_, err = noteUnknown(a, ctx, s, uint64(out.AsOf), in.Start...)
 			}
 			return out, err
 		},
@@ -50,7 +50,7 @@ bundle or were learned from its turns, as of its number.`,
 				tab := cli.NewTable(w, "entity", "hops", "confidence", "path")
 				for i := range out.Reached {
 					r := &out.Reached[i]
-					tab.AppendRow(table.Row{shown(r.Entity, ""), r.Hops, sure(r.MinConfidence), drawn(r)})
+					tab.AppendRow(table.Row{shown(r.Entity, ""), r.Hops, r.MinConfidence, drawn(r)})
 				}
 				tab.Render()
 			}
@@ -107,7 +107,7 @@ if this is all.`,
 		Ask: func(ctx context.Context, s *cli.Session, in api.PathQuery) (api.Traversal, error) {
 			out, err := cli.Do(ctx, s, view.FindPaths, in)
 			if err == nil && len(out.Reached) == 0 {
-				unknown, err = noteUnknown(a, ctx, s, out.AsOf, in.From, in.To)
+				unknown, err = noteUnknown(a, ctx, s, uint64(out.AsOf), in.From, in.To)
 			}
 			return out, err
 		},
@@ -137,7 +137,7 @@ func drawn(r *api.Reached) string {
 	name, before := r.From, [2]string{}
 	for i := range r.Path {
 		e := &r.Path[i]
-		asserted, written := spelled(e.Asserted), spelled(e.Written)
+		asserted, written := e.Asserted, e.Written
 		subject, object := firstOf(asserted.Subject, e.Subject), firstOf(asserted.Object, e.Object)
 		near, far, other := [2]string{subject, firstOf(written.Subject, subject)}, [2]string{object, firstOf(written.Object, object)}, e.Object
 		predicate := clipped(firstOf(written.Predicate, e.Predicate))

@@ -112,11 +112,11 @@ func (s *statusJSON) look(ctx context.Context, session *cli.Session) error {
 	}
 	cli.ByLast(list)
 	for _, c := range list[:min(len(list), newestShown)] {
-		prompt, err := cli.FirstOfUser(ctx, session, c.ID)
+		prompt, err := cli.FirstOfUser(ctx, session, c.ID.String())
 		if err != nil {
 			return err
 		}
-		s.Newest = append(s.Newest, newestJSON{c.ID, c.Title, c.Turns, c.LastAt, prompt})
+		s.Newest = append(s.Newest, newestJSON{c.ID.String(), c.Title, c.Turns, c.LastAt.String(), prompt})
 	}
 	return nil
 }

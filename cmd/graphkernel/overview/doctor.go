@@ -147,7 +147,7 @@ func (d *diagnosis) constraints(spaces []api.Space) {
 			continue // a service of an older version
 		}
 		if c.Over {
-			d.add("constraints", wrong, "graphkernel belief rules "+s.Space+" lists them; end some with graphkernel belief contract or belief deprecate",
+			d.add("constraints", wrong, "graphkernel belief rules "+string(s.Space)+" lists them; end some with graphkernel belief contract or belief deprecate",
 				"the space %s has %d in %d bytes, the longest %d; at most 64 in 16384, each at most 2048. Contexts leave out the newest that do not fit, and one of this space alone is refused then", s.Space, c.Count, c.Bytes, c.Longest)
 		}
 		if c.Proposed > 0 {

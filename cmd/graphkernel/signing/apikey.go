@@ -11,6 +11,7 @@ import (
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
+	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/render"
 	"github.com/graphkernel/graphkernel/server/view"
 	"github.com/graphkernel/graphkernel/token"
@@ -151,7 +152,7 @@ func listAPIKeys(a *cli.App, c *cobra.Command) error {
 		return a.IO.Print(keys, func(w io.Writer) {
 			t := cli.NewTable(w, "id", "role", "admits roles", "authors", "speaks for", "spaces", "created", "revoked", "note")
 			for _, l := range keys.Keys {
-				t.AppendRow(table.Row{l.ID, l.Role, l.Roles, render.OneLine(l.Authors, 60), render.OneLine(l.SpeaksFor, 60), render.OneLine(l.Spaces, 60), l.CreatedAt, l.RevokedAt, render.OneLine(l.Note, 80)})
+				t.AppendRow(table.Row{l.ID, l.Role, l.Roles, render.OneLine(l.Authors, 60), render.OneLine(l.SpeaksFor, 60), render.OneLine(l.Spaces, 60), l.CreatedAt, timeOrNone(l.RevokedAt), render.OneLine(l.Note, 80)})
 			}
 			t.Render()
 		})
@@ -179,6 +180,14 @@ func revokeAPIKey(a *cli.App, c *cobra.Command, id string) error {
 	})
 }
 
+// timeOrNone is a time; "" for 0.
+func timeOrNone(t dag.Time) string {
+	if t == 0 {
+		return ""
+	}
+	return t.String()
+}
+
 // completeAPIKeys completes the ids of valid keys, each with what it is for.
 func completeAPIKeys(a *cli.App) cobra.CompletionFunc {
 	return func(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
@@ -189,7 +198,7 @@ func completeAPIKeys(a *cli.App) cobra.CompletionFunc {
 		_ = a.Stores.WithKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error { // what cannot be read completes nothing
 			keys, err := cli.Do(c.Context(), s, view.ListKeys, api.None{})
 			for _, k := range keys.Keys {
-				if k.RevokedAt == "" {
+				if k.RevokedAt == 0 {
 					ids = append(ids, cobra.CompletionWithDesc(k.ID, render.OneLine(k.Role+" "+k.Note, 60)))
 				}
 			}

@@ -14,6 +14,7 @@ import (
 	"github.com/graphkernel/graphkernel/render"
 	"github.com/graphkernel/graphkernel/retention"
 	"github.com/graphkernel/graphkernel/server/view"
+	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/token"
 )
 
@@ -165,7 +166,7 @@ func erase(a *cli.App, c *cobra.Command, turn string, f *eraseFlags) error {
 			return fmt.Errorf("the turn is erased; what models were shown of it cannot be looked for: %w", err)
 		}
 		already := dag.Seq(e.Seq) <= before
-		result := map[string]any{"turn": id.String(), "seq": e.Seq, "reason": e.Reason, "at": e.At, "already": already, "shown_in": cli.Texts(shown), "contexts": left.contexts, "slices": left.slices, "transcripts": left.all(), "tasks": append([]string{}, e.Tasks...)}
+		result := map[string]any{"turn": id.String(), "seq": e.Seq, "reason": e.Reason, "at": e.At, "already": already, "shown_in": cli.Texts(shown), "contexts": left.contexts, "slices": left.slices, "transcripts": left.all(), "tasks": append([]slice.SliceID{}, e.Tasks...)}
 		if e.By != "" {
 			result["by"] = e.By
 		}
@@ -184,7 +185,7 @@ func erase(a *cli.App, c *cobra.Command, turn string, f *eraseFlags) error {
 				printUnguarded(w, e.Unguarded)
 			}
 			if len(e.Tasks) > 0 {
-				fmt.Fprintf(w, "so are the tasks of %s, which had words of it: %s\n", cli.Count(len(e.Tasks), "context"), strings.Join(e.Tasks, ", "))
+				fmt.Fprintf(w, "so are the tasks of %s, which had words of it: %s\n", cli.Count(len(e.Tasks), "context"), strings.Trim(fmt.Sprint(e.Tasks), "[]"))
 			}
 			printShownIn(w, shown)
 			left.print(w)
@@ -205,7 +206,7 @@ func eraseTask(a *cli.App, c *cobra.Command, f *eraseFlags) error {
 		asked := render.OneLine(render.Visible(i.Asked), cli.Width(a.IO.Stdout, 200)-40)
 		if f.dry {
 			return a.IO.Print(map[string]any{"context": i.SliceID, "asked": i.Asked, "dry_run": true}, func(w io.Writer) {
-				fmt.Fprintf(w, "the task of context %s would be erased, and was not: %s\n", cli.ID.Paint(w, i.SliceID), asked)
+				fmt.Fprintf(w, "the task of context %s would be erased, and was not: %s\n", cli.ID.Paint(w, string(i.SliceID)), asked)
 			})
 		}
 		if a.IO.IsTerminal(a.IO.Stdin) && !f.yes {

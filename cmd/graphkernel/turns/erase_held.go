@@ -56,7 +56,7 @@ func listHeld(a *cli.App, c *cobra.Command) error {
 				if h.Released {
 					free = "  released"
 				}
-				fmt.Fprintf(w, "%8d  %s  %.16s  %-5s  erased as %s  %s%s\n", h.Seq, cli.ID.Paint(w, h.Turn), h.At, h.Rule, h.Erased, render.Visible(cli.First(h.Place, h.By)), free)
+				fmt.Fprintf(w, "%8d  %s  %.16s  %-5s  erased as %s  %s%s\n", h.Seq, cli.ID.Paint(w, h.Turn.String()), h.At, h.Rule, h.Erased, render.Visible(cli.First(h.Place, h.By)), free)
 			}
 		})
 	})

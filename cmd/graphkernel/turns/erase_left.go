@@ -60,8 +60,8 @@ func leftOf(ctx context.Context, a *cli.App, s *cli.Session, turns []cli.Turn) (
 
 func withIDs(ids []string, list []api.Issued) []string {
 	for i := range list {
-		if !slices.Contains(ids, list[i].SliceID) {
-			ids = append(ids, list[i].SliceID)
+		if !slices.Contains(ids, string(list[i].SliceID)) {
+			ids = append(ids, string(list[i].SliceID))
 		}
 	}
 	return ids

@@ -85,7 +85,7 @@ func explain(a *cli.App, c *cobra.Command, anchor, turn string, flags cutFlags) 
 // explainIssued explains a context on record.
 func explainIssued(a *cli.App, c *cobra.Command, id slice.SliceID, of string) error {
 	return a.Stores.WithReadKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
-		in := api.ExplainContextRequest{ContextID: string(id), Turn: of}
+		in := api.ExplainContextRequest{ContextID: id, Turn: of}
 		if digest, err := dag.AnyCase(dag.ParseDigest)(of); err == nil {
 			in.Turn, in.Fact = "", digest.String()
 		} else if address, err := belief.ParseAddress(of); err == nil {

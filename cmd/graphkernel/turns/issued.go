@@ -130,7 +130,7 @@ func listIssued(a *cli.App, c *cobra.Command, of issuedCommand, kind string, f *
 		list, more := []listedJSON{}, false
 		q := api.SliceQuery{Kind: kind, Counted: true, Paging: api.Paging{Limit: min(cmp.Or(most+1, 100), 100)}}
 		err := cli.EachIssued(c.Context(), s, q, func(i api.Issued) bool {
-			if i.IssuedAt < since.String() {
+			if i.IssuedAt.String() < since.String() {
 				return false // those before it are older
 			}
 			if more = most > 0 && len(list) == most; more {
@@ -156,12 +156,12 @@ func readAnchors(ctx context.Context, s *cli.Session, list []listedJSON) error {
 	of := map[string]*cli.Turn{}
 	var ids []dag.TurnID
 	for i := range list {
-		if l := &list[i]; l.Kind == cli.KindSlice && of[l.Anchor] == nil {
-			id, err := dag.ParseTurnID(l.Anchor)
+		if l := &list[i]; l.Kind == cli.KindSlice && of[l.Anchor.String()] == nil {
+			id, err := dag.ParseTurnID(l.Anchor.String())
 			if err != nil {
 				return err
 			}
-			of[l.Anchor] = &cli.Turn{}
+			of[l.Anchor.String()] = &cli.Turn{}
 			ids = append(ids, id)
 		}
 	}
@@ -173,10 +173,10 @@ func readAnchors(ctx context.Context, s *cli.Session, list []listedJSON) error {
 		of[turns[i].ID.String()] = &turns[i]
 	}
 	for i := range list {
-		if t := of[list[i].Anchor]; t != nil {
+		if t := of[list[i].Anchor.String()]; t != nil {
 			list[i].said = t.Content
 		}
-		if t := of[list[i].Anchor]; t != nil && t.Redacted {
+		if t := of[list[i].Anchor.String()]; t != nil && t.Redacted {
 			list[i].said = render.NoText
 		}
 	}
@@ -189,9 +189,9 @@ func printIssued(w io.Writer, of issuedCommand, list []listedJSON, more bool) {
 		l := &list[i]
 		asked := cmp.Or(l.said, l.Asked)
 		if l.Kind == cli.KindSlice {
-			asked = l.Anchor[:8] + " " + asked
+			asked = l.Anchor.String()[:8] + " " + asked
 		}
-		t.AppendRow(table.Row{cli.ID.Paint(w, l.SliceID), l.Kind, l.IssuedAt[:16], l.PolicyID, l.Holds, asker(&l.Issued), render.OneLine(render.Visible(asked), 60)})
+		t.AppendRow(table.Row{cli.ID.Paint(w, string(l.SliceID)), l.Kind, l.IssuedAt.String()[:16], l.PolicyID, l.Holds, asker(&l.Issued), render.OneLine(render.Visible(asked), 60)})
 	}
 	t.Render()
 	if more {
@@ -251,7 +251,7 @@ func showIssued(a *cli.App, c *cobra.Command, of issuedCommand, name string) err
 			line := func(what, format string, args ...any) {
 				fmt.Fprintf(w, "%-12s  %s\n", what, fmt.Sprintf(format, args...))
 			}
-			line("id", "%s, a %s", cli.ID.Paint(w, i.SliceID), map[string]string{cli.KindSlice: "slice of turns", cli.KindFacts: "slice of facts", cli.KindContext: "context"}[cli.KindOf(&i)])
+			line("id", "%s, a %s", cli.ID.Paint(w, string(i.SliceID)), map[string]string{cli.KindSlice: "slice of turns", cli.KindFacts: "slice of facts", cli.KindContext: "context"}[cli.KindOf(&i)])
 			line("handed out", "%s, as number %d", i.IssuedAt, i.Number)
 			if cli.KindOf(&i) == cli.KindSlice {
 				line("anchor", "%s", i.Anchor)
@@ -376,5 +376,5 @@ func getIssued(a *cli.App, c *cobra.Command, of issuedCommand, name, out string)
 	if err != nil || a.IO.Output != "json" || cli.ToStdout(out) {
 		return err
 	}
-	return a.IO.PrintJSON(map[string]string{"slice_id": i.SliceID, "kind": cli.KindOf(&i), "file": out, "bundle_sha256": i.BundleSHA256})
+	return a.IO.PrintJSON(map[string]string{"slice_id": string(i.SliceID), "kind": cli.KindOf(&i), "file": out, "bundle_sha256": i.BundleSHA256.String()})
 }

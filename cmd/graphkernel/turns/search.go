@@ -67,9 +67,9 @@ A hit is no evidence: cut a slice around it for that.`,
 	flags.StringArrayVar(&f.attributes, "attribute", nil, "only turns with this attribute, KEY=VALUE, of git_branch, model, title and cwd; may be given again")
 	flags.StringVar(&f.since, "since", "", "only turns created at this date or time, or later; 7d is seven days ago, and m, h and w are minutes, hours and weeks")
 	flags.StringVar(&f.until, "until", "", "only turns created before this date or time, or so long ago")
-	flags.StringVar(&f.Space, "space", "", "only turns on which something rests that is believed in this space of beliefs")
-	flags.Uint64Var(&f.AsOf, "as-of", 0, "search what was there at this sequence number; 0 is the present")
-	flags.StringVar(&f.Policy, "policy", string(retrieval.FindPolicyID), "find turns under this policy; recall@1 goes by words alone, as agents are answered")
+	flags.StringVar((*string)(&f.Space), "space", "", "only turns on which something rests that is believed in this space of beliefs")
+	flags.Uint64Var((*uint64)(&f.AsOf), "as-of", 0, "search what was there at this sequence number; 0 is the present")
+	flags.StringVar((*string)(&f.Policy), "policy", string(retrieval.FindPolicyID), "find turns under this policy; recall@1 goes by words alone, as agents are answered")
 	cli.WithinFlag(c, &f.within)
 	flags.BoolVar(&f.enrich, "enrich", false, "add the facts around what each hit speaks of, and rank by both; at most 200 hits")
 	flags.BoolVar(&f.wait, "wait", false, "read all texts whose index is not made yet, however long that takes; a service reads as many as it does for every search")
@@ -174,8 +174,8 @@ func enrich(a *cli.App, c *cobra.Command, s *cli.Session, f *searchFlags, found 
 	hits := map[string]*api.Hit{}
 	for i := range found.Hits {
 		h := &found.Hits[i]
-		hits[h.Turn] = h
-		id, err := dag.ParseTurnID(h.Turn)
+		hits[h.Turn.String()] = h
+		id, err := dag.ParseTurnID(h.Turn.String())
 		if err != nil {
 			return err
 		}
@@ -189,7 +189,7 @@ func enrich(a *cli.App, c *cobra.Command, s *cli.Session, f *searchFlags, found 
 	return a.IO.Print(enriched, func(w io.Writer) {
 		for i := range enriched.Hits {
 			e := &enriched.Hits[i]
-			printHit(w, i+1, hits[e.Turn], f.Query)
+			printHit(w, i+1, hits[e.Turn.String()], f.Query)
 			for _, n := range e.Facts {
 				fmt.Fprintf(w, "      %s %s %s (%s)\n", render.Visible(n.Fact.Subject), render.Visible(n.Fact.Predicate), render.Visible(n.Fact.Object), n.Fact.Confidence)
 			}
@@ -209,7 +209,7 @@ func printHit(w io.Writer, place int, h *api.Hit, query string) {
 		in = " in " + strconv.Quote(render.OneLine(render.Visible(h.Title), 30))
 		most = max(40, most-len(in))
 	}
-	fmt.Fprintf(w, "%2d. %.16s  %s%s: %s  %s\n", place, h.CreatedAt, cli.Role.Paint(w, render.Visible(h.Author)), in, render.OneLine(render.Visible(excerpt(h.Content, query, most)), most), cli.ID.Paint(w, h.Turn))
+	fmt.Fprintf(w, "%2d. %.16s  %s%s: %s  %s\n", place, h.CreatedAt, cli.Role.Paint(w, render.Visible(h.Author)), in, render.OneLine(render.Visible(excerpt(h.Content, query, most)), most), cli.ID.Paint(w, h.Turn.String()))
 	if p := h.Parts; p != nil {
 		fmt.Fprintln(w, "    "+explained(h.Score, p))
 	}
@@ -225,7 +225,7 @@ func printHits(w io.Writer, found *api.Found, f *searchFlags, byMeaning bool) {
 	case byMeaning:
 		fmt.Fprintln(w, "none of these turns has any of the words; they are nearest in meaning:")
 	case len(found.Hits) > 0:
-	case found.Policy == string(retrieval.PolicyID):
+	case string(found.Policy) == string(retrieval.PolicyID):
 		fmt.Fprintf(w, "%s; %s also finds what is said in other words\n", none, retrieval.FindPolicyID)
 	default:
 		fmt.Fprintln(w, none)

@@ -272,7 +272,7 @@ func markSelected(a *cli.App, c *cobra.Command, s *cli.Session, turns []ShownTur
 	}
 	chosen := map[string]*api.Admission{}
 	for i := range cut.Turns {
-		chosen[cut.Turns[i].ID] = &cut.Turns[i].Admission
+		chosen[cut.Turns[i].ID.String()] = &cut.Turns[i].Admission
 	}
 	for i := range turns {
 		if ad := chosen[turns[i].ID]; ad != nil {
@@ -291,8 +291,8 @@ func markSelected(a *cli.App, c *cobra.Command, s *cli.Session, turns []ShownTur
 func admissionOf(ad *api.Admission) (*slice.Admission, error) {
 	via, err := slice.ParseVia(ad.Via)
 	why := &slice.Admission{Score: policy.Score(ad.ScoreNano), Distance: ad.Distance, Via: via}
-	if err == nil && ad.From != "" {
-		why.From, err = dag.ParseTurnID(ad.From)
+	if err == nil && ad.From != (dag.TurnID{}) {
+		why.From, err = dag.ParseTurnID(ad.From.String())
 	}
 	return why, err
 }

@@ -64,7 +64,7 @@ func listConversations(a *cli.App, c *cobra.Command, f *listFlags) error {
 			return err
 		}
 		all := len(lines)
-		lines = slices.DeleteFunc(lines, func(l api.Conversation) bool { return l.LastAt < since.String() }) // times have one spelling, which sorts as they do
+		lines = slices.DeleteFunc(lines, func(l api.Conversation) bool { return l.LastAt.String() < since.String() }) // times have one spelling, which sorts as they do
 		cli.ByLast(lines)
 		fit := len(lines)
 		if most > 0 {
@@ -82,7 +82,7 @@ func listConversations(a *cli.App, c *cobra.Command, f *listFlags) error {
 		return a.IO.Print(nil, func(w io.Writer) {
 			t := cli.NewTable(w, "conversation", "turns", "last", "title or first prompt")
 			for i, l := range lines {
-				t.AppendRow(table.Row{cli.ID.Paint(w, l.ID), l.Turns, l.LastAt[:16], names[i]})
+				t.AppendRow(table.Row{cli.ID.Paint(w, l.ID.String()), l.Turns, l.LastAt.String()[:16], names[i]})
 			}
 			t.Render()
 			fmt.Fprintf(w, "%s, head %d\n", cli.Count(all, "conversation"), head)

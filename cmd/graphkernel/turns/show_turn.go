@@ -97,7 +97,7 @@ func (one *shownOne) printHeld(line func(what, format string, args ...any), id f
 			if r.Asked != "" {
 				asked = ": " + render.OneLine(render.Visible(r.Asked), 60)
 			}
-			line(of.what, "%s, %.16s, %s%s", id(r.SliceID), r.IssuedAt, r.PolicyID, asked)
+			line(of.what, "%s, %.16s, %s%s", id(string(r.SliceID)), r.IssuedAt, r.PolicyID, asked)
 		}
 	}
 	if n := one.Held.Older; n > 0 {
@@ -131,8 +131,8 @@ func conversationNamed(c *cobra.Command, s *cli.Session, name string) (id dag.Co
 	}
 	var names []string
 	for i := range all {
-		if strings.HasPrefix(all[i].ID, prefix) {
-			names = append(names, all[i].ID)
+		if strings.HasPrefix(all[i].ID.String(), prefix) {
+			names = append(names, all[i].ID.String())
 		}
 	}
 	if len(names) > 1 {

@@ -44,7 +44,7 @@ func (f *cutFlags) request(a *cli.App, c *cobra.Command, s *cli.Session, anchor 
 // cutting is request for what issues nothing.
 func (f *cutFlags) cutting(a *cli.App, c *cobra.Command, s *cli.Session, anchor string) (api.Cutting, error) {
 	r, err := f.request(a, c, s, anchor)
-	return api.Cutting{Anchor: r.Anchor.String(), Policy: string(r.Policy), AsOf: uint64(r.AsOf)}, err
+	return api.Cutting{Anchor: r.Anchor.String(), Policy: r.Policy, AsOf: r.AsOf}, err
 }
 
 func sliceCommand(a *cli.App) *cobra.Command {
