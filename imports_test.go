@@ -108,7 +108,7 @@ var mayImport = map[string][]string{
 	"render":                 {"dag", "policy", "slice", "knowledge"},
 	"store/observed":         {"dag", "history", "ledger", "store"},
 	"server/certs":           {},
-	"console":                {"internal/loopback", "internal/markup", "access", "api", "client", "dag", "ingest", "ingest/extract", "slice", "slice/contexts", "verifiers/js", "github.com/rogpeppe/go-internal", "golang.org/x/oauth2"},
+	"console":                {"belief", "policy", "internal/loopback", "internal/markup", "access", "api", "client", "dag", "ingest", "ingest/extract", "slice", "slice/contexts", "verifiers/js", "github.com/rogpeppe/go-internal", "golang.org/x/oauth2"},
 	"verifiers/js":           {},
 	"server": {
 		"api/fault", "api/describe", "policy/standard", "access", "ledger/attest", "dag", "ledger/identity", "ledger", "ledger/witness", "golang.org/x/mod/sumdb/tlog", "policy", "slice", "slice/issued", "ingest", "store", "token", "kernel", "knowledge", "normalize", "internal/canon", "internal/markup", "render", "api", "server/view",
@@ -143,7 +143,7 @@ var mayImport = map[string][]string{
 		"server/view", "client", "api", "slice/facts", "cmd/graphkernel/cli", "dag", "ingest", "ingest/extract", "ingest/llm", "internal/bom", "internal/canon", "kernel", "knowledge", "normalize", "policy", "render", "server/mcp", "store", "token",
 		"github.com/jedib0t/go-pretty/v6", "github.com/spf13/cobra",
 	},
-	"cmd/graphkernel/beliefs": {"belief/journal", "internal/bom", "internal/secretfile", "belief/persona", "internal/canon", "ledger", "ledger/attest", "client",
+	"cmd/graphkernel/beliefs": {"policy", "belief/journal", "internal/bom", "internal/secretfile", "belief/persona", "internal/canon", "ledger", "ledger/attest", "client",
 		"client api", "api", "belief", "belief/kinds", "cmd/graphkernel/cli", "dag", "knowledge", "normalize", "render", "server/view", "token",
 		"github.com/jedib0t/go-pretty/v6", "github.com/spf13/cobra",
 	},

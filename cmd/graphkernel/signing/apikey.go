@@ -152,7 +152,7 @@ func listAPIKeys(a *cli.App, c *cobra.Command) error {
 		return a.IO.Print(keys, func(w io.Writer) {
 			t := cli.NewTable(w, "id", "role", "admits roles", "authors", "speaks for", "spaces", "created", "revoked", "note")
 			for _, l := range keys.Keys {
-				t.AppendRow(table.Row{l.ID, l.Role, l.Roles, render.OneLine(l.Authors, 60), render.OneLine(l.SpeaksFor, 60), render.OneLine(l.Spaces, 60), l.CreatedAt, timeOrNone(l.RevokedAt), render.OneLine(l.Note, 80)})
+				t.AppendRow(table.Row{l.ID, l.Role, l.Roles, render.OneLine(l.Authors, 60), render.OneLine(l.SpeaksFor, 60), render.OneLine(l.Spaces, 60), l.CreatedAt.String(), timeOrNone(l.RevokedAt), render.OneLine(l.Note, 80)})
 			}
 			t.Render()
 		})
