@@ -15,8 +15,8 @@ import (
 	"github.com/graphkernel/graphkernel/slice/facts"
 )
 
-// late is how long after its newest turn evidence is said to have been issued late.
-const late = 24 * time.Hour
+// lateAfter is how long after its newest turn evidence is said to have been issued late.
+const lateAfter = 24 * time.Hour
 
 // note says what a good verdict does not: evidence was issued late, and nobody outside the issuer confirmed the log.
 func (v *verdictJSON) note(f *evidence.Files, verdict *evidence.Verdict, trust *ledger.Trust) {
@@ -24,9 +24,9 @@ func (v *verdictJSON) note(f *evidence.Files, verdict *evidence.Verdict, trust *
 		return
 	}
 	if i, newest := verdict.Inclusion, newestTurn(f); i != nil && newest != 0 && i.Issued != 0 {
-		if after := time.Duration(i.Issued-newest) * time.Microsecond; after > late {
+		if after := time.Duration(i.Issued-newest) * time.Microsecond; after > lateAfter {
 			v.Notes = append(v.Notes, fmt.Sprintf("issued late: at %s, %s after the newest turn in it (%s). It says what the store held by then; ask the operator for evidence that was issued at the time (graphkernel contexts lists it)",
-				i.Issued, cli.Count(int(after/late), "day"), newest))
+				i.Issued, cli.Count(int(after/lateAfter), "day"), newest))
 		}
 	}
 	if !trust.Quorum() {
