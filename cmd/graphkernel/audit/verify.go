@@ -52,7 +52,10 @@ inclusion and the witnesses are checked, and the token only if --keys, GRAPHKERN
 or GRAPHKERNEL_SECRET name a key. A key that comes with the evidence decides nothing.
 
 A trust file that names a log makes the proof a duty, one that names only signers the
-attestation. What was not checked is shown as skipped.
+attestation. What was not checked is shown as skipped. docs/glossary.md says what the names
+of the checks mean: admissions are the reasons why turns were let in, canonical_order that
+parts are listed once and by id, snapshot the hash over turns, edges and reasons, signer_time
+that the signing key had not ended.
 
 With --text, prints what the evidence says after the verdict:
 turns, facts, or the prompt of a context. It is printed if every digest in it holds. Without a
