@@ -17,7 +17,6 @@ import (
 	"github.com/graphkernel/graphkernel/render"
 	"github.com/graphkernel/graphkernel/server/view"
 	"github.com/graphkernel/graphkernel/slice"
-	"github.com/graphkernel/graphkernel/slice/beliefs"
 	"github.com/graphkernel/graphkernel/slice/contexts"
 	"github.com/graphkernel/graphkernel/slice/facts"
 	"github.com/graphkernel/graphkernel/token"
@@ -134,7 +133,7 @@ func explainSlice(a *cli.App, path string, data []byte, of string) error {
 	switch {
 	case facts.Is(data):
 		return cli.Usagef("%s is a slice of facts; explain takes a slice or a context, and graphkernel verify %s --text shows the facts", path, path)
-	case beliefs.Is(data):
+	case slice.Begins(data, "evidence"):
 		return cli.Usagef("%s is evidence of a belief; explain takes a slice or a context, and graphkernel verify %s --text shows the belief with its reasons", path, path)
 	case bytes.HasSuffix(bytes.TrimSpace(data), []byte("}")) && bytes.Contains(data[max(0, len(data)-64):], []byte(`"type":"disclosure"`)):
 		return cli.Usagef("%s is a disclosure, which has no reasons; explain takes a slice or a context, and graphkernel verify %s --text shows what is in it", path, path)
