@@ -22,7 +22,7 @@ func (d *evidenceData) body(string) h.Node {
 	return append(head, d.verification(), d.prompt(), d.inside(), d.notInside(), d.header())
 }
 
-// heads are the three lines at the top: who asked, what the agent had seen, whether it is genuine.
+// heads are the three lines at the top: who asked, what the agent had seen, whether it is genuine. Only a context says what an agent was shown.
 func (d *evidenceData) heads() h.Node {
 	asked := h.Text("not known: no turn is on record that it goes on from")
 	switch {
@@ -31,7 +31,7 @@ func (d *evidenceData) heads() h.Node {
 	case d.Anchored:
 		asked = h.Text("nobody: no person said its anchor or any of the turns " + d.nearest() + "before it")
 	}
-	held := "what it held, whose bytes are gone"
+	held, of := "what it held, whose bytes are gone", "The agent had seen"
 	if d.Gone == "" {
 		held = count(len(d.Bundle.Turns), "turn", "turns")
 		if n := len(d.Bundle.Facts); n > 0 {
@@ -40,6 +40,13 @@ func (d *evidenceData) heads() h.Node {
 		if n := len(d.Bundle.Beliefs); n > 0 {
 			held += ", " + count(n, "belief", "beliefs")
 		}
+	}
+	if d.Kind() != "context" {
+		of = "May have influenced the agent"
+		if n := len(d.Bundle.Turns); d.Gone == "" && n > 0 {
+			held = count(n-1, "turn", "turns") + " other than its anchor"
+		}
+		held += "; what the agent was shown is not in it"
 	}
 	seen := h.Group{h.Text(held + ", handed out "), moment(d.Newest.IssuedAt)}
 	if d.Newest.NotGiven != 0 {
@@ -52,7 +59,7 @@ func (d *evidenceData) heads() h.Node {
 	case v != nil:
 		genuine = h.Group{h.Strong(h.Class("verdict "+passed(v.Admissible)), h.Text(outcome(v))), h.Text(", "), link("#verification", h.Text("by "+count(len(v.Checks), "check", "checks")))}
 	}
-	return terms("facts heads", term("Asked by", asked), term("The agent had seen", seen), term("Genuine", genuine))
+	return terms("facts heads", term("Asked by", asked), term(of, seen), term("Genuine", genuine))
 }
 
 // record shows what the store recorded about the evidence.

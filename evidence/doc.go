@@ -111,4 +111,5 @@ type Inclusion struct {
 	Origin string
 	Index  uint64
 	Size   uint64
+	Issued dag.Time // as the leaf says; 0 if a proof was judged by itself
 }

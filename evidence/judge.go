@@ -403,7 +403,7 @@ func (c *court) logged() {
 		return
 	}
 	c.signed = true
-	c.v.Inclusion = &Inclusion{Origin: c.opened.Origin, Index: c.proof.Index, Size: c.opened.Size}
+	c.v.Inclusion = &Inclusion{Origin: c.opened.Origin, Index: c.proof.Index, Size: c.opened.Size, Issued: at}
 	c.pass(CheckLogged, "%s #%d of %d, issued %s", c.opened.Origin, c.proof.Index, c.opened.Size, at)
 }
 

@@ -18,12 +18,19 @@ const NoText = "(the text of this turn was erased or withheld)"
 // author in a code span, so that a name is no markup. Control characters become
 // signs for them.
 func Markdown(b *slice.Bundle) []byte {
+	return MarkdownOf(b, func(dag.TurnID) string { return NoText })
+}
+
+// MarkdownOf is Markdown by a caller that knows why a turn has no text.
+func MarkdownOf(b *slice.Bundle, missing func(dag.TurnID) string) []byte {
 	var out strings.Builder
-	fmt.Fprintf(&out, "# Slice %s\n\nAnchor %s, policy %s, as of %d, %d turns in reading order.\n\nSnapshot %s, token %s (key %s).\n",
+	fmt.Fprintf(&out, "# Slice %s\n\nAnchor %s, policy %s, when the store held %d entries, %d turns in reading order.\n\nHash over the turns, edges and reasons %s, token %s (key %s).\n",
 		b.Provenance.SliceID, b.Anchor, b.Provenance.PolicyID, b.AsOf, len(b.Turns), b.Provenance.GraphSnapshotHash, b.Seal.Token, b.Seal.KeyID)
 	for i, t := range b.Reading() {
-		author, content := "", NoText
-		if t.Body != nil {
+		author, content := "", ""
+		if t.Body == nil {
+			content = missing(t.ID)
+		} else {
 			author, content = " · "+codeSpan(t.Body.Author), Visible(t.Body.Content)
 		}
 		fmt.Fprintf(&out, "\n## %d. %s%s · %s\n\n`%s` · %s · score %s · %s\n\n", i+1, t.Role, author, t.CreatedAt, t.ID, t.Phase, Score(t.Admission.Score), Reason(&t.Admission))

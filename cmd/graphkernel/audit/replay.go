@@ -53,6 +53,9 @@ type replayJSON struct {
 
 func replay(a *cli.App, c *cobra.Command, what string, full bool) error {
 	ring, err := a.Signing.RingToSign()
+	if errors.Is(err, cli.ErrNoSecret) { // the same would be chosen or not, whoever signed it
+		ring, err = token.Keyring{}, nil
+	}
 	if err != nil {
 		return err
 	}
@@ -120,7 +123,7 @@ func replayResult(r api.Replay, full bool) replayJSON {
 }
 
 func printReplay(w io.Writer, j *replayJSON) {
-	fmt.Fprintf(w, "%s  slice %s as of %d\n", cli.Verdict(j.Verdict).Paint(w, strings.ToUpper(j.Verdict)), cli.ID.Paint(w, string(j.SliceID)), j.AsOf)
+	fmt.Fprintf(w, "%s  slice %s, chosen when the store held %s\n", cli.Verdict(j.Verdict).Paint(w, strings.ToUpper(j.Verdict)), cli.ID.Paint(w, string(j.SliceID)), cli.Count(int(j.AsOf), "entry"))
 	cli.PrintChecks(w, j.Checks)
 	for _, id := range j.Erased {
 		fmt.Fprintf(w, "  %-8s turn %s\n", "erased", id)

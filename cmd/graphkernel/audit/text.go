@@ -36,7 +36,7 @@ func (v *verdictJSON) readText(f *evidence.Files, path string) error {
 	if !ok {
 		return nil
 	}
-	text, err := textOf(f)
+	text, err := v.textOf(f)
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
@@ -59,7 +59,7 @@ func (v *verdictJSON) printText(w io.Writer, asked bool) {
 }
 
 // textOf returns what evidence says, for people. It is read again, and was judged before.
-func textOf(f *evidence.Files) (string, error) {
+func (v *verdictJSON) textOf(f *evidence.Files) (string, error) {
 	var out strings.Builder
 	switch {
 	case facts.Is(f.Bundle):
@@ -90,26 +90,26 @@ func textOf(f *evidence.Files) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		return string(render.Markdown(b)), nil
+		return string(render.MarkdownOf(b, func(id dag.TurnID) string { return noText(v.why(id.String())) })), nil
 	default:
 		d, err := slice.ParseDisclosure(f.Disclosure, slice.TurnDisclosures, slice.TurnDisclosuresV2, facts.Disclosures, contexts.Disclosures)
 		if err != nil {
 			return "", err
 		}
 		for i := range d.Shown {
-			writeLeaf(&out, d.Shown[i].Leaf)
+			v.writeLeaf(&out, d.Shown[i].Leaf)
 		}
 	}
 	return out.String(), nil
 }
 
 // writeLeaf writes what a leaf of a disclosure says, if it says anything to people.
-func writeLeaf(out *strings.Builder, leaf slice.Leaf) {
+func (v *verdictJSON) writeLeaf(out *strings.Builder, leaf slice.Leaf) {
 	switch l := leaf.(type) {
 	case *slice.ShownTurn:
-		writeTurn(out, &l.Turn, l.Body)
+		v.writeTurn(out, &l.Turn, l.Body)
 	case *contexts.ShownTurn:
-		writeTurn(out, &l.Turn, &l.Body)
+		v.writeTurn(out, &l.Turn, &l.Body)
 	case *contexts.ShownFact:
 		writeFact(out, l.Act.Fact.Subject, l.Act.Fact.Predicate, l.Act.Fact.Object, l.Act.Fact.Confidence)
 	case *contexts.ShownRequest:
@@ -121,8 +121,8 @@ func writeLeaf(out *strings.Builder, leaf slice.Leaf) {
 	}
 }
 
-func writeTurn(out *strings.Builder, t *dag.Turn, body *dag.Body) {
-	author, content := "", render.NoText
+func (v *verdictJSON) writeTurn(out *strings.Builder, t *dag.Turn, body *dag.Body) {
+	author, content := "", noText(v.why(t.ID.String()))
 	if body != nil {
 		author, content = " "+render.Visible(body.Author), body.Content
 	}

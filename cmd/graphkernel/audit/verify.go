@@ -52,7 +52,10 @@ inclusion and the witnesses are checked, and the token only if --keys, GRAPHKERN
 or GRAPHKERNEL_SECRET name a key. A key that comes with the evidence decides nothing.
 
 A trust file that names a log makes the proof a duty, one that names only signers the
-attestation. What was not checked is shown as skipped.
+attestation. What was not checked is shown as skipped. docs/glossary.md says what the names
+of the checks mean: admissions are the reasons why turns were let in, canonical_order that
+parts are listed once and by id, snapshot the hash over turns, edges and reasons, signer_time
+that the signing key had not ended.
 
 With --text, prints what the evidence says after the verdict:
 turns, facts, or the prompt of a context. It is printed if every digest in it holds. Without a
@@ -60,8 +63,9 @@ key that is known, it is said that nobody's signature was verified. Of anything 
 evidence above all, no text is printed. With --output json it is the member "text".
 
 With --who, three lines in place of the list of checks: the person whose turn the anchor is
-or goes back to among the turns of the bundle, what the agent saw, and the verdict. With
---output json they are the member "who".
+or goes back to among the turns of the bundle, what the agent saw (a context) or what may
+have influenced it (anything else), and the verdict. With --output json they are the member
+"who".
 
 Exit codes: 0 verified, 10 tampered, 11 key unknown, 12 key retired, 13 not in the
 log, 14 log inconsistent, 15 quorum not met, 16 text is missing under --require-full, 20
@@ -80,7 +84,7 @@ malformed, 21 unknown version; 1 internal, 2 usage.`,
 	c.Flags().StringVar(&flags.policy, "policy", "", "the policy that it must have been cut under, POLICY-ID or POLICY-ID=HASH; another one is tampered")
 	c.Flags().BoolVar(&flags.full, "require-full", false, "do not accept evidence with texts left out")
 	c.Flags().BoolVar(&flags.text, "text", false, "print what the evidence says, if it is whole")
-	c.Flags().BoolVar(&flags.who, "who", false, "say in three lines who asked, what the agent saw and whether it is genuine")
+	c.Flags().BoolVar(&flags.who, "who", false, "say in three lines who asked, what the agent saw or may have been influenced by, and whether it is genuine")
 	c.Flags().DurationVar(&flags.maxAge, "max-age", 0, "do not count cosignatures that are older, such as 1h; 0 is any age")
 	cli.NoFiles(c, "policy", "max-age")
 	return c
@@ -105,6 +109,7 @@ type verdictJSON struct {
 	Bundle     string          `json:"bundle_sha256,omitempty"`
 	Text       *string         `json:"text,omitempty"`
 	Who        *whoJSON        `json:"who,omitempty"`
+	Notes      []string        `json:"notes,omitempty"` // what a good verdict does not say
 	doubt      string          // about the text
 }
 
@@ -202,6 +207,7 @@ func verify(a *cli.App, ctx context.Context, path string, flags *verifyFlags) er
 	if info, err := os.Stat(path); path == "-" || err == nil && !info.IsDir() {
 		v.nameFile(path)
 	}
+	v.note(&files, &verdict, judge.Trust)
 	if flags.text {
 		if err := v.readText(&files, path); err != nil {
 			return err
@@ -214,7 +220,7 @@ func verify(a *cli.App, ctx context.Context, path string, flags *verifyFlags) er
 	}
 	if err := a.IO.Print(v, func(w io.Writer) {
 		if v.Who != nil {
-			v.Who.print(w)
+			v.printWho(w)
 		} else {
 			printVerdict(w, &v)
 		}
@@ -288,7 +294,7 @@ func judge(a *cli.App, ctx context.Context, flags *verifyFlags) (evidence.Judge,
 	}
 	ring, err := a.Signing.Keyring()
 	if errors.Is(err, cli.ErrNoSecret) && judge.Trust == nil { // the form and the digests can be checked all the same
-		a.IO.Warn("graphkernel: %v", err)
+		a.IO.Warn("graphkernel: nothing here can say who signed it: no trust file was named, and no key is here.\n%s", cli.AskForTrust)
 		return judge, nil
 	}
 	if err != nil {
@@ -435,11 +441,11 @@ func printVerdict(w io.Writer, v *verdictJSON) {
 	fmt.Fprintln(w)
 	cli.PrintChecks(w, v.Checks)
 	for _, r := range v.Withheld {
-		fmt.Fprintf(w, "  %-8s turn %s%s\n", "redacted", r.Turn, map[string]string{
-			string(evidence.WhyErased):    ", erased",
-			string(evidence.WhyWithheld):  ", its text never came",
-			string(evidence.WhyDisclosed): ", left out by who handed this on",
-		}[r.Why])
+		why := ""
+		if r.Why != string(evidence.WhyUnknown) {
+			why = ", " + whyMissing(r.Why)
+		}
+		fmt.Fprintf(w, "  %-8s turn %s%s\n", "redacted", r.Turn, why)
 	}
 	if v.Dropped > 0 {
 		of := "turn"
@@ -450,5 +456,8 @@ func printVerdict(w io.Writer, v *verdictJSON) {
 	}
 	if v.Reason != "" {
 		fmt.Fprintln(w, render.Visible(v.Reason))
+	}
+	for _, n := range v.Notes {
+		fmt.Fprintf(w, "  %-8s %s\n", "note", n)
 	}
 }

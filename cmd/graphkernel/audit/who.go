@@ -17,12 +17,18 @@ import (
 	"github.com/graphkernel/graphkernel/slice/facts"
 )
 
-// A whoJSON says in three lines who asked, what the agent had seen, and whether that is genuine.
+// A whoJSON says in three lines who asked, what the agent saw or may have been influenced by, and whether that is genuine.
 type whoJSON struct {
-	Asked   *askedJSON `json:"asked,omitempty"`
-	Nobody  string     `json:"nobody,omitempty"` // why no person is named
-	Seen    string     `json:"seen,omitempty"`
-	Genuine string     `json:"genuine"`
+	Asked     *askedJSON `json:"asked,omitempty"`
+	Nobody    string     `json:"nobody,omitempty"`    // why no person is named
+	Seen      string     `json:"seen,omitempty"`      // of a context alone: it is what the agent was shown
+	Influence string     `json:"influence,omitempty"` // of all others, in place of Seen
+	Genuine   string     `json:"genuine"`
+}
+
+// influence says what a policy let influence the agent, by evidence that does not hold what it was shown.
+func influence(count string) string {
+	return "may have been influenced by " + count + ", and what it was shown is not here"
 }
 
 // An askedJSON is the person's turn that the anchor of a bundle is, or goes back to within the bundle.
@@ -51,29 +57,40 @@ func (v *verdictJSON) readWho(f *evidence.Files, path string) error {
 	if err := w.read(f); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
+	if p := v.Provenance; p != nil && f.Bundle == nil && p.SchemaVersion == slice.ContextVersion {
+		w.Seen, w.Influence = "the context, of which parts are here", ""
+	}
 	if p := v.Provenance; p != nil && f.Bundle != nil {
-		w.Seen += fmt.Sprintf(", as of %d under %s", v.AsOf, p.PolicyID)
+		view := fmt.Sprintf(" (under policy %s, when the store held %s)", p.PolicyID, cli.Count(int(v.AsOf), "entry"))
+		if w.Seen != "" {
+			w.Seen += view
+		} else {
+			w.Influence += view
+		}
+	}
+	if missing := v.missing(); missing != "" {
+		w.Genuine += ", but not whole: " + missing
 	}
 	return nil
 }
 
-// read finds the person who asked, and the turns that the agent had seen, in evidence that was judged before.
+// read finds the person who asked, and what the agent saw or may have been influenced by, in evidence that was judged before.
 func (w *whoJSON) read(f *evidence.Files) error {
 	switch {
 	case f.Bundle == nil:
-		w.Nobody, w.Seen = "a disclosure does not say: it has parts of a bundle alone", "what the bundle held, of which parts are here"
+		w.Nobody, w.Influence = "a disclosure does not say: it has parts of a bundle alone", influence("what the bundle held")
 	case facts.Is(f.Bundle):
 		b, err := facts.Parse(f.Bundle)
 		if err != nil {
 			return err
 		}
-		w.Nobody, w.Seen = "a slice of facts has no turn that it goes on from", cli.Count(len(b.Facts), "fact")
+		w.Nobody, w.Influence = "a slice of facts has no turn that it goes on from", influence(cli.Count(len(b.Facts), "fact"))
 	case beliefs.Is(f.Bundle):
 		b, err := beliefs.Parse(f.Bundle)
 		if err != nil {
 			return err
 		}
-		w.Nobody, w.Seen = "evidence of a belief has no turn that it goes on from", cli.Count(len(b.Revisions), "revision")
+		w.Nobody, w.Influence = "evidence of a belief has no turn that it goes on from", influence(cli.Count(len(b.Revisions), "revision")+" of beliefs")
 	case contexts.Is(f.Bundle):
 		b, err := contexts.Parse(f.Bundle)
 		if err != nil {
@@ -92,7 +109,7 @@ func (w *whoJSON) read(f *evidence.Files) error {
 
 // ofSlice goes from the anchor, edge by edge, to the nearest turn of a person; of several, to the newest.
 func (w *whoJSON) ofSlice(b *slice.Bundle) {
-	w.Seen = cli.Count(len(b.Turns), "turn")
+	w.Influence = influence(cli.Count(len(b.Turns)-1, "turn") + " other than the anchor") // which did not influence itself
 	turns, parents := map[dag.TurnID]*slice.BundleTurn{}, map[dag.TurnID][]dag.TurnID{}
 	for i := range b.Turns {
 		turns[b.Turns[i].ID] = &b.Turns[i]
@@ -178,14 +195,22 @@ func (w *whoJSON) name(t *dag.Turn, body *dag.Body) {
 }
 
 // print prints the three lines.
-func (w *whoJSON) print(out io.Writer) {
+func (v *verdictJSON) printWho(out io.Writer) {
+	w := v.Who
 	asked := "nobody is named: " + w.Nobody
 	if a := w.Asked; a != nil {
-		author, text := "a person whose name is not in it", render.NoText
+		author, text := "a person whose name is not in it", noText(v.why(a.Turn))
 		if a.Author != "" {
 			author, text = render.Visible(a.Author), render.OneLine(a.Text, whoText)
 		}
 		asked = fmt.Sprintf("%s at %s, turn %s: %s", author, a.At, a.Turn[:8], text)
 	}
-	fmt.Fprintf(out, "asked by       %s\nthe agent saw  %s\ngenuine        %s\n", asked, cmp.Or(w.Seen, "not said"), w.Genuine)
+	of, agent := "the agent saw", w.Seen
+	if w.Seen == "" {
+		of, agent = "the agent", cmp.Or(w.Influence, "not said")
+	}
+	fmt.Fprintf(out, "asked by       %s\n%-13s  %s\ngenuine        %s\n", asked, of, agent, w.Genuine)
+	for _, n := range v.Notes {
+		fmt.Fprintf(out, "note           %s\n", n)
+	}
 }

@@ -25,6 +25,11 @@ type Signing struct {
 // ErrNoSecret is wrapped when there is nothing to sign or verify with.
 var ErrNoSecret error = api.Faultf(api.CodeKeyUnknown, "", "no key")
 
+// AskForTrust tells a receiver of evidence, who has no key and needs none, what to ask for.
+const AskForTrust = "  Ask the operator for the trust file (graphkernel identity trust writes it) by another way than the evidence,\n" +
+	"  and for the folder that graphkernel attest writes; then: graphkernel verify FOLDER --trust FILE\n" +
+	"  Only who shares the operator's secret can check a token: --keys FILE or GRAPHKERNEL_SECRET"
+
 // Keyring returns the keys of this run: with --dev a random one; else the file
 // that --keys names; else $GRAPHKERNEL_SECRET; else the file of
 // $GRAPHKERNEL_KEYS or the default one. Without any it says what to do.

@@ -1,10 +1,12 @@
 package turns
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -12,9 +14,11 @@ import (
 	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/render"
 	"github.com/graphkernel/graphkernel/server/view"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/slice/contexts"
+	"github.com/graphkernel/graphkernel/slice/facts"
 	"github.com/graphkernel/graphkernel/token"
 )
 
@@ -28,7 +32,7 @@ func explainCommand(a *cli.App) *cobra.Command {
 With an ANCHOR, the slice around it is cut: the answer is the turn's score, its distance, by which way it was reached,
 and what beat it. With a CONTEXT, the answer is what its score is made of, and whether others left room for it. A context
 is named by its id, or by the file of its bundle, which needs no store; in place of a turn a fact can be named by its
-statement.
+statement. The file of a slice says by which way a turn of it was reached.
 
 ` + cli.AnchorHelp,
 		Example: "  graphkernel explain d93a7abe 42fec86c\n  graphkernel explain context.json 42fec86c",
@@ -105,6 +109,9 @@ func explainFile(a *cli.App, c *cobra.Command, path, of string) error {
 	if err != nil {
 		return err
 	}
+	if !contexts.Is(data) {
+		return explainSlice(a, path, data, of)
+	}
 	b, err := contexts.Parse(data)
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
@@ -119,6 +126,42 @@ func explainFile(a *cli.App, c *cobra.Command, path, of string) error {
 	e := b.Explain(kind, id)
 	w := view.ContextExplanation(b, kind, id, &e)
 	return a.IO.Print(w, func(out io.Writer) { fmt.Fprintln(out, w.Explanation) })
+}
+
+// explainSlice explains the slice in a file. Of a turn that is not in it the store alone can say why.
+func explainSlice(a *cli.App, path string, data []byte, of string) error {
+	switch {
+	case facts.Is(data):
+		return cli.Usagef("%s is a slice of facts; explain takes a slice or a context, and graphkernel verify %s --text shows the facts", path, path)
+	case slice.Begins(data, "evidence"):
+		return cli.Usagef("%s is evidence of a belief; explain takes a slice or a context, and graphkernel verify %s --text shows the belief with its reasons", path, path)
+	case bytes.HasSuffix(bytes.TrimSpace(data), []byte("}")) && bytes.Contains(data[max(0, len(data)-64):], []byte(`"type":"disclosure"`)):
+		return cli.Usagef("%s is a disclosure, which has no reasons; explain takes a slice or a context, and graphkernel verify %s --text shows what is in it", path, path)
+	}
+	b, err := slice.ParseBundle(cli.WithoutLineFeed(data))
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	if err := cli.Untampered(path, b.Check()); err != nil {
+		return err
+	}
+	var found *slice.BundleTurn
+	for i := range b.Turns {
+		if t := &b.Turns[i]; strings.HasPrefix(t.ID.String(), strings.ToLower(of)) {
+			if found != nil {
+				return cli.Usagef("%s begins the ids of several turns of %s, %s and %s among them; give more of it", of, path, found.ID, t.ID)
+			}
+			found = t
+		}
+	}
+	if found != nil {
+		e := api.Explanation{
+			Turn: found.ID, Anchor: b.Anchor, SliceID: b.Provenance.SliceID, PolicyID: b.Provenance.PolicyID, AsOf: b.AsOf, Selected: true,
+			Explanation: fmt.Sprintf("it is in the slice: score %s, %s", render.Score(found.Admission.Score), render.Reason(&found.Admission)),
+		}
+		return a.IO.Print(e, func(out io.Writer) { fmt.Fprintf(out, "turn %s: %s\n", e.Turn, e.Explanation) })
+	}
+	return cli.Usagef("turn %s is not in the slice of %s; the store says why: graphkernel explain %s %s", of, path, b.Anchor, of)
 }
 
 // candidateOf finds a turn by its id or the beginning of it, a fact by its statement, or a belief by its address.

@@ -1,0 +1,118 @@
+package audit
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/graphkernel/graphkernel/api"
+	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/evidence"
+	"github.com/graphkernel/graphkernel/ledger"
+	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/slice/contexts"
+	"github.com/graphkernel/graphkernel/slice/facts"
+)
+
+// lateAfter is how long after its newest turn evidence is said to have been issued late.
+const lateAfter = 24 * time.Hour
+
+// note says what a good verdict does not: evidence was issued late, and nobody outside the issuer confirmed the log.
+func (v *verdictJSON) note(f *evidence.Files, verdict *evidence.Verdict, trust *ledger.Trust) {
+	if v.ExitCode != api.ExitOK || trust == nil {
+		return
+	}
+	if i, newest := verdict.Inclusion, newestTurn(f); i != nil && newest != 0 && i.Issued != 0 {
+		if after := time.Duration(i.Issued-newest) * time.Microsecond; after > lateAfter {
+			v.Notes = append(v.Notes, fmt.Sprintf("issued late: at %s, %s after the newest turn in it (%s). It says what the store held by then; ask the operator for evidence that was issued at the time (graphkernel contexts lists it)",
+				i.Issued, cli.Count(int(after/lateAfter), "day"), newest))
+		}
+	}
+	if !trust.Quorum() {
+		v.Notes = append(v.Notes, "the trust file says quorum none: nobody outside the issuer has confirmed the log, which the issuer can have written anew. Ask the operator for a trust file with witnesses and a quorum, or for a checkpoint that an outsider kept, and compare")
+	}
+}
+
+// newestTurn returns when the newest turn was made that evidence holds; 0 if it holds none. The evidence was judged before.
+func newestTurn(f *evidence.Files) (newest dag.Time) {
+	see := func(t *dag.Turn) { newest = max(newest, t.CreatedAt) }
+	switch {
+	case f.Bundle == nil && f.Disclosure != nil:
+		d, err := slice.ParseDisclosure(f.Disclosure, slice.TurnDisclosures, slice.TurnDisclosuresV2, facts.Disclosures, contexts.Disclosures)
+		if err != nil {
+			return 0
+		}
+		for i := range d.Shown {
+			switch l := d.Shown[i].Leaf.(type) {
+			case *slice.ShownTurn:
+				see(&l.Turn)
+			case *contexts.ShownTurn:
+				see(&l.Turn)
+			}
+		}
+	case contexts.Is(f.Bundle):
+		if b, err := contexts.Parse(f.Bundle); err == nil {
+			for i := range b.Turns {
+				see(&b.Turns[i].Turn)
+			}
+		}
+	case f.Bundle != nil:
+		if b, err := slice.ParseBundle(f.Bundle); err == nil {
+			for i := range b.Turns {
+				see(&b.Turns[i].Turn)
+			}
+		}
+	}
+	return newest
+}
+
+// whyMissing says where the text of a turn is that evidence does not hold.
+func whyMissing(why string) string {
+	switch evidence.Why(why) {
+	case evidence.WhyErased:
+		return "erased"
+	case evidence.WhyWithheld:
+		return "its text never came"
+	case evidence.WhyDisclosed:
+		return "left out by who handed this on"
+	}
+	return "not in this file"
+}
+
+// noText stands for the text of a turn that evidence does not hold.
+func noText(why string) string { return "(the text of this turn: " + whyMissing(why) + ")" }
+
+// why returns why a turn has no text, as the verdict has it.
+func (v *verdictJSON) why(turn string) string {
+	for _, w := range v.Withheld {
+		if w.Turn == turn {
+			return w.Why
+		}
+	}
+	return ""
+}
+
+// missing counts what evidence does not hold; "" if it is whole.
+func (v *verdictJSON) missing() string {
+	var parts []string
+	for _, why := range []evidence.Why{evidence.WhyErased, evidence.WhyWithheld, evidence.WhyDisclosed, evidence.WhyUnknown} {
+		n := 0
+		for _, w := range v.Withheld {
+			if w.Why == string(why) {
+				n++
+			}
+		}
+		if n > 0 {
+			parts = append(parts, fmt.Sprintf("%s redacted (%s)", cli.Count(n, "text"), whyMissing(string(why))))
+		}
+	}
+	if v.Dropped > 0 {
+		of := "turn"
+		if p := v.Provenance; p != nil && p.SchemaVersion == slice.FactsVersion {
+			of = "leaf"
+		}
+		parts = append(parts, cli.Count(v.Dropped, of)+" left out by who handed this on")
+	}
+	return strings.Join(parts, ", ")
+}
