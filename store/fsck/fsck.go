@@ -34,13 +34,13 @@ import (
 
 // A Finding is something that does not fit.
 type Finding struct {
-	Tenant dag.Tenant
+	Tenant dag.Tenant `json:"tenant"`
 	// "turn 0f…", "event 9", "number 12", "conversation 0f…", "terms", "index 3",
 	// "issued 17", "policy p@1", "key 0f…", "head", "leaf 8",
 	// "hash 2 of level 1", "ledger", `cell "cosigned/log.example"`, `snapshot "words/…"`
-	Where  string
-	Rule   string // what it breaks, in a word or two
-	Detail string // what was found, and what was expected
+	Where  string `json:"where"`
+	Rule   string `json:"rule"`   // what it breaks, in a word or two
+	Detail string `json:"detail"` // what was found, and what was expected
 }
 
 func (f Finding) String() string {
@@ -49,21 +49,21 @@ func (f Finding) String() string {
 
 // Counts say what was looked at.
 type Counts struct {
-	Tenants       int
-	Turns         int
-	Edges         int
-	Links         int // edges between conversations
-	Bodies        int
-	Bare          int // turns without a body, erased or withheld
-	Events        int
-	Entries       int // of package history
-	Terms         int // that entries began
-	Conversations int
-	Policies      int
-	Issued        int
-	Recut         int // issued slices that were cut again
-	Keys          int
-	Leaves        int // of the ledger
+	Tenants       int `json:"tenants"`
+	Turns         int `json:"turns"`
+	Edges         int `json:"edges"`
+	Links         int `json:"links"` // edges between conversations
+	Bodies        int `json:"bodies"`
+	Bare          int `json:"bare"` // turns without a body, erased or withheld
+	Events        int `json:"events"`
+	Entries       int `json:"entries"` // of package history
+	Terms         int `json:"terms"`   // that entries began
+	Conversations int `json:"conversations"`
+	Policies      int `json:"policies"`
+	Issued        int `json:"issued"`
+	Recut         int `json:"recut"` // issued slices that were cut again
+	Keys          int `json:"keys"`
+	Leaves        int `json:"leaves"` // of the ledger
 }
 
 func (c *Counts) add(o Counts) {
@@ -86,10 +86,10 @@ func (c *Counts) add(o Counts) {
 
 // A Report is what a check found.
 type Report struct {
-	Counts   Counts
-	Heads    map[dag.Tenant]dag.Seq // up to which each tenant was looked at
-	Findings []Finding              // the first ones
-	Found    int                    // how many there are
+	Counts   Counts                 `json:"counts"`
+	Heads    map[dag.Tenant]dag.Seq `json:"heads"`    // up to which each tenant was looked at
+	Findings []Finding              `json:"findings"` // the first ones
+	Found    int                    `json:"found"`    // how many there are
 }
 
 // OK says that nothing was found.

@@ -45,46 +45,17 @@ Exit codes: 0 all is in order, 18 something does not fit; 1 internal, 2 usage.`,
 }
 
 type fsckJSON struct {
-	OK       bool              `json:"ok"`
-	Found    int               `json:"found"`
-	Findings []findingJSON     `json:"findings"`
-	Heads    map[string]uint64 `json:"heads"`
-	Counts   countsJSON        `json:"counts"`
-	ExitCode int               `json:"exit_code,omitempty"`
-}
-
-type findingJSON struct {
-	Tenant string `json:"tenant"`
-	Where  string `json:"where"`
-	Rule   string `json:"rule"`
-	Detail string `json:"detail"`
-}
-
-type countsJSON struct {
-	Tenants       int `json:"tenants"`
-	Turns         int `json:"turns"`
-	Edges         int `json:"edges"`
-	Links         int `json:"links"`
-	Bodies        int `json:"bodies"`
-	Bare          int `json:"bare"`
-	Events        int `json:"events"`
-	Entries       int `json:"entries"`
-	Terms         int `json:"terms"`
-	Conversations int `json:"conversations"`
-	Policies      int `json:"policies"`
-	Issued        int `json:"issued"`
-	Recut         int `json:"recut"`
-	Keys          int `json:"keys"`
-	Leaves        int `json:"leaves"`
+	OK bool `json:"ok"`
+	*fsck.Report
+	ExitCode int `json:"exit_code,omitempty"`
 }
 
 func fsckResult(r *fsck.Report) *fsckJSON {
-	j := &fsckJSON{OK: r.OK(), Found: r.Found, Findings: make([]findingJSON, len(r.Findings)), Heads: map[string]uint64{}, Counts: countsJSON(r.Counts)}
-	for i, f := range r.Findings {
-		j.Findings[i] = findingJSON{string(f.Tenant), f.Where, f.Rule, f.Detail}
-	}
-	for tenant, head := range r.Heads {
-		j.Heads[string(tenant)] = uint64(head)
+	shown := *r
+	shown.Findings = append([]fsck.Finding{}, r.Findings...)
+	j := &fsckJSON{OK: r.OK(), Report: &shown}
+	if shown.Heads == nil {
+		shown.Heads = map[dag.Tenant]dag.Seq{}
 	}
 	if !j.OK {
 		j.ExitCode = api.ExitDamaged
