@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/bench/plain"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
@@ -170,7 +171,7 @@ func (w *web) signed(at func(int) string) (signed, verified *candidate) {
 	var bundle []byte
 	signed = &candidate{name: w.kind + ", a slice of facts, signed and recorded", run: func(ctx context.Context, i int) error {
 		when := dag.Time(1 + i)
-		issued, err := w.kernel.Facts().Slice(ctx, benchTenant, kernel.FactRequest{Start: []string{at(i)}, ValidAt: &when})
+		issued, err := w.kernel.Facts().Slice(ctx, benchTenant, api.FactSliceRequest{Start: []string{at(i)}, ValidAt: &when})
 		if err == nil {
 			bundle = issued.Bundle
 		}

@@ -10,18 +10,9 @@ import (
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/normalize"
-	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/slice/facts"
 )
-
-// A FactRequest asks for a slice of facts. Names may have any spelling.
-type FactRequest struct {
-	Start   []string  // entities
-	Policy  policy.ID // "" is facts@1
-	AsOf    dag.Seq   // 0 is the present
-	ValidAt *dag.Time // nil: whenever it held
-}
 
 // A FactBundle is a slice of facts as it was handed out. It is the one that was asked for and
 // agrees with itself. It is no evidence yet: who signed it, only verification tells.
@@ -33,12 +24,12 @@ type FactBundle struct {
 
 // Slice has a slice of facts cut and signed. The same question as of the same number gives
 // the same bytes.
-func (c Facts) Slice(ctx context.Context, r FactRequest) (FactBundle, error) {
-	q, err := asking(&api.CutFacts.Spec, api.FactSliceRequest{Start: r.Start, Policy: r.Policy, AsOf: r.AsOf, ValidAt: r.ValidAt})
+func (c Facts) Slice(ctx context.Context, r api.FactSliceRequest) (FactBundle, error) {
+	q, err := asking(&api.CutFacts.Spec, r)
 	if err != nil {
 		return FactBundle{}, err
 	}
-	return handed(ctx, c.conn, q, r.bundle)
+	return handed(ctx, c.conn, q, func(data []byte, digest, id string) (FactBundle, error) { return factBundle(&r, data, digest, id) })
 }
 
 func instant(t *dag.Time) string {
@@ -48,8 +39,8 @@ func instant(t *dag.Time) string {
 	return t.String()
 }
 
-// bundle makes every check that needs no key on what came for a request.
-func (r *FactRequest) bundle(data []byte, digest, id string) (FactBundle, error) {
+// factBundle makes every check that needs no key on what came for a request.
+func factBundle(r *api.FactSliceRequest, data []byte, digest, id string) (FactBundle, error) {
 	b := FactBundle{Bytes: data, SHA256: sha256.Sum256(data)}
 	if digest != b.SHA256.String() {
 		return FactBundle{}, fmt.Errorf("it was announced as %.80q, and its SHA-256 is %s", digest, b.SHA256)

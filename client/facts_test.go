@@ -25,7 +25,7 @@ func known(t testing.TB) (*client.Client, client.FactBundle) {
 	must(c.Facts().LearnAll(t.Context(), api.Knowledge{Facts: []api.NewFact{
 		{Subject: "Ada Lovelace", Predicate: "wrote", Object: "Note G", Turn: ids[0].String()}, {Subject: "Note G", Predicate: "about", Object: "numbers"},
 	}}))
-	return c, must(c.Facts().Slice(t.Context(), client.FactRequest{Start: []string{"Ada Lovelace", "ADA lovelace"}}))
+	return c, must(c.Facts().Slice(t.Context(), api.FactSliceRequest{Start: []string{"Ada Lovelace", "ADA lovelace"}}))
 }
 
 func TestFactSlice(t *testing.T) {
@@ -34,7 +34,7 @@ func TestFactSlice(t *testing.T) {
 	if len(b.Claim.Reached) != 2 || len(b.Claim.Evidence) != 1 || b.Claim.Evidence[0].ID != ids[0] {
 		t.Fatalf("got %s", b.Bytes)
 	}
-	again := must(c.Facts().Slice(ctx, client.FactRequest{Start: []string{"ada-lovelace"}, Policy: "facts@1", AsOf: b.Claim.AsOf}))
+	again := must(c.Facts().Slice(ctx, api.FactSliceRequest{Start: []string{"ada-lovelace"}, Policy: "facts@1", AsOf: b.Claim.AsOf}))
 	if !bytes.Equal(again.Bytes, b.Bytes) {
 		t.Errorf("got %s", again.Bytes)
 	}
@@ -80,7 +80,7 @@ func TestFactSlice(t *testing.T) {
 	if _, _, err := c.Facts().Verify(ctx, turns.Bytes); !errors.Is(err, client.ErrKind) {
 		t.Errorf("turns as facts: %v", err)
 	}
-	for want, r := range map[api.Code]client.FactRequest{
+	for want, r := range map[api.Code]api.FactSliceRequest{
 		api.CodePolicyUnknown: {Start: []string{"a"}, Policy: "none@1"},
 		api.CodeInvalid:       {Start: []string{"a"}, Policy: "default@1"},
 		api.CodeBeyondHead:    {Start: []string{"a"}, AsOf: 1 << 40},
@@ -95,7 +95,7 @@ func TestFactSlice(t *testing.T) {
 func TestFactSliceLies(t *testing.T) {
 	_, b := known(t)
 	at := dag.Time(7)
-	request := client.FactRequest{Start: []string{"Ada Lovelace"}}
+	request := api.FactSliceRequest{Start: []string{"Ada Lovelace"}}
 	honest := func() *told {
 		return &told{header: map[string]string{
 			"Content-Type": "application/json", "ETag": `"` + b.SHA256.String() + `"`, "Slice-Id": string(b.Claim.Provenance.SliceID),
@@ -114,7 +114,7 @@ func TestFactSliceLies(t *testing.T) {
 	}
 	for name, tc := range map[string]struct {
 		lie     func(*told)
-		request client.FactRequest
+		request api.FactSliceRequest
 	}{
 		"another digest":     {func(a *told) { a.header["ETag"] = `"` + digest(nil) + `"` }, request},
 		"another slice":      {func(a *told) { a.header["Slice-Id"] = "0123456789abcdef" }, request},
@@ -122,12 +122,12 @@ func TestFactSliceLies(t *testing.T) {
 		"a changed leaf":     {changed(func(b *facts.Bundle) { b.Evidence[0].Leaf[0]++ }), request},
 		"a changed cut":      {changed(func(b *facts.Bundle) { b.Cut = knowledge.CutWork }), request},
 		"no bundle":          {func(a *told) { a.body = []byte("{}"); a.header["ETag"] = `"` + digest(a.body) + `"` }, request},
-		"another question":   {func(*told) {}, client.FactRequest{Start: []string{"Note G"}}},
-		"another time":       {func(*told) {}, client.FactRequest{Start: request.Start, ValidAt: &at}},
-		"another policy":     {func(*told) {}, client.FactRequest{Start: request.Start, Policy: "facts@2"}},
-		"another number":     {func(*told) {}, client.FactRequest{Start: request.Start, AsOf: 1}},
-		"one entity of two":  {func(*told) {}, client.FactRequest{Start: []string{"Ada Lovelace", "Note G"}}},
-		"a name that is not": {func(*told) {}, client.FactRequest{Start: []string{"?"}}},
+		"another question":   {func(*told) {}, api.FactSliceRequest{Start: []string{"Note G"}}},
+		"another time":       {func(*told) {}, api.FactSliceRequest{Start: request.Start, ValidAt: &at}},
+		"another policy":     {func(*told) {}, api.FactSliceRequest{Start: request.Start, Policy: "facts@2"}},
+		"another number":     {func(*told) {}, api.FactSliceRequest{Start: request.Start, AsOf: 1}},
+		"one entity of two":  {func(*told) {}, api.FactSliceRequest{Start: []string{"Ada Lovelace", "Note G"}}},
+		"a name that is not": {func(*told) {}, api.FactSliceRequest{Start: []string{"?"}}},
 	} {
 		a := honest()
 		tc.lie(a)

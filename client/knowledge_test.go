@@ -23,7 +23,7 @@ func callKnowledge(t *testing.T, c *client.Client) {
 	if again := must(c.Facts().Learn(ctx, fact)); again.Result != "existing" || again.Statement != first.Statement {
 		t.Errorf("got %+v", again)
 	}
-	if b := must(c.Facts().Slice(ctx, client.FactRequest{Start: []string{"ADA Lovelace"}})); len(b.Claim.Facts) != 1 {
+	if b := must(c.Facts().Slice(ctx, api.FactSliceRequest{Start: []string{"ADA Lovelace"}})); len(b.Claim.Facts) != 1 {
 		t.Errorf("got %s", b.Bytes)
 	}
 	absent := strings.Repeat("ab", 32)

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/graphkernel/graphkernel/api"
-	"github.com/graphkernel/graphkernel/dag"
 	h "github.com/graphkernel/graphkernel/internal/markup"
 )
 
@@ -133,7 +132,7 @@ func atlasPage(v *visit) (*page, error) {
 	if err != nil {
 		return nil, refused(http.StatusBadRequest, "As of: %v", err)
 	}
-	of := api.AtlasView{AsOf: dag.Seq(n)}
+	of := api.AtlasView{AsOf: n}
 	list := api.AtlasQuery{AtlasView: of, Limit: 50}
 	switch d.Part {
 	case "":

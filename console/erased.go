@@ -8,7 +8,6 @@ import (
 
 	"fmt"
 	"github.com/graphkernel/graphkernel/api"
-	"github.com/graphkernel/graphkernel/dag"
 	h "github.com/graphkernel/graphkernel/internal/markup"
 )
 
@@ -130,10 +129,7 @@ func erased(v *visit) (*page, error) {
 func (d *erasedData) touched(v *visit) error {
 	for _, g := range d.Groups {
 		for _, e := range g.Events {
-			id, err := dag.ParseTurnID(e.Turn.String())
-			if err != nil {
-				return err
-			}
+			id := e.Turn
 			held, err := ask(v, api.TurnHolding, api.TurnByID{ID: id})
 			if d.NoHeld, err = optional(err); err != nil || d.NoHeld != nil {
 				return err

@@ -64,7 +64,7 @@ func facts(v *visit) (*page, error) {
 	if err != nil {
 		return nil, refused(http.StatusBadRequest, "As of: %v", err)
 	}
-	at := api.View{AsOf: dag.Seq(n)}
+	at := api.View{AsOf: n}
 	if d.Stats, err = ask(v, api.CountKnowledge, api.KnowledgeCount{View: at, Brief: true}); err != nil {
 		return nil, err
 	}
@@ -113,7 +113,7 @@ func entity(v *visit) (*page, error) {
 	if err != nil {
 		return nil, refused(http.StatusBadRequest, "As of: %v", err)
 	}
-	at := api.View{AsOf: dag.Seq(n)}
+	at := api.View{AsOf: n}
 	if d.Facts, err = ask(v, api.ListFacts, api.FactQuery{FactFilter: api.FactFilter{Entity: d.Name}, View: at, Paging: api.Paging{Limit: 50, After: d.After}}); err != nil {
 		return nil, err
 	}

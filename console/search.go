@@ -194,7 +194,7 @@ func (d *searchData) fill(in *api.Search) string {
 	if err != nil {
 		return "As of: " + err.Error()
 	}
-	in.AsOf = dag.Seq(n)
+	in.AsOf = n
 	return ""
 }
 

@@ -95,10 +95,7 @@ func faultOf(s *api.StoredTurn) string {
 	if err != nil {
 		return fmt.Sprintf("it cannot be read: %v", err)
 	}
-	digest, err := dag.ParseDigest(s.BodyDigest.String())
-	if err != nil {
-		return fmt.Sprintf("its digest cannot be read: %v", err)
-	}
+	digest := s.BodyDigest
 	t := dag.Turn{ID: d.ID, Conversation: d.Conversation, Role: d.Role, Phase: d.Phase, Salience: d.Salience, CreatedAt: d.CreatedAt, BodyDigest: digest}
 	if !s.Redacted {
 		if d.Salt == nil {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/knowledge"
@@ -76,7 +77,7 @@ func walk(ctx context.Context, c *Corpus, q Question) ([]dag.TurnID, error) {
 	facts := c.kernel.Facts()
 	for i, from := range entities {
 		for _, to := range entities[i+1:] {
-			if err := add(facts.Paths(ctx, c.tenant, kernel.PathQuery{From: from, To: to, Count: 3})); err != nil {
+			if err := add(facts.Paths(ctx, c.tenant, api.PathQuery{From: from, To: to, Count: 3})); err != nil {
 				return nil, err
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/evidence"
 	"github.com/graphkernel/graphkernel/kernel"
@@ -87,7 +88,7 @@ func (c *corpus) learn() {
 }
 
 func (c *corpus) facts(id policy.ID, validAt *dag.Time, start ...string) *kernel.IssuedFacts {
-	return must(c.kernel.Facts().Slice(c.ctx(), tenant, kernel.FactRequest{Start: start, Policy: id, ValidAt: validAt}))
+	return must(c.kernel.Facts().Slice(c.ctx(), tenant, api.FactSliceRequest{Start: start, Policy: id, ValidAt: validAt}))
 }
 
 // proofOf proves that a slice of facts was handed out, under a checkpoint that witnesses cosigned.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/evidence"
-	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/knowledge"
 )
 
@@ -32,7 +32,7 @@ func namedFacts(t testing.TB) []corpusCase {
 			panic(fmt.Sprintf("%+v", o))
 		}
 	}
-	issued := must(c.kernel.Facts().Slice(c.ctx(), tenant, kernel.FactRequest{Start: []string{hub}}))
+	issued := must(c.kernel.Facts().Slice(c.ctx(), tenant, api.FactSliceRequest{Start: []string{hub}}))
 	if len(issued.Facts.Facts) != len(objects) {
 		t.Fatalf("%d facts of %d", len(issued.Facts.Facts), len(objects))
 	}
@@ -42,7 +42,7 @@ func namedFacts(t testing.TB) []corpusCase {
 		c.add("malformed_names_"+name+"_fail", evidence.Malformed, why, map[string][]byte{bundleFile: firstOf(b, old, next)}, "", c.secret)
 	}
 	must(c.kernel.Facts().Learn(c.ctx(), tenant, []knowledge.Act{{Kind: knowledge.Assert, Fact: must(knowledge.NewFact("grown", "says that", strings.Repeat("⁗", 600)+"x", "user"))}}))
-	grown := must(c.kernel.Facts().Slice(c.ctx(), tenant, kernel.FactRequest{Start: []string{"grown"}})).Bundle
+	grown := must(c.kernel.Facts().Slice(c.ctx(), tenant, api.FactSliceRequest{Start: []string{"grown"}})).Bundle
 	c.add("good_names_grown", evidence.Verified, "A name whose spelling has more than 2 048 bytes once it is folded, and one byte once its words are joined.", map[string][]byte{bundleFile: grown}, "", c.secret)
 	empty := bytes.Index(b, []byte(`"object":"text:e3b0c442`))
 	c.add("malformed_names_text_written_fail", evidence.Malformed, "An empty text that is said to be written as nothing.", map[string][]byte{bundleFile: slices.Concat(b[:empty], firstOf(b[empty:], `"written":{`, `"written":{"object":"",`))}, "", c.secret)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/internal/pgstore"
@@ -131,7 +132,7 @@ func TestErasedFacts(t *testing.T) {
 			}
 			before := must(k.Turns().Head(ctx, tenant))
 			cut := func(start string) *kernel.IssuedFacts {
-				return must(k.Facts().Slice(ctx, tenant, kernel.FactRequest{Start: []string{start}}))
+				return must(k.Facts().Slice(ctx, tenant, api.FactSliceRequest{Start: []string{start}}))
 			}
 			held, asked, without := cut("team"), cut("Quillon Okapi"), cut("valve")
 			reach := func(k *kernel.Kernel, start string, asOf dag.Seq) []string {

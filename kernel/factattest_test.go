@@ -5,6 +5,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/evidence"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/knowledge"
@@ -27,7 +28,7 @@ func TestFactsAttested(t *testing.T) {
 			taken.Fact.Turn = turns[1]
 			must(k.Facts().Learn(ctx, tenant, []knowledge.Act{fact(t, "Ada", "wrote", "Note G"), taken}))
 			ask := func(start string) *kernel.IssuedFacts {
-				return must(k.Facts().Slice(ctx, tenant, kernel.FactRequest{Start: []string{start}}))
+				return must(k.Facts().Slice(ctx, tenant, api.FactSliceRequest{Start: []string{start}}))
 			}
 			whole, asked := ask("Ada"), ask("Quillon Okapi")
 			for _, i := range []*kernel.IssuedFacts{whole, asked} {

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/policy"
@@ -17,16 +18,8 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 )
 
-// A FactRequest asks for a slice of facts. Names are as they are written.
-type FactRequest struct {
-	Start   []string  // entities; names that are written in two ways count once
-	Policy  policy.ID // "" is facts@1
-	AsOf    dag.Seq   // 0 is the present
-	ValidAt *dag.Time // nil: whenever it held
-}
-
-// question returns what is asked in canonical names.
-func (r *FactRequest) question() (q facts.Question, err error) {
+// questionOf returns what is asked in canonical names.
+func questionOf(r *api.FactSliceRequest) (q facts.Question, err error) {
 	names, err := namesOf(r.Start)
 	if err != nil {
 		return q, fmt.Errorf("start: %w", err)
@@ -50,10 +43,10 @@ type IssuedFacts struct {
 // Slice cuts, signs and records a slice of facts: what a traversal from some entities finds
 // under a policy, with the turns that are the evidence. The same request as of the same number
 // gives the same bytes unless the signing key changed in between.
-func (k Facts) Slice(ctx context.Context, tenant dag.Tenant, r FactRequest) (_ *IssuedFacts, err error) {
+func (k Facts) Slice(ctx context.Context, tenant dag.Tenant, r api.FactSliceRequest) (_ *IssuedFacts, err error) {
 	ctx, observed := k.observe(ctx, "fact_slice")
 	defer func() { observed(err) }()
-	q, err := r.question()
+	q, err := questionOf(&r)
 	if err != nil {
 		return nil, err
 	}

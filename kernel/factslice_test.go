@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/evidence"
 	"github.com/graphkernel/graphkernel/kernel"
@@ -69,7 +70,7 @@ func TestFactSlices(t *testing.T) {
 					continue // an alias that is another's
 				}
 				head := must(k.Turns().Head(ctx, tenant))
-				request := kernel.FactRequest{Start: []string{fmt.Sprintf("E%d", r.IntN(6)), "other name 1", "Other-Name-1"}}
+				request := api.FactSliceRequest{Start: []string{fmt.Sprintf("E%d", r.IntN(6)), "other name 1", "Other-Name-1"}}
 				if r.IntN(2) == 0 {
 					request.AsOf = 1 + dag.Seq(r.IntN(int(head)))
 				}
@@ -105,7 +106,7 @@ func TestFactSlices(t *testing.T) {
 }
 
 // checkFactSlice holds an issued slice of facts against what it should be.
-func checkFactSlice(t *testing.T, k *kernel.Kernel, given *kernel.IssuedFacts, r kernel.FactRequest, p facts.Policy) *facts.Bundle {
+func checkFactSlice(t *testing.T, k *kernel.Kernel, given *kernel.IssuedFacts, r api.FactSliceRequest, p facts.Policy) *facts.Bundle {
 	t.Helper()
 	ctx := t.Context()
 	evidence, verdict := k.Facts().VerifyFor(tenant, given.Bundle)
@@ -164,8 +165,8 @@ func TestFactSliceReplays(t *testing.T) {
 	s := open(t, "memory")
 	k := over(t, s, token.NewAuthority(ring(t, "k1")))
 	must(k.Facts().Learn(ctx, tenant, []knowledge.Act{fact(t, "Ada", "wrote", "Note G"), fact(t, "Note G", "about", "numbers")}))
-	issued := must(k.Facts().Slice(ctx, tenant, kernel.FactRequest{Start: []string{"Ada"}}))
-	again := must(k.Facts().Slice(ctx, tenant, kernel.FactRequest{Start: []string{"ADA"}}))
+	issued := must(k.Facts().Slice(ctx, tenant, api.FactSliceRequest{Start: []string{"Ada"}}))
+	again := must(k.Facts().Slice(ctx, tenant, api.FactSliceRequest{Start: []string{"ADA"}}))
 	if string(again.Bundle) != string(issued.Bundle) || again.Record != issued.Record {
 		t.Errorf("the same question has another answer: %s", again.Bundle)
 	}
@@ -210,7 +211,7 @@ func TestFactSliceReplays(t *testing.T) {
 	}
 	// fsck cuts again in the order of issue: under the alias, then as of a number before it.
 	for _, asOf := range []dag.Seq{4, 3} {
-		b := must(k.Facts().Slice(ctx, tenant, kernel.FactRequest{Start: []string{"countess"}, AsOf: asOf})).Facts
+		b := must(k.Facts().Slice(ctx, tenant, api.FactSliceRequest{Start: []string{"countess"}, AsOf: asOf})).Facts
 		if (len(b.Aliases) == 1) != (asOf != 3) {
 			t.Errorf("as of %d: aliases %v", asOf, b.Aliases)
 		}
@@ -225,7 +226,7 @@ func TestFactSliceReplays(t *testing.T) {
 	if v := judge.Judge(evidence.Files{Bundle: issued.Bundle, Proof: proof}); v.Outcome != evidence.Verified || v.Claim.Facts != 2 || v.Inclusion == nil {
 		t.Errorf("%+v", v)
 	}
-	other := must(signed.Facts().Slice(ctx, tenant, kernel.FactRequest{Start: []string{"Ada"}}))
+	other := must(signed.Facts().Slice(ctx, tenant, api.FactSliceRequest{Start: []string{"Ada"}}))
 	if v := judge.Judge(evidence.Files{Bundle: other.Bundle, Proof: proof}); v.Outcome != evidence.NotInLog {
 		t.Errorf("with the proof of another: %+v", v)
 	}
@@ -239,7 +240,7 @@ func TestFactSliceRefuses(t *testing.T) {
 	ctx := t.Context()
 	k := over(t, open(t, "memory"), token.NewAuthority(ring(t, "k1")))
 	ada := []string{"Ada"}
-	if _, err := k.Facts().Slice(ctx, tenant, kernel.FactRequest{Start: ada}); !errors.Is(err, store.ErrNotFound) {
+	if _, err := k.Facts().Slice(ctx, tenant, api.FactSliceRequest{Start: ada}); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("of nothing: %v", err)
 	}
 	must(k.Facts().Learn(ctx, tenant, []knowledge.Act{fact(t, "Ada", "wrote", "Note G")}))
@@ -249,20 +250,20 @@ func TestFactSliceRefuses(t *testing.T) {
 		many[i] = fmt.Sprint("e", i)
 	}
 	for what, tc := range map[string]struct {
-		kernel.FactRequest
+		api.FactSliceRequest
 		want error
 	}{
-		"nobody":             {kernel.FactRequest{}, knowledge.ErrQuery},
-		"too many":           {kernel.FactRequest{Start: many}, knowledge.ErrQuery},
-		"no name":            {kernel.FactRequest{Start: []string{"?!"}}, knowledge.ErrQuery},
-		"beyond the head":    {kernel.FactRequest{Start: ada, AsOf: 2}, kernel.ErrBeyondHead},
-		"an unknown policy":  {kernel.FactRequest{Start: ada, Policy: "none@1"}, policy.ErrUnknown},
-		"a policy of turns":  {kernel.FactRequest{Start: ada, Policy: policy.DefaultV1ID}, policy.ErrMismatch},
-		"a time before all":  {kernel.FactRequest{Start: ada, ValidAt: at(-1)}, knowledge.ErrQuery},
-		"a time after all":   {kernel.FactRequest{Start: ada, ValidAt: at(int64(dag.MaxTime) + 1)}, knowledge.ErrQuery},
-		"another's defaults": {kernel.FactRequest{Start: ada, Policy: "facts@2"}, policy.ErrUnknown},
+		"nobody":             {api.FactSliceRequest{}, knowledge.ErrQuery},
+		"too many":           {api.FactSliceRequest{Start: many}, knowledge.ErrQuery},
+		"no name":            {api.FactSliceRequest{Start: []string{"?!"}}, knowledge.ErrQuery},
+		"beyond the head":    {api.FactSliceRequest{Start: ada, AsOf: 2}, kernel.ErrBeyondHead},
+		"an unknown policy":  {api.FactSliceRequest{Start: ada, Policy: "none@1"}, policy.ErrUnknown},
+		"a policy of turns":  {api.FactSliceRequest{Start: ada, Policy: policy.DefaultV1ID}, policy.ErrMismatch},
+		"a time before all":  {api.FactSliceRequest{Start: ada, ValidAt: at(-1)}, knowledge.ErrQuery},
+		"a time after all":   {api.FactSliceRequest{Start: ada, ValidAt: at(int64(dag.MaxTime) + 1)}, knowledge.ErrQuery},
+		"another's defaults": {api.FactSliceRequest{Start: ada, Policy: "facts@2"}, policy.ErrUnknown},
 	} {
-		if _, err := k.Facts().Slice(ctx, tenant, tc.FactRequest); !errors.Is(err, tc.want) {
+		if _, err := k.Facts().Slice(ctx, tenant, tc.FactSliceRequest); !errors.Is(err, tc.want) {
 			t.Errorf("%s: %v, want %v", what, err, tc.want)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/belief/journal"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
@@ -54,7 +55,7 @@ func lived(t *testing.T, ctx context.Context, k *kernel.Kernel) (ids []dag.TurnI
 	}
 	for i := range 10 {
 		must(k.Slices().Cut(ctx, tenant, kernel.Request{Anchor: ids[20*i+5]}))
-		must(k.Facts().Slice(ctx, tenant, kernel.FactRequest{Start: []string{fmt.Sprintf("part %d", i)}}))
+		must(k.Facts().Slice(ctx, tenant, api.FactSliceRequest{Start: []string{fmt.Sprintf("part %d", i)}}))
 	}
 	must(k.Contexts().Assemble(ctx, tenant, kernel.ContextRequest{Task: "the orders table"}))
 	must(k.Turns().Erase(ctx, tenant, ids[77], "asked for"))
@@ -132,7 +133,7 @@ func answers(ctx context.Context, k *kernel.Kernel, ids []dag.TurnID) map[string
 		put(fmt.Sprint("tile ", level), hashes, err)
 	}
 	for i := range 5 {
-		s, err := k.Facts().Slice(ctx, tenant, kernel.FactRequest{Start: []string{fmt.Sprintf("part %d", 6*i+1)}})
+		s, err := k.Facts().Slice(ctx, tenant, api.FactSliceRequest{Start: []string{fmt.Sprintf("part %d", 6*i+1)}})
 		if err == nil {
 			put(fmt.Sprint("slice of facts ", i), s.Bundle, nil)
 		} else {

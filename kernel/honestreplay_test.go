@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/belief/journal"
 	"github.com/graphkernel/graphkernel/dag"
@@ -42,7 +43,7 @@ func TestBeyondTheCut(t *testing.T) {
 		shown, beyond = beyond, shown
 	}
 	must(k.Facts().Learn(ctx, tenant, []knowledge.Act{fact(shown, turns[0]), fact(beyond, turns[1])}))
-	issued := must(k.Facts().Slice(ctx, tenant, kernel.FactRequest{Start: []string{"a"}, Policy: "one@1"}))
+	issued := must(k.Facts().Slice(ctx, tenant, api.FactSliceRequest{Start: []string{"a"}, Policy: "one@1"}))
 	if issued.Facts.Cut != knowledge.CutResults || issued.Facts.Reached[0].Entity != shown {
 		t.Fatalf("%+v", issued.Facts)
 	}
@@ -93,12 +94,12 @@ func TestBeyondTheWork(t *testing.T) {
 	for part := range slices.Chunk(acts, knowledge.MaxActs) {
 		must(k.Facts().Learn(ctx, tenant, part))
 	}
-	issued := must(k.Facts().Slice(ctx, tenant, kernel.FactRequest{Start: []string{"hub"}}))
+	issued := must(k.Facts().Slice(ctx, tenant, api.FactSliceRequest{Start: []string{"hub"}}))
 	if b := issued.Facts; b.Cut != knowledge.CutWork || len(b.Reached) != 1 || b.Reached[0].Entity != "other" {
 		t.Fatalf("cut by %s after %d entities", b.Cut, len(b.Reached))
 	}
 	must(k.Turns().Erase(ctx, tenant, turns[1], "asked for"))
-	if now := must(k.Facts().Slice(ctx, tenant, kernel.FactRequest{Start: []string{"hub"}, AsOf: issued.Facts.AsOf})); now.Facts.Cut == knowledge.CutWork {
+	if now := must(k.Facts().Slice(ctx, tenant, api.FactSliceRequest{Start: []string{"hub"}, AsOf: issued.Facts.AsOf})); now.Facts.Cut == knowledge.CutWork {
 		t.Fatal("the work is cut as before, and nothing is compared")
 	}
 	if r := must(k.Slices().Replay(ctx, tenant, issued.Bundle)); r.Outcome != kernel.Erased {
@@ -238,7 +239,7 @@ func (h *honest) issue() {
 		}
 		h.keep("turns", i.Bundle, i.Slice.Provenance.SliceID, i.Slice.AsOf, err)
 	case 1:
-		i, err := h.k.Facts().Slice(ctx, tenant, kernel.FactRequest{Start: []string{h.name()}, Policy: []policy.ID{facts.PolicyID, "one@1", "one@1", "three@1"}[h.IntN(4)], AsOf: h.past()})
+		i, err := h.k.Facts().Slice(ctx, tenant, api.FactSliceRequest{Start: []string{h.name()}, Policy: []policy.ID{facts.PolicyID, "one@1", "one@1", "three@1"}[h.IntN(4)], AsOf: h.past()})
 		if err != nil {
 			i = &kernel.IssuedFacts{Facts: &facts.Bundle{}}
 		}
@@ -273,7 +274,7 @@ func (h *honest) cut() {
 	first, second := must(knowledge.NewFact("a", "p", "c", "user")), must(knowledge.NewFact("a", "p", "b", "user")) // in the order in which they are reached
 	second.Turn = id
 	must(h.k.Facts().Learn(h.t.Context(), tenant, []knowledge.Act{{Kind: knowledge.Assert, Fact: first}, {Kind: knowledge.Assert, Fact: second}}))
-	i, err := h.k.Facts().Slice(h.t.Context(), tenant, kernel.FactRequest{Start: []string{"a"}, Policy: "one@1"})
+	i, err := h.k.Facts().Slice(h.t.Context(), tenant, api.FactSliceRequest{Start: []string{"a"}, Policy: "one@1"})
 	if err != nil {
 		h.t.Fatal(err)
 	}

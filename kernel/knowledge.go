@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/normalize"
@@ -425,20 +426,8 @@ func (k Facts) Aliases(ctx context.Context, tenant dag.Tenant, at dag.Seq) (*nor
 	})
 }
 
-// A PathQuery asks for ways from one entity to another. Names are as they are written.
-type PathQuery struct {
-	From, To      string
-	Count         int                 // 0: 1, at most knowledge.MaxPaths
-	Predicates    []string            // empty: all
-	Direction     knowledge.Direction // "": both
-	MaxHops       int                 // 0: 3
-	MinConfidence dag.PPM
-	AsOf          dag.Seq   // 0: now
-	ValidAt       *dag.Time // nil: whenever it held
-}
-
 // Paths returns the shortest ways from one entity to another, the best first.
-func (k Facts) Paths(ctx context.Context, tenant dag.Tenant, p PathQuery) (_ *Traversed, err error) {
+func (k Facts) Paths(ctx context.Context, tenant dag.Tenant, p api.PathQuery) (_ *Traversed, err error) {
 	ctx, observed := k.observe(ctx, "paths")
 	defer func() { observed(err) }()
 	if p.Count == 0 {

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/internal/race"
@@ -310,7 +311,7 @@ func TestTies(t *testing.T) {
 				case text != first:
 					t.Fatalf("order %d gave another answer", n)
 				}
-				b := must(facts.Parse(must(k.Facts().Slice(ctx, of, kernel.FactRequest{Start: []string{"hub"}})).Bundle))
+				b := must(facts.Parse(must(k.Facts().Slice(ctx, of, api.FactSliceRequest{Start: []string{"hub"}})).Bundle))
 				b.Seal = slice.Seal{}
 				switch text := string(b.Append(nil)); {
 				case len(b.Reached) != 100 || b.Cut != knowledge.CutResults:

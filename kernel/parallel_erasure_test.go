@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/belief/journal"
 	"github.com/graphkernel/graphkernel/dag"
@@ -144,7 +145,7 @@ func ask(ctx context.Context, k *kernel.Kernel, random *rand.Rand, ids []dag.Tur
 		_, err := k.Contexts().Assemble(ctx, tenant, kernel.ContextRequest{Task: "orders table migration", Anchor: &ids[at]})
 		return err
 	case 3:
-		_, err := k.Facts().Slice(ctx, tenant, kernel.FactRequest{Start: []string{"orders"}})
+		_, err := k.Facts().Slice(ctx, tenant, api.FactSliceRequest{Start: []string{"orders"}})
 		return err
 	case 4:
 		_, err := k.Beliefs().Prove(ctx, tenant, kernel.ProofRequest{Space: beliefSpace, Literal: stated[random.IntN(len(stated))]})
@@ -168,7 +169,7 @@ func noErasedWord(t *testing.T, ctx context.Context, s readable, ks []*kernel.Ke
 	var answers [][]byte
 	for _, k := range append(ks, over(t, s, token.NewAuthority(ring(t, "k1")))) {
 		c := must(k.Contexts().Assemble(ctx, tenant, kernel.ContextRequest{Task: "the orders table of the migration", Anchor: &ids[len(ids)-1]}))
-		answers = append(answers, c.Bundle, must(k.Slices().Cut(ctx, tenant, kernel.Request{Anchor: ids[len(ids)-1]})).Bundle, must(k.Facts().Slice(ctx, tenant, kernel.FactRequest{Start: []string{"orders"}})).Bundle)
+		answers = append(answers, c.Bundle, must(k.Slices().Cut(ctx, tenant, kernel.Request{Anchor: ids[len(ids)-1]})).Bundle, must(k.Facts().Slice(ctx, tenant, api.FactSliceRequest{Start: []string{"orders"}})).Bundle)
 		var out bytes.Buffer
 		must(k.Turns().Export(ctx, tenant, nil, &out))
 		answers = append(answers, out.Bytes())

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/ingest"
 	"github.com/graphkernel/graphkernel/kernel"
@@ -101,7 +102,7 @@ func TestScreenTexts(t *testing.T) {
 		want kernel.Text
 	}{
 		{func(text string) error {
-			_, err := k.Facts().Slice(ctx, tenant, kernel.FactRequest{Start: []string{text}})
+			_, err := k.Facts().Slice(ctx, tenant, api.FactSliceRequest{Start: []string{text}})
 			return err
 		}, kernel.Text{In: "start[0]", Text: "The Shop"}},
 		{func(text string) error {

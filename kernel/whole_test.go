@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/belief/journal"
 	"github.com/graphkernel/graphkernel/dag"
@@ -311,7 +312,7 @@ func (w *whole) views(n dag.Seq, anchor dag.TurnID) (list []string) {
 		list = append(list, fmt.Sprint("reached ", t.Reached[i].Entity, t.Reached[i].MinConfidence))
 	}
 	say("traversal", fmt.Sprint(t.AsOf, t.Cut), nil)
-	say("paths", must(k.Facts().Paths(ctx, tenant, kernel.PathQuery{From: honestWords[0], To: honestWords[7], AsOf: n})).AsOf, nil)
+	say("paths", must(k.Facts().Paths(ctx, tenant, api.PathQuery{From: honestWords[0], To: honestWords[7], AsOf: n})).AsOf, nil)
 	found := must(k.Turns().Search(ctx, tenant, kernel.SearchRequest{Query: retrieval.Query{Text: "orders table", AsOf: n, Limit: 9}}))
 	for i := range found.Hits {
 		list = append(list, fmt.Sprint("hit ", found.Hits[i].Turn.ID, found.Hits[i].Score))
@@ -329,7 +330,7 @@ func (w *whole) views(n dag.Seq, anchor dag.TurnID) (list []string) {
 	if s, err := k.Slices().Preview(ctx, tenant, kernel.Request{Anchor: anchor, Policy: policy.DefaultV1ID, AsOf: n}); err == nil {
 		say("slice", fmt.Sprint(s.AsOf, len(s.Turns), s.Provenance.SliceID), nil)
 	}
-	slice, err := k.Facts().Slice(ctx, tenant, kernel.FactRequest{Start: []string{honestWords[1]}, AsOf: n})
+	slice, err := k.Facts().Slice(ctx, tenant, api.FactSliceRequest{Start: []string{honestWords[1]}, AsOf: n})
 	say("slice of facts", string(slice.Bundle), err)
 	if replay := must(k.Slices().Replay(ctx, tenant, slice.Bundle)); replay.Outcome != kernel.Identical {
 		w.t.Errorf("a slice of facts as of %d replays as %s, %s", n, replay.Outcome, replay.Reason)

@@ -4,8 +4,6 @@ import (
 	"net/http"
 
 	"github.com/graphkernel/graphkernel/api"
-	"github.com/graphkernel/graphkernel/kernel"
-	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/server/view"
 	"github.com/graphkernel/graphkernel/slice"
 )
@@ -15,7 +13,7 @@ func cutFacts(c *call) error {
 	if err != nil {
 		return err
 	}
-	q := kernel.FactRequest{Start: in.Start, Policy: policy.ID(in.Policy), AsOf: in.AsOf, ValidAt: in.ValidAt}
+	q := in
 	issued, err := c.server.config.Kernel.Facts().Slice(c.ctx, c.tenant(), q)
 	if err != nil {
 		return err

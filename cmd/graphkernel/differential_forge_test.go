@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/mod/sumdb/tlog"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/evidence"
 	"github.com/graphkernel/graphkernel/kernel"
@@ -168,7 +169,7 @@ func (f *forge) learn(ctx context.Context, k *kernel.Kernel, turns []dag.TurnID)
 		return err
 	}
 	for range 4 {
-		request := kernel.FactRequest{Start: []string{name(), name()}}
+		request := api.FactSliceRequest{Start: []string{name(), name()}}
 		if at := dag.Time(r.IntN(12)); at < 9 {
 			request.ValidAt = &at
 		}

@@ -277,7 +277,7 @@ type cut struct {
 
 func cutSlice(ctx context.Context, s *Server, who access.Identity, in api.SliceRequest, from position) (answer, error) {
 	format := cmp.Or(in.Format, api.FormatBundle)
-	r, err := resolved(ctx, s, who, in.Anchor, string(in.Policy), dag.Seq(in.AsOf), from)
+	r, err := resolved(ctx, s, who, in.Anchor, string(in.Policy), in.AsOf, from)
 	if err != nil {
 		return answer{}, err
 	}

@@ -9,7 +9,6 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/knowledge"
-	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/server/view"
 )
 
@@ -48,7 +47,7 @@ func cutFacts(ctx context.Context, s *Server, who access.Identity, in api.FactSl
 	if err != nil {
 		return answer{}, err
 	}
-	r := kernel.FactRequest{Start: in.Start, Policy: policy.ID(in.Policy), AsOf: asOf, ValidAt: in.ValidAt}
+	r := api.FactSliceRequest{Start: in.Start, Policy: in.Policy, AsOf: asOf, ValidAt: in.ValidAt}
 	issued, err := s.kernel.Facts().Slice(ctx, who.Tenant, r)
 	if err != nil {
 		return answer{}, err
@@ -66,7 +65,7 @@ func paths(ctx context.Context, s *Server, who access.Identity, in api.PathQuery
 	if in.AsOf, err = viewOf(ctx, s, who, in.AsOf, from); err != nil {
 		return answer{}, err
 	}
-	got, err := s.kernel.Facts().Paths(ctx, who.Tenant, kernel.PathQuery(in))
+	got, err := s.kernel.Facts().Paths(ctx, who.Tenant, in)
 	if err != nil {
 		return answer{}, err
 	}

@@ -30,7 +30,7 @@ const (
 
 // gathered asks for the graph, and says what it is of.
 func gathered(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.AtlasView) (*kernel.AtlasView, api.AtlasOf, error) {
-	v, err := k.Atlas().View(ctx, tenant, dag.Seq(in.AsOf), in.Issued)
+	v, err := k.Atlas().View(ctx, tenant, in.AsOf, in.Issued)
 	if err != nil {
 		return nil, api.AtlasOf{}, err
 	}
@@ -251,11 +251,11 @@ func canonical(v any) ([]byte, error) {
 }
 
 func blame(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.BlameQuery) (w api.Blame, err error) {
-	id := policy.ID(in.Policy)
+	id := in.Policy
 	if id == "" {
 		id = policy.DefaultID
 	}
-	b, err := k.Atlas().Blame(ctx, tenant, in.ID, id, dag.Seq(in.AsOf), in.Issued)
+	b, err := k.Atlas().Blame(ctx, tenant, in.ID, id, in.AsOf, in.Issued)
 	if err != nil {
 		return w, err
 	}

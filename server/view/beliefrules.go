@@ -12,7 +12,7 @@ import (
 )
 
 func promoteBeliefs(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.PromotionRequest) (api.Promotions, error) {
-	list, err := k.Beliefs().Promote(ctx, tenant, in.Space, policy.ID(in.Policy), in.DryRun)
+	list, err := k.Beliefs().Promote(ctx, tenant, in.Space, in.Policy, in.DryRun)
 	if err != nil {
 		return api.Promotions{}, err
 	}
@@ -47,7 +47,7 @@ func cascadeBeliefs(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in
 }
 
 func resolveConflict(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.ConflictResolution) (api.ResolvedConflict, error) {
-	r, err := k.Beliefs().ResolveConflict(ctx, tenant, journal.Resolution{Space: in.Space, Conflict: dag.Seq(in.Conflict), How: in.How, Reason: in.Reason}, in.DryRun)
+	r, err := k.Beliefs().ResolveConflict(ctx, tenant, journal.Resolution{Space: in.Space, Conflict: in.Conflict, How: in.How, Reason: in.Reason}, in.DryRun)
 	if err != nil {
 		return api.ResolvedConflict{}, err
 	}
@@ -63,7 +63,7 @@ func resolveConflict(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, i
 }
 
 func beliefRules(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.RulesQuery) (api.BeliefBase, error) {
-	b, err := k.Beliefs().Rules(ctx, tenant, in.Space, dag.Seq(in.AsOf))
+	b, err := k.Beliefs().Rules(ctx, tenant, in.Space, in.AsOf)
 	if err != nil {
 		return api.BeliefBase{}, err
 	}

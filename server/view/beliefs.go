@@ -71,7 +71,7 @@ func bounds(s belief.Span) (from, until *dag.Time) {
 }
 
 func setSpace(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.NewSpace) (api.Space, error) {
-	s, err := k.Beliefs().SetSpace(ctx, tenant, in.Space, policy.ID(in.Policy))
+	s, err := k.Beliefs().SetSpace(ctx, tenant, in.Space, in.Policy)
 	if err != nil {
 		return api.Space{}, err
 	}
@@ -166,7 +166,7 @@ func beliefBase(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api
 			return api.BeliefBase{}, fmt.Errorf("subject: %w", err)
 		}
 	}
-	b, err := k.Beliefs().Base(ctx, tenant, in.Space, dag.Seq(in.AsOf), in.ValidAt)
+	b, err := k.Beliefs().Base(ctx, tenant, in.Space, in.AsOf, in.ValidAt)
 	if err != nil {
 		return api.BeliefBase{}, err
 	}
@@ -216,7 +216,7 @@ func held(b *kernel.BeliefBase) []api.HeldStatement {
 }
 
 func explainBelief(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.WhyQuery) (api.Why, error) {
-	why, err := k.Beliefs().Why(ctx, tenant, in.Space, belief.Literal{Subject: in.Subject, Predicate: in.Predicate, Object: in.Object, Not: in.Not}, dag.Seq(in.AsOf))
+	why, err := k.Beliefs().Why(ctx, tenant, in.Space, belief.Literal{Subject: in.Subject, Predicate: in.Predicate, Object: in.Object, Not: in.Not}, in.AsOf)
 	if err != nil {
 		return api.Why{}, err
 	}
@@ -280,7 +280,7 @@ func beliefImpact(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in a
 }
 
 func diffBeliefs(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.BaseDiffQuery) (api.BaseDiff, error) {
-	before, after, err := k.Beliefs().Diff(ctx, tenant, in.Space, dag.Seq(in.From), dag.Seq(in.To))
+	before, after, err := k.Beliefs().Diff(ctx, tenant, in.Space, in.From, in.To)
 	if err != nil {
 		return api.BaseDiff{}, err
 	}
@@ -307,7 +307,7 @@ func diffBeliefs(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in ap
 
 func listItems(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.ItemsQuery) (api.Items, error) {
 	limit := cmp.Or(in.Limit, 100)
-	list, err := k.Beliefs().Items(ctx, tenant, in.Space, in.After, limit, dag.Seq(in.AsOf))
+	list, err := k.Beliefs().Items(ctx, tenant, in.Space, in.After, limit, in.AsOf)
 	if err != nil {
 		return api.Items{}, err
 	}
@@ -417,21 +417,13 @@ func acted(a *journal.Acted, err error) (api.KrefChange, error) {
 }
 
 func tagKref(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.NewTag) (api.KrefChange, error) {
-	item, err := belief.ParseItem(string(in.Ref))
-	if err != nil {
-		return api.KrefChange{}, err
-	}
-	return acted(k.Beliefs().Act(ctx, tenant, journal.Act{Item: item, Tag: in.Tag, Number: in.Revision, Reason: in.Reason}))
+	return acted(k.Beliefs().Act(ctx, tenant, journal.Act{Item: in.Ref, Tag: in.Tag, Number: in.Revision, Reason: in.Reason}))
 }
 
 // deprecating answers deprecations and restorations.
 func deprecating(deprecates bool) func(context.Context, *kernel.Kernel, dag.Tenant, api.Deprecation) (api.KrefChange, error) {
 	return func(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.Deprecation) (api.KrefChange, error) {
-		item, err := belief.ParseItem(string(in.Ref))
-		if err != nil {
-			return api.KrefChange{}, err
-		}
-		return acted(k.Beliefs().Act(ctx, tenant, journal.Act{Item: item, Deprecates: deprecates, Reason: in.Reason}))
+		return acted(k.Beliefs().Act(ctx, tenant, journal.Act{Item: in.Ref, Deprecates: deprecates, Reason: in.Reason}))
 	}
 }
 

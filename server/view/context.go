@@ -7,11 +7,8 @@ import (
 	"slices"
 
 	"github.com/graphkernel/graphkernel/api"
-	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
-	"github.com/graphkernel/graphkernel/policy"
-	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/slice/contexts"
 	"github.com/graphkernel/graphkernel/slice/issued"
 )
@@ -21,14 +18,7 @@ const FormatBundle = "bundle"
 
 // Assemble has a context assembled.
 func Assemble(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.ContextRequest) (*kernel.IssuedContext, error) {
-	r := kernel.ContextRequest{Task: in.Task, Budget: in.Budget, Policy: policy.ID(in.Policy), AsOf: dag.Seq(in.AsOf), Format: contexts.Format(in.Format)}
-	for _, s := range in.Spaces {
-		space, err := belief.ParseSpace(string(s))
-		if err != nil {
-			return nil, placed("spaces", err)
-		}
-		r.Spaces = append(r.Spaces, space)
-	}
+	r := kernel.ContextRequest{Task: in.Task, Budget: in.Budget, Policy: in.Policy, AsOf: in.AsOf, Spaces: in.Spaces, Format: contexts.Format(in.Format)}
 	switch {
 	case in.Format == FormatBundle:
 		r.Format = contexts.Format(in.Prompt)
@@ -66,11 +56,8 @@ func delivery(in *api.ContextRequest) (d issued.Delivery, err error) {
 
 // reportNotGiven records that a context did not reach its recipient.
 func reportNotGiven(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.NotGivenReport) (w api.NotGiven, err error) {
-	bundle, err := dag.ParseDigest(in.Bundle.String())
-	if err != nil {
-		return w, placed("bundle_sha256", err)
-	}
-	u, err := k.Contexts().NotGiven(ctx, tenant, slice.SliceID(in.ContextID), bundle, in.Reason)
+	bundle := in.Bundle
+	u, err := k.Contexts().NotGiven(ctx, tenant, in.ContextID, bundle, in.Reason)
 	if err != nil {
 		return w, err
 	}
@@ -136,7 +123,7 @@ func explainContext(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in
 		}
 		kind, id = contexts.KindTurn, turn.String()
 	}
-	e, b, err := k.Contexts().Explain(ctx, tenant, slice.SliceID(in.ContextID), kind, id)
+	e, b, err := k.Contexts().Explain(ctx, tenant, in.ContextID, kind, id)
 	if err != nil {
 		return w, err
 	}

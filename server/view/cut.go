@@ -9,8 +9,6 @@ import (
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
-	"github.com/graphkernel/graphkernel/policy"
-	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/slice/contexts"
 	"github.com/graphkernel/graphkernel/slice/facts"
 	"github.com/graphkernel/graphkernel/slice/issued"
@@ -18,7 +16,7 @@ import (
 
 // cutting reads which slice is meant.
 func cutting(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in *api.Cutting) (r kernel.Request, err error) {
-	r.Policy, r.AsOf = policy.ID(in.Policy), dag.Seq(in.AsOf)
+	r.Policy, r.AsOf = in.Policy, in.AsOf
 	r.Anchor, err = k.Turns().Resolve(ctx, tenant, in.Anchor)
 	return r, err
 }
@@ -156,7 +154,7 @@ func kindOf(r *issued.Record) string {
 }
 
 func getSlice(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.SliceByID) (api.SliceRecord, error) {
-	list, err := k.Slices().Issued(ctx, tenant, slice.SliceID(in.SliceID))
+	list, err := k.Slices().Issued(ctx, tenant, in.SliceID)
 	return api.SliceRecord{SliceID: in.SliceID, Issued: records(list)}, err
 }
 
@@ -194,7 +192,7 @@ func records(list []issued.Record) []api.Issued {
 
 // explainTurn says why a turn is in a slice that was issued, or is not.
 func explainTurn(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.ExplainRequest) (w api.Explanation, err error) {
-	list, err := k.Slices().Issued(ctx, tenant, slice.SliceID(in.SliceID))
+	list, err := k.Slices().Issued(ctx, tenant, in.SliceID)
 	if err != nil {
 		return w, err
 	}
@@ -227,7 +225,7 @@ func listPolicies(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, _ ap
 }
 
 func getPolicy(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.PolicyByID) (w api.RegisteredPolicy, err error) {
-	p, err := k.Policies().Get(ctx, tenant, policy.ID(in.PolicyID))
+	p, err := k.Policies().Get(ctx, tenant, in.PolicyID)
 	if err != nil {
 		return w, err
 	}

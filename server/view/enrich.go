@@ -10,7 +10,7 @@ import (
 
 // enrich adds what is known to turns that were found.
 func enrich(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.EnrichRequest) (w api.Enriched, err error) {
-	r := kernel.EnrichRequest{Query: in.Query, Alpha: dag.One / 2, Hops: max(in.Hops, 1), Facts: in.Facts, AsOf: dag.Seq(in.AsOf)}
+	r := kernel.EnrichRequest{Query: in.Query, Alpha: dag.One / 2, Hops: max(in.Hops, 1), Facts: in.Facts, AsOf: in.AsOf}
 	if in.Alpha != nil {
 		r.Alpha = *in.Alpha
 	}

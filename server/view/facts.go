@@ -149,7 +149,7 @@ func traverse(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.T
 
 // paths finds ways from one entity to another.
 func paths(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.PathQuery) (api.Traversal, error) {
-	found, err := k.Facts().Paths(ctx, tenant, kernel.PathQuery(in))
+	found, err := k.Facts().Paths(ctx, tenant, in)
 	if err != nil {
 		return api.Traversal{}, err
 	}

@@ -12,6 +12,6 @@ import (
 // Prove has evidence of a belief made.
 func Prove(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.BeliefProofRequest) (*kernel.IssuedBelief, error) {
 	return k.Beliefs().Prove(ctx, tenant, kernel.ProofRequest{
-		Space: in.Space, Literal: belief.Literal{Subject: in.Subject, Predicate: in.Predicate, Object: in.Object, Not: in.Not}, ValidAt: in.ValidAt, AsOf: dag.Seq(in.AsOf),
+		Space: in.Space, Literal: belief.Literal{Subject: in.Subject, Predicate: in.Predicate, Object: in.Object, Not: in.Not}, ValidAt: in.ValidAt, AsOf: in.AsOf,
 	})
 }

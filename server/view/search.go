@@ -6,18 +6,16 @@ import (
 	"maps"
 
 	"github.com/graphkernel/graphkernel/api"
-	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
-	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/retrieval"
 	"github.com/graphkernel/graphkernel/token"
 )
 
 // search finds turns by words.
 func search(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.Search) (w api.Found, err error) {
-	q := kernel.SearchRequest{Policy: policy.ID(in.Policy), Space: belief.Space(in.Space), Query: retrieval.Query{
-		Text: in.Query, AsOf: dag.Seq(in.AsOf), Limit: in.Limit, Conversation: in.Conversation, Author: in.Author, Attributes: attributes(in.Attributes), Since: in.Since, Until: in.Until,
+	q := kernel.SearchRequest{Policy: in.Policy, Space: in.Space, Query: retrieval.Query{
+		Text: in.Query, AsOf: in.AsOf, Limit: in.Limit, Conversation: in.Conversation, Author: in.Author, Attributes: attributes(in.Attributes), Since: in.Since, Until: in.Until,
 	}}
 	if q.Limit == 0 {
 		q.Limit = 10

@@ -80,7 +80,7 @@ func replayed(a *cli.App, c *cobra.Command, s *cli.Session, what string) (api.Re
 			if err != nil {
 				return api.Replay{}, err
 			}
-			id = slice.SliceID(issued.SliceID)
+			id = issued.SliceID
 		}
 		return s.Slices.ReplayIssued(c.Context(), id)
 	}

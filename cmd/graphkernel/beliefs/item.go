@@ -81,7 +81,7 @@ func ShowItem(a *cli.App, c *cobra.Command, text string) error {
 // revisionsOf reads the newest revisions of an item, the newest first.
 func revisionsOf(ctx context.Context, s *cli.Session, of *api.ResolvedKref, item belief.Item) (list []*api.ItemRevision, err error) {
 	for n := of.Revisions; n > 0 && len(list) < mostRevisions; n-- {
-		ref := belief.Address{Item: item, Revision: n, Seq: dag.Seq(of.AsOf)}
+		ref := belief.Address{Item: item, Revision: n, Seq: of.AsOf}
 		one, err := cli.Do(ctx, s, view.ResolveKref, api.KrefQuery{Ref: ref.String()})
 		if err != nil {
 			return nil, err

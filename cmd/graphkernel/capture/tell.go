@@ -262,10 +262,7 @@ func (p *project) lately(ctx context.Context, s *cli.Session, except issued.Conv
 			continue
 		}
 		if found == nil {
-			last, err := dag.ParseTurnID(h.Turn.String())
-			if err != nil {
-				return nil, err
-			}
+			last := h.Turn
 			found = &recent{last: last}
 		}
 		prompt, err := cli.FirstPrompt(ctx, s, h.Conversation.String())

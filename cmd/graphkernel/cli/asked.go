@@ -76,7 +76,7 @@ func readTurns(list []api.StoredTurn) ([]Turn, error) {
 		if d.BodyDigest, err = dag.ParseDigest(list[i].BodyDigest.String()); err != nil {
 			return nil, fmt.Errorf("turn %s: %w: %w", d.ID, client.ErrAnswer, err)
 		}
-		turns[i] = Turn{Draft: d, Seq: dag.Seq(list[i].Seq), Key: list[i].Key}
+		turns[i] = Turn{Draft: d, Seq: list[i].Seq, Key: list[i].Key}
 	}
 	return turns, nil
 }
@@ -145,7 +145,7 @@ func (s *Session) Acts(ctx context.Context, after dag.Seq, limit int) (w api.Kno
 // AsOf resolves an as-of number: a number inside a change is resolved to the last number before the change. For 0, the present, it returns the head.
 func (s *Session) AsOf(ctx context.Context, given dag.Seq) (dag.Seq, error) {
 	page, err := Do(ctx, s, view.ListAliases, api.AliasesOf{View: api.View{AsOf: given}, Paging: api.Paging{Limit: 1}})
-	return dag.Seq(page.AsOf), err
+	return page.AsOf, err
 }
 
 // Aliases returns the alias table as of a number; 0 is the present.

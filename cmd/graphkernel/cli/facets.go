@@ -126,7 +126,7 @@ type Policies interface {
 
 // Facts is the part of facts.
 type Facts interface {
-	Slice(ctx context.Context, r client.FactRequest) (client.FactBundle, error)
+	Slice(ctx context.Context, r api.FactSliceRequest) (client.FactBundle, error)
 	// Learn records acts, at most knowledge.MaxBatch. One that is refused is a *knowledge.ActError.
 	Learn(ctx context.Context, acts []knowledge.Act) ([]knowledge.Outcome, error)
 }

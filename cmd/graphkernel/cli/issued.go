@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/graphkernel/graphkernel/api"
-	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/render"
 	"github.com/graphkernel/graphkernel/server/view"
 	"github.com/graphkernel/graphkernel/slice"
@@ -76,11 +75,8 @@ func Issued(ctx context.Context, s *Session, name string) (found api.Issued, err
 
 // Again makes the bundle of a record again.
 func Again(ctx context.Context, s *Session, i *api.Issued) ([]byte, error) {
-	digest, err := dag.ParseDigest(i.BundleSHA256.String())
-	if err != nil {
-		return nil, err
-	}
-	return s.Slices.Bundle(ctx, slice.SliceID(i.SliceID), &digest)
+	digest := i.BundleSHA256
+	return s.Slices.Bundle(ctx, i.SliceID, &digest)
 }
 
 // EachIssued calls fn with what was handed out, the newest first, until it returns false.
@@ -151,10 +147,7 @@ func (st *Stores) CompleteTurns(conversations bool) cobra.CompletionFunc {
 			}
 		}
 		for i := range list[:min(len(list), 3)] { // a shell does not wait for all of them
-			id, err := dag.ParseConversationID(list[i].ID.String())
-			if err != nil {
-				return ids, err
-			}
+			id := list[i].ID
 			var turns []string
 			if err := s.EachTurn(ctx, api.TurnQuery{Conversation: &id}, func(t *Turn) error {
 				if strings.HasPrefix(t.ID.String(), begin) {

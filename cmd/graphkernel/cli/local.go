@@ -98,8 +98,8 @@ func (l localPolicies) Register(ctx context.Context, p policy.Registered) error 
 	return l.local.Policies().Register(ctx, l.tenant, p)
 }
 
-func (l localFacts) Slice(ctx context.Context, r client.FactRequest) (client.FactBundle, error) {
-	issued, err := l.local.Facts().Slice(ctx, l.tenant, kernel.FactRequest(r))
+func (l localFacts) Slice(ctx context.Context, r api.FactSliceRequest) (client.FactBundle, error) {
+	issued, err := l.local.Facts().Slice(ctx, l.tenant, r)
 	if err != nil {
 		return client.FactBundle{}, err
 	}

@@ -34,7 +34,7 @@ func remoteSession(ctx context.Context, c *client.Client, named dag.Tenant) (*Se
 		Ledger: remoteLedger{c.Ledger()}, service: c,
 		head: func(ctx context.Context) (dag.Seq, error) {
 			who, err := told(c.Caller(ctx))
-			return dag.Seq(who.Head), err
+			return who.Head, err
 		},
 	}
 	s.Turns = remoteTurns{c, s}
@@ -136,7 +136,7 @@ func (r remoteContexts) Assemble(ctx context.Context, q client.ContextRequest) (
 	return told(r.Contexts.Assemble(ctx, q))
 }
 
-func (r remoteFacts) Slice(ctx context.Context, q client.FactRequest) (client.FactBundle, error) {
+func (r remoteFacts) Slice(ctx context.Context, q api.FactSliceRequest) (client.FactBundle, error) {
 	return told(r.Facts.Slice(ctx, q))
 }
 
@@ -149,7 +149,7 @@ func (r remoteFacts) Learn(ctx context.Context, acts []knowledge.Act) (outcomes 
 			return nil, refusedAct(err, done, len(acts))
 		}
 		for _, o := range list {
-			outcome := knowledge.Outcome{Result: knowledge.Result(o.Result), Seq: dag.Seq(o.Seq)}
+			outcome := knowledge.Outcome{Result: knowledge.Result(o.Result), Seq: o.Seq}
 			if o.Statement != (dag.Digest{}) {
 				if outcome.Statement, err = dag.ParseDigest(o.Statement.String()); err != nil {
 					return nil, fmt.Errorf("%w: %w", client.ErrAnswer, err)

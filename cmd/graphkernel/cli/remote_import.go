@@ -27,7 +27,7 @@ func (r remoteTurns) Import(ctx context.Context, paths []string, opts ingest.Opt
 	im.report.Read, im.report.Conversations = read, len(im.conversations)
 	who, headErr := told(r.Caller(ctx))
 	if headErr == nil {
-		im.report.Head = dag.Seq(who.Head)
+		im.report.Head = who.Head
 	} else if err == nil {
 		err = headErr
 	}

@@ -84,7 +84,7 @@ func Resolve(a *App, c *cobra.Command, s *Session, name string) (id dag.TurnID, 
 	if address {
 		a.IO.Note("%s rests on turn %s", name, w.ID)
 	}
-	return dag.ParseTurnID(w.ID.String())
+	return w.ID, nil
 }
 
 // Find finds the turn that fits words best, up to a number, 0 for all, and says which one it is.
@@ -98,7 +98,7 @@ func Find(a *App, c *cobra.Command, s *Session, words string, asOf uint64) (id d
 	}
 	h := &found.Hits[0]
 	a.IO.Note("found turn %s: %s: %s", h.Turn, render.Visible(h.Author), render.OneLine(render.Visible(h.Content), 72))
-	return dag.ParseTurnID(h.Turn.String())
+	return h.Turn, nil
 }
 
 // Named finds the turn that a person means, by its name or by words: one of the two is given.

@@ -197,7 +197,7 @@ func eachAct(s *cli.Session, ctx context.Context, fn func(*api.KnowledgeAct)) er
 		}
 		for i := range some.Acts {
 			fn(&some.Acts[i])
-			after = dag.Seq(some.Acts[i].Seq)
+			after = some.Acts[i].Seq
 		}
 		if some.Next == "" {
 			return nil

@@ -281,10 +281,7 @@ func rivals(s *cli.Session, ctx context.Context, fact *knowledge.Fact) (others [
 				known = slices.ContainsFunc(f.Evidence, func(e api.FactEvidence) bool { return says(&e, fact) })
 				continue
 			}
-			id, err := dag.ParseDigest(f.Statement.String())
-			if err != nil {
-				return nil, false, err
-			}
+			id := f.Statement
 			others = append(others, id)
 		}
 		if q.After = page.Next; page.Next == "" {

@@ -3,6 +3,7 @@ package facts
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/client"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/dag"
@@ -58,7 +59,7 @@ have been looked at, and absent if this is all.`,
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			r := client.FactRequest{Start: args, Policy: policy.ID(id), AsOf: dag.Seq(asOf)}
+			r := api.FactSliceRequest{Start: args, Policy: policy.ID(id), AsOf: dag.Seq(asOf)}
 			if _, err := policy.ParseID(id); err != nil {
 				return cli.Usage(err)
 			}
@@ -88,7 +89,7 @@ have been looked at, and absent if this is all.`,
 	return c
 }
 
-func sliceFacts(a *cli.App, c *cobra.Command, r client.FactRequest, out string) error {
+func sliceFacts(a *cli.App, c *cobra.Command, r api.FactSliceRequest, out string) error {
 	if err := a.IO.ForPrograms(out, "a bundle"); err != nil {
 		return err
 	}

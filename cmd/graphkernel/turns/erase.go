@@ -165,7 +165,7 @@ func erase(a *cli.App, c *cobra.Command, turn string, f *eraseFlags) error {
 		if err != nil {
 			return fmt.Errorf("the turn is erased; what models were shown of it cannot be looked for: %w", err)
 		}
-		already := dag.Seq(e.Seq) <= before
+		already := e.Seq <= before
 		result := map[string]any{"turn": id.String(), "seq": e.Seq, "reason": e.Reason, "at": e.At, "already": already, "shown_in": cli.Texts(shown), "contexts": left.contexts, "slices": left.slices, "transcripts": left.all(), "tasks": append([]slice.SliceID{}, e.Tasks...)}
 		if e.By != "" {
 			result["by"] = e.By
@@ -225,7 +225,7 @@ func eraseTask(a *cli.App, c *cobra.Command, f *eraseFlags) error {
 		} else if err != nil {
 			return err
 		}
-		already := dag.Seq(e.Seq) <= before
+		already := e.Seq <= before
 		result := map[string]any{"context": e.Context, "seq": e.Seq, "reason": e.Reason, "at": e.At, "already": already}
 		if e.By != "" {
 			result["by"] = e.By

@@ -157,10 +157,7 @@ func readAnchors(ctx context.Context, s *cli.Session, list []listedJSON) error {
 	var ids []dag.TurnID
 	for i := range list {
 		if l := &list[i]; l.Kind == cli.KindSlice && of[l.Anchor.String()] == nil {
-			id, err := dag.ParseTurnID(l.Anchor.String())
-			if err != nil {
-				return err
-			}
+			id := l.Anchor
 			of[l.Anchor.String()] = &cli.Turn{}
 			ids = append(ids, id)
 		}

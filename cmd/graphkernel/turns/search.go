@@ -175,10 +175,7 @@ func enrich(a *cli.App, c *cobra.Command, s *cli.Session, f *searchFlags, found 
 	for i := range found.Hits {
 		h := &found.Hits[i]
 		hits[h.Turn.String()] = h
-		id, err := dag.ParseTurnID(h.Turn.String())
-		if err != nil {
-			return err
-		}
+		id := h.Turn
 		ask.Hits = append(ask.Hits, api.HitScore{Turn: id, Score: uint64(h.Score)})
 	}
 	enriched, err := cli.Do(c.Context(), s, view.EnrichHits, ask)
