@@ -100,7 +100,7 @@ var mayImport = map[string][]string{
 	"ledger/witness":         {"dag", "history", "ledger"},
 	"client":                 {"belief", "slice/beliefs", "slice/contexts", "slice/issued", "policy/standard", "ledger/attest", "dag", "evidence", "slice/facts", "normalize", "ledger", "ledger/monitor", "policy", "slice", "token", "internal/canon", "internal/loopback", "api"},
 	"server/view":            {"belief/rules", "ledger", "working", "slice/beliefs", "atlas", "belief", "belief/journal", "slice/contexts", "api/fault", "access", "access/apikeys", "api", "dag", "history/erasures", "internal/canon", "kernel", "knowledge", "ledger/attest", "ledger/identity", "normalize", "policy", "render", "retrieval", "slice", "slice/facts", "slice/issued", "store", "token"},
-	"api":                    {"access", "belief", "dag", "internal/canon", "knowledge", "normalize", "policy", "slice"},
+	"api":                    {"access", "belief", "slice/issued", "dag", "internal/canon", "knowledge", "normalize", "policy", "slice"},
 	"api/fault":              {"belief/persona", "belief/rules", "working", "belief", "belief/journal", "slice/contexts", "access", "api", "dag", "ingest", "internal/canon", "kernel", "knowledge", "ledger", "ledger/attest", "ledger/identity", "ledger/witness", "normalize", "policy", "slice", "store", "store/transfer", "token"},
 	"api/clients":            {"api"},
 	"api/describe":           {"api", "dag", "internal/canon", "knowledge", "policy", "retrieval", "slice/contexts"},

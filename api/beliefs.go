@@ -73,12 +73,7 @@ type Spaces struct {
 }
 
 // A BeliefStatement says that a subject is in a relation to an object, or that it is not.
-type BeliefStatement struct {
-	Subject   string `json:"subject" is:"Name" tool:"What it is about."`
-	Predicate string `json:"predicate" is:"Name" tool:"A verb or an attribute."`
-	Object    string `json:"object" is:"Name" tool:"An entity or a value; text: and a text, for a text."`
-	Not       bool   `json:"not,omitempty" doc:"It is denied." tool:"true if it is not so."`
-}
+type BeliefStatement = belief.Literal
 
 // A WrittenStatement is a statement with its canonical names and with the names as they were written.
 type WrittenStatement struct {

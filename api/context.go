@@ -6,6 +6,7 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/slice/issued"
 
 	"github.com/graphkernel/graphkernel/access"
 )
@@ -34,11 +35,7 @@ type ContextRequest struct {
 }
 
 // A Recipient names a session of an agent, and the agent's event at which a hook hands it a context.
-type Recipient struct {
-	Agent   string `json:"agent" max:"200"`
-	Session string `json:"session" max:"200"`
-	Event   string `json:"event" max:"200"`
-}
+type Recipient = issued.Recipient
 
 // ReportNotGiven records that a context did not reach its recipient.
 var ReportNotGiven = declare[NotGivenReport, NotGiven](Spec{ID: "reportNotGiven", Method: "POST", Path: "/api/contexts/{context_id}/not-given", Tag: "contexts", May: access.Recall, Fails: []int{404}})

@@ -35,11 +35,7 @@ type Knowledge struct {
 }
 
 // A KnowledgeOutcome says what became of a fact, a retraction or an alias.
-type KnowledgeOutcome struct {
-	Result    string     `json:"result" is:"KnowledgeResult"`
-	Seq       dag.Seq    `json:"seq,omitempty" is:"Seq"` // absent if nothing changed
-	Statement dag.Digest `json:"statement,omitzero" is:"Digest"`
-}
+type KnowledgeOutcome = knowledge.Outcome
 
 // KnowledgeOutcomes is the answer to a batch, each list in the order of its items.
 type KnowledgeOutcomes struct {

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	_ "embed"
 	"encoding/json"
 	"fmt"
@@ -42,6 +43,14 @@ var shapeOf = map[reflect.Type]string{
 	reflect.TypeFor[JWKS]():                "JWKS",
 	reflect.TypeFor[TokenClaim]():          "TokenClaim",
 }
+
+var nameOf = map[reflect.Type]string{
+	reflect.TypeFor[KnowledgeOutcome](): "KnowledgeOutcome",
+	reflect.TypeFor[BeliefStatement]():  "BeliefStatement",
+}
+
+// NameOf names a type in the description: a type of another package that this one has under another name has that name.
+func NameOf(t reflect.Type) string { return cmp.Or(nameOf[t], t.Name()) }
 
 // ShapeOf names the shape of a type; "": it has none.
 func ShapeOf(t reflect.Type) string { return shapeOf[t] }

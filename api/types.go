@@ -170,13 +170,7 @@ type TokenVerdict struct {
 }
 
 // A Check is the verdict of one check.
-type Check struct {
-	ID       string `json:"id"`
-	Status   string `json:"status" is:"ok|fail|skipped"`
-	Detail   string `json:"detail"`
-	Expected string `json:"expected,omitempty"`
-	Found    string `json:"found,omitempty"`
-}
+type Check = slice.Check
 
 // A BundleVerdict is what came of judging a bundle.
 type BundleVerdict struct {

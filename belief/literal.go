@@ -18,8 +18,10 @@ var ErrKind = errors.New("no such kind of items")
 
 // A Literal is a ground statement or its negation. Its names are in the form of normalize.Name.
 type Literal struct {
-	Subject, Predicate, Object string
-	Not                        bool
+	Subject   string `json:"subject" is:"Name" tool:"What it is about."`
+	Predicate string `json:"predicate" is:"Name" tool:"A verb or an attribute."`
+	Object    string `json:"object" is:"Name" tool:"An entity or a value; text: and a text, for a text."`
+	Not       bool   `json:"not,omitempty" doc:"It is denied." tool:"true if it is not so."`
 }
 
 // Negated returns the literal that contradicts this one.

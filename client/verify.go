@@ -99,10 +99,10 @@ func judged(data []byte, v *api.BundleVerdict, open func() (*slice.Provenance, *
 	}
 	signed := false
 	for _, check := range v.Checks {
-		if check.Status != string(slice.StatusOK) {
+		if check.Status != slice.StatusOK {
 			return false, fmt.Errorf("it is said to be admissible, and check %.40q is %.40q", check.ID, check.Status)
 		}
-		signed = signed || check.ID == string(slice.CheckToken)
+		signed = signed || check.ID == slice.CheckToken
 	}
 	if !signed {
 		return false, fmt.Errorf("it is said to be admissible, and check %s was not made", slice.CheckToken)

@@ -198,7 +198,7 @@ func factsTable(list []api.Fact) h.Node {
 // checksTable says what came of each check by the service.
 func checksTable(list []api.Check) h.Node {
 	return h.Div(h.Class("scroll"), h.TabIndex("0"), h.Role("region"), h.Aria("label", "Checks by the service"), bare(h.Class("wide checks"), "hidden", "Checks", "Check|Result|Detail", h.Map(list, func(c api.Check) h.Node {
-		return row(h.Text(c.ID), h.Td(h.Class("status "+c.Status), h.Text(c.Status)), h.Td(bdi(c.Detail)))
+		return row(h.Text(string(c.ID)), h.Td(h.Class("status "+string(c.Status)), h.Text(string(c.Status))), h.Td(bdi(c.Detail)))
 	})))
 }
 

@@ -229,9 +229,9 @@ const (
 // An Outcome is the result of an act, and the number that it was recorded under; 0 if it
 // changed nothing.
 type Outcome struct {
-	Result    Result
-	Seq       dag.Seq
-	Statement ID // of Assert and Retract
+	Result    Result  `json:"result" is:"KnowledgeResult"`
+	Seq       dag.Seq `json:"seq,omitempty"`
+	Statement ID      `json:"statement,omitzero" is:"Digest"` // of Assert and Retract
 }
 
 // A Planned write is what a back end does.

@@ -44,7 +44,7 @@ func addAliases(c *call) error {
 	}
 	w := api.AliasesAdded{List: view.AliasList(list)}
 	if list == nil {
-		w.Outcomes = view.Outcomes(outcomes)
+		w.Outcomes = outcomes
 	}
 	for i := range outcomes {
 		if outcomes[i].Result == knowledge.Aliased {
@@ -68,5 +68,5 @@ func removeAlias(c *call, in api.AliasNamed) (w api.KnowledgeOutcome, err error)
 	if err != nil {
 		return w, err
 	}
-	return view.Outcome(&outcomes[0]), nil
+	return outcomes[0], nil
 }

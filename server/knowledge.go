@@ -48,7 +48,7 @@ func learnFact(c *call, in api.NewFact) (w api.KnowledgeOutcome, err error) {
 	if err != nil {
 		return w, err
 	}
-	return view.Outcome(&outcomes[0]), nil
+	return outcomes[0], nil
 }
 
 func learnFacts(c *call) error {
@@ -88,7 +88,7 @@ func learnFacts(c *call) error {
 		return err
 	}
 	return c.json(http.StatusOK, api.KnowledgeOutcomes{
-		Retractions: view.Outcomes(outcomes[:retractions]), Facts: view.Outcomes(outcomes[retractions:]),
+		Retractions: outcomes[:retractions], Facts: outcomes[retractions:],
 	})
 }
 
@@ -129,7 +129,7 @@ func learnLines(c *call) error {
 	}
 	w := api.KnowledgeOutcomes{Retractions: []api.KnowledgeOutcome{}, Facts: []api.KnowledgeOutcome{}}
 	for i := range outcomes {
-		if o := view.Outcome(&outcomes[i]); acts[i].Kind == knowledge.Retract {
+		if o := outcomes[i]; acts[i].Kind == knowledge.Retract {
 			w.Retractions = append(w.Retractions, o)
 		} else {
 			w.Facts = append(w.Facts, o)

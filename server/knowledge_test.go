@@ -231,7 +231,7 @@ func TestFactBatch(t *testing.T) {
 	s.expect(200, question{op: "learnFacts", key: s.admin(), body: body}).decode(t, &o)
 	var got []string
 	for _, one := range slices.Concat(o.Retractions, o.Facts) {
-		got = append(got, one.Result)
+		got = append(got, string(one.Result))
 	}
 	if want := []string{"retracted", "absent", "asserted", "asserted", "existing"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)

@@ -274,7 +274,7 @@ func TestAliases(t *testing.T) {
 		return o
 	}
 	for alias, want := range map[string]string{"Countess of Lovelace": "unaliased", "100%41": "unaliased", "nobody": "absent", "a/A/l": "unaliased", "ada-lovelace": "absent"} {
-		if o := remove(alias); o.Result != want || (o.Seq == 0) != (want == "absent") {
+		if o := remove(alias); string(o.Result) != want || (o.Seq == 0) != (want == "absent") {
 			t.Errorf("%s: got %+v", alias, o)
 		}
 	}

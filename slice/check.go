@@ -41,11 +41,11 @@ const (
 
 // A Check is the verdict of one check.
 type Check struct {
-	ID       CheckID
-	Status   Status
-	Detail   string // what was looked at, or what is wrong and where
-	Expected string // with StatusFail, where two values were compared
-	Found    string
+	ID       CheckID `json:"id"`
+	Status   Status  `json:"status" is:"ok|fail|skipped"`
+	Detail   string  `json:"detail"`             // what was looked at, or what is wrong and where
+	Expected string  `json:"expected,omitempty"` // with StatusFail, where two values were compared
+	Found    string  `json:"found,omitempty"`
 }
 
 // Check recomputes from the bundle's body everything that its header claims and

@@ -93,13 +93,13 @@ func (d *describer) of(t reflect.Type) Schema {
 	case reflect.Int, reflect.Uint64:
 		return Schema{"type": "integer", "minimum": 0}
 	case reflect.Struct:
-		if _, known := d.components[t.Name()]; !known {
-			d.components[t.Name()] = nil // a type may hold itself
+		if _, known := d.components[api.NameOf(t)]; !known {
+			d.components[api.NameOf(t)] = nil // a type may hold itself
 			s := d.object(api.Fields(t))
-			maps.Copy(s, api.Shapes[t.Name()])
-			d.components[t.Name()] = s
+			maps.Copy(s, api.Shapes[api.NameOf(t)])
+			d.components[api.NameOf(t)] = s
 		}
-		return Schema{"$ref": inComponents + t.Name()}
+		return Schema{"$ref": inComponents + api.NameOf(t)}
 	}
 	panic("describe: no schema for " + t.String())
 }

@@ -45,14 +45,6 @@ func gathered(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.A
 	return v, of, nil
 }
 
-func shares(list []atlas.Count) []api.NameShare {
-	w := make([]api.NameShare, len(list))
-	for i, c := range list {
-		w[i] = api.NameShare{Name: c.Name, Count: c.N}
-	}
-	return w
-}
-
 func atlasSnapshot(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.AtlasView) (api.Snapshot, error) {
 	v, of, err := gathered(ctx, k, tenant, in)
 	if err != nil {
@@ -76,6 +68,14 @@ func atlasSnapshot(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in 
 		})
 	}
 	return w, nil
+}
+
+func shares(list []atlas.Count) []api.NameShare {
+	w := make([]api.NameShare, len(list))
+	for i, c := range list {
+		w[i] = api.NameShare{Name: c.Name, Count: c.N}
+	}
+	return w
 }
 
 // firstShares is the first of shares.

@@ -31,7 +31,7 @@ func decayBeliefs(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in a
 func abstractBeliefs(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.AbstractionRequest) (w api.Abstraction, err error) {
 	asked := kernel.BeliefAbstraction{Specificity: in.Specificity, BeliefRequest: kernel.BeliefRequest{
 		Space: in.Space, Item: in.Item,
-		Kind: in.Kind, Statements: literals(in.Statements), Span: belief.Always, Title: in.Title, Summary: in.Summary, Reason: in.Reason, Key: in.Key, Dry: in.DryRun,
+		Kind: in.Kind, Statements: in.Statements, Span: belief.Always, Title: in.Title, Summary: in.Summary, Reason: in.Reason, Key: in.Key, Dry: in.DryRun,
 	}}
 	if in.Confidence != nil {
 		asked.Confidence = *in.Confidence

@@ -21,17 +21,9 @@ var classes = map[belief.Class]string{
 	belief.Inferred: "inferred", belief.Tool: "tool", belief.Verified: "verified", belief.Human: "human", belief.Published: "published", belief.HardRule: "hard_rule",
 }
 
-func literals(list []api.BeliefStatement) []belief.Literal {
-	var all []belief.Literal
-	for _, s := range list {
-		all = append(all, belief.Literal{Subject: s.Subject, Predicate: s.Predicate, Object: s.Object, Not: s.Not})
-	}
-	return all
-}
-
 // statement shows a literal, as it was written where that is known.
 func statement(l belief.Literal, words journal.Wording) api.WrittenStatement {
-	return api.WrittenStatement{BeliefStatement: api.BeliefStatement{Subject: l.Subject, Predicate: l.Predicate, Object: l.Object, Not: l.Not}, Written: words[l]}
+	return api.WrittenStatement{BeliefStatement: l, Written: words[l]}
 }
 
 func statements(list []belief.Literal, words journal.Wording) []api.WrittenStatement {
@@ -108,7 +100,7 @@ func loadedSpaces(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant) (api
 func believing(op journal.Operator) func(context.Context, *kernel.Kernel, dag.Tenant, api.BeliefRequest) (api.BeliefOutcome, error) {
 	return func(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.BeliefRequest) (api.BeliefOutcome, error) {
 		r := kernel.BeliefRequest{
-			Operator: op, Space: in.Space, Item: in.Item, Kind: in.Kind, Statements: literals(in.Statements), Premises: literals(in.Premises), Span: spanOf(in.ValidFrom, in.ValidUntil), Turns: in.Turns,
+			Operator: op, Space: in.Space, Item: in.Item, Kind: in.Kind, Statements: in.Statements, Premises: in.Premises, Span: spanOf(in.ValidFrom, in.ValidUntil), Turns: in.Turns,
 			Title: in.Title, Summary: in.Summary, Keywords: in.Keywords, Topics: in.Topics, Artifacts: artifactsOf(in.Artifacts), Confidence: dag.One, Source: in.Source, Reason: in.Reason, Key: in.Key, Dry: in.DryRun,
 			NewSpace: in.NewSpace, Tags: in.Tags,
 		}
@@ -210,7 +202,7 @@ func held(b *kernel.BeliefBase) []api.HeldStatement {
 		}
 	}
 	slices.SortFunc(list, func(x, y api.HeldStatement) int {
-		return cmp.Or(literals([]api.BeliefStatement{x.BeliefStatement})[0].Compare(literals([]api.BeliefStatement{y.BeliefStatement})[0]), strings.Compare(string(x.Item), string(y.Item)), cmp.Compare(x.Revision, y.Revision))
+		return cmp.Or(x.BeliefStatement.Compare(y.BeliefStatement), strings.Compare(string(x.Item), string(y.Item)), cmp.Compare(x.Revision, y.Revision))
 	})
 	return list
 }

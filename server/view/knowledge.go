@@ -39,20 +39,6 @@ func asserted(s *knowledge.Statement, subject, object string) (w api.Written) {
 	return w
 }
 
-// Outcome shows what became of an act.
-func Outcome(o *knowledge.Outcome) api.KnowledgeOutcome {
-	return api.KnowledgeOutcome{Result: string(o.Result), Seq: o.Seq, Statement: o.Statement}
-}
-
-// Outcomes shows what became of acts.
-func Outcomes(list []knowledge.Outcome) []api.KnowledgeOutcome {
-	w := make([]api.KnowledgeOutcome, len(list))
-	for i := range list {
-		w[i] = Outcome(&list[i])
-	}
-	return w
-}
-
 // Fact shows a fact with the newest of its evidence.
 func Fact(f *kernel.Fact) api.Fact {
 	v := &f.Version

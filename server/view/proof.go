@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/graphkernel/graphkernel/api"
-	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
 )
@@ -12,6 +11,6 @@ import (
 // Prove has evidence of a belief made.
 func Prove(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.BeliefProofRequest) (*kernel.IssuedBelief, error) {
 	return k.Beliefs().Prove(ctx, tenant, kernel.ProofRequest{
-		Space: in.Space, Literal: belief.Literal{Subject: in.Subject, Predicate: in.Predicate, Object: in.Object, Not: in.Not}, ValidAt: in.ValidAt, AsOf: in.AsOf,
+		Space: in.Space, Literal: in.BeliefStatement, ValidAt: in.ValidAt, AsOf: in.AsOf,
 	})
 }

@@ -71,7 +71,7 @@ func bundleVerdict(bundle []byte, admissible bool, v *token.Verdict) api.BundleV
 	return api.BundleVerdict{
 		Admissible: admissible, Outcome: string(v.Outcome), KeyID: v.Claim.Seal.KeyID, Reason: v.Reason,
 		SliceID: string(v.Claim.Provenance.SliceID), BundleSHA256: dag.Digest(sha256.Sum256(bundle)),
-		Redacted: listed(v.Redacted), Checks: checks(v.Checks),
+		Redacted: listed(v.Redacted), Checks: listed(v.Checks),
 	}
 }
 
@@ -103,7 +103,7 @@ func Evidence(e *kernel.Evidence) api.Evidence {
 func Replay(r *kernel.Replay) api.Replay {
 	w := api.Replay{
 		Outcome: string(r.Outcome), Reason: r.Reason, SliceID: r.Provenance.SliceID, AsOf: r.AsOf,
-		Erased: listed(r.Erased), Lost: listed(r.Lost), Redacted: listed(r.Redacted), Checks: checks(r.Checks),
+		Erased: listed(r.Erased), Lost: listed(r.Lost), Redacted: listed(r.Redacted), Checks: listed(r.Checks),
 	}
 	p := &r.Provenance
 	w.Provenance = api.Provenance{
@@ -161,14 +161,6 @@ func TurnEvent(r *store.Record) api.TurnEvent {
 }
 
 func listed[T any](list []T) []T { return append([]T{}, list...) }
-
-func checks(from []slice.Check) []api.Check {
-	list := make([]api.Check, len(from))
-	for i, c := range from {
-		list[i] = api.Check{ID: string(c.ID), Status: string(c.Status), Detail: c.Detail, Expected: c.Expected, Found: c.Found}
-	}
-	return list
-}
 
 // Explanation shows why a turn is in the slice of a request, or is not.
 func Explanation(turn dag.TurnID, r *kernel.Request, e *slice.Explanation) api.Explanation {

@@ -21,7 +21,11 @@ type Delivery struct {
 
 // A Recipient names a session of an agent, and the agent's event at which a hook handed it a context, in the words of the
 // hook. The zero value is no hook.
-type Recipient struct{ Agent, Session, Event string }
+type Recipient struct {
+	Agent   string `json:"agent" max:"200"`
+	Session string `json:"session" max:"200"`
+	Event   string `json:"event" max:"200"`
+}
 
 // Bounds of the fields of a Delivery, in bytes, and of the turns of a task.
 const (

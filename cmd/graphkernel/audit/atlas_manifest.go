@@ -170,7 +170,7 @@ func verifyAtlas(a *cli.App, ctx context.Context, path, trust string) error {
 	}
 	v := manifestJSON{
 		Verdict: string(verdict.Outcome), Reason: verdict.Reason, ExitCode: outcomeCodes[verdict.Outcome], Tenant: string(verdict.Claim.Tenant), AsOf: uint64(verdict.Claim.AsOf),
-		Signers: []signerJSON{}, Checks: cli.Checks(verdict.Checks),
+		Signers: []signerJSON{}, Checks: append([]api.Check{}, verdict.Checks...),
 	}
 	if m := verdict.Manifest; m != nil {
 		v.Issued, v.SHA256 = m.Issued, dag.Digest(m.Digest()).String()

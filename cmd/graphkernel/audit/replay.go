@@ -105,7 +105,7 @@ func replayResult(r api.Replay, full bool) replayJSON {
 	j := replayJSON{Verdict: r.Outcome, Replay: r}
 	forged := ""
 	for _, c := range r.Checks {
-		if c.ID == string(slice.CheckToken) && c.Status == string(slice.StatusFail) {
+		if c.ID == slice.CheckToken && c.Status == slice.StatusFail {
 			forged = c.Detail
 		}
 	}

@@ -23,8 +23,8 @@ func (v *verdictJSON) readable() (doubt string, ok bool) {
 	case api.ExitOK:
 		return "", true
 	case api.ExitKeyUnknown:
-		signs := []string{string(slice.CheckToken), string(evidence.CheckAttestation)}
-		failed := func(c api.Check) bool { return c.Status == string(slice.StatusFail) && !slices.Contains(signs, c.ID) }
+		signs := []slice.CheckID{slice.CheckToken, evidence.CheckAttestation}
+		failed := func(c api.Check) bool { return c.Status == slice.StatusFail && !slices.Contains(signs, c.ID) }
 		return "nobody's signature on this text was verified: it is whole in itself, and anybody can have written it", !slices.ContainsFunc(v.Checks, failed)
 	}
 	return "", false

@@ -182,7 +182,7 @@ func verify(a *cli.App, ctx context.Context, path string, flags *verifyFlags) er
 		Facts:    verdict.Claim.Facts,
 		Redacted: []string{}, Dropped: verdict.Dropped,
 		Provenance: cli.ProvenanceOf(&verdict.Claim.Provenance),
-		Checks:     cli.Checks(verdict.Checks),
+		Checks:     append([]api.Check{}, verdict.Checks...),
 	}
 	if files.Bundle != nil {
 		v.Bundle = dag.Digest(sha256.Sum256(files.Bundle)).String()

@@ -122,15 +122,6 @@ func NewTable(w io.Writer, header ...any) table.Writer {
 	return t
 }
 
-// Checks returns the checks of evidence as they are printed.
-func Checks(checks []slice.Check) []api.Check {
-	lines := make([]api.Check, len(checks))
-	for i, c := range checks {
-		lines[i] = api.Check{ID: string(c.ID), Status: string(c.Status), Detail: c.Detail, Expected: c.Expected, Found: c.Found}
-	}
-	return lines
-}
-
 // oneLine shows evidence in one line. Characters that would act on the terminal become signs, so that
 // anyone who made the evidence cannot write a verdict, and a reader sees that they are there.
 func oneLine(s string, most int) string { return render.OneLine(render.Visible(s), most) }
@@ -138,7 +129,7 @@ func oneLine(s string, most int) string { return render.OneLine(render.Visible(s
 // PrintChecks prints checks for people.
 func PrintChecks(w io.Writer, checks []api.Check) {
 	for _, c := range checks {
-		fmt.Fprintf(w, "  %s %-16s %s\n", Verdict(c.Status).Paint(w, fmt.Sprintf("%-8s", c.Status)), c.ID, oneLine(c.Detail, 160))
+		fmt.Fprintf(w, "  %s %-16s %s\n", Verdict(string(c.Status)).Paint(w, fmt.Sprintf("%-8s", c.Status)), c.ID, oneLine(c.Detail, 160))
 		if c.Expected != "" || c.Found != "" {
 			fmt.Fprintf(w, "  %-8s %-16s expected %s\n  %-8s %-16s found    %s\n", "", "", oneLine(c.Expected, 100), "", "", oneLine(c.Found, 100))
 		}

@@ -148,15 +148,7 @@ func (r remoteFacts) Learn(ctx context.Context, acts []knowledge.Act) (outcomes 
 		if err != nil {
 			return nil, refusedAct(err, done, len(acts))
 		}
-		for _, o := range list {
-			outcome := knowledge.Outcome{Result: knowledge.Result(o.Result), Seq: o.Seq}
-			if o.Statement != (dag.Digest{}) {
-				if outcome.Statement, err = dag.ParseDigest(o.Statement.String()); err != nil {
-					return nil, fmt.Errorf("%w: %w", client.ErrAnswer, err)
-				}
-			}
-			outcomes = append(outcomes, outcome)
-		}
+		outcomes = append(outcomes, list...)
 		if done += len(some); len(outcomes) != done {
 			return nil, fmt.Errorf("%w: %d outcomes of %d acts", client.ErrAnswer, len(outcomes), done)
 		}

@@ -397,7 +397,7 @@ func (d *demo) explains(issued *kernel.Issued) error {
 func (d *demo) verifies(bundle []byte) {
 	d.title("Verifying it, with the key and nothing else")
 	admissible, verdict := d.k.Slices().Verify(bundle)
-	cli.PrintChecks(d.out, cli.Checks(verdict.Checks))
+	cli.PrintChecks(d.out, verdict.Checks)
 	d.step(admissible.OK(), "verify", string(verdict.Outcome))
 }
 
