@@ -143,7 +143,7 @@ var mayImport = map[string][]string{
 		"server/view", "client", "api", "slice/facts", "cmd/graphkernel/cli", "dag", "ingest", "ingest/extract", "ingest/llm", "internal/bom", "internal/canon", "kernel", "knowledge", "normalize", "policy", "render", "server/mcp", "store", "token",
 		"github.com/jedib0t/go-pretty/v6", "github.com/spf13/cobra",
 	},
-	"cmd/graphkernel/beliefs": {"policy", "belief/journal", "internal/bom", "internal/secretfile", "belief/persona", "internal/canon", "ledger", "ledger/attest", "client",
+	"cmd/graphkernel/beliefs": {"cmd/graphkernel/capture", "policy", "belief/journal", "internal/bom", "internal/secretfile", "belief/persona", "internal/canon", "ledger", "ledger/attest", "client",
 		"client api", "api", "belief", "belief/kinds", "cmd/graphkernel/cli", "dag", "knowledge", "normalize", "render", "server/view", "token",
 		"github.com/jedib0t/go-pretty/v6", "github.com/spf13/cobra",
 	},

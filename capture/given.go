@@ -24,7 +24,11 @@ type Prepared struct {
 }
 
 // ReadyKey names the texts that are prepared for sessions in a folder, by a policy. All folders of one clone of a repository, and its worktrees, have one key.
+// "" is any folder: those texts hold what is to be followed everywhere, and nothing else.
 func ReadyKey(policy, folder string) string {
+	if folder == "" {
+		return policy + "\x00anywhere"
+	}
 	at := filepath.Clean(folder)
 	if p, err := project.At(at); err == nil && p.Common != "" {
 		return policy + "\x00repository\x00" + p.Common

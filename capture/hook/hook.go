@@ -162,7 +162,7 @@ func (p *Program) give(text []byte) error {
 // errNotReady is returned if no prepared context may be given. Its message is that of the error around it.
 var errNotReady = errors.New("")
 
-// giveReady hands the agent a context that was prepared for the project. It returns errNotReady if no context is prepared, and always for a prompt and a resumed session.
+// giveReady hands the agent a context that was prepared for the project, or if there is none what is to be followed everywhere. It returns errNotReady if no context is prepared, and always for a prompt and a resumed session.
 func (p *Program) giveReady(a *arguments, e *capture.Event, policy string) error {
 	in, err := a.spool.ReadyIn()
 	if err != nil {
@@ -175,6 +175,9 @@ func (p *Program) giveReady(a *arguments, e *capture.Event, policy string) error
 		return fmt.Errorf("; the keys are others than those that signed what was prepared%w", errNotReady)
 	}
 	data, file, err := ready.At(in.Folder).Take(capture.ReadyKey(policy, e.Folder))
+	if err != nil && !errors.Is(err, ready.ErrMoved) {
+		data, file, err = ready.At(in.Folder).Take(capture.ReadyKey(policy, ""))
+	}
 	switch {
 	case errors.Is(err, ready.ErrMoved):
 		return fmt.Errorf("; %w%w", err, errNotReady)

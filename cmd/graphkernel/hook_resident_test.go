@@ -349,3 +349,36 @@ func TestHooksBegin(t *testing.T) {
 	w.until("the process with the old key ends", func() bool { return !resident.There(t.Context(), w.spool) })
 	told("a session is told with the new key", "k2")
 }
+
+// TestRulesEverywhere holds that a rule is told to the first session in a folder in which none was held, from what is prepared as by a process that answers, and that
+// nothing else is.
+func TestRulesEverywhere(t *testing.T) {
+	t.Parallel()
+	w := newWorking(t)
+	alone := []string{"GRAPHKERNEL_RESIDENT=off"}
+	graphkernel(t, w.home, "keys", "init")
+	graphkernel(t, w.home, "setup", "claude-code", "--yes", "--settings", filepath.Join(w.home, "settings.json"))
+	graphkernel(t, w.home, "import", w.session(1, "The login form rejects passwords of the merger team"))
+	anew := w.event("SessionStart", "a", "")
+	anew["cwd"] = filepath.Join(w.home, "new")
+	for _, env := range [][]string{alone, nil} {
+		if got := w.run(env, anew, "--context", "default"); got.stdout != "" {
+			t.Errorf("without a rule: %+v", got)
+		}
+	}
+	w.answers()
+	if got := w.run(nil, anew, "--context", "default"); got.stdout+got.stderr != "" {
+		t.Errorf("without a rule: %+v", got)
+	}
+	w.end()
+	graphkernel(t, w.home, "belief", "revise", "my/rules", "main", "push", "after the tests", "--kind", "hard_rule", "--new-space")
+	told := func(what string, env []string) {
+		t.Helper()
+		if got := w.run(env, anew, "--context", "default"); !strings.Contains(got.stdout, "after-the-tests") || strings.Contains(got.stdout, "merger") || got.stderr != "" {
+			t.Errorf("%s: %+v", what, got)
+		}
+	}
+	told("prepared", alone)
+	w.resident()
+	told("by a process", nil)
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"sync"
 	"time"
@@ -25,6 +26,9 @@ const (
 	keepEach     = 2               // contexts for each, since each is given to one session
 	keepPause    = 5 * time.Second // from the end of one round to the next, if the history changes all the time
 )
+
+// anywhere is the name of a project that stands for all in which no session was held.
+const anywhere = "anywhere"
 
 // A keeping prepares contexts for the sessions that begin next, and again when the history has grown.
 type keeping struct {
@@ -114,6 +118,14 @@ func (t *teller) keep(ctx context.Context, asked []string) error {
 	var failed []error // one project does not keep the others waiting
 	for _, id := range asked {
 		seen := map[string]bool{}
+		keys = append(keys, capture.ReadyKey(id, ""))
+		nobody, err := projectIn(ctx, list, t.spool, filepath.Join(t.spool.Folder(), anywhere)) // in which no session was held
+		if err == nil {
+			err = t.keepFor(ctx, nobody, policy.ID(id), folder, keys[len(keys)-1], last)
+		}
+		if err != nil {
+			failed = append(failed, err)
+		}
 		for _, f := range list.Folders {
 			key := capture.ReadyKey(id, f.Folder)
 			if f.Folder == "" || seen[key] {
@@ -146,8 +158,7 @@ func (t *teller) keep(ctx context.Context, asked []string) error {
 // keepFor prepares contexts for a project, unless the waiting contexts were made of the same history, rules and keys.
 func (t *teller) keepFor(ctx context.Context, held *project, id policy.ID, folder ready.Folder, key string, last dag.Seq) error {
 	r := startRequest(held)
-	there, err := held.about(ctx, t.session, r)
-	if err != nil || !there {
+	if err := held.about(ctx, t.session, r, anywhere); err != nil {
 		return err
 	}
 	about := fmt.Sprintf("%s %s", r.Anchor, t.session.Kernel.Contexts().SigningKey())
@@ -183,6 +194,13 @@ func (t *teller) prepare(ctx context.Context, r *client.ContextRequest) (texts [
 		texts = append(texts, text)
 	}
 	return texts, nil
+}
+
+// KeepAfter is Keep after a change, which is whole without it: what fails is a note.
+func KeepAfter(ctx context.Context, a *cli.App) {
+	if err := Keep(ctx, a); err != nil {
+		a.IO.Note("graphkernel: nothing could be prepared for the sessions that begin next: %v", err)
+	}
 }
 
 // Keep prepares contexts for the sessions that begin next, if hooks ask for any. It opens the store with the keys that sign.

@@ -178,10 +178,7 @@ func (t *teller) requestFor(ctx context.Context, e *capture.Event) (*client.Cont
 	if e.Source != "resume" && e.Source != "compact" {
 		r.Delivery.Except = issued.PackConversations(own)
 	}
-	if there, err := held.about(ctx, s, r); err != nil || !there {
-		return nil, err
-	}
-	return r, nil
+	return r, held.about(ctx, s, r, filepath.Base(filepath.Clean(e.Folder)))
 }
 
 // startRequest returns a request for a context of a project, without a task.
@@ -189,19 +186,24 @@ func startRequest(held *project) *client.ContextRequest {
 	return &client.ContextRequest{Format: contexts.Markdown, Fit: MaxContext - marksRoom, NonEmpty: true, Delivery: issued.Delivery{Folders: held.folders}}
 }
 
-// about has a request ask for what the last sessions of the project were about. It reports false if there are none.
-func (p *project) about(ctx context.Context, s *cli.Session, r *client.ContextRequest) (there bool, err error) {
+// about has a request ask for what the last sessions of the project were about. Of a project without sessions it asks by a name: what is to be
+// followed everywhere holds there, too.
+func (p *project) about(ctx context.Context, s *cli.Session, r *client.ContextRequest, name string) error {
 	of, err := p.lately(ctx, s, r.Delivery.Except)
-	if err != nil || of == nil {
-		return false, err
+	if err != nil {
+		return err
+	}
+	if of == nil {
+		r.Task = name
+		return nil
 	}
 	if r.AsOf, err = s.Head(ctx); err != nil { // the default is the anchor's number, which leaves out turns that were imported later
-		return false, err
+		return err
 	}
 	r.Anchor, r.Task = &of.last, strings.Join(of.prompts, "\n")
 	slices.SortFunc(of.from, dag.TurnID.Compare)
 	r.Delivery.TaskOf = issued.PackTurns(slices.Compact(of.from))
-	return true, nil
+	return nil
 }
 
 // aboutSessions is how many of a project's last sessions say what a new one may be about.

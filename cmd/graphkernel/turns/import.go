@@ -77,9 +77,7 @@ facts are learned from the turns that were admitted, as knowledge extract does i
 			if err := importPaths(a, c, args, &im); err != nil || im.dry {
 				return err
 			}
-			if err := hooks.Keep(c.Context(), a); err != nil { // the next sessions are told less; the import is whole
-				a.IO.Note("graphkernel: nothing could be prepared for the sessions that begin next: %v", err)
-			}
+			hooks.KeepAfter(c.Context(), a)
 			return nil
 		},
 	}
