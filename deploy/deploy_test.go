@@ -28,6 +28,7 @@ import (
 	dto "github.com/prometheus/client_model/go"
 
 	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/cmd/graphkernel/service"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/server"
 	"github.com/graphkernel/graphkernel/store/inmem"
@@ -58,7 +59,12 @@ func metrics(t *testing.T) (all map[string]metric, operations []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	registry := prometheus.NewRegistry()
+	observers, stop, err := service.NewObservers(t.Context(), &service.Service{Exporter: "none"}, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stop()
+	registry := observers.Registry
 	srv, err := server.New(t.Context(), server.Config{
 		Kernel: k, Log: slog.New(slog.DiscardHandler), Clock: time.Now, Registry: registry, Version: "v",
 		MCP: func(func(*http.Request) (access.Identity, bool)) http.Handler { return http.NotFoundHandler() },
@@ -84,7 +90,9 @@ func metrics(t *testing.T) (all map[string]metric, operations []string) {
 		if m[1] == "graphkernel_build_info" {
 			labels = append(labels, "version") // constant
 		}
-		all[m[1]] = metric{labels: labels}
+		if all[m[1]] = (metric{labels: labels}); strings.HasPrefix(m[1], "graphkernel_store_duration") || strings.HasPrefix(m[1], "graphkernel_operation_duration") {
+			all[m[1]] = metric{histogram: true, labels: append(labels, "le")} // nothing was observed yet, so Gather does not have it
+		}
 	}
 	families, err := registry.Gather()
 	if err != nil {
@@ -107,14 +115,14 @@ func metrics(t *testing.T) (all map[string]metric, operations []string) {
 }
 
 // words are those of the query language that the files use.
-var words = []string{"sum", "count", "rate", "increase", "by", "histogram_quantile", "min_over_time", "label_values"}
+var words = []string{"sum", "count", "rate", "increase", "by", "histogram_quantile", "min_over_time", "label_values", "unless", "on"}
 
 var (
 	stretches = regexp.MustCompile(`\[[^\]]*\]`)
 	quoted    = regexp.MustCompile(`"[^"]*"`)
 	matchers  = regexp.MustCompile(`([a-z_]+)(?:\{([^}]*)\})?`)
 	matcher   = regexp.MustCompile(`^([a-z_]+)(=|!=|=~|!~)"([^"]*)"$`)
-	groupings = regexp.MustCompile(`\bby \(([^)]*)\)`)
+	groupings = regexp.MustCompile(`\b(?:by|on) \(([^)]*)\)`)
 	names     = regexp.MustCompile(`[a-z_][a-z0-9_]*`)
 )
 
@@ -359,7 +367,7 @@ func TestAlerts(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range []string{"up", "graphkernel_http_requests_total", "graphkernel_http_request_duration_seconds_bucket", "graphkernel_queue_length"} {
+	for _, name := range []string{"up", "graphkernel_http_requests_total", "graphkernel_http_request_duration_seconds_bucket", "graphkernel_queue_length", "graphkernel_store_failures_total", "graphkernel_store_duration_seconds_bucket"} {
 		if !asked[name] {
 			t.Errorf("no alert asks for %s", name)
 		}

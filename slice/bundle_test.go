@@ -425,6 +425,22 @@ func TestParseBundleRefuses(t *testing.T) {
 
 // TestParseBundleVersion holds that a later version is told apart, whatever else
 // it holds.
+// An answer of the kernel that is not evidence is told apart from evidence that is damaged.
+func TestParseAnswers(t *testing.T) {
+	for _, tc := range []struct{ answer, says string }{
+		{`{"context_id":"c884aaa10ee43120","text":"# Context"}`, `it has "context_id", "text" and no "provenance"`},
+		{`{"facts":[],"total":0}`, `it has "facts", "total" and no "provenance"`},
+		{`{"provenance":{},"verdict":"verified"}`, `it has "provenance", "verdict" and no "token"`},
+		{`{}`, `it has no members and no "provenance"`},
+		{"# Context\n", "it is no JSON object"},
+	} {
+		_, err := slice.ParseBundle([]byte(tc.answer))
+		if !errors.Is(err, slice.ErrMalformed) || !strings.Contains(err.Error(), tc.says+": an answer is not its evidence; ask with format bundle") {
+			t.Errorf("%s: %v", tc.answer, err)
+		}
+	}
+}
+
 func TestParseBundleVersion(t *testing.T) {
 	w, anchor, p := meeting(t)
 	_, good := w.bundle(t, anchor, p, authority(t))

@@ -2,9 +2,11 @@ package slice
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/graphkernel/graphkernel/internal/canon"
@@ -74,6 +76,9 @@ func ReadStrict[T interface{ Append([]byte) []byte }](what string, data []byte, 
 	}
 	var v T
 	var version error
+	if text := bytes.TrimLeft(data, " \t\r\n"); len(text) > 0 && text[0] != '{' && text[0] != '[' {
+		return malformed(errors.New("it is no JSON object: " + notEvidence))
+	}
 	err := canon.Within(data, min(len(data)/bytesOfValue, max(len(data)/BytesOfValue, canon.MaxValues))+256, func(c *canon.Cursor) error {
 		if version = checkVersion(c.Value(), versions(c.Value())); version != nil {
 			if !c.Value().PlainKeys() { // no version has such keys
@@ -82,7 +87,11 @@ func ReadStrict[T interface{ Append([]byte) []byte }](what string, data []byte, 
 			}
 			return version
 		}
-		v = read(c)
+		if v = read(c); c.Err() != nil {
+			if err := checkEvidence(c.Value()); err != nil {
+				return err
+			}
+		}
 		return c.Err()
 	})
 	switch {
@@ -105,6 +114,32 @@ func ReadStrict[T interface{ Append([]byte) []byte }](what string, data []byte, 
 		return malformed(fmt.Errorf("byte %d: not the canonical spelling: got %q, want %q", at, around(data, at), around(again, at)))
 	}
 	return v, nil
+}
+
+// notEvidence tells a reader who has an answer in another format how its evidence is asked for.
+const notEvidence = "an answer is not its evidence; ask with format bundle (--format bundle)"
+
+// checkEvidence refuses an object that lacks a member of all evidence.
+func checkEvidence(doc *canon.Value) error {
+	for _, key := range []string{"provenance", "token"} {
+		if doc.Kind == canon.Object && doc.Get(key) == nil {
+			return fmt.Errorf("it has %s and no %q: %s", someKeys(doc), key, notEvidence)
+		}
+	}
+	return nil
+}
+
+// someKeys quotes the first keys of an object, by which its reader recognises what it is.
+func someKeys(doc *canon.Value) string {
+	const most = 4
+	var keys []string
+	for _, m := range doc.Members[:min(len(doc.Members), most)] {
+		keys = append(keys, fmt.Sprintf("%.40q", m.Key))
+	}
+	if len(doc.Members) > most {
+		keys = append(keys, "…")
+	}
+	return cmp.Or(strings.Join(keys, ", "), "no members")
 }
 
 var errKeys = errors.New("a key is not printable ASCII, or is empty")

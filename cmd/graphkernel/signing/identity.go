@@ -69,7 +69,7 @@ times in which they sign.`,
 					return id, fs.ErrNotExist
 				}
 				return id.Rotate(nil, now)
-			})
+			}, takesOver, "Auditors need the trust file that lists the new key: graphkernel identity trust")
 		},
 	}
 	show := &cobra.Command{
@@ -176,7 +176,7 @@ func adoptHistory(a *cli.App, ctx context.Context) (err error) {
 	})
 }
 
-func changeIdentity(a *cli.App, change func(identity.Identity, bool, dag.Time) (identity.Identity, error)) error {
+func changeIdentity(a *cli.App, change func(identity.Identity, bool, dag.Time) (identity.Identity, error), follows ...string) error {
 	if a.Settings.Dev {
 		return cli.Usagef("--dev has an identity of its own and no file to change; leave it out")
 	}
@@ -201,7 +201,11 @@ func changeIdentity(a *cli.App, change func(identity.Identity, bool, dag.Time) (
 	case err != nil:
 		return err
 	}
-	return showIdentity(a)
+	err = showIdentity(a)
+	for _, note := range follows {
+		a.IO.Note("%s", note)
+	}
+	return err
 }
 
 // An IdentityJSON shows no secret.

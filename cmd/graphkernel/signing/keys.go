@@ -56,7 +56,7 @@ signed can still be replayed, but no longer verified.`,
 					return r, "", fs.ErrNotExist
 				}
 				return addRandom(r, rotateID, now)
-			})
+			}, takesOver, "Trust files stay as they are: they name the identity's keys. A verifier that checks tokens with a copy of this keyring needs the new one.")
 		},
 	}
 	rotate.Flags().StringVar(&rotateID, "id", "", "the new key's id (default k2, k3, …)")
@@ -71,7 +71,7 @@ signed can still be replayed, but no longer verified.`,
 				}
 				next, err := r.Retire(token.KeyID(args[0]), now)
 				return next, token.KeyID(args[0]), err
-			})
+			}, takesOver)
 		},
 		ValidArgsFunction: completeKeys(a),
 	}
@@ -136,9 +136,13 @@ func importKey(a *cli.App, ctx context.Context, id, from string) error {
 	})
 }
 
-// changeKeys changes the keyring's file. The change gets the ring, and whether
+// takesOver says which processes use keys that were changed.
+const takesOver = "Services that read this file (graphkernel serve) take the change over within a second. One that was given a copy, as by the systemd unit or a container that mounts the one file, " +
+	"and processes of graphkernel mcp go on with the keys of their start: restart them."
+
+// changeKeys changes the keyring's file, and then notes what follows from that. The change gets the ring, and whether
 // there is one.
-func changeKeys(a *cli.App, change func(token.Keyring, bool, dag.Time) (token.Keyring, token.KeyID, error)) error {
+func changeKeys(a *cli.App, change func(token.Keyring, bool, dag.Time) (token.Keyring, token.KeyID, error), follows ...string) error {
 	if a.Settings.Dev {
 		return cli.Usagef("--dev has a key of its own and no keyring to change; leave it out")
 	}
@@ -170,7 +174,11 @@ func changeKeys(a *cli.App, change func(token.Keyring, bool, dag.Time) (token.Ke
 	}
 	for _, k := range next.Keys() {
 		if k.ID == id {
-			return a.IO.Print(keyJSON(k, path), func(w io.Writer) { fmt.Fprintf(w, "key %s is %s, in %s\n", k.ID, k.State, path) })
+			err := a.IO.Print(keyJSON(k, path), func(w io.Writer) { fmt.Fprintf(w, "key %s is %s, in %s\n", k.ID, k.State, path) })
+			for _, note := range follows {
+				a.IO.Note("%s", note)
+			}
+			return err
 		}
 	}
 	return nil

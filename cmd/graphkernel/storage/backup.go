@@ -61,7 +61,8 @@ before the service runs on the store.
 
 The ledger is as it was, too. If slices were issued after the backup and their checkpoints
 were handed out, whatever is issued now makes a second history under the same name:
-monitors and witnesses will say so, for good. Then restore a newer copy, or give the
+monitors and witnesses will say so, for good. So will a service that goes on beside it:
+stop it first, or try the restored store with other files for --identity and --keys. Then restore a newer copy, or give the
 restored kernel a new identity (graphkernel identity init with another name). What the
 store has cosigned as a witness is as old as well: give a witness a new identity.`,
 		Example: `  graphkernel --store sqlite:new.db restore monday.db
@@ -325,6 +326,8 @@ func restore(a *cli.App, ctx context.Context, path string) (err error) {
 	}
 	a.IO.Warn("the store is as it was at the backup: API keys that were revoked after it are live again, and texts that were erased after it are back. " +
 		"Revoke them (graphkernel apikey list, apikey revoke) before the service runs on the store, and erase them again (graphkernel erase).")
+	a.IO.Warn("The ledger is as it was, too: if the store that was backed up goes on, or signed anything since, this one signs a second history under the same name, which witnesses and monitors report. " +
+		"Stop the service on the other store before this one signs. To try it beside a live service, give every command other --identity and --keys files (graphkernel identity init --identity FILE).")
 	return cli.Finish(result.ExitCode)
 }
 

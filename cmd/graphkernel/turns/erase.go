@@ -26,7 +26,8 @@ func eraseCommand(a *cli.App) *cobra.Command {
 		Long: `Deletes the text, the author, the attributes and the salt of a turn, beyond recovery
 from the store, and records when and why. Its place in the graph stays: slices cut
 before still verify, and a replay says that the text was erased. Facts that were learned
-from the turn are erased with it. This cannot be undone. Bundles that were handed out before still hold the text. (PostgreSQL forgets
+from the turn are erased with it. This cannot be undone. Bundles that were handed out before still hold the text, and so do
+backups: a restore of an older one brings it back, without the record of the erasure. Delete those, or erase again after a restore. (PostgreSQL forgets
 the bytes themselves only with time: docs/scaling.md.) Other turns stay as they are: if a
 model was asked for facts about the turn, the prompt and the response that keep its text are
 named, to be erased as well. Agents' own transcripts stay as they are, too: each that the turn came from, or that was told
@@ -183,6 +184,7 @@ func erase(a *cli.App, c *cobra.Command, turn string, f *eraseFlags) error {
 			default:
 				fmt.Fprintf(w, "turn %s is erased: event %d\n", id, e.Seq)
 				printUnguarded(w, e.Unguarded)
+				fmt.Fprint(w, inBackups)
 			}
 			if len(e.Tasks) > 0 {
 				fmt.Fprintf(w, "so are the tasks of %s, which had words of it: %s\n", cli.Count(len(e.Tasks), "context"), strings.Trim(fmt.Sprint(e.Tasks), "[]"))
@@ -235,10 +237,13 @@ func eraseTask(a *cli.App, c *cobra.Command, f *eraseFlags) error {
 				fmt.Fprintf(w, "the task of context %s was erased already: event %d, %s, by %s, %s\n", e.Context, e.Seq, e.At, askedBy(e.By), render.OneLine(e.Reason, 200))
 				return
 			}
-			fmt.Fprintf(w, "the task of context %s is erased: event %d\n", e.Context, e.Seq)
+			fmt.Fprintf(w, "the task of context %s is erased: event %d\n%s", e.Context, e.Seq, inBackups)
 		})
 	})
 }
+
+// inBackups says where an erased text still is that no command can look into.
+const inBackups = "  backups that were made before still hold the text, and restoring one brings it back: delete them, or erase again after a restore\n"
 
 // printUnguarded says why copies of an erased text are not held back, if they are not.
 func printUnguarded(w io.Writer, why string) {

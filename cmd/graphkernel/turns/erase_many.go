@@ -214,6 +214,9 @@ func (f *eraseFlags) erase(a *cli.App, ctx context.Context, s *cli.Session, turn
 		}
 		fmt.Fprintln(w)
 		printUnguarded(w, j.Unguarded)
+		if j.Erased > 0 {
+			fmt.Fprint(w, inBackups)
+		}
 		printShownIn(w, shown)
 		left.print(w)
 	})
