@@ -17,7 +17,7 @@ import (
 
 // ErrErasedSince is wrapped when a bundle cannot be made again because some of its text
 // was erased after it was issued. Anyone who holds the bundle can have it attested.
-var ErrErasedSince = errors.New("text of the slice was erased since")
+var ErrErasedSince = errors.New("a text was erased since that is in it, or was counted when it was chosen")
 
 // AttestRecorded is Attest for anyone who does not hold the bundle: the one with a digest, or
 // if that is nil the newest, that was issued under a slice id. It is cut again, and

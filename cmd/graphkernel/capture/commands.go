@@ -3,8 +3,12 @@
 package capture
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,9 +16,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/capture"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/render"
+	"github.com/graphkernel/graphkernel/server/view"
 )
 
 // Commands makes the commands of this package.
@@ -68,7 +74,14 @@ since one was read.
 				if err := spool.Set(settings); err != nil {
 					return err
 				}
-				return status(a)
+				if err := status(a); err != nil || !strings.HasPrefix(use, "leave-out") {
+					return err
+				}
+				folder, err := filepath.Abs(args[0])
+				if err == nil {
+					noteStored(a, c.Context(), folder)
+				}
+				return err
 			},
 		}
 	}
@@ -95,6 +108,26 @@ since one was read.
 		}),
 	)
 	return c
+}
+
+// noteStored says what leaving a folder out does not do: it is about sessions to come, and about folders that are there.
+func noteStored(a *cli.App, ctx context.Context, folder string) {
+	if _, err := os.Stat(folder); errors.Is(err, fs.ErrNotExist) {
+		a.IO.Note("graphkernel: there is no folder %s yet; it is left out all the same", folder)
+	}
+	stored := 0
+	_ = a.Stores.WithoutTakingIn(ctx, func(s *cli.Session) error { // what cannot be read is not counted
+		list, err := cli.Do(ctx, s, view.ListFolders, api.FolderQuery{})
+		for _, f := range list.Folders {
+			if f.Folder == folder || strings.HasPrefix(f.Folder, folder+string(filepath.Separator)) {
+				stored += f.Conversations
+			}
+		}
+		return err
+	})
+	if stored > 0 {
+		a.IO.Note("graphkernel: %s of it %s stored; graphkernel show lists conversations, and graphkernel erase --conversation ID deletes the texts of one", cli.Count(stored, "conversation"), map[bool]string{true: "stays", false: "stay"}[stored == 1])
+	}
 }
 
 type waitingJSON struct {

@@ -30,7 +30,7 @@ func (st *Stores) Registry(ctx context.Context) (r policy.Registry, err error) {
 // command line.
 func UnknownPolicy(err error) error {
 	if Is(err, api.CodePolicyUnknown) || Is(err, api.CodeMismatch) {
-		return Usagef("%v; see: graphkernel policy list", err)
+		return Usagef("%v; see: graphkernel policy list; graphkernel policy add registers another", err)
 	}
 	return err
 }

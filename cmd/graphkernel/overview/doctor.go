@@ -309,7 +309,7 @@ func (d *diagnosis) agent(in *hooks.Installation) {
 	}
 	switch {
 	case in.Version == "":
-		d.add(of, note, "", "which version it is could not be found out")
+		d.add(of, note, "", "which version of %s this is could not be found out", in.Agent)
 	case in.Old && in.Guard != "":
 		d.add(of, wrong, "update it to 2.1.295 or newer", "version %s runs a tool call if the guard itself cannot be started", in.Version)
 	case in.Guard != "" && in.Agent != capture.ClaudeCode:

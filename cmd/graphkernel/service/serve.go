@@ -331,7 +331,7 @@ func remindOfKeys(a *cli.App, ctx context.Context, r *reading, k *kernel.Kernel,
 		return
 	}
 	if keys, err := k.Keys().List(ctx, tenant); err == nil && len(keys) == 0 { // what cannot be read shows itself soon
-		a.IO.Note("graphkernel: tenant %s has no API key yet; graphkernel apikey create --role agent makes one", tenant)
+		a.IO.Note("graphkernel: tenant %s has no API key yet; graphkernel apikey create --role agent makes one for an agent, and --role auditor one to read the pages", tenant)
 	}
 }
 
