@@ -45,6 +45,41 @@ func everyCommand(c *cobra.Command) []*cobra.Command {
 	return all
 }
 
+// TestHelpBegins looks whether every help says in its first line what the command does, and shows examples before anything is explained. No paragraph
+// of it is a wall.
+func TestHelpBegins(t *testing.T) {
+	t.Parallel()
+	const longest = 600 // characters of a paragraph
+	looked := 0
+	for _, c := range everyCommand(testApp().Root()) {
+		if !c.HasParent() || c.Parent().Name() == "completion" || c.Long == "" || c.Name() == "help" || c.Name() == "completion" {
+			continue
+		}
+		looked++
+		for part := range strings.SplitSeq(c.Long, "\n\n") {
+			if len(part) > longest && !strings.HasPrefix(part, "  ") {
+				t.Errorf("%s: a paragraph of %d characters: %.80s…", c.CommandPath(), len(part), part)
+			}
+		}
+		var out bytes.Buffer
+		a := testApp()
+		a.IO.Stdout = &out
+		if code := a.Run(context.Background(), append(strings.Fields(c.CommandPath())[1:], "--help")); code != api.ExitOK {
+			t.Errorf("%s: exit code %d", c.CommandPath(), code)
+		}
+		begin := c.Short + ".\n\n"
+		if c.Example != "" {
+			begin += "Examples:\n" + c.Example + "\n\n"
+		}
+		if !strings.HasPrefix(out.String(), begin) {
+			t.Errorf("%s: its help begins with %.200q", c.CommandPath(), out.String())
+		}
+	}
+	if looked < 40 {
+		t.Errorf("looked at %d commands only", looked)
+	}
+}
+
 // TestHelp compares the help of every command with testdata/help.txt, so that a
 // change of the command line shows in review. Shell completions explain
 // themselves in the words of the library and are left out.

@@ -125,17 +125,17 @@ func disclose(a *cli.App, c *cobra.Command, path string, flags *discloseFlags) e
 	case beliefs.Is(data):
 		return cli.Usagef("%s is evidence of a belief, which cannot be divided; hand on the whole", path)
 	}
+	whole, err := slice.ParseBundle(data)
+	if err != nil {
+		return err
+	}
 	if err := flags.fit(c, path, "a bundle of turns"); err != nil {
 		return err
 	}
 	if !flags.drop && (len(flags.named) > 0 || flags.issued != "") {
 		return cli.Usagef("--named and --issued go with --drop")
 	}
-	whole, err := slice.ParseBundle(data)
-	if err == nil {
-		err = cli.Untampered(path, whole.Check())
-	}
-	if err != nil {
+	if err := cli.Untampered(path, whole.Check()); err != nil {
 		return err
 	}
 	shown, err := turnsOf(whole, flags.turns)

@@ -227,6 +227,13 @@ func (a *App) Root() *cobra.Command {
 func (a *App) helps(root *cobra.Command) {
 	plain := root.HelpFunc()
 	root.SetHelpFunc(func(c *cobra.Command, args []string) {
+		if c.HasParent() && c.Long != "" { // what it does, then examples, then details
+			begin := c.Short + ".\n\n"
+			if c.Example != "" {
+				begin += "Examples:\n" + c.Example + "\n\n"
+			}
+			c.Long, c.Example = begin+c.Long, ""
+		}
 		if a.IO.Output != "json" {
 			plain(c, args)
 			return

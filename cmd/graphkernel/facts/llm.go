@@ -25,10 +25,13 @@ import (
 const llmHelp = `With --llm-url a model is asked instead, at any endpoint that speaks as OpenAI's chat
 completions do. The text of the turns leaves this machine then, to that address and no other.
 Question and answer are admitted as turns, in a conversation of their own, and each fact has
-the answer as its evidence and the source llm:MODEL. However sure the model claims to be, it
+the answer as its evidence and the source llm:MODEL.
+
+However sure the model claims to be, it
 is held for --llm-confidence at most. What is no answer in the form asked for is refused and
 counted, never repaired. A turn is shown to a model once; --llm-again shows all of them anew.
 With --llm-max-requests 0 nothing is asked, and questions_left says how much there would be.
+
 The result, as JSON:
 
   {"source","turns","requests","retries","unusable","shown","cut","questions_left","answers",

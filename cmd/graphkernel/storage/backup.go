@@ -33,7 +33,8 @@ func backupCommand(a *cli.App) *cobra.Command {
 		Long: `Writes a consistent copy of all tenants into a new SQLite file, while others go on
 writing to the store, checks it as fsck does, and prints its SHA-256 and the head of
 each tenant. The file has mode 0600 and appears when it is complete; it can be used as
-a store. It holds all texts, and hashes of the API keys. The keyring is not in it.
+a store. It holds all texts, and hashes of the API keys. The keyring is not in it. A text
+that is erased later stays in it.
 
 A file that is there is replaced with --force, unless it is the store itself or anybody
 has it open as a store.`,

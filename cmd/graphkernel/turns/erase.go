@@ -26,18 +26,24 @@ func eraseCommand(a *cli.App) *cobra.Command {
 		Long: `Deletes the text, the author, the attributes and the salt of a turn, beyond recovery
 from the store, and records when and why. Its place in the graph stays: slices cut
 before still verify, and a replay says that the text was erased. Facts that were learned
-from the turn are erased with it. This cannot be undone. Bundles that were handed out before still hold the text, and so do
-backups: a restore of an older one brings it back, without the record of the erasure. Delete those, or erase again after a restore. (PostgreSQL forgets
-the bytes themselves only with time: docs/scaling.md.) Other turns stay as they are: if a
-model was asked for facts about the turn, the prompt and the response that keep its text are
+from the turn are erased with it. This cannot be undone.
+
+Bundles that were handed out before still hold the text, and so do backups: a restore of an older one brings it back, without the record of the erasure. Delete those, or erase again after a restore. (PostgreSQL forgets
+the bytes themselves only with time: docs/scaling.md.)
+
+Other turns stay as they are: if a model was asked for facts about the turn, the prompt and the response that keep its text are
 named, to be erased as well. Agents' own transcripts stay as they are, too: each that the turn came from, or that was told
 it in a context, is named if it is found, and so are the contexts and slices that held the text.
 
 Many turns are erased by their conversation (its id, or a beginning of it), by their author, by words, or by their sequence
-numbers, which is how an import is undone: import says the head before and after. --search takes the turns whose text or author holds
-each of the WORDS, in any case and inside other words, too; every turn is looked at, so none is missed. --dry-run lists what would
-go. --retention takes the turns that have kept their text for as long as a policy lets them (retention_v1: the first rule that
-a turn matches says for how many days); run it each day to apply the policy. On a terminal the command asks before it erases. Elsewhere, --yes must be given to erase many.
+numbers, which is how an import is undone: import says the head before and after.
+
+--search takes the turns whose text or author holds each of the WORDS, in any case and inside other words, too; every turn is looked at, so none is missed. --dry-run lists what would go.
+
+--retention takes the turns that have kept their text for as long as a policy lets them (retention_v1: the first rule that
+a turn matches says for how many days); run it each day to apply the policy.
+
+On a terminal the command asks before it erases. Elsewhere, --yes must be given to erase many.
 
 --context erases the words of the task of a context that was handed out (its id, or a beginning of it: graphkernel contexts lists them), with
 the budget, the anchor and the salt that were asked for beside them. It takes no text of a turn, and no other flag takes a task, except that of a context which
@@ -45,8 +51,12 @@ showed a turn that is erased. The bundle that was handed out still verifies; a r
 
 A text that is erased does not come back by a copy. If it comes again under another id (from a fork, a resumed session or an import), the turn is admitted in its
 place, without its text, if it has the same text at the same instant, after the same text, or of 64 bytes and more. A person who says the words again
-is not held back; import counts that. --list-held lists the turns that were held back, and --release frees some: import the file again then, and the
-text is admitted as a reply to the turn. Texts are recognised by a key in a file of the user's (GRAPHKERNEL_ERASURES_KEY, else erasures.key beside the keyring), which the
+is not held back; import counts that.
+
+--list-held lists the turns that were held back, and --release frees some: import the file again then, and the
+text is admitted as a reply to the turn.
+
+Texts are recognised by a key in a file of the user's (GRAPHKERNEL_ERASURES_KEY, else erasures.key beside the keyring), which the
 first erasure makes. It is in no store and in no backup of one; without it nothing is held back, and the erasure says so.
 
 ` + cli.AnchorHelp + `

@@ -49,14 +49,21 @@ all files in it, a .gz or .zst file, or - for standard input. --format names the
 is not enough.
 
 Turns are admitted in batches, each whole or not at all. Importing again admits
-what is new and changes nothing else. What is left out is counted by reason
-(docs/importers.md explains each), and named with --verbose. A record that was changed after it was imported is
-named and left out, and the stored turn stays. Secrets are replaced by tokens before anything is
-stored, unless --secrets says otherwise. Sessions of folders that capture leaves out
-("graphkernel capture" lists them) are left out and counted; --all-folders takes them. --skip keeps
-conversations out: by the beginning of an id or of a session's name (4 characters or more), by a
-title, or by a pattern for titles such as '*salary*', in any case. --dry-run stores nothing and says what would be new. With --extract,
-facts are learned from the turns that were admitted, as knowledge extract does it. The result, as JSON:
+what is new and changes nothing else.
+
+What is left out is counted by reason (docs/importers.md explains each), and named with --verbose. A record that was changed after it was imported is
+named and left out, and the stored turn stays.
+
+Secrets are replaced by tokens before anything is stored, unless --secrets says otherwise. Sessions of folders that capture leaves out
+("graphkernel capture" lists them) are left out and counted; --all-folders takes them.
+
+--skip keeps conversations out: by the beginning of an id or of a session's name (4 characters or more), by a
+title, or by a pattern for titles such as '*salary*', in any case.
+
+--dry-run stores nothing and says what would be new. With --extract,
+facts are learned from the turns that were admitted, as knowledge extract does it.
+
+The result, as JSON:
 
   {"admitted","existing","erased","edges","conversations","skipped":{REASON:n},"noted":{REASON:n},"secrets":{RULE:n},"head",
    "changed","changed_turns":[{"place","turn","field"}],

@@ -26,12 +26,18 @@ func policyCommand(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "policy",
 		Short: "Register, list and show policies",
-		Long: `A policy says how far, how much and by what weights a slice of turns is cut
-(slice_policy_v1 and slice_policy_v2), which facts may be gathered around entities
-(fact_policy_v1), how turns are found (retrieval_policy_v1), what a context is chosen by
-(context_policy_v1), which tool calls are denied (deny_rules_v1), how long turns keep their
-text (retention_v1), what contradicts what in a space of beliefs (kind_policy_v1), or when beliefs
-are promoted (promotion_policy_v1). Its id, NAME@VERSION, is bound to its parameters for ever: another set
+		Long: `A policy says one of these:
+
+  slice_policy_v1, slice_policy_v2  how far, how much and by what weights a slice of turns is cut
+  fact_policy_v1                    which facts may be gathered around entities
+  retrieval_policy_v1               how turns are found
+  context_policy_v1                 what a context is chosen by
+  deny_rules_v1                     which tool calls are denied
+  retention_v1                      how long turns keep their text
+  kind_policy_v1                    what contradicts what in a space of beliefs
+  promotion_policy_v1               when beliefs are promoted
+
+Its id, NAME@VERSION, is bound to its parameters for ever: another set
 of parameters needs the next version. default@1 and default@2, for turns, facts@1, and recall@1,
 recall-dense@1 and find@1, for searches, are there from the start.`,
 		Args: cli.KnownCommand,

@@ -37,12 +37,18 @@ func showCommand(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "show [CONVERSATION|TURN|KREF]",
 		Short: "List the conversations, show one as a tree, or show a turn or a belief in full",
-		Long: `Without an argument, lists the conversations, those in which something was said last first. With a turn, shows all that is known of it:
+		Long: `Without an argument, lists the conversations, those in which something was said last first.
+
+With a turn, shows all that is known of it:
 when, who, its parents and children, which contexts showed it and which slices of turns held it, and its text. No index leads
-from a turn to slices: those among the newest 1000 that were handed out are cut again, and older ones are counted. With a conversation's id, or a beginning of
+from a turn to slices: those among the newest 1000 that were handed out are cut again, and older ones are counted.
+
+With a conversation's id, or a beginning of
 it that no other shares, shows its turns as a tree: each under its first parent, further parents
 named after it, and the first one too where another turn is between. A line of
-replies is not indented. With --slice, the conversation of the turn is shown, and the turns that
+replies is not indented.
+
+With --slice, the conversation of the turn is shown, and the turns that
 the slice of that anchor selects are marked and say why.
 
 With --key, lists the turns that an API key brought, in the order of admission, of all
