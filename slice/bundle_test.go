@@ -423,10 +423,11 @@ func TestParseBundleRefuses(t *testing.T) {
 	}
 }
 
-// TestParseBundleVersion holds that a later version is told apart, whatever else
-// it holds.
-// An answer of the kernel that is not evidence is told apart from evidence that is damaged.
+// TestParseAnswers holds that an answer of the kernel is told apart from evidence that is damaged.
 func TestParseAnswers(t *testing.T) {
+	if _, err := slice.ParseBundle([]byte(`{"provenance":{},"turns":[]}`)); !errors.Is(err, slice.ErrMalformed) || strings.Contains(err.Error(), "answer") {
+		t.Errorf("evidence without its token: %v", err)
+	}
 	for _, tc := range []struct{ answer, says string }{
 		{`{"context_id":"c884aaa10ee43120","text":"# Context"}`, `it has "context_id", "text" and no "provenance"`},
 		{`{"facts":[],"total":0}`, `it has "facts", "total" and no "provenance"`},
@@ -441,6 +442,8 @@ func TestParseAnswers(t *testing.T) {
 	}
 }
 
+// TestParseBundleVersion holds that a later version is told apart, whatever else
+// it holds.
 func TestParseBundleVersion(t *testing.T) {
 	w, anchor, p := meeting(t)
 	_, good := w.bundle(t, anchor, p, authority(t))

@@ -119,14 +119,19 @@ func ReadStrict[T interface{ Append([]byte) []byte }](what string, data []byte, 
 // notEvidence tells a reader who has an answer in another format how its evidence is asked for.
 const notEvidence = "an answer is not its evidence; ask with format bundle (--format bundle)"
 
-// checkEvidence refuses an object that lacks a member of all evidence.
+// checkEvidence refuses an object that has no provenance, which all evidence has, and one that gives a verdict on evidence.
 func checkEvidence(doc *canon.Value) error {
-	for _, key := range []string{"provenance", "token"} {
-		if doc.Kind == canon.Object && doc.Get(key) == nil {
-			return fmt.Errorf("it has %s and no %q: %s", someKeys(doc), key, notEvidence)
-		}
+	key := "provenance"
+	switch {
+	case doc.Kind != canon.Object:
+		return nil
+	case doc.Get(key) == nil:
+	case doc.Get("token") == nil && (doc.Get("verdict") != nil || doc.Get("outcome") != nil):
+		key = "token"
+	default:
+		return nil
 	}
-	return nil
+	return fmt.Errorf("it has %s and no %q: %s", someKeys(doc), key, notEvidence)
 }
 
 // someKeys quotes the first keys of an object, by which its reader recognises what it is.

@@ -97,8 +97,9 @@ func (o *observers) store(s store.Store) store.Store {
 		started := time.Now()
 		return ctx, func(err error) {
 			o.stored.WithLabelValues(call).Observe(time.Since(started).Seconds())
+			faults := o.faults.WithLabelValues(call) // from 0 on, or its first increase would not be one
 			if broken(err) {
-				o.faults.WithLabelValues(call).Inc()
+				faults.Inc()
 			}
 			end(err)
 		}
