@@ -236,7 +236,7 @@ func purposeOf(f *api.Field, otherwise string) string {
 		text = strings.ToLower(text[:1]) + text[1:]
 	}
 	if of := f.OneOf(); len(of) > 1 && !strings.Contains(text, of[0]) {
-		text += ": " + strings.Join(of[:len(of)-1], ", ") + " or " + of[len(of)-1]
+		text = strings.TrimPrefix(text+": "+strings.Join(of[:len(of)-1], ", ")+" or "+of[len(of)-1], ": ")
 	}
 	if least, most, _ := strings.Cut(f.Tag.Get("is"), ".."); most != "" {
 		text += ", " + least + " to " + most
