@@ -34,7 +34,7 @@ type BeliefProof struct {
 func (c Beliefs) Prove(ctx context.Context, r ProofRequest) (BeliefProof, error) {
 	l := r.Literal
 	q, err := asking(&api.ProveBelief.Spec, api.BeliefProofRequest{
-		Space: r.Space, BeliefStatement: api.BeliefStatement{Subject: l.Subject, Predicate: l.Predicate, Object: l.Object, Not: l.Not}, AsOf: r.AsOf, ValidAt: r.ValidAt,
+		Space: r.Space, BeliefStatement: l, AsOf: r.AsOf, ValidAt: r.ValidAt,
 	})
 	if err != nil {
 		return BeliefProof{}, err

@@ -86,9 +86,7 @@ func (p *problem) wire(requestID string) *api.Problem {
 	if p.code == api.CodeConflict {
 		w.Stored, w.Arriving = p.stored.String(), p.arriving.String()
 	}
-	for _, id := range p.candidates {
-		w.Candidates = append(w.Candidates, id)
-	}
+	w.Candidates = p.candidates
 	if p.receipt != nil {
 		w.Admitted, w.Existing = &p.receipt.Admitted, &p.receipt.Existing
 	}

@@ -139,10 +139,7 @@ func eraseTurn(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.
 	}
 	w.Event = Event(&event.Erasure)
 	w.AsOf = event.AsOf
-	w.Unguarded = event.Unguarded
-	for _, id := range event.Tasks {
-		w.Tasks = append(w.Tasks, id)
-	}
+	w.Unguarded, w.Tasks = event.Unguarded, event.Tasks
 	return w, nil
 }
 

@@ -33,13 +33,6 @@ func statementOfFact(f *knowledge.Fact) statementJSON {
 
 func decimal(p dag.PPM) json.Number { return json.Number(p.String()) }
 
-func turnText(id dag.TurnID) string {
-	if id == (dag.TurnID{}) {
-		return ""
-	}
-	return id.String()
-}
-
 // does says in a line what an act does.
 func does(a *api.KnowledgeAct) string {
 	if a.Erased {
