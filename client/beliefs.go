@@ -7,19 +7,10 @@ import (
 	"fmt"
 
 	"github.com/graphkernel/graphkernel/api"
-	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/slice/beliefs"
 )
-
-// A ProofRequest asks for evidence that something is believed. Names may have any spelling.
-type ProofRequest struct {
-	Space   belief.Space
-	Literal belief.Literal
-	ValidAt *dag.Time // nil: whenever it held
-	AsOf    dag.Seq   // 0 is the present
-}
 
 // A BeliefProof is evidence of a belief as it was handed out. It agrees with itself. It is no evidence yet: who signed it, only
 // verification tells.
@@ -31,19 +22,16 @@ type BeliefProof struct {
 
 // Prove asks the service for signed evidence of a belief. Asking the same question as of the same number returns the same bytes. If
 // the statement is not believed, the error has the code not_found.
-func (c Beliefs) Prove(ctx context.Context, r ProofRequest) (BeliefProof, error) {
-	l := r.Literal
-	q, err := asking(&api.ProveBelief.Spec, api.BeliefProofRequest{
-		Space: r.Space, BeliefStatement: l, AsOf: r.AsOf, ValidAt: r.ValidAt,
-	})
+func (c Beliefs) Prove(ctx context.Context, r api.BeliefProofRequest) (BeliefProof, error) {
+	q, err := asking(&api.ProveBelief.Spec, r)
 	if err != nil {
 		return BeliefProof{}, err
 	}
-	return handed(ctx, c.conn, q, r.bundle)
+	return handed(ctx, c.conn, q, func(data []byte, digest, id string) (BeliefProof, error) { return beliefProof(&r, data, digest, id) })
 }
 
-// bundle makes every check that needs no key on what came for a request. Under which names the statement is believed, aliases say.
-func (r *ProofRequest) bundle(data []byte, digest, id string) (BeliefProof, error) {
+// beliefProof makes every check that needs no key on what came for a request. Under which names the statement is believed, aliases say.
+func beliefProof(r *api.BeliefProofRequest, data []byte, digest, id string) (BeliefProof, error) {
 	b := BeliefProof{Bytes: data, SHA256: sha256.Sum256(data)}
 	if digest != b.SHA256.String() {
 		return BeliefProof{}, fmt.Errorf("it was announced as %.80q, and its SHA-256 is %s", digest, b.SHA256)
@@ -56,7 +44,7 @@ func (r *ProofRequest) bundle(data []byte, digest, id string) (BeliefProof, erro
 	switch {
 	case id != string(b.Claim.Provenance.SliceID):
 		return BeliefProof{}, fmt.Errorf("it was announced as %.80q, and is %s", id, b.Claim.Provenance.SliceID)
-	case asked.Space != r.Space || asked.Literal.Not != r.Literal.Not || instant(asked.ValidAt) != instant(r.ValidAt):
+	case asked.Space != r.Space || asked.Literal.Not != r.BeliefStatement.Not || instant(asked.ValidAt) != instant(r.ValidAt):
 		return BeliefProof{}, fmt.Errorf("it is of another space, sign or time than was asked for")
 	case r.AsOf != 0 && b.Claim.AsOf != r.AsOf:
 		return BeliefProof{}, fmt.Errorf("it is as of %d, and %d was asked for", b.Claim.AsOf, r.AsOf)

@@ -484,14 +484,14 @@ func TestEveryOperation(t *testing.T) {
 		if w := must(client.Do(ctx, c, api.ExplainBelief, api.WhyQuery{Space: space, Subject: "ada", Predicate: "likes", Object: "green"})); w.Believed || len(w.Ended) != 1 {
 			t.Errorf("got %+v", w)
 		}
-		proof := must(c.Beliefs().Prove(ctx, client.ProofRequest{Space: space, Literal: belief.Literal{Subject: "ADA", Predicate: "likes", Object: "blue"}}))
+		proof := must(c.Beliefs().Prove(ctx, api.BeliefProofRequest{Space: space, BeliefStatement: belief.Literal{Subject: "ADA", Predicate: "likes", Object: "blue"}}))
 		if v, verdict, err := c.Beliefs().Verify(ctx, proof.Bytes); err != nil || !v.OK() || verdict.Outcome != "verified" || v.Question().Literal.Object != "blue" || len(v.Revisions()) != 1 {
 			t.Errorf("got %+v, %v", verdict, err)
 		}
 		if _, _, err := c.Slices().Verify(ctx, proof.Bytes); !errors.Is(err, client.ErrKind) {
 			t.Errorf("as a slice: %v", err)
 		}
-		if _, err := c.Beliefs().Prove(ctx, client.ProofRequest{Space: space, Literal: belief.Literal{Subject: "ada", Predicate: "likes", Object: "red"}}); !errors.Is(err, api.CodeNotFound) {
+		if _, err := c.Beliefs().Prove(ctx, api.BeliefProofRequest{Space: space, BeliefStatement: belief.Literal{Subject: "ada", Predicate: "likes", Object: "red"}}); !errors.Is(err, api.CodeNotFound) {
 			t.Errorf("what is not believed: %v", err)
 		}
 		if l := must(client.Do(ctx, c, api.LinkKref, api.NewLink{From: item + "?r=1", Type: "derived_from", To: "turn:" + ids[0].String()})); l.Seq == 0 {

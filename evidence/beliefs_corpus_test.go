@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/belief/journal"
 	"github.com/graphkernel/graphkernel/belief/kinds"
@@ -55,7 +56,7 @@ func (c *corpus) believe() {
 }
 
 func (c *corpus) proved(of belief.Literal, validAt *dag.Time) *kernel.IssuedBelief {
-	return must(c.kernel.Beliefs().Prove(c.ctx(), tenant, kernel.ProofRequest{Space: deskSpace, Literal: of, ValidAt: validAt}))
+	return must(c.kernel.Beliefs().Prove(c.ctx(), tenant, api.BeliefProofRequest{Space: deskSpace, BeliefStatement: of, ValidAt: validAt}))
 }
 
 // forgedBelief changes evidence and signs it, as somebody could who has the key.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/belief/journal"
 	"github.com/graphkernel/graphkernel/belief/kinds"
@@ -17,14 +18,6 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/token"
 )
-
-// A ProofRequest asks for evidence that something is believed. Names are as they are written.
-type ProofRequest struct {
-	Space   belief.Space
-	Literal belief.Literal
-	ValidAt *dag.Time // nil: whenever it held
-	AsOf    dag.Seq   // 0 is the present
-}
 
 // An IssuedBelief is what a request for evidence of a belief is answered with.
 type IssuedBelief struct {
@@ -38,11 +31,11 @@ var ErrNotBelieved = fmt.Errorf("%w: it is not believed", store.ErrNotFound)
 
 // Prove hands out evidence that a literal is believed in a space: the revisions from which it follows, in which steps, and the leaves of the turns that
 // they rest on, signed and recorded. The same question as of the same number has the same bytes as long as the signing key does and nothing that it holds was erased.
-func (k Beliefs) Prove(ctx context.Context, tenant dag.Tenant, r ProofRequest) (_ *IssuedBelief, err error) {
+func (k Beliefs) Prove(ctx context.Context, tenant dag.Tenant, r api.BeliefProofRequest) (_ *IssuedBelief, err error) {
 	ctx, observed := k.observe(ctx, "prove")
 	defer func() { observed(err) }()
 	if err := k.screen(ctx, tenant, func() []Text {
-		return []Text{{In: "subject", Text: r.Literal.Subject}, {In: "predicate", Text: r.Literal.Predicate}, {In: "object", Text: r.Literal.Object}}
+		return []Text{{In: "subject", Text: r.BeliefStatement.Subject}, {In: "predicate", Text: r.BeliefStatement.Predicate}, {In: "object", Text: r.BeliefStatement.Object}}
 	}); err != nil {
 		return nil, err
 	}
@@ -50,7 +43,7 @@ func (k Beliefs) Prove(ctx context.Context, tenant dag.Tenant, r ProofRequest) (
 	if err != nil {
 		return nil, err
 	}
-	named, _, err := k.literals(aliases, "statement", []belief.Literal{r.Literal}, nil)
+	named, _, err := k.literals(aliases, "statement", []belief.Literal{r.BeliefStatement}, nil)
 	if err != nil {
 		return nil, err
 	}

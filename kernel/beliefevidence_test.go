@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/belief/journal"
 	"github.com/graphkernel/graphkernel/dag"
@@ -42,7 +43,7 @@ func TestBeliefEvidence(t *testing.T) {
 				}
 				of := belief.Literal{Subject: fmt.Sprintf("E%d", r.IntN(2)), Predicate: fmt.Sprintf("p%d", r.IntN(2)), Object: fmt.Sprintf("v%d", r.IntN(2)), Not: r.IntN(4) == 0}
 				why := must(k.Beliefs().Why(ctx, tenant, beliefSpace, of, 0))
-				i, err := k.Beliefs().Prove(ctx, tenant, kernel.ProofRequest{Space: beliefSpace, Literal: of})
+				i, err := k.Beliefs().Prove(ctx, tenant, api.BeliefProofRequest{Space: beliefSpace, BeliefStatement: of})
 				asked++
 				if (err == nil) != (why.Support != nil) || err != nil && !errors.Is(err, kernel.ErrNotBelieved) {
 					t.Fatalf("%s: %d elements support it, and %v", of, len(why.Support), err)
@@ -76,7 +77,7 @@ func TestBeliefEvidence(t *testing.T) {
 						t.Errorf("replay by %s: %s, %s, %+v", what, replay.Outcome, replay.Reason, replay.Difference)
 					}
 				}
-				again := must(fresh.Beliefs().Prove(ctx, tenant, kernel.ProofRequest{Space: beliefSpace, Literal: i.Belief.Question.Literal, AsOf: i.Belief.AsOf}))
+				again := must(fresh.Beliefs().Prove(ctx, tenant, api.BeliefProofRequest{Space: beliefSpace, BeliefStatement: i.Belief.Question.Literal, AsOf: i.Belief.AsOf}))
 				if !bytes.Equal(again.Bundle, i.Bundle) || again.Record.Number != i.Record.Number {
 					t.Errorf("the same question has other bytes:\n%s\n%s", again.Bundle, i.Bundle)
 				}
@@ -118,7 +119,7 @@ func TestBeliefEvidenceErased(t *testing.T) {
 				q := asking(journal.Revise, "quillon", "prefers", object)
 				q.Turns = of
 				must(k.Beliefs().Operate(ctx, tenant, q))
-				return must(k.Beliefs().Prove(ctx, tenant, kernel.ProofRequest{Space: beliefSpace, Literal: q.Statements[0]}))
+				return must(k.Beliefs().Prove(ctx, tenant, api.BeliefProofRequest{Space: beliefSpace, BeliefStatement: q.Statements[0]}))
 			}
 			alone, both := prove("okapi", turns[1]), prove("zebra", turns[1], turns[2])
 			if list := must(k.Contexts().Showing(ctx, tenant, turns[1])); len(list) != 0 {

@@ -259,7 +259,7 @@ func (h *honest) issue() {
 		if len(h.stated) == 0 {
 			return
 		}
-		i, err := h.k.Beliefs().Prove(ctx, tenant, kernel.ProofRequest{Space: beliefSpace, Literal: h.stated[h.IntN(len(h.stated))], AsOf: 0})
+		i, err := h.k.Beliefs().Prove(ctx, tenant, api.BeliefProofRequest{Space: beliefSpace, BeliefStatement: h.stated[h.IntN(len(h.stated))], AsOf: 0})
 		if err != nil {
 			h.keep("belief", nil, "", 0, err)
 			return

@@ -148,7 +148,7 @@ func ask(ctx context.Context, k *kernel.Kernel, random *rand.Rand, ids []dag.Tur
 		_, err := k.Facts().Slice(ctx, tenant, api.FactSliceRequest{Start: []string{"orders"}})
 		return err
 	case 4:
-		_, err := k.Beliefs().Prove(ctx, tenant, kernel.ProofRequest{Space: beliefSpace, Literal: stated[random.IntN(len(stated))]})
+		_, err := k.Beliefs().Prove(ctx, tenant, api.BeliefProofRequest{Space: beliefSpace, BeliefStatement: stated[random.IntN(len(stated))]})
 		return ignore(err, kernel.ErrNotBelieved)
 	}
 	_, err := k.Slices().Cut(ctx, tenant, kernel.Request{Anchor: ids[at]})

@@ -336,7 +336,7 @@ func (w *whole) views(n dag.Seq, anchor dag.TurnID) (list []string) {
 		w.t.Errorf("a slice of facts as of %d replays as %s, %s", n, replay.Outcome, replay.Reason)
 	}
 	for _, l := range w.stated[max(0, len(w.stated)-2):] {
-		if p, err := k.Beliefs().Prove(ctx, tenant, kernel.ProofRequest{Space: beliefSpace, Literal: l, AsOf: n}); err == nil {
+		if p, err := k.Beliefs().Prove(ctx, tenant, api.BeliefProofRequest{Space: beliefSpace, BeliefStatement: l, AsOf: n}); err == nil {
 			say("evidence", string(p.Bundle), nil)
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"net/http"
 
 	"github.com/graphkernel/graphkernel/api"
-	"github.com/graphkernel/graphkernel/server/view"
 	"github.com/graphkernel/graphkernel/slice"
 )
 
@@ -27,7 +26,7 @@ func proveBelief(c *call) error {
 	if err != nil {
 		return err
 	}
-	issued, err := view.Prove(c.ctx, c.server.config.Kernel, c.tenant(), in)
+	issued, err := c.server.config.Kernel.Beliefs().Prove(c.ctx, c.tenant(), in)
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package beliefs
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/client"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
@@ -46,7 +47,7 @@ With --output json and -o, standard output tells what was written:
 			if err != nil {
 				return err
 			}
-			r := client.ProofRequest{Space: belief.Space(args[0]), Literal: belief.Literal{Subject: s.Subject, Predicate: s.Predicate, Object: s.Object, Not: not}, AsOf: dag.Seq(asOf)}
+			r := api.BeliefProofRequest{Space: belief.Space(args[0]), BeliefStatement: belief.Literal{Subject: s.Subject, Predicate: s.Predicate, Object: s.Object, Not: not}, AsOf: dag.Seq(asOf)}
 			if r.ValidAt, err = timeOf("valid-at", validAt); err != nil {
 				return err
 			}
@@ -62,7 +63,7 @@ With --output json and -o, standard output tells what was written:
 	return c
 }
 
-func prove(a *cli.App, c *cobra.Command, r client.ProofRequest, out string) error {
+func prove(a *cli.App, c *cobra.Command, r api.BeliefProofRequest, out string) error {
 	if err := a.IO.ForPrograms(out, "a bundle"); err != nil {
 		return err
 	}

@@ -138,7 +138,7 @@ type Contexts interface {
 
 // Beliefs is the part of beliefs that hands out evidence.
 type Beliefs interface {
-	Prove(ctx context.Context, r client.ProofRequest) (client.BeliefProof, error)
+	Prove(ctx context.Context, r api.BeliefProofRequest) (client.BeliefProof, error)
 }
 
 // Ledger is the part of evidence for third parties.

@@ -107,8 +107,8 @@ func (l localFacts) Slice(ctx context.Context, r api.FactSliceRequest) (client.F
 	return client.FactBundle{Bytes: issued.Bundle, SHA256: issued.Record.Bundle, Claim: claim}, err
 }
 
-func (l localBeliefs) Prove(ctx context.Context, r client.ProofRequest) (client.BeliefProof, error) {
-	issued, err := l.local.Beliefs().Prove(ctx, l.tenant, kernel.ProofRequest(r))
+func (l localBeliefs) Prove(ctx context.Context, r api.BeliefProofRequest) (client.BeliefProof, error) {
+	issued, err := l.local.Beliefs().Prove(ctx, l.tenant, r)
 	if err != nil {
 		return client.BeliefProof{}, err
 	}

@@ -126,7 +126,7 @@ func (r remotePolicies) Register(ctx context.Context, p policy.Registered) error
 
 type remoteBeliefs struct{ client.Beliefs }
 
-func (r remoteBeliefs) Prove(ctx context.Context, q client.ProofRequest) (client.BeliefProof, error) {
+func (r remoteBeliefs) Prove(ctx context.Context, q api.BeliefProofRequest) (client.BeliefProof, error) {
 	return told(r.Beliefs.Prove(ctx, q))
 }
 
