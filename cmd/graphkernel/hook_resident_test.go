@@ -250,13 +250,18 @@ func TestHooksWithoutWaiting(t *testing.T) {
 		t.Error("no prepared text was looked at")
 	}
 
-	// A rule: a text from before it is not given, and the next one has it.
+	// A rule is told to the session that begins next.
 	w.end()
 	w.until("texts are prepared again", func() bool { return !resident.There(t.Context(), w.spool) })
 	graphkernel(t, w.home, "import", w.session(3, "Deploys happen on Tuesdays"))
 	graphkernel(t, w.home, "belief", "revise", "acme/desk", "agent", "keeps", "everything green", "--kind", "hard_rule", "--new-space")
-	if got := w.run(alone, w.event("SessionStart", "g", ""), "--context", "default"); got.stdout != "" || !strings.Contains(got.stderr, "older than a rule or an erasure") {
+	if got := w.run(alone, w.event("SessionStart", "g", ""), "--context", "default"); !strings.Contains(got.stdout, "everything-green") || got.stderr != "" {
 		t.Errorf("after a rule: %+v", got)
+	}
+	// A rule that is made where nothing can be prepared: without the keys.
+	graphkernel(t, w.home, "--keys", filepath.Join(w.home, "none.json"), "belief", "revise", "acme/desk", "agent", "keeps", "calm", "--kind", "hard_rule")
+	if got := w.run(alone, w.event("SessionStart", "h", ""), "--context", "default"); got.stdout != "" || !strings.Contains(got.stderr, "older than a rule or an erasure") {
+		t.Errorf("after another rule: %+v", got)
 	}
 	if out := graphkernel(t, w.home, "capture"); !bytes.Contains(out, []byte("went on without a context")) {
 		t.Errorf("capture says\n%s", out)

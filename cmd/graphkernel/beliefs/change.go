@@ -12,7 +12,6 @@ import (
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/belief/kinds"
-	hooks "github.com/graphkernel/graphkernel/cmd/graphkernel/capture"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/server/view"
@@ -221,7 +220,7 @@ func change(a *cli.App, c *cobra.Command, o *operator, args []string, f *changeF
 	if f.newSpace && !f.dry {
 		with = a.Stores.WithNewKernel
 	}
-	err = with(c.Context(), token.Keyring{}, func(s *cli.Session) error {
+	return with(c.Context(), token.Keyring{}, func(s *cli.Session) error {
 		for i := range r.Links {
 			if r.Links[i].To, err = targetOf(a, c, s, r.Links[i].To); err != nil {
 				return err
@@ -249,10 +248,6 @@ func change(a *cli.App, c *cobra.Command, o *operator, args []string, f *changeF
 		}
 		return nil
 	})
-	if err == nil && !f.dry { // a rule is told to the next session
-		hooks.KeepAfter(c.Context(), a)
-	}
-	return err
 }
 
 func printOutcome(w io.Writer, o *operator, r *api.BeliefRequest, out *api.BeliefOutcome) {

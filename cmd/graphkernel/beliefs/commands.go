@@ -5,6 +5,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/graphkernel/graphkernel/api"
+	"github.com/graphkernel/graphkernel/cmd/graphkernel/capture"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 )
 
@@ -46,6 +47,11 @@ as JSON:
   graphkernel belief why acme/support customer-7 prefers e-mail`,
 		Args: cli.KnownCommand,
 		RunE: func(c *cobra.Command, _ []string) error { return listSpaces(a, c) },
+		PersistentPostRun: func(c *cobra.Command, _ []string) { // a rule is told to the session that begins next
+			if c.Name() != "belief" && !cli.OnlyReads(c) {
+				capture.KeepAfter(c.Context(), a)
+			}
+		},
 	}
 	c.AddCommand(spaceCommand(a), itemsCommand(a), conflictsCommand(a))
 	c.AddCommand(operatorCommands(a)...)

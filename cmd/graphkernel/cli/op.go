@@ -65,6 +65,9 @@ func Asking[In, Out any](a *App, c Command[In, Out]) *cobra.Command {
 		Long: c.Long + "\n\nThe result, as JSON:\n\n" + Shape(reflect.TypeFor[Out]()),
 		Args: argsOf(c.Use),
 	}
+	if c.Opens == ToRead {
+		made.Annotations = map[string]string{onlyReads: ""}
+	}
 	if c.Completes != nil {
 		made.ValidArgsFunction = c.Completes
 	}
@@ -193,6 +196,14 @@ func (p *inputs) resolve(c *cobra.Command, s *Session) (err error) {
 		v.resolve = nil
 	}
 	return nil
+}
+
+const onlyReads = "reads"
+
+// OnlyReads reports whether a command that is made of an operation opens the store to read alone.
+func OnlyReads(c *cobra.Command) bool {
+	_, reads := c.Annotations[onlyReads]
+	return reads
 }
 
 // maxStdin bounds a text that is read from standard input; what is longer is refused by the service.
