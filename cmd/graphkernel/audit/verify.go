@@ -425,7 +425,11 @@ func (v *verdictJSON) nameFile(path string) {
 func printVerdict(w io.Writer, v *verdictJSON) {
 	fmt.Fprint(w, cli.Verdict(v.Verdict).Paint(w, strings.ToUpper(strings.ReplaceAll(v.Verdict, "_", " "))))
 	if v.Provenance != nil {
-		fmt.Fprintf(w, "  slice %s, ", v.Provenance.SliceID)
+		kind := cli.KindSlice
+		if v.Provenance.SchemaVersion == slice.ContextVersion {
+			kind = cli.KindContext
+		}
+		fmt.Fprintf(w, "  %s %s, ", kind, v.Provenance.SliceID)
 		switch v.Provenance.SchemaVersion {
 		case slice.FactsVersion:
 			fmt.Fprint(w, cli.Count(v.Facts, "fact"))
