@@ -17,8 +17,8 @@ import (
 //go:embed shapes.json
 var shapesJSON []byte
 
-// Shapes are the forms of texts and numbers by the names that the tag is gives them, and what is added to the schema of a
-// type of that name. Each is a JSON Schema.
+// Shapes holds a JSON Schema for each name that the struct tag is may have. A schema under the name of a type is merged into the
+// schema of that type.
 var Shapes = func() (list map[string]map[string]any) {
 	if err := json.Unmarshal(shapesJSON, &list); err != nil {
 		panic("api: shapes.json: " + err.Error())

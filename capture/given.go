@@ -24,7 +24,7 @@ type Prepared struct {
 }
 
 // ReadyKey names the texts that are prepared for sessions in a folder, by a policy. All folders of one clone of a repository, and its worktrees, have one key.
-// "" is any folder: those texts hold what is to be followed everywhere, and nothing else.
+// The key of the folder "" is that of the rules which hold in every folder.
 func ReadyKey(policy, folder string) string {
 	if folder == "" {
 		return policy + "\x00anywhere"

@@ -30,7 +30,8 @@ func (c Beliefs) Prove(ctx context.Context, r api.BeliefProofRequest) (BeliefPro
 	return handed(ctx, c.conn, q, func(data []byte, digest, id string) (BeliefProof, error) { return beliefProof(&r, data, digest, id) })
 }
 
-// beliefProof makes every check that needs no key on what came for a request. Under which names the statement is believed, aliases say.
+// beliefProof checks data against the request, the announced digest and the ID; the signature needs a key and is not checked. The
+// aliases in the answer name what the statement is believed under.
 func beliefProof(r *api.BeliefProofRequest, data []byte, digest, id string) (BeliefProof, error) {
 	b := BeliefProof{Bytes: data, SHA256: sha256.Sum256(data)}
 	if digest != b.SHA256.String() {

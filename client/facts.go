@@ -39,7 +39,7 @@ func instant(t *dag.Time) string {
 	return t.String()
 }
 
-// factBundle makes every check that needs no key on what came for a request.
+// factBundle checks data against the request, the announced digest and the slice ID; the signature needs a key and is not checked.
 func factBundle(r *api.FactSliceRequest, data []byte, digest, id string) (FactBundle, error) {
 	b := FactBundle{Bytes: data, SHA256: sha256.Sum256(data)}
 	if digest != b.SHA256.String() {

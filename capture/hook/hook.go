@@ -162,7 +162,8 @@ func (p *Program) give(text []byte) error {
 // errNotReady is returned if no prepared context may be given. Its message is that of the error around it.
 var errNotReady = errors.New("")
 
-// giveReady hands the agent a context that was prepared for the project, or if there is none what is to be followed everywhere. It returns errNotReady if no context is prepared, and always for a prompt and a resumed session.
+// giveReady prints the context that was prepared for the project, or else the rules that hold in every folder. It returns
+// errNotReady if neither is prepared, and always for a prompt and a resumed session.
 func (p *Program) giveReady(a *arguments, e *capture.Event, policy string) error {
 	in, err := a.spool.ReadyIn()
 	if err != nil {

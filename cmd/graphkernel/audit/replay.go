@@ -53,7 +53,7 @@ type replayJSON struct {
 
 func replay(a *cli.App, c *cobra.Command, what string, full bool) error {
 	ring, err := a.Signing.RingToSign()
-	if errors.Is(err, cli.ErrNoSecret) { // the same would be chosen or not, whoever signed it
+	if errors.Is(err, cli.ErrNoSecret) { // the choice does not depend on the key: without one the signature is not checked
 		ring, err = token.Keyring{}, nil
 	}
 	if err != nil {

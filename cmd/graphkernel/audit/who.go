@@ -26,7 +26,7 @@ type whoJSON struct {
 	Genuine   string     `json:"genuine"`
 }
 
-// influence says what a policy let influence the agent, by evidence that does not hold what it was shown.
+// influence is the sentence about what a policy admitted, for evidence without the texts that the agent was shown; count names what.
 func influence(count string) string {
 	return "may have been influenced by " + count + ", and what it was shown is not here"
 }

@@ -219,7 +219,8 @@ func printImpact(w io.Writer, of *api.Impact) {
 	fmt.Fprintf(w, "%s would fall, %s\n", cli.Count(len(of.Falls), "conclusion"), cli.Count(len(of.Links), "link"))
 }
 
-// changing completes the command of an operation on an item that changes something. did says what it did.
+// changing adds to a command what all that change an item share: the store is written to, the help explains references, and the
+// outcome is printed after the text of did.
 func changing[In any](c cli.Command[In, api.KrefChange], ref func(*In) string, did func(*In) string) cli.Command[In, api.KrefChange] {
 	c.Opens, c.Long = cli.ToWrite, c.Long+"\n\n"+refHelp+"\n\noutcome is changed, unchanged or refused; conflict is what cannot be believed together."
 	c.Hint = func(in *In) string { return refHint(ref(in)) }

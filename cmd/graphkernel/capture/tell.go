@@ -186,8 +186,8 @@ func startRequest(held *project) *client.ContextRequest {
 	return &client.ContextRequest{Format: contexts.Markdown, Fit: MaxContext - marksRoom, NonEmpty: true, Delivery: issued.Delivery{Folders: held.folders}}
 }
 
-// about has a request ask for what the last sessions of the project were about. Of a project without sessions it asks by a name: what is to be
-// followed everywhere holds there, too.
+// about sets the question of a request to the subjects of the project's last sessions. A project without sessions is asked for by
+// name, since rules for every folder hold in it too.
 func (p *project) about(ctx context.Context, s *cli.Session, r *client.ContextRequest, name string) error {
 	of, err := p.lately(ctx, s, r.Delivery.Except)
 	if err != nil {

@@ -227,7 +227,7 @@ func (a *App) Root() *cobra.Command {
 func (a *App) helps(root *cobra.Command) {
 	plain := root.HelpFunc()
 	root.SetHelpFunc(func(c *cobra.Command, args []string) {
-		if c.HasParent() && c.Long != "" { // what it does, then examples, then details
+		if c.HasParent() && c.Long != "" { // the summary, the examples and the details, in this order
 			begin := c.Short + ".\n\n"
 			if c.Example != "" {
 				begin += "Examples:\n" + c.Example + "\n\n"

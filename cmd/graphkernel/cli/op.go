@@ -21,8 +21,8 @@ import (
 	"github.com/graphkernel/graphkernel/token"
 )
 
-// A Command says how something is asked on the command line. A field of In is an argument, or else a flag, with the name, the
-// purpose and the default that package api gives it; what is wrong with one, api.Read says.
+// A Command describes a command of the program. Each field of In is an argument or a flag; its name, purpose and default come
+// from the tags in package api. api.Read checks the values.
 type Command[In, Out any] struct {
 	Use, Short, Long, Example string // Use names the arguments: SESSION, [TEXT] or ENTITY…
 
@@ -71,7 +71,7 @@ func Asking[In, Out any](a *App, c Command[In, Out]) *cobra.Command {
 	if c.Completes != nil {
 		made.ValidArgsFunction = c.Completes
 	}
-	p := &inputs{app: a, command: made, args: c.Args, fields: map[string]*input{}}
+	p := &inputs{app: a, command: made, args: c.Args}
 	for _, f := range api.Fields(reflect.TypeFor[In]()) {
 		name, hidden := flagOf(&f)
 		if hidden {
@@ -84,7 +84,7 @@ func Asking[In, Out any](a *App, c Command[In, Out]) *cobra.Command {
 				return id.String(), err
 			}
 		}
-		if p.fields[f.Key] = v; slices.Contains(c.Args, f.Key) {
+		if p.fields = append(p.fields, v); slices.Contains(c.Args, f.Key) {
 			continue
 		}
 		flag := made.Flags().VarPF(v, name, c.Letters[f.Key], purposeOf(&f, v.text))
@@ -141,18 +141,27 @@ func Asking[In, Out any](a *App, c Command[In, Out]) *cobra.Command {
 	return made
 }
 
-// inputs are the fields of a request as they are given on the command line, by their JSON names.
+// inputs are the fields of a request as they are given on the command line, in the order of the request: of several faults the
+// first is reported.
 type inputs struct {
 	app     *App
 	command *cobra.Command
 	args    []string // the fields that the arguments are
-	fields  map[string]*input
+	fields  []*input
+}
+
+// field returns the input with a JSON name, or nil.
+func (p *inputs) field(key string) *input {
+	if i := slices.IndexFunc(p.fields, func(v *input) bool { return v.field.Key == key }); i >= 0 {
+		return p.fields[i]
+	}
+	return nil
 }
 
 // gather takes in the arguments, standard input and the files that flags name. The keyring verifies those.
 func (p *inputs) gather(ctx context.Context, args []string, stdin string) (ring token.Keyring, err error) {
 	for i, text := range args {
-		v := p.fields[p.args[min(i, len(p.args)-1)]]
+		v := p.field(p.args[min(i, len(p.args)-1)])
 		v.given = append(v.given, text)
 	}
 	for _, v := range p.fields {
@@ -165,9 +174,9 @@ func (p *inputs) gather(ctx context.Context, args []string, stdin string) (ring 
 			}
 		}
 	}
-	for key, v := range p.fields {
+	for _, v := range p.fields {
 		switch {
-		case key == stdin && v.given == nil:
+		case v.field.Key == stdin && v.given == nil:
 			text, err := io.ReadAll(io.LimitReader(p.app.IO.Stdin, maxStdin))
 			if err != nil {
 				return ring, err
@@ -320,8 +329,8 @@ var _ pflag.Value = (*input)(nil)
 // readGiven reads what is given as the service reads a request. A fault is one of the flag or argument that it is about.
 func readGiven[In any](p *inputs) (in In, err error) {
 	whole := &canon.Value{Kind: canon.Object}
-	for key, v := range p.fields {
-		texts := v.given
+	for _, v := range p.fields {
+		key, texts := v.field.Key, v.given
 		if texts == nil && v.text != "" {
 			texts = []string{v.text}
 		}
@@ -346,7 +355,7 @@ func readGiven[In any](p *inputs) (in In, err error) {
 		return in, nil
 	}
 	key, _, _ := strings.Cut(fault.Path, "[")
-	if v := p.fields[key]; v != nil {
+	if v := p.field(key); v != nil {
 		return in, Usage(fmt.Errorf("%s: %w", p.placeOf(v), fault.Err))
 	}
 	return in, Usage(fault)
