@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/graphkernel/graphkernel/dag"
 )
 
 // NoArgs refuses arguments.
@@ -78,6 +80,14 @@ func flagError(err error) error {
 		return fmt.Errorf("--%s is %.40q, which is out of range; want %s", f.Name, of.GetValue(), want)
 	}
 	return fmt.Errorf("--%s is %.40q, want %s", f.Name, of.GetValue(), want)
+}
+
+// TimeOrNone returns the text of a time, or "" for the zero time.
+func TimeOrNone(t dag.Time) string {
+	if t == 0 {
+		return ""
+	}
+	return t.String()
 }
 
 // First returns the first text that is not empty, or "".

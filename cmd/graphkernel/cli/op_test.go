@@ -112,6 +112,11 @@ func TestOp(t *testing.T) {
 			t.Errorf("%q: exit code %d, want %d and %q\n%s", args, code, api.ExitUsage, says, out)
 		}
 	}
+	for range 20 { // of several faults the first by the order of the fields
+		if _, out, _ := run("read", "run", "--either", " ", "--role", " ", "--since", " "); !strings.Contains(out, "--role is empty") {
+			t.Fatalf("three flags are empty, and the first is --role: %s", out)
+		}
+	}
 	_, help, _ := run("", "--help")
 	for _, line := range []string{
 		"graphkernel say SESSION [WORD]… [flags]", "-k, --hops number", "how far to go, 1 to 8 (default 3)", "--text string", "what is said (required)", "--dry-run", "change nothing\n", "--either string   left or right",

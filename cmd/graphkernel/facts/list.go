@@ -13,7 +13,6 @@ import (
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/client"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
-	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/normalize"
 	"github.com/graphkernel/graphkernel/render"
@@ -165,15 +164,7 @@ func holds(f *api.Fact) string {
 	if f.ValidFrom == 0 && f.ValidUntil == 0 {
 		return ""
 	}
-	return limit(f.ValidFrom) + "–" + limit(f.ValidUntil)
-}
-
-// limit is a time at which something begins or ends to hold; 0 is none.
-func limit(t dag.Time) string {
-	if t == 0 {
-		return ""
-	}
-	return t.String()
+	return cli.TimeOrNone(f.ValidFrom) + "–" + cli.TimeOrNone(f.ValidUntil)
 }
 
 func knowledgeRetractCommand(a *cli.App) *cobra.Command {

@@ -11,7 +11,6 @@ import (
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
-	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/render"
 	"github.com/graphkernel/graphkernel/server/view"
 	"github.com/graphkernel/graphkernel/token"
@@ -155,7 +154,7 @@ func listAPIKeys(a *cli.App, c *cobra.Command) error {
 		return a.IO.Print(keys, func(w io.Writer) {
 			t := cli.NewTable(w, "id", "role", "admits roles", "authors", "speaks for", "spaces", "created", "revoked", "note")
 			for _, l := range keys.Keys {
-				t.AppendRow(table.Row{l.ID, l.Role, l.Roles, render.OneLine(l.Authors, 60), render.OneLine(l.SpeaksFor, 60), render.OneLine(l.Spaces, 60), l.CreatedAt.String(), timeOrNone(l.RevokedAt), render.OneLine(l.Note, 80)})
+				t.AppendRow(table.Row{l.ID, l.Role, l.Roles, render.OneLine(l.Authors, 60), render.OneLine(l.SpeaksFor, 60), render.OneLine(l.Spaces, 60), l.CreatedAt.String(), cli.TimeOrNone(l.RevokedAt), render.OneLine(l.Note, 80)})
 			}
 			t.Render()
 		})
@@ -181,14 +180,6 @@ func revokeAPIKey(a *cli.App, c *cobra.Command, id string) error {
 			fmt.Fprintf(w, "API key %s of tenant %s is revoked\n", key.ID, key.Tenant)
 		})
 	})
-}
-
-// timeOrNone is a time; "" for 0.
-func timeOrNone(t dag.Time) string {
-	if t == 0 {
-		return ""
-	}
-	return t.String()
 }
 
 // completeAPIKeys completes the ids of valid keys, each with what it is for.
