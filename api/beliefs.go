@@ -158,6 +158,8 @@ type HeldStatement struct {
 	ValidFrom  *dag.Time   `json:"valid_from,omitempty"`
 	ValidUntil *dag.Time   `json:"valid_until,omitempty"`
 	Since      dag.Seq     `json:"since,omitempty" is:"Seq" doc:"From which number on its revision is believed."`
+	Title      string      `json:"title,omitempty" doc:"That of its revision, as contexts show it."`
+	Summary    string      `json:"summary,omitempty" doc:"The text of its revision, as contexts show it."`
 }
 
 // A BeliefBase is what is believed in a space.

@@ -17,6 +17,13 @@ type Receipt struct {
 
 	HeldBack     int `json:"held_back,omitempty" doc:"Of the new turns those that were admitted without their text, since it was erased under another id."`
 	ErasedBefore int `json:"erased_before,omitempty" doc:"Of the new turns those in which a person says again what was erased. They have their text."`
+	Brought      int `json:"brought,omitempty" doc:"Of the turns that were sent those stored as data and nobody's word: they are in the name of a person for whom the key that brought them does not speak."`
+}
+
+// Add counts a later receipt of the same history.
+func (r *Receipt) Add(later Receipt) {
+	r.Admitted, r.Existing, r.Edges, r.Head = r.Admitted+later.Admitted, r.Existing+later.Existing, r.Edges+later.Edges, max(r.Head, later.Head)
+	r.HeldBack, r.ErasedBefore, r.Brought = r.HeldBack+later.HeldBack, r.ErasedBefore+later.ErasedBefore, r.Brought+later.Brought
 }
 
 // A StoredTurn is a turn with what the store says of it. Turn is the form in which

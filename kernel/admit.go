@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/ingest"
 	"github.com/graphkernel/graphkernel/ingest/marks"
@@ -23,79 +24,81 @@ var ErrBatch = errors.New("batch is too large")
 // there already counts as existing; see [store.Store.Append]. A new turn with the text of a turn that was erased is admitted without it. A phase or
 // salience that is absent is assigned by the rules of package ingest: the
 // newest, or, of a turn that is stored, those that it names.
-func (k Turns) Admit(ctx context.Context, tenant dag.Tenant, drafts []dag.Draft) (Admission, error) {
+func (k Turns) Admit(ctx context.Context, tenant dag.Tenant, drafts []dag.Draft) (api.Receipt, error) {
 	return k.turns().AdmitWith(ctx, tenant, "", drafts)
 }
 
 // AdmitWith is Admit for turns that a credential brings, see [access.Identity.Credential].
 // Those that are new keep its name, outside their leaves; those that are there keep what they
 // have. Turns in the name of a person for whom the caller, see [access.As], does not speak are marked as brought by it, see [dag.AttrBroughtBy].
-func (k Turns) AdmitWith(ctx context.Context, tenant dag.Tenant, credential string, drafts []dag.Draft) (_ Admission, err error) {
-	ctx, observed := k.observe(ctx, "admit")
-	defer func() { observed(err) }()
-	batch, err := k.arrivals(ctx, tenant, credential, drafts)
-	if err != nil {
-		return Admission{}, err
-	}
-	var receipt store.Receipt
-	done, err := k.decided(ctx, tenant, []store.Batch{batch}, func() (err error) {
-		receipt, err = k.appendJudged(ctx, tenant, []store.Batch{batch})
-		return err
+func (k Turns) AdmitWith(ctx context.Context, tenant dag.Tenant, credential string, drafts []dag.Draft) (api.Receipt, error) {
+	return k.admit(ctx, tenant, credential, drafts, func(ctx context.Context, batch store.Batch) (store.Receipt, error) {
+		return k.appendJudged(ctx, tenant, []store.Batch{batch})
 	})
-	if err != nil {
-		return Admission{}, err
-	}
-	return done.admission(receipt), nil
 }
 
 // AdmitInOrder is AdmitWith for turns that are admitted one after the other, in the order of their lines in an
 // export: so they get the same numbers elsewhere. If a turn comes before its parent, the order
 // is that of AdmitWith.
-func (k Turns) AdmitInOrder(ctx context.Context, tenant dag.Tenant, credential string, drafts []dag.Draft) (_ Admission, err error) {
-	ctx, observed := k.observe(ctx, "admit")
-	defer func() { observed(err) }()
-	batch, err := k.arrivals(ctx, tenant, credential, drafts)
-	if err != nil {
-		return Admission{}, err
-	}
-	var receipt store.Receipt
-	done, err := k.decided(ctx, tenant, []store.Batch{batch}, func() (err error) {
-		receipt, err = k.appendJudged(ctx, tenant, oneByOne(batch))
+func (k Turns) AdmitInOrder(ctx context.Context, tenant dag.Tenant, credential string, drafts []dag.Draft) (api.Receipt, error) {
+	return k.admit(ctx, tenant, credential, drafts, func(ctx context.Context, batch store.Batch) (store.Receipt, error) {
+		receipt, err := k.appendJudged(ctx, tenant, oneByOne(batch))
 		var orphan *store.ParentError
 		if errors.As(err, &orphan) {
-			receipt, err = k.appendJudged(ctx, tenant, []store.Batch{batch})
+			return k.appendJudged(ctx, tenant, []store.Batch{batch})
 		}
+		return receipt, err
+	})
+}
+
+// admit finishes the drafts of one admission and appends them.
+func (k *engine) admit(ctx context.Context, tenant dag.Tenant, credential string, drafts []dag.Draft, add func(context.Context, store.Batch) (store.Receipt, error)) (_ api.Receipt, err error) {
+	ctx, observed := k.observe(ctx, "admit")
+	defer func() { observed(err) }()
+	batch, marked, err := k.arrivals(ctx, tenant, credential, drafts)
+	if err != nil {
+		return api.Receipt{}, err
+	}
+	var added store.Receipt
+	done, err := k.decided(ctx, tenant, []store.Batch{batch}, func() (err error) {
+		added, err = add(ctx, batch)
 		return err
 	})
 	if err != nil {
-		return Admission{}, err
+		return api.Receipt{}, err
 	}
-	return done.admission(receipt), nil
+	receipt := done.receipt(added)
+	receipt.Brought, err = k.countBrought(ctx, tenant, marked, added.Existing > 0)
+	return receipt, err
 }
 
-// arrivals finishes the drafts of one admission.
-func (k *engine) arrivals(ctx context.Context, tenant dag.Tenant, credential string, drafts []dag.Draft) (store.Batch, error) {
+// arrivals finishes the drafts of one admission, and names those that are marked as brought.
+func (k *engine) arrivals(ctx context.Context, tenant dag.Tenant, credential string, drafts []dag.Draft) (batch store.Batch, marked []dag.TurnID, err error) {
 	if len(drafts) > MaxBatch {
-		return nil, fmt.Errorf("%w: %d turns, at most %d", ErrBatch, len(drafts), MaxBatch)
+		return nil, nil, fmt.Errorf("%w: %d turns, at most %d", ErrBatch, len(drafts), MaxBatch)
 	}
 	if k.config.Screen != nil {
 		if err := k.config.Screen(ctx, tenant, drafts); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	if err := brought(access.Asking(ctx), drafts); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	batch, touched := make(store.Batch, len(drafts)), make([][]string, len(drafts))
+	batch = make(store.Batch, len(drafts))
+	touched := make([][]string, len(drafts))
 	for i := range drafts {
 		a, names, err := k.arrival(&drafts[i])
 		if err != nil {
-			return nil, fmt.Errorf("turns[%d]: %w", i, err)
+			return nil, nil, fmt.Errorf("turns[%d]: %w", i, err)
 		}
 		a.Key = credential
 		batch[i], touched[i] = a, names
+		if drafts[i].Attrs[dag.AttrBroughtBy] != "" {
+			marked = append(marked, a.Turn.ID)
+		}
 	}
-	return batch, k.mark(ctx, tenant, batch, touched)
+	return batch, marked, k.mark(ctx, tenant, batch, touched)
 }
 
 // arrival finishes a draft: fills in what is absent, checks every form, and

@@ -1,12 +1,15 @@
 package kernel
 
 import (
+	"context"
 	"fmt"
 	"maps"
 
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/ingest"
+	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/store"
 )
 
 // brought marks the drafts that a caller brings in the name of a person for whom the caller does not speak, by the
@@ -36,6 +39,20 @@ func brought(who access.Identity, drafts []dag.Draft) error {
 		d.Attrs = attrs
 	}
 	return nil
+}
+
+// countBrought counts the turns that are stored with the mark, of those that came with it. A turn that was there before keeps what it is.
+func (k *engine) countBrought(ctx context.Context, tenant dag.Tenant, marked []dag.TurnID, before bool) (n int, err error) {
+	if !before || len(marked) == 0 {
+		return len(marked), nil
+	}
+	records, err := k.store.Store.Turns(ctx, tenant, store.IDs(marked))
+	for i := range records {
+		if body, err := slice.ParseBody(records[i].Body); err == nil && body.Brought() {
+			n++
+		}
+	}
+	return n, err
 }
 
 // inPersonsName reports whether a draft has the voice of a person, or the place of a prompt and no program as author.

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/history/erasures"
@@ -14,13 +15,6 @@ import (
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/store"
 )
-
-// An Admission says what an admission did.
-type Admission struct {
-	store.Receipt
-	HeldBack     int // of the new turns those that were admitted without their text, since it was erased under another id
-	ErasedBefore int // of the new turns those in which a person says again what was erased; they have their text
-}
 
 // heldBack returns the record of texts that are held back.
 func (k *engine) heldBack() heldback.Base { return heldback.Base{History: k.store} }
@@ -134,8 +128,8 @@ func (h *holding) add(o holding) {
 	}
 }
 
-func (h *holding) admission(r store.Receipt) Admission {
-	return Admission{Receipt: r, HeldBack: len(h.held), ErasedBefore: len(h.erasedBefore)}
+func (h *holding) receipt(r store.Receipt) api.Receipt {
+	return api.Receipt{Admitted: r.Admitted, Existing: r.Existing, Edges: r.Edges, Head: r.Head, HeldBack: len(h.held), ErasedBefore: len(h.erasedBefore)}
 }
 
 // hold takes the text of those arrivals that are new and have the text of a turn that was erased, and records that they were held back. A person who says

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/ingest"
 	"github.com/graphkernel/graphkernel/kernel"
@@ -17,7 +18,7 @@ import (
 // A door is a way by which turns are admitted. It returns how many were admitted, held back and said before.
 type door func(t *testing.T, k *kernel.Kernel, drafts []dag.Draft) (admitted, held, before int)
 
-func admitted(a kernel.Admission, err error) (int, int, int) {
+func admitted(a api.Receipt, err error) (int, int, int) {
 	must(a, err)
 	return a.Admitted, a.HeldBack, a.ErasedBefore
 }

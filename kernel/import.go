@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/ingest"
 	"github.com/graphkernel/graphkernel/slice"
@@ -13,18 +14,14 @@ import (
 
 // An ImportReport says what became of everything that an import read.
 type ImportReport struct {
-	Read          ingest.Report
-	Admitted      int // turns that are new
-	Existing      int // turns that were there already
-	Erased        int // those of them whose text was erased since. They are not admitted again
-	HeldBack      int // of the new turns those that were admitted without their text, since it was erased under another id
-	ErasedBefore  int // of the new turns those in which a person says again what was erased; they have their text
-	Edges         int // edges of the new turns
-	Conversations int // that the turns read belong to
+	Read ingest.Report
 
-	// Head is the tenant's newest sequence number when the import ended, also when
+	// Receipt is that of all admissions. Its head is the tenant's newest sequence number when the import ended, also when
 	// it failed: then it is what the import has reached.
-	Head dag.Seq
+	api.Receipt
+
+	Erased        int // of the turns that were there already those whose text was erased since. They are not admitted again
+	Conversations int // that the turns read belong to
 
 	// Changed counts the turns that came again with another role, author or
 	// content than the stored ones have, and were left out. ChangedTurns names the first

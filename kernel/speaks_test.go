@@ -67,15 +67,17 @@ func TestSpeaksFor(t *testing.T) {
 			ctx := access.As(t.Context(), b.who)
 			name := strings.ReplaceAll(b.name, " ", "-")
 			drafts := saidBy(name)
+			want := []bool{!b.owner, !b.other, false, false, !b.owner, false}
 			for i := range drafts {
 				one := slices.Clone(drafts[i : i+1])
-				if i%2 == 0 {
-					must(k.Turns().AdmitWith(ctx, tenant, b.who.Credential(), one))
-				} else {
-					must(k.Turns().AdmitInOrder(ctx, tenant, b.who.Credential(), one))
+				admit := k.Turns().AdmitWith
+				if i%2 != 0 {
+					admit = k.Turns().AdmitInOrder
+				}
+				if r := must(admit(ctx, tenant, b.who.Credential(), one)); r.Admitted != 1 || (r.Brought == 1) != want[i] || r.Brought > 1 {
+					t.Errorf("turn %d is admitted as %+v, want one that is brought: %v", i, r, want[i])
 				}
 			}
-			want := []bool{!b.owner, !b.other, false, false, !b.owner, false}
 			last := drafts[len(drafts)-1].ID
 			owner := access.As(t.Context(), access.Identity{Subject: access.Local, Role: access.Admin})
 			s := must(k.Slices().Cut(owner, tenant, kernel.Request{Anchor: last, Policy: "default@2"}))
@@ -121,7 +123,7 @@ func TestBroughtAgain(t *testing.T) {
 		for _, second := range bringers {
 			s := open(t, "memory")
 			k := over(t, s, token.NewAuthority(ring(t, "k1")))
-			bring := func(who access.Identity) (kernel.Admission, map[dag.TurnID]string) {
+			bring := func(who access.Identity) (api.Receipt, map[dag.TurnID]string) {
 				r := must(k.Turns().AdmitWith(access.As(t.Context(), who), tenant, who.Credential(), saidBy("again")))
 				marked := map[dag.TurnID]string{}
 				for _, rec := range must(s.Turns(t.Context(), tenant, store.IDs{saidBy("again")[0].ID, saidBy("again")[1].ID})) {
@@ -131,6 +133,16 @@ func TestBroughtAgain(t *testing.T) {
 			}
 			_, before := bring(first.who)
 			r, after := bring(second.who)
+			stands := 0
+			if !second.owner && !first.owner {
+				stands += 2
+			}
+			if !second.other && !first.other {
+				stands++
+			}
+			if r.Brought != stands {
+				t.Errorf("%s, then %s: %d are said to be brought, want %d", first.name, second.name, r.Brought, stands)
+			}
 			if r.Admitted != 0 || r.Existing != 6 {
 				t.Errorf("%s, then %s: %+v", first.name, second.name, r)
 			}

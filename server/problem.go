@@ -23,8 +23,8 @@ type problem struct {
 	stored     dag.Digest
 	arriving   dag.Digest
 	candidates []dag.TurnID
-	receipt    *store.Receipt // of a stream: what was acknowledged before
-	cause      error          // for the log
+	receipt    *api.Receipt // of a stream: what was acknowledged before
+	cause      error        // for the log
 }
 
 func (p *problem) Error() string { return string(p.code) + ": " + p.detail }

@@ -14,8 +14,6 @@ import (
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/ingest"
-	"github.com/graphkernel/graphkernel/kernel"
-	"github.com/graphkernel/graphkernel/server/view"
 	"github.com/graphkernel/graphkernel/store"
 )
 
@@ -42,8 +40,8 @@ func admitTurns(c *call) error {
 	if err != nil {
 		return inBatch(err, drafts)
 	}
-	countTurns(c, receipt.Receipt)
-	return c.json(http.StatusOK, view.Receipt(receipt))
+	countTurns(c, receipt)
+	return c.json(http.StatusOK, receipt)
 }
 
 // inBatch adds the place of the turn that an admission was refused for.
@@ -82,7 +80,7 @@ func mayAdmit(c *call, d *dag.Draft, place string) error {
 	return nil
 }
 
-func countTurns(c *call, r store.Receipt) {
+func countTurns(c *call, r api.Receipt) {
 	c.turns += r.Admitted
 	c.server.metrics.admitted.Add(float64(r.Admitted))
 	c.server.metrics.existing.Add(float64(r.Existing))
@@ -111,12 +109,12 @@ func admitLines(c *call) error {
 	in := &whole{Reader: held}
 	lines := bufio.NewScanner(in)
 	lines.Buffer(make([]byte, 0, min(64<<10, limits.LineBytes)), limits.LineBytes)
-	var sum kernel.Admission
+	var sum api.Receipt
 	var drafts []dag.Draft
 	bytes, first, n := 0, 1, 0
 	fail := func(err error) error {
 		p := *problemOf(err)
-		p.receipt = &sum.Receipt
+		p.receipt = &sum
 		return &p
 	}
 	flush := func() error {
@@ -124,7 +122,7 @@ func admitLines(c *call) error {
 			return nil
 		}
 		_ = control.SetReadDeadline(time.Time{}) // see readBody; the next line gets a new one
-		var receipt kernel.Admission
+		var receipt api.Receipt
 		err := c.atWork(func() (err error) {
 			receipt, err = c.server.config.Kernel.Turns().AdmitInOrder(c.ctx, c.tenant(), c.who.Credential(), drafts)
 			return err
@@ -136,9 +134,8 @@ func admitLines(c *call) error {
 			}
 			return &p
 		}
-		countTurns(c, receipt.Receipt)
-		sum.HeldBack, sum.ErasedBefore = sum.HeldBack+receipt.HeldBack, sum.ErasedBefore+receipt.ErasedBefore
-		sum.Admitted, sum.Existing, sum.Edges, sum.Head = sum.Admitted+receipt.Admitted, sum.Existing+receipt.Existing, sum.Edges+receipt.Edges, receipt.Head
+		countTurns(c, receipt)
+		sum.Add(receipt)
 		clear(drafts)
 		drafts, bytes, first = drafts[:0], 0, n+1
 		held.done() // except for the beginning of the next line
@@ -202,7 +199,7 @@ func admitLines(c *call) error {
 		}
 		sum.Head = head
 	}
-	return c.json(http.StatusOK, view.Receipt(sum))
+	return c.json(http.StatusOK, sum)
 }
 
 // A whole reader remembers that its end was none: a scanner hands out what came before

@@ -259,7 +259,7 @@ func admitTurns(ctx context.Context, s *Server, who access.Identity, in *canon.C
 	if errors.Is(err, dag.ErrForm) {
 		return answer{}, refusef("%v", err)
 	}
-	return answer{result: view.Receipt(receipt)}, err
+	return answer{result: receipt}, err
 }
 
 // A cut is what cut_slice says beside the evidence.

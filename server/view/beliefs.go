@@ -179,12 +179,19 @@ func beliefBase(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api
 // held lists what a base states, and what follows from it by rules and is stated nowhere, by ascending statement and item.
 func held(b *kernel.BeliefBase) []api.HeldStatement {
 	list := []api.HeldStatement{}
+	add := func(l belief.Literal, r *journal.Revision, span belief.Span) *api.HeldStatement {
+		w := api.HeldStatement{WrittenStatement: statement(l, r.Wording), Item: r.Item, Revision: r.Number}
+		if !r.Withheld {
+			w.Title, w.Summary = r.Title, r.Summary
+		}
+		w.ValidFrom, w.ValidUntil = bounds(span)
+		list = append(list, w)
+		return &list[len(list)-1]
+	}
 	for i := range b.Held {
 		h := &b.Held[i]
 		if s := h.Stated(); s.Premises == nil {
-			w := api.HeldStatement{WrittenStatement: statement(s.Literal, h.Revision.Wording), Item: h.Revision.Item, Revision: h.Revision.Number, Since: h.Since}
-			w.ValidFrom, w.ValidUntil = bounds(s.Span)
-			list = append(list, w)
+			add(s.Literal, h.Revision, s.Span).Since = h.Since
 		}
 	}
 	for _, f := range b.Follows {
@@ -194,9 +201,7 @@ func held(b *kernel.BeliefBase) []api.HeldStatement {
 		for _, i := range f.Support { // the rule whose literal it is
 			h := &b.Held[i]
 			if s := h.Stated(); s.Literal == f.Literal && s.Premises != nil {
-				w := api.HeldStatement{WrittenStatement: statement(f.Literal, h.Revision.Wording), Item: h.Revision.Item, Revision: h.Revision.Number, Derived: true}
-				w.ValidFrom, w.ValidUntil = bounds(belief.Span{From: f.Spans[0].From, Until: f.Spans[len(f.Spans)-1].Until})
-				list = append(list, w)
+				add(f.Literal, h.Revision, belief.Span{From: f.Spans[0].From, Until: f.Spans[len(f.Spans)-1].Until}).Derived = true
 				break
 			}
 		}

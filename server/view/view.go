@@ -22,11 +22,6 @@ import (
 	"github.com/graphkernel/graphkernel/token"
 )
 
-// Receipt shows what an admission did.
-func Receipt(r kernel.Admission) api.Receipt {
-	return api.Receipt{Admitted: r.Admitted, Existing: r.Existing, Edges: r.Edges, Head: r.Head, HeldBack: r.HeldBack, ErasedBefore: r.ErasedBefore}
-}
-
 // Turn shows a record.
 func Turn(r *store.Record) (api.StoredTurn, error) {
 	line, err := kernel.AppendRecord(nil, r)

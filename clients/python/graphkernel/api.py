@@ -1020,6 +1020,8 @@ HeldStatement = TypedDict(
         "revision": "int",
         "since": "NotRequired[int]",
         "subject": "str",
+        "summary": "NotRequired[str]",
+        "title": "NotRequired[str]",
         "valid_from": "NotRequired[str]",
         "valid_until": "NotRequired[str]",
         "written": "NotRequired[Written]",
@@ -1669,6 +1671,8 @@ Reached = TypedDict(
 class Receipt(TypedDict):
     admitted: int
     """Turns that are new."""
+    brought: NotRequired[int]
+    """Of the turns that were sent those stored as data and nobody's word: they are in the name of a person for whom the key that brought them does not speak."""
     edges: int
     """Edges of the new turns."""
     erased_before: NotRequired[int]

@@ -1014,6 +1014,10 @@ export interface HeldStatement {
   /** From which number on its revision is believed. */
   since?: number;
   subject: string;
+  /** The text of its revision, as contexts show it. */
+  summary?: string;
+  /** That of its revision, as contexts show it. */
+  title?: string;
   valid_from?: string;
   valid_until?: string;
   /** The names as they were written, where these differ; of a text the text. Absent if they are the same, or if nobody kept them. */
@@ -1648,6 +1652,8 @@ export interface Reached {
 export interface Receipt {
   /** Turns that are new. */
   admitted: number;
+  /** Of the turns that were sent those stored as data and nobody's word: they are in the name of a person for whom the key that brought them does not speak. */
+  brought?: number;
   /** Edges of the new turns. */
   edges: number;
   /** Of the new turns those in which a person says again what was erased. They have their text. */

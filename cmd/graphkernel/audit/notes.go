@@ -18,9 +18,19 @@ import (
 // lateAfter is how long after its newest turn evidence is said to have been issued late.
 const lateAfter = 24 * time.Hour
 
-// note says what a good verdict does not: evidence was issued late, and nobody outside the issuer confirmed the log.
+// note says what a verdict does not. Of a good one: texts are missing, the evidence was issued late, nobody outside the issuer confirmed the log. Of a changed
+// text: why the checks over digests hold all the same.
 func (v *verdictJSON) note(f *evidence.Files, verdict *evidence.Verdict, trust *ledger.Trust) {
-	if v.ExitCode != api.ExitOK || trust == nil {
+	if v.failed(slice.CheckBodies) {
+		v.Notes = append(v.Notes, "a text was changed and its digest was not. Checks of digests alone, such as snapshot, slice_id and token, can be ok all the same: they speak of the text that was signed, not of this one")
+	}
+	if v.ExitCode != api.ExitOK {
+		return
+	}
+	if missing := v.missing(); missing != "" {
+		v.Notes = append(v.Notes, "not whole: "+missing+". What is here is genuine, so the exit code is 0; with --require-full it is 16")
+	}
+	if trust == nil {
 		return
 	}
 	if i, newest := verdict.Inclusion, newestTurn(f); i != nil && newest != 0 && i.Issued != 0 {

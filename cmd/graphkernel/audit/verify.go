@@ -2,6 +2,7 @@ package audit
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -10,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -144,7 +146,7 @@ func verify(a *cli.App, ctx context.Context, path string, flags *verifyFlags) er
 	if err != nil {
 		return err
 	}
-	judge, err := judge(a, ctx, flags)
+	judge, err := judge(a, ctx, path, flags)
 	if err != nil {
 		return err
 	}
@@ -231,6 +233,11 @@ func verify(a *cli.App, ctx context.Context, path string, flags *verifyFlags) er
 	return cli.Finish(v.ExitCode)
 }
 
+// failed reports whether the check of this name failed.
+func (v *verdictJSON) failed(check slice.CheckID) bool {
+	return slices.ContainsFunc(v.Checks, func(c api.Check) bool { return c.ID == check && c.Status == slice.StatusFail })
+}
+
 func (v *verdictJSON) refuse(o evidence.Outcome, reason string) {
 	v.Verdict, v.ExitCode, v.Reason = string(o), outcomeCodes[o], reason
 }
@@ -273,7 +280,7 @@ func (f *verifyFlags) asked(p *slice.Provenance) bool {
 }
 
 // judge returns the judge that the flags and the environment ask for.
-func judge(a *cli.App, ctx context.Context, flags *verifyFlags) (evidence.Judge, error) {
+func judge(a *cli.App, ctx context.Context, path string, flags *verifyFlags) (evidence.Judge, error) {
 	judge := evidence.Judge{RequireFull: flags.full}
 	if err := flags.checkPolicy(); err != nil {
 		return judge, err
@@ -294,7 +301,7 @@ func judge(a *cli.App, ctx context.Context, flags *verifyFlags) (evidence.Judge,
 	}
 	ring, err := a.Signing.Keyring()
 	if errors.Is(err, cli.ErrNoSecret) && judge.Trust == nil { // the form and the digests can be checked all the same
-		a.IO.Warn("graphkernel: nothing here can say who signed it: no trust file was named, and no key is here.\n%s", cli.AskForTrust)
+		a.IO.Warn("graphkernel: nothing here can say who signed it: no trust file was named, and no key is here.\n%s", cmp.Or(trustBeside(path), cli.AskForTrust))
 		return judge, nil
 	}
 	if err != nil {
@@ -302,6 +309,18 @@ func judge(a *cli.App, ctx context.Context, flags *verifyFlags) (evidence.Judge,
 	}
 	judge.Keys = token.NewAuthority(ring)
 	return judge, nil
+}
+
+// trustBeside says how to use a trust file that lies in a folder of evidence or beside a file of it; "" if there is none. It is not used by itself: whoever
+// made the evidence can have made it too.
+func trustBeside(path string) string {
+	for _, folder := range []string{path, filepath.Dir(path)} {
+		file := filepath.Join(folder, "trust.policy")
+		if info, err := os.Stat(file); err == nil && info.Mode().IsRegular() && path != "-" {
+			return fmt.Sprintf("  %s lies there. What comes with the evidence proves nothing about it; if the operator gave you that file by another way: graphkernel verify %s --trust %s", file, path, file)
+		}
+	}
+	return ""
 }
 
 // checkMaxAge refuses an age of cosignatures where nobody asks for any: it would be ignored.

@@ -37,6 +37,7 @@ type askedJSON struct {
 	Author string `json:"author"`
 	At     string `json:"at"`
 	Text   string `json:"text"`
+	Last   string `json:"last,omitempty"` // why it is this turn, where the evidence has no edges to go by
 }
 
 // readWho reads the three lines into the verdict. What may not be shown as text names nobody either.
@@ -173,6 +174,9 @@ func (w *whoJSON) ofContext(b *contexts.Bundle) {
 		return
 	}
 	w.name(&asked.Turn, &asked.Body)
+	if asked != anchor {
+		w.Asked.Last = "the last person who spoke in the conversation of the anchor, up to it"
+	}
 }
 
 // byPerson reports whether a person said a turn. Of one without its text the role alone is known.
@@ -204,6 +208,9 @@ func (v *verdictJSON) printWho(out io.Writer) {
 			author, text = render.Visible(a.Author), render.OneLine(a.Text, whoText)
 		}
 		asked = fmt.Sprintf("%s at %s, turn %s: %s", author, a.At, a.Turn[:8], text)
+		if a.Last != "" {
+			asked += " (" + a.Last + ")"
+		}
 	}
 	of, agent := "the agent saw", w.Seen
 	if w.Seen == "" {

@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
+	"github.com/graphkernel/graphkernel/render"
 	"github.com/graphkernel/graphkernel/server/view"
 	"github.com/graphkernel/graphkernel/token"
 )
@@ -143,7 +145,13 @@ marks hard or always. Nothing shortens the list.`,
 		Print: func(w io.Writer, _ *api.RulesQuery, out *api.BeliefBase) {
 			for i := range out.Statements {
 				s := &out.Statements[i]
-				fmt.Fprintf(w, "%s\n    %s\n", whole(s.WrittenStatement, ""), address(string(s.Item), s.Revision))
+				fmt.Fprintf(w, "%s\n", whole(s.WrittenStatement, ""))
+				for _, text := range []string{s.Title, s.Summary} {
+					if text != "" {
+						fmt.Fprintf(w, "    %s\n", strings.ReplaceAll(render.Visible(text), "\n", "\n    "))
+					}
+				}
+				fmt.Fprintf(w, "    %s\n", address(string(s.Item), s.Revision))
 			}
 			fmt.Fprintf(w, "%s, as of %d, under %s\n", cli.Count(len(out.Statements), "rule"), out.AsOf, out.Policy)
 		},

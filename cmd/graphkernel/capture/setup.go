@@ -134,7 +134,7 @@ func setup(ctx context.Context, a *cli.App, agent capture.Agent, f *setupFlags) 
 	}
 	return a.IO.Print(setupJSON{Settings: path, Changed: true}, func(w io.Writer) {
 		if f.undo {
-			fmt.Fprintf(w, "sessions of %s are no longer captured; what was captured stays\n", agent)
+			fmt.Fprintf(w, "sessions of %s are no longer captured; what was captured stays, and so do the keys that signed what sessions were told; a process that answers hooks ends %g minutes after the last one\n", agent, idle.Minutes())
 		}
 		switch {
 		case was != "" && (f.undo || f.guard == ""):

@@ -46,8 +46,7 @@ type (
 )
 
 func (l localTurns) Admit(ctx context.Context, drafts []dag.Draft) (api.Receipt, error) {
-	r, err := l.local.Turns().Admit(ctx, l.tenant, drafts)
-	return view.Receipt(r), err
+	return l.local.Turns().Admit(ctx, l.tenant, drafts)
 }
 
 func (l localTurns) Import(ctx context.Context, paths []string, opts ingest.Options) (kernel.ImportReport, error) {

@@ -124,11 +124,7 @@ func (im *remoteImport) countErased(ctx context.Context, r api.Receipt, drafts [
 }
 
 func (im *remoteImport) count(r api.Receipt, err error, places []string) error {
-	im.report.Admitted += r.Admitted
-	im.report.Existing += r.Existing
-	im.report.Edges += r.Edges
-	im.report.HeldBack += r.HeldBack
-	im.report.ErasedBefore += r.ErasedBefore
+	im.report.Add(r)
 	var p *client.Problem
 	if !errors.As(err, &p) {
 		return err

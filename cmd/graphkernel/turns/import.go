@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/graphkernel/graphkernel/api"
 	hooks "github.com/graphkernel/graphkernel/cmd/graphkernel/capture"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/facts"
@@ -117,17 +118,12 @@ func formatsHelp() string {
 }
 
 type importJSON struct {
-	Admitted      int                  `json:"admitted"`
-	Existing      int                  `json:"existing"`
+	api.Receipt
 	Erased        int                  `json:"erased,omitempty"`
-	HeldBack      int                  `json:"held_back,omitempty"`
-	ErasedBefore  int                  `json:"erased_before,omitempty"`
-	Edges         int                  `json:"edges"`
 	Conversations int                  `json:"conversations"`
 	Skipped       map[string]int       `json:"skipped"`
 	Noted         map[string]int       `json:"noted"`
 	Secrets       map[string]int       `json:"secrets,omitempty"`
-	Head          uint64               `json:"head"`
 	Records       int                  `json:"records"`
 	Changed       int                  `json:"changed"`
 	ChangedTurns  []changedJSON        `json:"changed_turns,omitempty"`
@@ -149,8 +145,8 @@ type changedJSON struct {
 func importResult(r *kernel.ImportReport, left *cli.LeavingOut) importJSON {
 	j := importJSON{
 		LeftOut: left.Conversations(), SkipUnmatched: left.Unmatched(),
-		Admitted: r.Admitted, Existing: r.Existing, Erased: r.Erased, HeldBack: r.HeldBack, ErasedBefore: r.ErasedBefore, Edges: r.Edges, Conversations: r.Conversations,
-		Skipped: r.Read.Skipped, Noted: r.Read.Noted, Secrets: r.Read.Secrets, Head: uint64(r.Head), Records: r.Read.Records,
+		Receipt: r.Receipt, Erased: r.Erased, Conversations: r.Conversations,
+		Skipped: r.Read.Skipped, Noted: r.Read.Noted, Secrets: r.Read.Secrets, Records: r.Read.Records,
 		Changed: r.Changed,
 	}
 	for _, c := range r.ChangedTurns {
@@ -275,7 +271,7 @@ func importPaths(a *cli.App, c *cobra.Command, paths []string, im *importing) er
 		}
 		if err == nil && im.learn {
 			if result.Extracted, err = facts.Extract(a, c.Context(), s, nil, before); err == nil {
-				result.Head = result.Extracted.Head
+				result.Head = dag.Seq(result.Extracted.Head)
 			}
 		}
 		if err != nil {
@@ -451,6 +447,9 @@ func printImport(w io.Writer, r *kernel.ImportReport, left *cli.LeavingOut, poli
 	}
 	if r.ErasedBefore > 0 {
 		fmt.Fprintf(w, "in %s a person says again what was erased before; they are admitted with their text\n", cli.Count(r.ErasedBefore, "turn"))
+	}
+	if r.Brought > 0 {
+		fmt.Fprintf(w, "%s %s in the name of a person for whom this key does not speak: stored as data, and nobody's word; a key made with apikey create --speaks-for gives them their standing\n", cli.Count(r.Brought, "turn"), map[bool]string{true: "is", false: "are"}[r.Brought == 1])
 	}
 	cli.PrintCounts(w, "skipped", r.Read.Skipped)
 	cli.PrintCounts(w, "noted", r.Read.Noted)
