@@ -31,12 +31,6 @@ var (
 	unwell  = map[int]map[string]string{503: {"application/json": "Health"}}
 )
 
-// A Paging says which part of a list is asked for.
-type Paging struct {
-	After string `json:"after,omitempty" is:"After" doc:"The next of the answer before."`
-	Limit int    `json:"limit,omitempty" is:"1..1000" default:"100" doc:"At most so many. An answer may hold fewer and still have a next." tool:"At most so many; 100 if left out."`
-}
-
 // Turns.
 var (
 	AdmitTurns = declare[Turns, Receipt](Spec{ID: "admitTurns", Method: "POST", Path: "/api/turns", Tag: "turns", Tool: "admit_turns", May: access.Admit,

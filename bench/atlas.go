@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/graphkernel/graphkernel/atlas/survey"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
 )
@@ -69,23 +70,23 @@ func atlases(ctx context.Context, r *report, y *yard, turns, length int) (err er
 	}
 	questions := []struct {
 		name string
-		ask  func(v *kernel.AtlasView) error
+		ask  func(v *survey.View) error
 	}{
-		{"the view", func(*kernel.AtlasView) error { return nil }},
-		{"counts and authors", func(v *kernel.AtlasView) error {
+		{"the view", func(*survey.View) error { return nil }},
+		{"counts and authors", func(v *survey.View) error {
 			_, err := v.Snapshot(ctx)
 			_, failed := v.Authors(ctx)
 			return errors.Join(err, failed)
 		}},
-		{"overlap", func(v *kernel.AtlasView) error {
+		{"overlap", func(v *survey.View) error {
 			_, _, err := v.Overlaps(ctx, 20)
 			return err
 		}},
-		{"influence", func(v *kernel.AtlasView) error {
+		{"influence", func(v *survey.View) error {
 			_, err := v.Influence(ctx)
 			return err
 		}},
-		{"communities", func(v *kernel.AtlasView) error {
+		{"communities", func(v *survey.View) error {
 			_, err := v.Communities(ctx)
 			return err
 		}},

@@ -79,7 +79,7 @@ func (c *cache) issueBelief(ctx context.Context, tenant dag.Tenant, b *beliefs.B
 	}
 	slices.SortFunc(shown, dag.TurnID.Compare)
 	shown = slices.Compact(shown)
-	err := c.k.turnstile.pass(ctx, func() (err error) {
+	err := c.k.turnstile.Pass(ctx, func() (err error) {
 		if b.Seal, err = c.k.authority.SealProvenance(tenant, &b.Provenance); err == nil {
 			i.Bundle = b.Append(nil)
 		}

@@ -8,6 +8,7 @@ import (
 
 	lru "github.com/hashicorp/golang-lru/v2"
 
+	"github.com/graphkernel/graphkernel/atlas/survey"
 	"github.com/graphkernel/graphkernel/belief/journal"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
@@ -36,7 +37,7 @@ type cache struct {
 	policies *registries
 	issuing  *issuing
 	tenants  *followers // of facts and texts
-	atlases  atlases
+	atlases  *survey.Kept
 	tasks    sync.Map // of *taskWords, by tenant
 
 	revisions *byteLRU[revisionKey, *journal.Revision] // of beliefs
@@ -75,7 +76,7 @@ func (k *engine) newCache(epoch uint64) (*cache, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &cache{
+	c := &cache{
 		k: k, store: s,
 		ends:     ends,
 		graphs:   newGraphs(s, ends, places, &k.heads, k.config.SkeletonBytes),
@@ -91,7 +92,9 @@ func (k *engine) newCache(epoch uint64) (*cache, error) {
 		markKeys:  markKeys,
 		revisions: newByteLRU[revisionKey, *journal.Revision](revisionBytes), beliefTerms: newByteLRU[revisionKey, []string](termBytes),
 		beliefLinks: newWebs(s, linkBytes),
-	}, nil
+	}
+	c.atlases = survey.NewKept(surveyedEpoch{c})
+	return c, nil
 }
 
 // current returns the cache of the store's present epoch.

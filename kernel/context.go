@@ -209,7 +209,7 @@ func (k Contexts) NotGiven(ctx context.Context, tenant dag.Tenant, id slice.Slic
 	}
 	u, err := k.bundles().PutUndelivered(ctx, tenant, issued.Undelivered{Context: id, Bundle: bundle, Reason: reason, At: now, By: access.CallerIn(ctx)})
 	c := k.kept.Load()
-	c.atlases.drop(tenant)
+	c.atlases.Drop(tenant)
 	k.changes.tell(tenant)
 	return u, err
 }
@@ -229,7 +229,7 @@ func (k Contexts) Preview(ctx context.Context, tenant dag.Tenant, r ContextReque
 // sealContext signs a context.
 func (c *cache) sealContext(ctx context.Context, tenant dag.Tenant, b *contexts.Bundle) (*IssuedContext, error) {
 	i := &IssuedContext{Context: b, Prompt: b.Render()}
-	err := c.k.turnstile.pass(ctx, func() (err error) {
+	err := c.k.turnstile.Pass(ctx, func() (err error) {
 		if b.Seal, err = c.k.authority.SealProvenance(tenant, &b.Provenance); err == nil {
 			i.Bundle = b.Append(nil)
 		}

@@ -81,7 +81,7 @@ func (c *cache) issue(ctx context.Context, tenant dag.Tenant, r Request) (*Issue
 	}
 	var seal slice.Seal
 	var bundle []byte
-	err = c.k.turnstile.pass(ctx, func() (err error) {
+	err = c.k.turnstile.Pass(ctx, func() (err error) {
 		if seal, err = c.k.authority.Seal(tenant, s); err == nil {
 			bundle = cut.bundle(s.AsOf, seal, texts)
 		}

@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/internal/turnstile"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/store"
@@ -53,7 +54,7 @@ func newCuts(texts *texts, most int) *cuts { return &cuts{texts, newByteLRU[cutK
 
 // cut cuts inside the turnstile, unless it has been done. settled is the newest change of
 // the graph.
-func (c *cuts) cut(ctx context.Context, inside turnstile, v dag.View, settled dag.Seq, tenant dag.Tenant, anchor dag.TurnID, p policy.Registered) (*cutting, error) {
+func (c *cuts) cut(ctx context.Context, inside turnstile.Turnstile, v dag.View, settled dag.Seq, tenant dag.Tenant, anchor dag.TurnID, p policy.Registered) (*cutting, error) {
 	key := cutKey{tenant: tenant, anchor: anchor, policy: p.ID(), hash: p.Hash(), settled: min(settled, v.Seq()), reading: v.Reading()}
 	if p.Params().Type() == policy.TypeV2 {
 		key.asOf = v.Seq()
@@ -62,7 +63,7 @@ func (c *cuts) cut(ctx context.Context, inside turnstile, v dag.View, settled da
 		return kept, nil
 	}
 	var made *cutting
-	err := inside.pass(ctx, func() error {
+	err := inside.Pass(ctx, func() error {
 		s, err := slice.Cut(v, anchor, p)
 		if err != nil {
 			return err

@@ -69,7 +69,7 @@ func (k Turns) Erase(ctx context.Context, tenant dag.Tenant, turn dag.TurnID, re
 	kept.facts.erased() // whatever came of it: an erasure may be kept and reported as failed
 	c.revisions.purge()
 	c.beliefTerms.purge()
-	c.atlases.forget(tenant, turn, err != nil)
+	c.atlases.Forget(tenant, turn, err != nil)
 	k.changes.tell(tenant)
 	k.indexing.dropped(tenant, false)
 	if err != nil {

@@ -78,7 +78,7 @@ func (c *cache) issueFacts(ctx context.Context, tenant dag.Tenant, q facts.Quest
 		return nil, err
 	}
 	var bundle []byte
-	err = c.k.turnstile.pass(ctx, func() (err error) {
+	err = c.k.turnstile.Pass(ctx, func() (err error) {
 		if b.Seal, err = c.k.authority.SealProvenance(tenant, &b.Provenance); err == nil {
 			bundle = b.Append(nil)
 		}

@@ -11,6 +11,7 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/internal/turnstile"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/store"
 )
@@ -66,7 +67,7 @@ type graphKey struct {
 
 // A graph is a kept part of a tenant's graph.
 type graph struct {
-	refresh turnstile // of one: inside it the store is asked; taken before mu
+	refresh turnstile.Turnstile // of one: inside it the store is asked; taken before mu
 	mu      sync.RWMutex
 	dag     *dag.Graph                      // guarded by mu
 	newest  dag.Seq                         // guarded by mu: of the turns and links held
@@ -95,7 +96,7 @@ var ErrBeyondHead = errors.New("as-of sequence number is beyond the head")
 func (gs *graphs) view(ctx context.Context, tenant dag.Tenant, conversation dag.ConversationID, asOf dag.Seq, others []dag.ConversationID, fn func(v dag.View, settled dag.Seq) error) (dag.Seq, error) {
 	key := graphKey{tenant, conversation}
 	g := gs.kept.getOrPut(key, func() *graph {
-		return &graph{refresh: make(turnstile, 1), dag: dag.NewGraph(), parts: map[dag.ConversationID]struct{}{}}
+		return &graph{refresh: make(turnstile.Turnstile, 1), dag: dag.NewGraph(), parts: map[dag.ConversationID]struct{}{}}
 	})
 	missing := append([]dag.ConversationID{conversation}, others...)
 	for {
@@ -150,7 +151,7 @@ func (g *graph) read(at dag.Seq, fn func(dag.View, dag.Seq) error) error {
 
 // lacks reports whether any of the conversations is not held, and how many are.
 func (g *graph) lacks(ctx context.Context, conversations []dag.ConversationID) (lacking bool, parts int, err error) {
-	err = g.refresh.pass(ctx, func() error {
+	err = g.refresh.Pass(ctx, func() error {
 		parts = len(g.parts)
 		lacking = slices.ContainsFunc(conversations, func(c dag.ConversationID) bool { _, held := g.parts[c]; return !held })
 		return nil
@@ -165,7 +166,7 @@ var errInconsistent = errors.New("kernel: a kept graph is inconsistent with the 
 // returns the head, the graph's size, and how many conversations it holds.
 func (g *graph) update(ctx context.Context, gs *graphs, tenant dag.Tenant, add []dag.ConversationID) (head dag.Seq, size, parts int, err error) {
 	came := g.asked.Load()
-	err = g.refresh.pass(ctx, func() error {
+	err = g.refresh.Pass(ctx, func() error {
 		head, err = g.ask(ctx, gs, tenant, add, came)
 		size, parts = g.dag.Size(), len(g.parts)
 		return err

@@ -30,6 +30,7 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/internal/turnstile"
 	"github.com/graphkernel/graphkernel/ledger/identity"
 	"github.com/graphkernel/graphkernel/ledger/witness"
 	"github.com/graphkernel/graphkernel/retrieval/embed"
@@ -171,7 +172,6 @@ func (k *engine) facts() Facts       { return Facts{k} }
 func (k *engine) ledger() Ledger     { return Ledger{k} }
 func (k *engine) contexts() Contexts { return Contexts{k} }
 func (k *engine) beliefs() Beliefs   { return Beliefs{k} }
-func (k *engine) atlas() Atlas       { return Atlas{k} }
 
 // An engine is what the facets share.
 type engine struct {
@@ -184,7 +184,7 @@ type engine struct {
 
 	random    sync.Mutex // guards salts
 	salts     io.Reader
-	turnstile turnstile
+	turnstile turnstile.Turnstile
 	heads     heads
 	kept      atomic.Pointer[cache]
 	keyCache  *keys
@@ -259,7 +259,7 @@ func Open(c Config) (*Kernel, error) {
 		clock:     c.Clock,
 		observe:   c.Observe,
 		salts:     c.Rand,
-		turnstile: make(turnstile, c.Parallel),
+		turnstile: make(turnstile.Turnstile, c.Parallel),
 		keyCache:  apiKeys,
 	}
 	k.identity.id = c.Identity

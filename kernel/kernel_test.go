@@ -3,91 +3,32 @@ package kernel_test
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"path/filepath"
 	"reflect"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/golden"
-	"github.com/graphkernel/graphkernel/internal/pgstore"
+	"github.com/graphkernel/graphkernel/internal/kerneltest"
 	"github.com/graphkernel/graphkernel/internal/race"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/store"
-	"github.com/graphkernel/graphkernel/store/inmem"
-	"github.com/graphkernel/graphkernel/store/sqlite"
 	"github.com/graphkernel/graphkernel/token"
 )
 
-const tenant = dag.DefaultTenant
+const tenant = kerneltest.Tenant
 
-// ring returns a keyring whose secret is known.
-func ring(t testing.TB, ids ...string) token.Keyring {
-	t.Helper()
-	var r token.Keyring
-	for _, id := range ids {
-		sum := sha256.Sum256([]byte(id))
-		secret, err := token.NewSecret(sum[:])
-		if err != nil {
-			t.Fatal(err)
-		}
-		if r, err = r.Rotate(token.KeyID(id), secret, 0); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return r
-}
-
-// noise is randomness that a test can repeat.
-func noise(seed byte) *rand.ChaCha8 { return rand.NewChaCha8([32]byte{seed}) }
-
-// standing is a clock that does not move.
-func standing() time.Time { return time.Unix(1_780_000_000, 0) }
-
-// over opens a kernel over a store, with a clock that does not move and known noise.
-func over(t testing.TB, s store.Store, a *token.Authority) *kernel.Kernel {
-	t.Helper()
-	k, err := kernel.Open(kernel.Config{
-		Store: s, Authority: a, Rand: noise(1),
-		Clock: standing,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return k
-}
-
-// stores opens every back end that a test runs on.
-var stores = map[string]func(t testing.TB) store.Store{
-	"memory": func(t testing.TB) store.Store {
-		s := inmem.Open(&inmem.Disk{}, inmem.Options{})
-		t.Cleanup(func() { _ = s.Close() })
-		return s
-	},
-	"sqlite": func(t testing.TB) store.Store {
-		s, err := sqlite.Create(t.Context(), filepath.Join(t.TempDir(), "test.db"), sqlite.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = s.Close() })
-		return s
-	},
-	"postgres": func(t testing.TB) store.Store { return pgstore.Open(t) },
-}
-
-func eachStore(t *testing.T, fn func(t *testing.T, k *kernel.Kernel)) {
-	for name, open := range stores {
-		t.Run(name, func(t *testing.T) { fn(t, over(t, open(t), token.NewAuthority(ring(t, "k1")))) })
-	}
-}
+// What tests of rooms of the kernel share.
+var (
+	ring, noise, standing, over = kerneltest.Ring, kerneltest.Noise, kerneltest.Standing, kerneltest.Over
+	stores, eachStore, chain    = kerneltest.Stores, kerneltest.EachStore, kerneltest.Chain
+)
 
 // drafts returns the turns of a golden case as they would arrive.
 func drafts(t testing.TB, c *golden.Case) []dag.Draft {
@@ -186,27 +127,6 @@ func bundleOf(t testing.TB, c *golden.Case) ([]byte, *slice.Slice, error) {
 		t.Fatalf("%s: %v", c.Name, err)
 	}
 	return b, s, nil
-}
-
-// chain admits n turns of one conversation, one reply after the other.
-func chain(t testing.TB, k *kernel.Kernel, n int) []dag.TurnID {
-	t.Helper()
-	ids := make([]dag.TurnID, n)
-	some := make([]dag.Draft, n)
-	for i := range n {
-		ids[i] = dag.ExternalTurnID("test", fmt.Sprint("chain/", i))
-		some[i] = dag.Draft{
-			ID: ids[i], Conversation: dag.ExternalConversationID("test", "chain"), Role: dag.RoleUser, CreatedAt: dag.Time(i),
-			Author: "human:user", Content: fmt.Sprintf("turn %d", i), Attrs: map[string]string{dag.AttrExternalID: fmt.Sprint("chain/", i)},
-		}
-		if i > 0 {
-			some[i].Parents = []dag.Parent{{ID: ids[i-1], Kind: dag.Reply}}
-		}
-	}
-	if _, err := k.Turns().Admit(t.Context(), tenant, some); err != nil {
-		t.Fatal(err)
-	}
-	return ids
 }
 
 func TestReplaySurvivesGrowthErasureAndRetirement(t *testing.T) {

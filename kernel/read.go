@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/slice/issued"
@@ -132,30 +133,25 @@ func (k Slices) Recorded(ctx context.Context, tenant dag.Tenant, i *issued.Recor
 // mostHolding bounds the newest records among which slices are looked for that hold a turn.
 const mostHolding = 1000
 
-// A Holding says which evidence held a turn.
-type Holding struct {
-	Contexts []issued.Record // all that were given and showed it, the newest first
-	Slices   []issued.Record // those among the newest 1000 records that hold it, the newest first
-	Looked   int             // how many of the newest records were looked at for slices
-	Older    uint64          // how many older ones there are, which were not
-}
-
 // Holding says which contexts showed a turn, and which slices of turns held it. Contexts are found by an index. No index
 // leads from a turn to slices: those among the newest 1000 records that can hold it are cut again.
-func (k Slices) Holding(ctx context.Context, tenant dag.Tenant, turn dag.TurnID) (h Holding, err error) {
-	t, err := k.turns().Get(ctx, tenant, turn)
+func (k Slices) Holding(ctx context.Context, tenant dag.Tenant, in api.TurnByID) (h api.Holding, err error) {
+	t, err := k.turns().Get(ctx, tenant, in.ID)
 	if err != nil {
 		return h, err
 	}
-	if h.Contexts, err = k.contexts().Showing(ctx, tenant, turn); err != nil {
+	showing, err := k.contexts().Showing(ctx, tenant, in.ID)
+	if err != nil {
 		return h, err
 	}
-	slices.Reverse(h.Contexts)
+	slices.Reverse(showing)
+	h.Contexts, h.Slices = records(showing), []api.Issued{}
 	newest, err := k.Before(ctx, tenant, 0, mostHolding)
 	if err != nil || len(newest) == 0 {
 		return h, err
 	}
 	h.Looked, h.Older = len(newest), newest[len(newest)-1].Number-1
+	var held []issued.Record
 	for i := range newest {
 		r := &newest[i]
 		if !r.OfTurns() || r.AsOf < t.Seq {
@@ -165,10 +161,11 @@ func (k Slices) Holding(ctx context.Context, tenant dag.Tenant, turn dag.TurnID)
 		if err != nil {
 			return h, err
 		}
-		if slices.ContainsFunc(s.Turns, func(in slice.Selected) bool { return in.ID == turn }) {
-			h.Slices = append(h.Slices, *r)
+		if slices.ContainsFunc(s.Turns, func(of slice.Selected) bool { return of.ID == in.ID }) {
+			held = append(held, *r)
 		}
 	}
+	h.Slices = records(held)
 	return h, nil
 }
 

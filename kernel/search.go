@@ -16,6 +16,7 @@ import (
 	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/history/erasures"
 	"github.com/graphkernel/graphkernel/history/follow"
+	"github.com/graphkernel/graphkernel/internal/turnstile"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/retrieval"
 	"github.com/graphkernel/graphkernel/retrieval/analysis"
@@ -196,7 +197,7 @@ type tenantWords struct {
 	model    string         // of the vectors; retrieval.NoEmbedder: there are none
 	embedder embed.Embedder // nil: none
 	followed *follow.Member
-	filling  turnstile // of one: inside it the store is read
+	filling  turnstile.Turnstile // of one: inside it the store is read
 	held     *heldWords
 
 	graphOver int  // see Config.GraphOver
@@ -308,7 +309,7 @@ func (a *allWords) of(p *retrieval.Policy) (*tenantWords, error) {
 // fresh returns an empty projection.
 func (a *allWords) fresh(p *retrieval.Policy, embedder embed.Embedder) *tenantWords {
 	w := &tenantWords{
-		store: a.store, tenant: a.tenant, analyzer: analysis.Of(p.Analyzer), model: p.Dense.Embedder, embedder: embedder, filling: make(turnstile, 1), held: a.held,
+		store: a.store, tenant: a.tenant, analyzer: analysis.Of(p.Analyzer), model: p.Dense.Embedder, embedder: embedder, filling: make(turnstile.Turnstile, 1), held: a.held,
 		graphOver: a.held.graphOver,
 	}
 	w.clear()
@@ -394,7 +395,7 @@ func (w *tenantWords) readReached(ctx context.Context, head dag.Seq, fn func(x *
 			enough = true
 			continue
 		}
-		if err := w.filling.pass(ctx, func() (err error) {
+		if err := w.filling.Pass(ctx, func() (err error) {
 			if w.ended && w.reached() > filled { // another request has just read as many texts as it may
 				enough = true
 				return nil

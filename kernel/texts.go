@@ -14,6 +14,7 @@ import (
 	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/history/erasures"
 	"github.com/graphkernel/graphkernel/history/follow"
+	"github.com/graphkernel/graphkernel/internal/turnstile"
 	"github.com/graphkernel/graphkernel/retrieval"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/slice/contexts"
@@ -24,7 +25,7 @@ import (
 // is fetched and checked once.
 type texts struct {
 	store       steadyStore
-	inside      turnstile
+	inside      turnstile.Turnstile
 	kept        *byteLRU[textKey, text]
 	generations atomic.Uint64 // the last one that was given out
 	seed        maphash.Seed  // of fingerprints
@@ -99,7 +100,7 @@ const (
 // entryCost is what an entry of the cache takes beside its text.
 const entryCost = 160
 
-func newTexts(s steadyStore, inside turnstile, most int) *texts {
+func newTexts(s steadyStore, inside turnstile.Turnstile, most int) *texts {
 	return &texts{store: s, inside: inside, kept: newByteLRU[textKey, text](most), seed: maphash.MakeSeed()}
 }
 
@@ -229,7 +230,7 @@ func (x *tenantTexts) fetch(ctx context.Context, places []store.Place, some []in
 		return nil, err
 	}
 	encoded := make([]text, len(records))
-	err = x.inside.each(ctx, len(records), func(i int) error {
+	err = x.inside.Each(ctx, len(records), func(i int) error {
 		r := &records[i]
 		e, err := slice.EncodeTurn(&r.Turn, r.Body, r.Salt)
 		encoded[i] = text{encoded: e, print: x.recordPrint(r)}
@@ -299,7 +300,7 @@ func (x *tenantTexts) chosen(ctx context.Context, head dag.Seq, turns []dag.Turn
 		return nil, err
 	}
 	read := make([]*contexts.ChosenTurn, len(records))
-	err = x.inside.each(ctx, len(records), func(i int) (err error) {
+	err = x.inside.Each(ctx, len(records), func(i int) (err error) {
 		if records[i].Body != nil {
 			read[i], err = chosenText(&records[i])
 		}

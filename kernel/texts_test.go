@@ -13,6 +13,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history/erasures"
+	"github.com/graphkernel/graphkernel/internal/turnstile"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/slice/contexts"
 	"github.com/graphkernel/graphkernel/store"
@@ -163,7 +164,7 @@ func oneText(t *testing.T) (*slowStore, *tenantTexts, *cutting) {
 	s := &slowStore{Store: disk}
 	turn := appendText(t, s, "1")
 	steady := steadyStore{inner: s}
-	tenants, err := newFollowers(steady, newFactCache(steady, 1), newTexts(steady, make(turnstile, 1), 1<<20), &Config{WordBytes: 1 << 20}, unobserved, func(dag.Tenant, bool) {})
+	tenants, err := newFollowers(steady, newFactCache(steady, 1), newTexts(steady, make(turnstile.Turnstile, 1), 1<<20), &Config{WordBytes: 1 << 20}, unobserved, func(dag.Tenant, bool) {})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -253,12 +254,12 @@ func TestStoreIsAskedOutside(t *testing.T) {
 
 // TestTurnstile counts who is inside.
 func TestTurnstile(t *testing.T) {
-	inside, most, passed := make(turnstile, 3), 0, 0
+	inside, most, passed := make(turnstile.Turnstile, 3), 0, 0
 	var mu sync.Mutex
 	var all sync.WaitGroup
 	for range 100 {
 		all.Go(func() {
-			err := inside.pass(t.Context(), func() error {
+			err := inside.Pass(t.Context(), func() error {
 				mu.Lock()
 				most = max(most, len(inside))
 				passed++
@@ -275,10 +276,10 @@ func TestTurnstile(t *testing.T) {
 	if most > 3 || passed != 100 {
 		t.Errorf("%d passed, %d at once", passed, most)
 	}
-	full := make(turnstile)
+	full := make(turnstile.Turnstile)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := full.pass(ctx, func() error { t.Error("passed"); return nil }); !errors.Is(err, context.Canceled) {
+	if err := full.Pass(ctx, func() error { t.Error("passed"); return nil }); !errors.Is(err, context.Canceled) {
 		t.Errorf("waiting in vain gave %v", err)
 	}
 }
@@ -288,13 +289,13 @@ func TestTurnstileEach(t *testing.T) {
 	for _, room := range []int{1, 2, 5} {
 		for _, n := range []int{0, 1, 31, 32, 33, 64, 65, 1000} {
 			for _, others := range []int{0, room - 1} {
-				inside := make(turnstile, room)
+				inside := make(turnstile.Turnstile, room)
 				for range others {
 					inside <- struct{}{}
 				}
 				seen := make([]atomic.Int32, n)
 				var at, most atomic.Int32
-				err := inside.each(t.Context(), n, func(i int) error {
+				err := inside.Each(t.Context(), n, func(i int) error {
 					now := at.Add(1)
 					for m := most.Load(); now > m && !most.CompareAndSwap(m, now); m = most.Load() {
 					}
@@ -316,7 +317,7 @@ func TestTurnstileEach(t *testing.T) {
 				}
 				fault := errors.New("fault")
 				calls := atomic.Int32{}
-				err = inside.each(t.Context(), n, func(i int) error {
+				err = inside.Each(t.Context(), n, func(i int) error {
 					calls.Add(1)
 					if i == n/2 {
 						return fault
@@ -333,7 +334,7 @@ func TestTurnstileEach(t *testing.T) {
 
 // TestTurnstilePanic makes sure that a panic of a helper is the caller's.
 func TestTurnstilePanic(t *testing.T) {
-	inside, caller := make(turnstile, 2), make(chan struct{})
+	inside, caller := make(turnstile.Turnstile, 2), make(chan struct{})
 	helped := false
 	for range 100 {
 		func() {
@@ -343,7 +344,7 @@ func TestTurnstilePanic(t *testing.T) {
 				}
 			}()
 			var once sync.Once
-			_ = inside.each(t.Context(), 64, func(i int) error {
+			_ = inside.Each(t.Context(), 64, func(i int) error {
 				if i >= 32 {
 					once.Do(func() { close(caller) })
 					panic("one too many")

@@ -13,6 +13,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/server/view"
 )
 
@@ -221,7 +222,7 @@ func (st *stream) catchUp() (moved bool, err error) {
 	}
 	for i := range issued {
 		next.issued = issued[i].Number
-		if err := next.write(&out, api.EventSlice, view.Issued(&issued[i])); err != nil {
+		if err := next.write(&out, api.EventSlice, kernel.Handed(&issued[i])); err != nil {
 			return false, err
 		}
 	}

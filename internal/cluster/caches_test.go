@@ -9,11 +9,11 @@ import (
 	"time"
 
 	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/internal/pgstore"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/policy"
-	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/token"
 )
 
@@ -70,7 +70,7 @@ func newPair(t *testing.T) (p *pair, key string, id string) {
 	return p, key, made.ID
 }
 
-func (p *pair) admit(k *kernel.Kernel, turn int) store.Receipt {
+func (p *pair) admit(k *kernel.Kernel, turn int) api.Receipt {
 	p.t.Helper()
 	d := dag.Draft{ID: turnID(0, turn), Conversation: conversationID(0), Role: dag.RoleUser, CreatedAt: dag.Time(turn + 1), Author: "human:guest", Content: fmt.Sprint("turn ", turn)}
 	if turn > 0 {
@@ -80,7 +80,7 @@ func (p *pair) admit(k *kernel.Kernel, turn int) store.Receipt {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	return receipt.Receipt
+	return receipt
 }
 
 // cut asks for the slice around the second turn. Under default@1 the turns that come later are in it.

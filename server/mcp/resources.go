@@ -12,6 +12,7 @@ import (
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/server/view"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/store"
@@ -82,7 +83,7 @@ func (s *Server) issued(ctx context.Context, who access.Identity, id string) (an
 	}
 	shown := api.SliceRecord{SliceID: slice.SliceID(id), Issued: []api.Issued{}}
 	for i := max(0, len(records)-shownRecords); i < len(records); i++ {
-		shown.Issued = append(shown.Issued, view.Issued(&records[i]))
+		shown.Issued = append(shown.Issued, kernel.Handed(&records[i]))
 	}
 	return shown, nil
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"reflect"
-	"strconv"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -123,9 +122,9 @@ func turnedTo(in any, from position) any {
 		text := ""
 		switch {
 		case from.view != 0 && from.after != 0:
-			text = view.NextInView(dag.Seq(from.after), from.view)
+			text = api.NextInView(dag.Seq(from.after), from.view)
 		case from.after != 0:
-			text = strconv.FormatUint(from.after, 10)
+			text = api.Next(from.after)
 		}
 		after.SetString(text)
 	}
@@ -139,9 +138,10 @@ func pageOf(out any, from position) answer {
 	v.Set(reflect.ValueOf(out))
 	a := answer{view: from.view, after: from.after}
 	if next := v.FieldByName("Next"); next.IsValid() && next.Kind() == reflect.String && next.String() != "" {
-		if after, asOf, err := view.PageInView(next.String(), 0); err == nil {
+		page := api.Paging{After: next.String()}
+		if after, asOf, err := page.InView(0); err == nil {
 			a.more, a.view = uint64(after), asOf
-		} else if a.more, err = view.PageAfter(next.String()); err != nil {
+		} else if a.more, err = page.Number(); err != nil {
 			panic("mcp: " + err.Error()) // the answer's own
 		}
 		next.SetString("")

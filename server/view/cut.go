@@ -3,15 +3,10 @@ package view
 import (
 	"context"
 	"fmt"
-	"strconv"
-	"strings"
 
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
-	"github.com/graphkernel/graphkernel/slice/contexts"
-	"github.com/graphkernel/graphkernel/slice/facts"
-	"github.com/graphkernel/graphkernel/slice/issued"
 )
 
 // cutting reads which slice is meant.
@@ -85,111 +80,6 @@ func Convert(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, bundle []
 	return api.Converted{Files: files}, nil
 }
 
-// mostRecords bounds the records that one listing looks at for those of a kind.
-const mostRecords = 1000
-
-// listSlices lists a page of what was handed out.
-func listSlices(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.SliceQuery) (w api.Slices, err error) {
-	after, err := PageAfter(in.After)
-	if err != nil {
-		return w, err
-	}
-	limit := PageOf(in.Limit)
-	look := limit
-	if in.Kind != "" {
-		look = mostRecords
-	}
-	var list []issued.Record
-	switch {
-	case in.Begins != "":
-		list, err = k.Slices().Begin(ctx, tenant, strings.ToLower(in.Begins), limit)
-	case in.Newest:
-		list, err = k.Slices().Before(ctx, tenant, after, look+1)
-	default:
-		list, err = k.Slices().After(ctx, tenant, after, look+1)
-	}
-	if err != nil {
-		return w, err
-	}
-	var page []issued.Record
-	for i := range list {
-		if len(page) == limit || i == look {
-			w.Next = strconv.FormatUint(list[i-1].Number, 10)
-			break
-		}
-		if in.Kind == "" || in.Kind == kindOf(&list[i]) {
-			page = append(page, list[i])
-		}
-	}
-	w.Slices = records(page)
-	for i := range page {
-		if in.Counted && kindOf(&page[i]) == kindSlice {
-			s, err := k.Slices().Recorded(ctx, tenant, &page[i])
-			if err != nil {
-				return w, err
-			}
-			w.Slices[i].Holds = len(s.Turns)
-		}
-	}
-	return w, nil
-}
-
-const (
-	kindSlice   = "slice"
-	kindFacts   = "facts"
-	kindContext = "context"
-	kindBelief  = "belief"
-)
-
-func kindOf(r *issued.Record) string {
-	switch {
-	case r.OfContext():
-		return kindContext
-	case r.OfFacts():
-		return kindFacts
-	case r.OfBelief():
-		return kindBelief
-	}
-	return kindSlice
-}
-
-func getSlice(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.SliceByID) (api.SliceRecord, error) {
-	list, err := k.Slices().Issued(ctx, tenant, in.SliceID)
-	return api.SliceRecord{SliceID: in.SliceID, Issued: records(list)}, err
-}
-
-// holding says which evidence held a turn.
-func holding(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.TurnByID) (api.Holding, error) {
-	h, err := k.Slices().Holding(ctx, tenant, in.ID)
-	return api.Holding{Contexts: records(h.Contexts), Slices: records(h.Slices), Looked: h.Looked, Older: h.Older}, err
-}
-
-// asked is what a person asked for, if it is there.
-func asked(r *issued.Record) string {
-	switch kindOf(r) {
-	case kindContext:
-		if q, err := contexts.ParseRequest(r.Question); err == nil { // else it was erased
-			return q.Task
-		}
-	case kindFacts:
-		if q, err := facts.ParseQuestion(r.Question); err == nil {
-			return strings.Join(q.Start, ", ")
-		}
-	}
-	return ""
-}
-
-// records shows records with what they hold.
-func records(list []issued.Record) []api.Issued {
-	w := make([]api.Issued, len(list))
-	for i := range list {
-		w[i] = Issued(&list[i])
-		w[i].Asked = asked(&list[i])
-		w[i].Holds = len(list[i].Shown.Unpack()) + len(list[i].Facts.Unpack())
-	}
-	return w
-}
-
 // explainTurn says why a turn is in a slice that was issued, or is not.
 func explainTurn(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.ExplainRequest) (w api.Explanation, err error) {
 	list, err := k.Slices().Issued(ctx, tenant, in.SliceID)
@@ -210,7 +100,7 @@ func explainTurn(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in ap
 	w = Explanation(turn, &request, &e)
 	w.SliceID = in.SliceID
 	if in.Without {
-		lost, instead, err := k.Atlas().WithoutTurn(ctx, tenant, request, turn)
+		lost, instead, err := k.Atlas().WithoutTurn(ctx, tenant, request.Anchor, request.Policy, request.AsOf, turn)
 		if err != nil {
 			return w, err
 		}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"strconv"
 
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
@@ -13,7 +12,7 @@ import (
 
 // factHistory lists what was said of a statement.
 func factHistory(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.HistoryOf) (w api.FactHistory, err error) {
-	after, err := PageAfter(in.After)
+	after, err := in.Number()
 	if err != nil {
 		return w, err
 	}
@@ -25,16 +24,16 @@ func factHistory(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in ap
 		list = list[1:]
 	}
 	w.Statement = in.Statement
-	if limit := PageOf(in.Limit); len(list) > limit {
+	if limit := in.Size(); len(list) > limit {
 		list = list[:limit]
-		w.Next = strconv.FormatUint(uint64(list[limit-1].Seq), 10)
+		w.Next = api.Next(uint64(list[limit-1].Seq))
 	}
 	w.Acts = Acts(list)
 	return w, nil
 }
 
 func listAliases(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.AliasesOf) (w api.Aliases, err error) {
-	after, asOf, err := pageInView(ctx, k, tenant, in.After, in.AsOf)
+	after, asOf, err := pageInView(ctx, k, tenant, &in.Paging, in.AsOf)
 	if err != nil {
 		return w, err
 	}
@@ -43,14 +42,14 @@ func listAliases(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in ap
 		return w, err
 	}
 	w = api.Aliases{Aliases: []api.Alias{}, Total: table.Len(), AsOf: asOf}
-	limit := PageOf(in.Limit)
+	limit := in.Size()
 	n := dag.Seq(0)
 	for alias, canonical := range table.All() {
 		if n++; n <= after {
 			continue
 		}
 		if len(w.Aliases) == limit {
-			w.Next = NextInView(n-1, asOf)
+			w.Next = api.NextInView(n-1, asOf)
 			break
 		}
 		w.Aliases = append(w.Aliases, api.Alias{Alias: alias, Canonical: canonical})

@@ -11,6 +11,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/api"
+	"github.com/graphkernel/graphkernel/atlas/survey"
 	"github.com/graphkernel/graphkernel/belief/journal"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/internal/canon"
@@ -77,10 +78,10 @@ var (
 	ReleaseTurns      = answered(api.ReleaseTurns, releaseTurns)
 	ListFolders       = answered(api.ListFolders, listFolders)
 	ListConversations = answered(api.ListConversations, listConversations)
-	ListSlices        = answered(api.ListSlices, listSlices)
-	TurnHolding       = answered(api.TurnHolding, holding)
+	ListSlices        = answered(api.ListSlices, of((*kernel.Kernel).Slices, kernel.Slices.List))
+	TurnHolding       = answered(api.TurnHolding, of((*kernel.Kernel).Slices, kernel.Slices.Holding))
 	EraseTask         = answered(api.EraseTask, eraseTask)
-	GetSlice          = answered(api.GetSlice, getSlice)
+	GetSlice          = answered(api.GetSlice, of((*kernel.Kernel).Slices, kernel.Slices.Get))
 	ExplainTurn       = answered(api.ExplainTurn, explainTurn)
 	ListPolicies      = answered(api.ListPolicies, listPolicies)
 	GetPolicy         = answered(api.GetPolicy, getPolicy)
@@ -102,12 +103,12 @@ var (
 	ListKeys          = answered(api.ListKeys, listKeys)
 	CreateKey         = answered(api.CreateKey, createKey)
 	RevokeKey         = answered(api.RevokeKey, revokeKey)
-	AtlasSnapshot     = answered(api.AtlasSnapshot, atlasSnapshot)
-	AtlasOverlap      = answered(api.AtlasOverlap, atlasOverlap)
-	AtlasInfluence    = answered(api.AtlasInfluence, atlasInfluence)
-	AtlasCommunities  = answered(api.AtlasCommunities, atlasCommunities)
-	AtlasManifest     = answered(api.AtlasManifest, atlasManifest)
-	BlameTurn         = answered(api.BlameTurn, blame)
+	AtlasSnapshot     = answered(api.AtlasSnapshot, of((*kernel.Kernel).Atlas, survey.Atlas.Snapshot))
+	AtlasOverlap      = answered(api.AtlasOverlap, of((*kernel.Kernel).Atlas, survey.Atlas.Overlap))
+	AtlasInfluence    = answered(api.AtlasInfluence, of((*kernel.Kernel).Atlas, survey.Atlas.Influence))
+	AtlasCommunities  = answered(api.AtlasCommunities, of((*kernel.Kernel).Atlas, survey.Atlas.Communities))
+	AtlasManifest     = answered(api.AtlasManifest, of((*kernel.Kernel).Atlas, survey.Atlas.Manifest))
+	BlameTurn         = answered(api.BlameTurn, of((*kernel.Kernel).Atlas, survey.Atlas.Blame))
 	SetSpace          = answered(api.SetSpace, setSpace)
 	ListSpaces        = answered(api.ListSpaces, listSpaces)
 	ReviseBeliefs     = answered(api.ReviseBeliefs, believing(journal.Revise))

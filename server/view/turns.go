@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"strconv"
 	"strings"
 
 	"github.com/graphkernel/graphkernel/access"
@@ -50,7 +49,7 @@ func getTurn(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.Tu
 // Turns lists a page of turns with about so many bytes of text. It reports whether there was any turn
 // to look at.
 func Turns(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.TurnQuery, bytes int) (w api.StoredTurns, found bool, err error) {
-	after, err := PageAfter(in.After)
+	after, err := in.Number()
 	if err != nil {
 		return w, false, err
 	}
@@ -65,12 +64,12 @@ func Turns(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.Turn
 			return w, false, placed("query parameter role", err)
 		}
 	}
-	records, last, more, err := k.Turns().By(ctx, tenant, only, dag.Seq(after), in.Conversation, PageOf(in.Limit), bytes)
+	records, last, more, err := k.Turns().By(ctx, tenant, only, dag.Seq(after), in.Conversation, in.Size(), bytes)
 	if err != nil {
 		return w, false, err
 	}
 	if more {
-		w.Next = strconv.FormatUint(uint64(last), 10)
+		w.Next = api.Next(uint64(last))
 	}
 	w.Turns, err = stored(records)
 	return w, last != 0, err
@@ -199,10 +198,10 @@ func conversationsByID(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant,
 	var after dag.ConversationID
 	if in.After != "" {
 		if after, err = dag.AnyCase(dag.ParseConversationID)(in.After); err != nil {
-			return nil, "", badAfter(in.After)
+			return nil, "", api.BadAfter(in.After)
 		}
 	}
-	limit := PageOf(in.Limit)
+	limit := in.Size()
 	list, err = k.Turns().Conversations(ctx, tenant, after, limit+1)
 	if len(list) > limit {
 		list = list[:limit]
@@ -216,11 +215,11 @@ func newestConversations(ctx context.Context, k *kernel.Kernel, tenant dag.Tenan
 	if in.After != "" {
 		at, err := kernel.ParseLast(in.After)
 		if err != nil {
-			return nil, "", badAfter(in.After)
+			return nil, "", api.BadAfter(in.After)
 		}
 		after = &at
 	}
-	list, more, err := k.Turns().Newest(ctx, tenant, after, PageOf(in.Limit))
+	list, more, err := k.Turns().Newest(ctx, tenant, after, in.Size())
 	if more {
 		next = kernel.LastOf(&list[len(list)-1]).String()
 	}
@@ -229,18 +228,18 @@ func newestConversations(ctx context.Context, k *kernel.Kernel, tenant dag.Tenan
 
 // listHeldBack lists turns that were held back, the oldest first.
 func listHeldBack(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.HeldBackQuery) (w api.HeldBackTurns, err error) {
-	after, err := PageAfter(in.After)
+	after, err := in.Number()
 	if err != nil {
 		return w, err
 	}
-	limit := PageOf(in.Limit)
+	limit := in.Size()
 	list, err := k.Turns().HeldBack(ctx, tenant, dag.Seq(after), limit+1)
 	if err != nil {
 		return w, err
 	}
 	if len(list) > limit {
 		list = list[:limit]
-		w.Next = strconv.FormatUint(uint64(list[limit-1].Seq), 10)
+		w.Next = api.Next(uint64(list[limit-1].Seq))
 	}
 	w.HeldBack = make([]api.HeldBack, len(list))
 	for i := range list {
@@ -259,11 +258,11 @@ func releaseTurns(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in a
 
 // listErasures lists what was erased, the oldest first.
 func listErasures(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.ErasureQuery) (w api.Erasures, err error) {
-	after, err := PageAfter(in.After)
+	after, err := in.Number()
 	if err != nil {
 		return w, err
 	}
-	limit := PageOf(in.Limit)
+	limit := in.Size()
 	var list []erasures.Erasure
 	if in.Turn == nil {
 		list, err = k.Turns().Events(ctx, tenant, dag.Seq(after), limit+1)
@@ -278,7 +277,7 @@ func listErasures(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in a
 	}
 	if len(list) > limit {
 		list = list[:limit]
-		w.Next = strconv.FormatUint(uint64(list[limit-1].Seq), 10)
+		w.Next = api.Next(uint64(list[limit-1].Seq))
 	}
 	w.Erasures = make([]api.Event, len(list))
 	for i := range list {

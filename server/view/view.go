@@ -70,21 +70,6 @@ func bundleVerdict(bundle []byte, admissible bool, v *token.Verdict) api.BundleV
 	}
 }
 
-// Issued shows a record of what was handed out.
-func Issued(i *issued.Record) api.Issued {
-	p := &i.Provenance
-	w := api.Issued{
-		Number: i.Number, SliceID: p.SliceID, Anchor: p.Anchor, PolicyID: p.PolicyID,
-		PolicyParamsHash: p.PolicyParamsHash.String(), GraphSnapshotHash: p.GraphSnapshotHash.String(), SchemaVersion: p.SchemaVersion,
-		AsOf: i.AsOf, KeyID: i.KeyID, Token: i.Token, BundleSHA256: i.Bundle, IssuedAt: i.At, Leaf: i.Leaf, By: i.By,
-		Folders: i.Delivery.Folders.Unpack(), NotGiven: i.NotGiven,
-	}
-	if to := i.Delivery.Recipient; to != (issued.Recipient{}) {
-		w.Recipient = &api.Recipient{Agent: to.Agent, Session: to.Session, Event: to.Event}
-	}
-	return w
-}
-
 // Evidence shows what was signed for third parties.
 func Evidence(e *kernel.Evidence) api.Evidence {
 	s := e.Statement

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/internal/pgstore"
 	"github.com/graphkernel/graphkernel/internal/pgtest"
@@ -413,9 +414,9 @@ func (s *spread) testLate(t *testing.T, ring token.Keyring, bundles [][]byte) {
 			t.Fatalf("the head of %s is %d", tenant, head)
 		}
 		loseStandby(t, s.shards[0])
-		admit := func(st store.Store, n int) (store.Receipt, error) {
+		admit := func(st store.Store, n int) (api.Receipt, error) {
 			a, err := kernelOver(t, st, ring).Turns().Admit(t.Context(), tenant, []dag.Draft{lone(n, 110)})
-			return a.Receipt, err
+			return a, err
 		}
 		if _, err := admit(hasty, there); !errors.Is(err, store.ErrUncertain) {
 			t.Fatalf("the write that hangs ended with %v, want ErrUncertain", err)

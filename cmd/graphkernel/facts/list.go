@@ -64,7 +64,7 @@ evidence of a fact the newest are shown, and counted all.`,
 			if in.Containing != "" && in.After != "" {
 				return cli.Usagef("--containing goes without --after")
 			}
-			_, _, err := view.PageInView(in.After, 0)
+			_, _, err := in.InView(0)
 			return err
 		},
 		Ask: func(ctx context.Context, s *cli.Session, in listing) (api.Facts, error) {

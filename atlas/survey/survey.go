@@ -1,4 +1,6 @@
-package view
+// Package survey is the graph of what was used: a tenant's turns, and what was handed out of them. It answers the requests of package api about it, and keeps
+// what it gathered for the next one.
+package survey
 
 import (
 	"bytes"
@@ -14,11 +16,15 @@ import (
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/atlas"
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/history/erasures"
 	"github.com/graphkernel/graphkernel/internal/canon"
-	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/ledger/attest"
 	"github.com/graphkernel/graphkernel/ledger/identity"
+	"github.com/graphkernel/graphkernel/normalize"
 	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/slice/issued"
 	"github.com/graphkernel/graphkernel/store"
 )
 
@@ -28,9 +34,65 @@ const (
 	atlasMembers = 20 // of a community
 )
 
-// gathered asks for the graph, and says what it is of.
-func gathered(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.AtlasView) (*kernel.AtlasView, api.AtlasOf, error) {
-	v, err := k.Atlas().View(ctx, tenant, in.AsOf, in.Issued)
+// A Kernel is what a survey needs of the kernel. Errors are the kernel's.
+type Kernel interface {
+	// Surveying runs a function on what is kept in the store's present epoch, and again if that ends meanwhile.
+	Surveying(fn func(*Kept) error) error
+	// Turn reads a turn.
+	Turn(ctx context.Context, tenant dag.Tenant, id dag.TurnID) (store.Record, error)
+	// Handed reads the record of what was handed out by its number.
+	Handed(ctx context.Context, tenant dag.Tenant, number uint64) (api.Issued, error)
+	// Parameters returns those of a policy for slices.
+	Parameters(ctx context.Context, tenant dag.Tenant, id policy.ID) (policy.SlicePolicy, error)
+	// Choice returns what a policy selects around an anchor as of a number. Nothing is signed or recorded.
+	Choice(ctx context.Context, tenant dag.Tenant, anchor dag.TurnID, id policy.ID, asOf dag.Seq) (*slice.Slice, error)
+	// Segment reads conversations.
+	Segment(ctx context.Context, tenant dag.Tenant, parts []store.Part) (store.Segment, error)
+	// Compute runs what computes alone when there is a processor for it.
+	Compute(ctx context.Context, fn func() error) error
+	// Seal signs a statement that is made for the origin that signs. Without an identity the error is identity.ErrNone.
+	Seal(ctx context.Context, tenant dag.Tenant, statement func(origin string) []byte) ([]byte, error)
+}
+
+// An Epoch is what a survey reads in one epoch of the store. An answer that may be of another one is an error.
+type Epoch interface {
+	// Head returns the newest number, UpTo the number that asOf means where that is the head.
+	Head(ctx context.Context, tenant dag.Tenant) (dag.Seq, error)
+	UpTo(ctx context.Context, tenant dag.Tenant, asOf, head dag.Seq) (dag.Seq, error)
+	// Scan calls fn with the turns above a number, ascending.
+	Scan(ctx context.Context, tenant dag.Tenant, after dag.Seq, fn func(*store.Record) error) error
+	// Erasures returns up to limit erasures above a number, ascending.
+	Erasures(ctx context.Context, tenant dag.Tenant, after dag.Seq, limit int) ([]erasures.Erasure, error)
+	// Record returns the record of what was handed out.
+	Record() issued.Base
+	// Selected cuts a slice of turns on record again.
+	Selected(ctx context.Context, tenant dag.Tenant, r *issued.Record) (*slice.Slice, error)
+	// Aliases and Acts read facts.
+	Aliases(ctx context.Context, tenant dag.Tenant, asOf dag.Seq) (*normalize.Table, error)
+	Acts(ctx context.Context, tenant dag.Tenant, after dag.Seq, limit int) ([]knowledge.Recorded, error)
+	// Each calls fn with the numbers from 0 to n-1, as many at once as slices are cut, and returns the errors.
+	Each(ctx context.Context, n int, fn func(i int) error) error
+}
+
+// An Atlas answers what is asked of the graph.
+type Atlas struct{ Kernel Kernel }
+
+// View gathers the graph as of a number, and as it was when a record had been made; 0 is the present of either. What was gathered before is read on from, so that only the first
+// time costs a pass over all turns, and a cut for each of up to 10 000 slices. A few views are kept, with what was computed of them.
+func (a Atlas) View(ctx context.Context, tenant dag.Tenant, asOf dag.Seq, upto uint64) (v *View, err error) {
+	err = a.Kernel.Surveying(func(kept *Kept) error {
+		g := kept.of(tenant)
+		return g.reading.Pass(ctx, func() (err error) {
+			v, err = g.view(ctx, tenant, asOf, upto)
+			return err
+		})
+	})
+	return v, err
+}
+
+// view gathers the graph, and says what it is of.
+func (a Atlas) view(ctx context.Context, tenant dag.Tenant, in api.AtlasView) (*View, api.AtlasOf, error) {
+	v, err := a.View(ctx, tenant, in.AsOf, in.Issued)
 	if err != nil {
 		return nil, api.AtlasOf{}, err
 	}
@@ -45,8 +107,9 @@ func gathered(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.A
 	return v, of, nil
 }
 
-func atlasSnapshot(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.AtlasView) (api.Snapshot, error) {
-	v, of, err := gathered(ctx, k, tenant, in)
+// Snapshot counts the graph.
+func (a Atlas) Snapshot(ctx context.Context, tenant dag.Tenant, in api.AtlasView) (api.Snapshot, error) {
+	v, of, err := a.view(ctx, tenant, in)
 	if err != nil {
 		return api.Snapshot{}, err
 	}
@@ -81,8 +144,9 @@ func shares(list []atlas.Count) []api.NameShare {
 // firstShares is the first of shares.
 func firstShares(list []atlas.Count) []api.NameShare { return shares(list[:min(len(list), atlasList)]) }
 
-func atlasOverlap(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.AtlasQuery) (api.Overlap, error) {
-	v, of, err := gathered(ctx, k, tenant, in.AtlasView)
+// Overlap lists the pairs of what was handed out that share most.
+func (a Atlas) Overlap(ctx context.Context, tenant dag.Tenant, in api.AtlasQuery) (api.Overlap, error) {
+	v, of, err := a.view(ctx, tenant, in.AtlasView)
 	if err != nil {
 		return api.Overlap{}, err
 	}
@@ -99,8 +163,9 @@ func atlasOverlap(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in a
 	return w, nil
 }
 
-func atlasInfluence(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.InfluenceQuery) (api.Influence, error) {
-	v, of, err := gathered(ctx, k, tenant, in.AtlasView)
+// Influence says how turns were used, and where they are in the graph.
+func (a Atlas) Influence(ctx context.Context, tenant dag.Tenant, in api.InfluenceQuery) (api.Influence, error) {
+	v, of, err := a.view(ctx, tenant, in.AtlasView)
 	if err != nil {
 		return api.Influence{}, err
 	}
@@ -152,8 +217,9 @@ func parts(n, unit uint64, shift uint) uint64 {
 	return hi<<(64-shift) | lo>>shift
 }
 
-func atlasCommunities(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.CommunityQuery) (api.Communities, error) {
-	v, of, err := gathered(ctx, k, tenant, in.AtlasView)
+// Communities says which turns, or names of facts, belong together.
+func (a Atlas) Communities(ctx context.Context, tenant dag.Tenant, in api.CommunityQuery) (api.Communities, error) {
+	v, of, err := a.view(ctx, tenant, in.AtlasView)
 	if err != nil {
 		return api.Communities{}, err
 	}
@@ -187,25 +253,25 @@ func atlasCommunities(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, 
 	return w, nil
 }
 
-// atlasManifest writes the whole atlas as one document, and has it signed.
-func atlasManifest(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.ManifestQuery) (w api.Manifest, err error) {
-	v, _, err := gathered(ctx, k, tenant, in.AtlasView)
+// Manifest writes the whole atlas as one document, and has it signed.
+func (a Atlas) Manifest(ctx context.Context, tenant dag.Tenant, in api.ManifestQuery) (w api.Manifest, err error) {
+	v, _, err := a.view(ctx, tenant, in.AtlasView)
 	if err != nil {
 		return w, err
 	}
 	of := api.AtlasView{AsOf: v.AsOf, Issued: v.Issued}
 	document := map[string]any{"form": attest.AtlasForm, "tenant": tenant}
 	for name, part := range map[string]func() (any, error){
-		"snapshot": func() (any, error) { return atlasSnapshot(ctx, k, tenant, of) },
-		"overlap":  func() (any, error) { return atlasOverlap(ctx, k, tenant, api.AtlasQuery{AtlasView: of}) },
+		"snapshot": func() (any, error) { return a.Snapshot(ctx, tenant, of) },
+		"overlap":  func() (any, error) { return a.Overlap(ctx, tenant, api.AtlasQuery{AtlasView: of}) },
 		"influence": func() (any, error) {
-			return atlasInfluence(ctx, k, tenant, api.InfluenceQuery{AtlasQuery: api.AtlasQuery{AtlasView: of}})
+			return a.Influence(ctx, tenant, api.InfluenceQuery{AtlasQuery: api.AtlasQuery{AtlasView: of}})
 		},
 		"turns": func() (any, error) {
-			return atlasCommunities(ctx, k, tenant, api.CommunityQuery{AtlasQuery: api.AtlasQuery{AtlasView: of}})
+			return a.Communities(ctx, tenant, api.CommunityQuery{AtlasQuery: api.AtlasQuery{AtlasView: of}})
 		},
 		"facts": func() (any, error) {
-			return atlasCommunities(ctx, k, tenant, api.CommunityQuery{AtlasQuery: api.AtlasQuery{AtlasView: of}, Of: "facts"})
+			return a.Communities(ctx, tenant, api.CommunityQuery{AtlasQuery: api.AtlasQuery{AtlasView: of}, Of: "facts"})
 		},
 	} {
 		if document[name], err = part(); err != nil {
@@ -219,7 +285,7 @@ func atlasManifest(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in 
 	if in.Unsigned {
 		return w, nil
 	}
-	w.Envelope, err = k.Atlas().Sign(ctx, tenant, func(origin string) []byte {
+	w.Envelope, err = a.Kernel.Seal(ctx, tenant, func(origin string) []byte {
 		return (&attest.AtlasStatement{Tenant: tenant, AsOf: v.AsOf, Issued: v.Issued, Origin: origin, Subject: w.SHA256}).Append(nil)
 	})
 	if errors.Is(err, identity.ErrNone) {
@@ -248,20 +314,4 @@ func canonical(v any) ([]byte, error) {
 		return nil, err
 	}
 	return canon.AppendValue(nil, parsed), nil
-}
-
-func blame(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.BlameQuery) (w api.Blame, err error) {
-	id := in.Policy
-	if id == "" {
-		id = policy.DefaultID
-	}
-	b, err := k.Atlas().Blame(ctx, tenant, in.ID, id, in.AsOf, in.Issued)
-	if err != nil {
-		return w, err
-	}
-	w = api.Blame{Turn: b.Turn, AsOf: b.AsOf, UpTo: b.Issued, For: records(b.For), InAll: listed(b.InAll), Policy: id, Selected: len(b.Slice.Turns), Pivots: []api.Pivot{}, Minimal: listed(b.Minimal), Tried: b.Tried}
-	for _, p := range b.Pivots {
-		w.Pivots = append(w.Pivots, api.Pivot{Turn: p.Turn, Dropped: p.Dropped, Added: p.Added})
-	}
-	return w, nil
 }

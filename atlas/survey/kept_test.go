@@ -1,4 +1,4 @@
-package kernel_test
+package survey_test
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/graphkernel/graphkernel/atlas/survey"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/knowledge"
@@ -17,7 +18,7 @@ import (
 
 // TestAtlasReadsOn adds a turn and a slice at a time. What is read on from what was kept is, byte for byte, what a kernel has that begins anew.
 func TestAtlasReadsOn(t *testing.T) {
-	defer kernel.LookAt(40)() // so that older ones go
+	defer survey.LookAt(40)() // so that older ones go
 	s := inmem.Open(&inmem.Disk{}, inmem.Options{})
 	defer s.Close()
 	a := token.NewAuthority(ring(t, "k1"))
@@ -37,7 +38,7 @@ func TestAtlasReadsOn(t *testing.T) {
 		ids = append(ids, d.ID)
 		must(k.Slices().Cut(t.Context(), tenant, kernel.Request{Anchor: d.ID}))
 		v := must(k.Atlas().View(t.Context(), tenant, 0, 0))
-		if kernel.ReadsOn(t.Context(), v) {
+		if survey.ReadsOn(t.Context(), v) {
 			on++
 		}
 		now := shown(t, v)
@@ -55,9 +56,13 @@ func TestAtlasReadsOn(t *testing.T) {
 	if on < 30 {
 		t.Errorf("%d rankings of 40 were read on", on)
 	}
-	if _, views := k.KeptOfAtlas(tenant); views != 3 {
+	if _, views := survey.KeptOf(k.Atlas(), tenant); views != 3 {
 		t.Errorf("%d views are kept, want 3", views)
 	}
+}
+
+func fact(subject, predicate, object string) knowledge.Act {
+	return knowledge.Act{Kind: knowledge.Assert, Fact: must(knowledge.NewFact(subject, predicate, object, "user"))}
 }
 
 // TestAtlasForgets erases a turn, by whose text an author and facts are known, and the task of a context. Of what two kernels keep of the atlas, and of what they answer, nothing has the names then: of the one that
@@ -74,18 +79,18 @@ func TestAtlasForgets(t *testing.T) {
 				Author: "human:quillon", Content: "more", Parents: []dag.Parent{{ID: ids[3], Kind: dag.Reply}},
 			}
 			must(k.Turns().Admit(t.Context(), tenant, []dag.Draft{d}))
-			of := fact(t, "Quillon Okapi", "prefers", "Vermilion")
+			of := fact("Quillon Okapi", "prefers", "Vermilion")
 			of.Fact.Turn = d.ID
-			must(k.Facts().Learn(t.Context(), tenant, []knowledge.Act{of, fact(t, "team", "owns", "pump")}))
+			must(k.Facts().Learn(t.Context(), tenant, []knowledge.Act{of, fact("team", "owns", "pump")}))
 			task := must(k.Contexts().Assemble(t.Context(), tenant, kernel.ContextRequest{Task: "ask Zebedee", Anchor: &ids[3]}))
 			follow := d
 			follow.ID, follow.CreatedAt, follow.Author = dag.ExternalTurnID("atlas", "follows"), 1001, "human:user"
 			must(k.Turns().Admit(t.Context(), tenant, []dag.Draft{follow}))
 			words := func(k *kernel.Kernel) (found []string) {
-				texts, _ := k.KeptOfAtlas(tenant)
-				b := must(k.Atlas().Blame(t.Context(), tenant, follow.ID, "", 0, 0))
+				texts, _ := survey.KeptOf(k.Atlas(), tenant)
+				b := must(blame(k, t.Context(), follow.ID, "", 0, 0))
 				for _, r := range b.For {
-					texts = append(texts, r.Question)
+					texts = append(texts, r.Asked)
 				}
 				all := strings.ToLower(strings.Join(texts, "\n"))
 				for _, word := range []string{"quillon", "vermilion", "zebedee", "human:user", "pump"} {
@@ -106,7 +111,7 @@ func TestAtlasForgets(t *testing.T) {
 			head := must(k.Turns().Head(t.Context(), tenant))
 			must(k.Contexts().EraseTask(t.Context(), tenant, task.Context.Provenance.SliceID, "asked for"))
 			must(k.Turns().Erase(t.Context(), tenant, d.ID, "asked for"))
-			if texts, _ := k.KeptOfAtlas(tenant); strings.Contains(strings.ToLower(fmt.Sprint(texts)), "quillon") || strings.Contains(strings.ToLower(fmt.Sprint(texts)), "vermilion") {
+			if texts, _ := survey.KeptOf(k.Atlas(), tenant); strings.Contains(strings.ToLower(fmt.Sprint(texts)), "quillon") || strings.Contains(strings.ToLower(fmt.Sprint(texts)), "vermilion") {
 				t.Error("the kernel that erased keeps names")
 			}
 			for _, k := range []*kernel.Kernel{k, other} {

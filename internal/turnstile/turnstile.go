@@ -1,16 +1,17 @@
-package kernel
+// Package turnstile bounds how much is computed at once.
+package turnstile
 
 import (
 	"context"
 	"sync/atomic"
 )
 
-// A turnstile lets in as many at once as it has room for, in the order of arrival. With
+// A Turnstile lets in as many at once as it has room for, in the order of arrival. With
 // room for one it is a lock that nobody has to wait for longer than they would.
-type turnstile chan struct{}
+type Turnstile chan struct{}
 
-// pass runs fn inside.
-func (t turnstile) pass(ctx context.Context, fn func() error) error {
+// Pass runs fn inside.
+func (t Turnstile) Pass(ctx context.Context, fn func() error) error {
 	select {
 	case t <- struct{}{}:
 	case <-ctx.Done():
@@ -20,10 +21,10 @@ func (t turnstile) pass(ctx context.Context, fn func() error) error {
 	return fn()
 }
 
-// each calls fn with the numbers 0 to n-1 inside, and lets as many help as find a place at
+// Each calls fn with the numbers 0 to n-1 inside, and lets as many help as find a place at
 // once: nobody waits for that, and when others are at work there is no help. It returns one
 // of the errors, if there are any.
-func (t turnstile) each(ctx context.Context, n int, fn func(i int) error) error {
+func (t Turnstile) Each(ctx context.Context, n int, fn func(i int) error) error {
 	const portion = 32 // numbers taken at once, worth a goroutine
 	var next atomic.Int64
 	work := func() error {
@@ -40,7 +41,7 @@ func (t turnstile) each(ctx context.Context, n int, fn func(i int) error) error 
 			}
 		}
 	}
-	return t.pass(ctx, func() error {
+	return t.Pass(ctx, func() error {
 		helpers := make(chan outcome, cap(t))
 		asked := 0
 		for ; asked < (n-1)/portion && asked < cap(t); asked++ {
@@ -64,8 +65,8 @@ func (t turnstile) each(ctx context.Context, n int, fn func(i int) error) error 
 	})
 }
 
-// both runs two functions at once. It returns the error of the first one, or else that of the second.
-func both(first, second func() error) error {
+// Both runs two functions at once. It returns the error of the first one, or else that of the second.
+func Both(first, second func() error) error {
 	other := make(chan outcome, 1)
 	go func() { other <- outcomeOf(second) }()
 	return outcomeOf(first).or(<-other).end()

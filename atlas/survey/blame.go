@@ -1,58 +1,40 @@
-package kernel
+package survey
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/atlas"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
-	"github.com/graphkernel/graphkernel/slice/issued"
 	"github.com/graphkernel/graphkernel/store"
 )
-
-// A Pivot is a turn of a slice, and how many of the other turns would have been chosen otherwise without it.
-type Pivot struct {
-	Turn           dag.TurnID
-	Dropped, Added int // others that would not have been chosen, and that would have been
-}
-
-// A Blame says what may have led to a turn.
-type Blame struct {
-	Turn    dag.TurnID
-	AsOf    dag.Seq         // of the graph
-	Issued  uint64          // the number of the newest record that was looked at
-	For     []issued.Record // what was handed out for it: for the turns that it follows, before there was it
-	InAll   []dag.TurnID    // the turns that all of that held
-	Slice   *slice.Slice    // what the policy selects for the first turn that it follows
-	Pivots  []Pivot         // its turns without which others would have been chosen otherwise, the most first
-	Minimal []dag.TurnID    // a smallest such set: one of Pivots, or where no turn alone matters, one that is minimal by inclusion; nil: nothing matters
-	Tried   int             // how often was cut again
-}
 
 // mostTried bounds the turns of a slice that are left out one by one.
 const mostTried = 300
 
 // Blame looks for what may have led to a turn: what its agent had been handed, and which turns of the slice before it mattered for the choice of the others. It cuts again without each of them, in memory, and
 // signs and records nothing. The graph is that of View as of a number, up to a record.
-func (k Atlas) Blame(ctx context.Context, tenant dag.Tenant, turn dag.TurnID, id policy.ID, asOf dag.Seq, upto uint64) (*Blame, error) {
-	record, err := k.turns().Get(ctx, tenant, turn)
+func (a Atlas) Blame(ctx context.Context, tenant dag.Tenant, in api.BlameQuery) (b api.Blame, err error) {
+	record, err := a.Kernel.Turn(ctx, tenant, in.ID)
 	if err != nil {
-		return nil, err
+		return b, err
 	}
-	v, err := k.View(ctx, tenant, asOf, upto)
+	v, err := a.View(ctx, tenant, in.AsOf, in.Issued)
 	if err != nil {
-		return nil, err
+		return b, err
 	}
 	if record.Seq > v.AsOf {
-		return nil, fmt.Errorf("turn %s as of %d: %w: it was admitted as number %d", turn, v.AsOf, store.ErrNotFound, record.Seq)
+		return b, fmt.Errorf("turn %s as of %d: %w: it was admitted as number %d", in.ID, v.AsOf, store.ErrNotFound, record.Seq)
 	}
-	b := &Blame{Turn: turn, AsOf: v.AsOf, Issued: v.Issued}
+	b = api.Blame{Turn: in.ID, AsOf: v.AsOf, UpTo: v.Issued, For: []api.Issued{}, InAll: []dag.TurnID{}, Policy: cmp.Or(in.Policy, policy.DefaultID), Pivots: []api.Pivot{}, Minimal: []dag.TurnID{}}
 	parents := map[dag.TurnID]int32{} // with their numbers
-	anchor := turn
+	anchor := in.ID
 	for i, p := range record.Parents {
 		if n, found := v.Graph.Number(p.ID); found {
 			parents[p.ID] = n
@@ -64,12 +46,12 @@ func (k Atlas) Blame(ctx context.Context, tenant dag.Tenant, turn dag.TurnID, id
 	var sets []atlas.Set
 	for i := range v.Handed {
 		h := &v.Handed[i]
-		if !v.isFor(i, parents, turn, record.Seq) {
+		if !v.isFor(i, parents, in.ID, record.Seq) {
 			continue
 		}
-		r, err := k.issued(ctx, tenant, h.Number)
+		r, err := a.Kernel.Handed(ctx, tenant, h.Number)
 		if err != nil {
-			return nil, err
+			return b, err
 		}
 		b.For = append(b.For, r)
 		sets = append(sets, v.Sets[i])
@@ -77,12 +59,12 @@ func (k Atlas) Blame(ctx context.Context, tenant dag.Tenant, turn dag.TurnID, id
 	for _, n := range atlas.InAll(sets) {
 		b.InAll = append(b.InAll, v.Graph.Turns[n].ID)
 	}
-	return b, k.pivots(ctx, tenant, anchor, id, asOf, b)
+	return b, a.pivots(ctx, tenant, anchor, in.AsOf, &b)
 }
 
 // isFor reports whether something was handed out for a turn that follows others: its anchor is the turn, or as of a number before the turn its anchor is one of those, or it is a
 // context that held one of them.
-func (v *AtlasView) isFor(i int, parents map[dag.TurnID]int32, turn dag.TurnID, seq dag.Seq) bool {
+func (v *View) isFor(i int, parents map[dag.TurnID]int32, turn dag.TurnID, seq dag.Seq) bool {
 	h := &v.Handed[i]
 	if h.Anchor == turn {
 		return true
@@ -101,42 +83,28 @@ func (v *AtlasView) isFor(i int, parents map[dag.TurnID]int32, turn dag.TurnID, 
 	return false
 }
 
-// issued reads a record by its number. None is kept: a context's has words in it, until they are erased.
-func (k Atlas) issued(ctx context.Context, tenant dag.Tenant, number uint64) (issued.Record, error) {
-	list, err := k.bundles().After(ctx, tenant, number-1, 1)
-	if err == nil && (len(list) == 0 || list[0].Number != number) {
-		err = fmt.Errorf("%w: record %d of what was handed out is gone", store.ErrDamaged, number)
-	}
-	if err != nil {
-		return issued.Record{}, err
-	}
-	return list[0], nil
-}
-
-// pivots cuts again without each turn of a slice.
-func (k Atlas) pivots(ctx context.Context, tenant dag.Tenant, anchor dag.TurnID, id policy.ID, asOf dag.Seq, b *Blame) error {
-	p, err := Policies(k).Get(ctx, tenant, id)
-	if err != nil {
-		return err
-	}
-	params, err := p.Slice()
+// pivots cuts again without each turn of the slice around an anchor.
+func (a Atlas) pivots(ctx context.Context, tenant dag.Tenant, anchor dag.TurnID, asOf dag.Seq, b *api.Blame) error {
+	params, err := a.Kernel.Parameters(ctx, tenant, b.Policy)
 	if err != nil {
 		return err
 	}
 	if params.Walk().Direction == policy.Past { // the slice is that of the anchor's own number, whatever came later
 		asOf = 0
 	}
-	if b.Slice, err = k.slices().Preview(ctx, tenant, Request{Anchor: anchor, Policy: p.ID(), AsOf: asOf}); err != nil {
+	s, err := a.Kernel.Choice(ctx, tenant, anchor, b.Policy, asOf)
+	if err != nil {
 		return err
 	}
-	w := &without{atlas: k, tenant: tenant, anchor: anchor, params: params, asOf: b.Slice.AsOf}
+	b.Selected = len(s.Turns)
+	w := &without{kernel: a.Kernel, tenant: tenant, anchor: anchor, params: params, asOf: s.AsOf}
 	whole, err := w.chosen(ctx, nil)
 	if err != nil {
 		return err
 	}
 	var candidates []dag.TurnID // the least score first
-	for i := len(b.Slice.Picked) - 1; i >= 0; i-- {
-		if t := b.Slice.Turns[b.Slice.Picked[i]].ID; t != anchor {
+	for i := len(s.Picked) - 1; i >= 0; i-- {
+		if t := s.Turns[s.Picked[i]].ID; t != anchor {
 			candidates = append(candidates, t)
 		}
 	}
@@ -147,16 +115,16 @@ func (k Atlas) pivots(ctx context.Context, tenant dag.Tenant, anchor dag.TurnID,
 			return err
 		}
 		lost, instead := changed(whole, other, t)
-		pivot := Pivot{Turn: t, Dropped: len(lost), Added: len(instead)}
+		pivot := api.Pivot{Turn: t, Dropped: len(lost), Added: len(instead)}
 		if pivot.Dropped+pivot.Added > 0 {
 			b.Pivots = append(b.Pivots, pivot)
 		}
 	}
-	slices.SortStableFunc(b.Pivots, func(x, y Pivot) int { return y.Dropped + y.Added - x.Dropped - x.Added })
+	slices.SortStableFunc(b.Pivots, func(x, y api.Pivot) int { return y.Dropped + y.Added - x.Dropped - x.Added })
 	if len(b.Pivots) > 0 {
 		b.Minimal = []dag.TurnID{b.Pivots[0].Turn}
 	} else {
-		b.Minimal, err = atlas.Without(candidates, func(left []dag.TurnID) (bool, error) {
+		none, err := atlas.Without(candidates, func(left []dag.TurnID) (bool, error) {
 			other, err := w.chosen(ctx, left)
 			for id := range other {
 				if !whole[id] {
@@ -165,9 +133,13 @@ func (k Atlas) pivots(ctx context.Context, tenant dag.Tenant, anchor dag.TurnID,
 			}
 			return len(other)+len(left) != len(whole), err
 		})
+		if err != nil {
+			return err
+		}
+		b.Minimal = append(b.Minimal, none...)
 	}
 	b.Tried = w.tried
-	return err
+	return nil
 }
 
 // changed lists, by ascending id, the others that are not chosen without a turn, and those that are in their place.
@@ -189,26 +161,22 @@ func changed(whole, other map[dag.TurnID]bool, t dag.TurnID) (lost, instead []da
 
 // WithoutTurn says which other turns a slice would not hold without a turn, and which it would hold in their place, both by ascending id. It cuts twice, in memory, and signs and records nothing. Without its
 // anchor there is no slice: all others are lost.
-func (k Atlas) WithoutTurn(ctx context.Context, tenant dag.Tenant, r Request, t dag.TurnID) (lost, instead []dag.TurnID, err error) {
-	p, err := Policies(k).Get(ctx, tenant, r.Policy)
+func (a Atlas) WithoutTurn(ctx context.Context, tenant dag.Tenant, anchor dag.TurnID, id policy.ID, asOf dag.Seq, t dag.TurnID) (lost, instead []dag.TurnID, err error) {
+	params, err := a.Kernel.Parameters(ctx, tenant, id)
 	if err != nil {
 		return nil, nil, err
 	}
-	params, err := p.Slice()
+	s, err := a.Kernel.Choice(ctx, tenant, anchor, id, asOf)
 	if err != nil {
 		return nil, nil, err
 	}
-	s, err := k.slices().Preview(ctx, tenant, r)
-	if err != nil {
-		return nil, nil, err
-	}
-	w := &without{atlas: k, tenant: tenant, anchor: r.Anchor, params: params, asOf: s.AsOf}
+	w := &without{kernel: a.Kernel, tenant: tenant, anchor: anchor, params: params, asOf: s.AsOf}
 	whole, err := w.chosen(ctx, nil)
 	if err != nil {
 		return nil, nil, err
 	}
 	other := map[dag.TurnID]bool{}
-	if t != r.Anchor {
+	if t != anchor {
 		if other, err = w.chosen(ctx, []dag.TurnID{t}); err != nil {
 			return nil, nil, err
 		}
@@ -219,7 +187,7 @@ func (k Atlas) WithoutTurn(ctx context.Context, tenant dag.Tenant, r Request, t 
 
 // A without cuts a slice without some turns.
 type without struct {
-	atlas  Atlas
+	kernel Kernel
 	tenant dag.Tenant
 	anchor dag.TurnID
 	params policy.SlicePolicy
@@ -233,7 +201,7 @@ type without struct {
 func (w *without) chosen(ctx context.Context, left []dag.TurnID) (map[dag.TurnID]bool, error) {
 	w.tried++
 	if w.loaded == nil {
-		t, err := w.atlas.turns().Get(ctx, w.tenant, w.anchor)
+		t, err := w.kernel.Turn(ctx, w.tenant, w.anchor)
 		if err != nil {
 			return nil, err
 		}
@@ -243,7 +211,7 @@ func (w *without) chosen(ctx context.Context, left []dag.TurnID) (map[dag.TurnID
 	}
 	for {
 		var chosen map[dag.TurnID]bool
-		err := w.atlas.turnstile.pass(ctx, func() (err error) {
+		err := w.kernel.Compute(ctx, func() (err error) {
 			chosen, err = w.choose(left)
 			return err
 		})
@@ -306,7 +274,7 @@ func (w *without) load(ctx context.Context, more []dag.ConversationID) error {
 	for i, c := range w.parts {
 		parts[i].Conversation = c
 	}
-	s, err := w.atlas.store.Segment(ctx, w.tenant, parts)
+	s, err := w.kernel.Segment(ctx, w.tenant, parts)
 	if err != nil {
 		return err
 	}

@@ -1,13 +1,15 @@
-package kernel
+package survey
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 
 	"github.com/graphkernel/graphkernel/atlas"
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/internal/turnstile"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/store"
 )
@@ -15,15 +17,15 @@ import (
 // A made is a value that is computed once, when somebody first asks. Others who ask meanwhile wait for it, as long as their contexts last. If the context of the one who computes ends, or it fails, the next
 // one begins again.
 type made[T any] struct {
-	making turnstile // of one; guards what is below
+	making turnstile.Turnstile // of one; guards what is below
 	done   bool
 	value  T
 }
 
-func newMade[T any]() *made[T] { return &made[T]{making: make(turnstile, 1)} }
+func newMade[T any]() *made[T] { return &made[T]{making: make(turnstile.Turnstile, 1)} }
 
 func (m *made[T]) get(ctx context.Context, compute func() (T, error)) (value T, err error) {
-	err = m.making.pass(ctx, func() error {
+	err = m.making.Pass(ctx, func() error {
 		if !m.done {
 			v, err := compute()
 			if err != nil {
@@ -44,12 +46,12 @@ const keptPairs = 2000
 const keptNames = 100_000
 
 // Snapshot counts the graph.
-func (v *AtlasView) Snapshot(ctx context.Context) (atlas.Snapshot, error) {
+func (v *View) Snapshot(ctx context.Context) (atlas.Snapshot, error) {
 	return v.turns.snapshot.get(ctx, func() (atlas.Snapshot, error) { return v.Graph.Snapshot(v.AsOf), nil })
 }
 
 // Communities parts the graph.
-func (v *AtlasView) Communities(ctx context.Context) (atlas.Communities, error) {
+func (v *View) Communities(ctx context.Context) (atlas.Communities, error) {
 	return v.turns.parted.get(ctx, func() (atlas.Communities, error) { return v.Graph.Communities(ctx) })
 }
 
@@ -75,13 +77,13 @@ type central struct {
 }
 
 // Influence says how each turn was used.
-func (v *AtlasView) Influence(ctx context.Context) (*Influence, error) {
+func (v *View) Influence(ctx context.Context) (*Influence, error) {
 	c, err := v.turns.central.get(ctx, func() (c *central, err error) {
 		c = &central{}
 		if c.ranks, err = v.Graph.PageRank(ctx); err != nil {
 			return nil, err
 		}
-		if c.between, c.sampled, err = v.Graph.Betweenness(ctx, v.cache.k.atlas().Workers()); err != nil {
+		if c.between, c.sampled, err = v.Graph.Betweenness(ctx, runtime.GOMAXPROCS(0)); err != nil {
 			return nil, err
 		}
 		c.cuts = v.Graph.Cuts()
@@ -98,7 +100,7 @@ func (v *AtlasView) Influence(ctx context.Context) (*Influence, error) {
 }
 
 // count counts how each turn was used.
-func (v *AtlasView) count() []Use {
+func (v *View) count() []Use {
 	uses := make([]Use, len(v.Graph.Turns))
 	for i := range v.Handed {
 		h := &v.Handed[i]
@@ -120,7 +122,7 @@ func (v *AtlasView) count() []Use {
 }
 
 // Overlaps returns the pairs of Sets that share most, at most so many, as atlas.Overlaps does. A ranking that was made before is read on where that can be.
-func (v *AtlasView) Overlaps(ctx context.Context, most int) (pairs []atlas.Pair, sampled bool, err error) {
+func (v *View) Overlaps(ctx context.Context, most int) (pairs []atlas.Pair, sampled bool, err error) {
 	r, err := v.ranking.get(ctx, func() (*atlas.Ranking, error) { return v.rank(ctx) })
 	if err != nil {
 		return nil, false, err
@@ -128,10 +130,10 @@ func (v *AtlasView) Overlaps(ctx context.Context, most int) (pairs []atlas.Pair,
 	if pairs, all := r.First(max(0, most)); all {
 		return pairs, r.Sampled, nil
 	}
-	return atlas.Overlaps(ctx, v.Sets, most, v.cache.k.atlas().Workers())
+	return atlas.Overlaps(ctx, v.Sets, most, runtime.GOMAXPROCS(0))
 }
 
-func (v *AtlasView) rank(ctx context.Context) (r *atlas.Ranking, err error) {
+func (v *View) rank(ctx context.Context) (r *atlas.Ranking, err error) {
 	names := make([]uint64, len(v.Handed))
 	for i := range v.Handed {
 		names[i] = v.Handed[i].Number
@@ -145,7 +147,7 @@ func (v *AtlasView) rank(ctx context.Context) (r *atlas.Ranking, err error) {
 		}
 	}
 	if r == nil {
-		if r, err = atlas.Rank(ctx, names, v.Sets, keptPairs, v.cache.k.atlas().Workers()); err != nil {
+		if r, err = atlas.Rank(ctx, names, v.Sets, keptPairs, runtime.GOMAXPROCS(0)); err != nil {
 			return nil, err
 		}
 	}
@@ -163,7 +165,7 @@ type FactCommunities struct {
 }
 
 // FactCommunities parts the names of the facts that are believed as of the view's number. It is kept until something is erased.
-func (v *AtlasView) FactCommunities(ctx context.Context) (*FactCommunities, error) {
+func (v *View) FactCommunities(ctx context.Context) (*FactCommunities, error) {
 	v.of.mu.Lock()
 	facts := v.facts
 	v.of.mu.Unlock()
@@ -182,15 +184,14 @@ func (v *AtlasView) FactCommunities(ctx context.Context) (*FactCommunities, erro
 // factPage is how many acts are read at once.
 const factPage = 1000
 
-func (v *AtlasView) partFacts(ctx context.Context) (*FactCommunities, error) {
-	k := v.cache.k.facts()
-	aliases, err := k.Aliases(ctx, v.tenant, v.AsOf)
+func (v *View) partFacts(ctx context.Context) (*FactCommunities, error) {
+	aliases, err := v.of.epoch.Aliases(ctx, v.tenant, v.AsOf)
 	if err != nil {
 		return nil, err
 	}
 	var facts [][2]string
 	for after := dag.Seq(0); after < v.AsOf; {
-		list, err := k.Acts(ctx, v.tenant, after, factPage)
+		list, err := v.of.epoch.Acts(ctx, v.tenant, after, factPage)
 		if err != nil {
 			return nil, err
 		}
@@ -225,7 +226,7 @@ func (v *AtlasView) partFacts(ctx context.Context) (*FactCommunities, error) {
 
 // authors says who wrote each turn.
 type authors struct {
-	of      []int32 // of gatheredAtlas.turns, of the first ones: an index of names; -1: nobody that is known
+	of      []int32 // of gathered.turns, of the first ones: an index of names; -1: nobody that is known
 	names   []string
 	turns   []int // how many each has; a name without any is ""
 	numbers map[string]int32
@@ -268,9 +269,9 @@ type Authors struct {
 }
 
 // Authors counts the turns of each author. A turn without its text has none. The first question takes a pass over all turns with their texts; later ones read on from there.
-func (v *AtlasView) Authors(ctx context.Context) (a Authors, err error) {
+func (v *View) Authors(ctx context.Context) (a Authors, err error) {
 	g := v.of
-	if err := g.reading.pass(ctx, func() error { return v.cache.gatherAuthors(ctx, v.tenant, g) }); err != nil {
+	if err := g.reading.Pass(ctx, func() error { return g.gatherAuthors(ctx, v.tenant) }); err != nil {
 		return a, err
 	}
 	g.mu.Lock()
@@ -289,7 +290,7 @@ func (v *AtlasView) Authors(ctx context.Context) (a Authors, err error) {
 }
 
 // gatherAuthors reads who wrote the turns that were gathered, from where it ended before. It is called inside g.reading.
-func (c *cache) gatherAuthors(ctx context.Context, tenant dag.Tenant, g *gatheredAtlas) error {
+func (g *gathered) gatherAuthors(ctx context.Context, tenant dag.Tenant) error {
 	for {
 		g.mu.Lock()
 		start := len(g.authors.of)
@@ -302,7 +303,7 @@ func (c *cache) gatherAuthors(ctx context.Context, tenant dag.Tenant, g *gathere
 			after = g.turns[start-1].Seq
 		}
 		names := make([]string, 0, len(g.turns)-start)
-		err := c.store.Scan(ctx, tenant, after, func(r *store.Record) error {
+		err := g.epoch.Scan(ctx, tenant, after, func(r *store.Record) error {
 			if r.Seq > g.head {
 				return errEnough
 			}
@@ -330,7 +331,7 @@ func (c *cache) gatherAuthors(ctx context.Context, tenant dag.Tenant, g *gathere
 			}
 		}
 		g.mu.Unlock()
-		if err := c.readErasures(ctx, tenant, g); err != nil { // of turns that were read before they were erased
+		if err := g.readErasures(ctx, tenant); err != nil { // of turns that were read before they were erased
 			g.mu.Lock()
 			g.authors = authors{}
 			g.mu.Unlock()
@@ -340,10 +341,10 @@ func (c *cache) gatherAuthors(ctx context.Context, tenant dag.Tenant, g *gathere
 }
 
 // readErasures forgets the names of what was erased since it was called last, by other processes too. It is called inside g.reading.
-func (c *cache) readErasures(ctx context.Context, tenant dag.Tenant, g *gatheredAtlas) error {
+func (g *gathered) readErasures(ctx context.Context, tenant dag.Tenant) error {
 	const page = 500
 	for {
-		list, err := c.store.erasures().After(ctx, tenant, g.erased, page)
+		list, err := g.epoch.Erasures(ctx, tenant, g.erased, page)
 		if err != nil {
 			return err
 		}
@@ -360,7 +361,7 @@ func (c *cache) readErasures(ctx context.Context, tenant dag.Tenant, g *gathered
 }
 
 // forget forgets who wrote a turn, and all names of facts. The caller holds mu.
-func (g *gatheredAtlas) forget(turn dag.TurnID) {
+func (g *gathered) forget(turn dag.TurnID) {
 	if at, found := g.place(turn); found {
 		g.authors.forget(at)
 	}
@@ -369,8 +370,8 @@ func (g *gatheredAtlas) forget(turn dag.TurnID) {
 	}
 }
 
-// forget forgets the names of a turn that this process erased. If that failed, it may have come to pass all the same, and all authors are to be read again.
-func (a *atlases) forget(tenant dag.Tenant, turn dag.TurnID, failed bool) {
+// Forget forgets the names of a turn that this process erased. If that failed, it may have come to pass all the same, and all authors are to be read again.
+func (a *Kept) Forget(tenant dag.Tenant, turn dag.TurnID, failed bool) {
 	a.mu.Lock()
 	g := a.kept[tenant]
 	a.mu.Unlock()
@@ -384,8 +385,8 @@ func (a *atlases) forget(tenant dag.Tenant, turn dag.TurnID, failed bool) {
 	}
 }
 
-// drop forgets all that is kept of a tenant.
-func (a *atlases) drop(tenant dag.Tenant) {
+// Drop forgets all that is kept of a tenant.
+func (a *Kept) Drop(tenant dag.Tenant) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	delete(a.kept, tenant)

@@ -1,0 +1,60 @@
+package api
+
+import (
+	"cmp"
+	"strconv"
+	"strings"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/internal/canon"
+)
+
+// A Paging says which part of a list is asked for.
+type Paging struct {
+	After string `json:"after,omitempty" is:"After" doc:"The next of the answer before."`
+	Limit int    `json:"limit,omitempty" is:"1..1000" default:"100" doc:"At most so many. An answer may hold fewer and still have a next." tool:"At most so many; 100 if left out."`
+}
+
+// Size returns how many items are asked for.
+func (p *Paging) Size() int { return cmp.Or(p.Limit, 100) }
+
+// Number reads where a page begins, if that is a number; 0 is the beginning.
+func (p *Paging) Number() (uint64, error) {
+	if p.After == "" {
+		return 0, nil
+	}
+	n, err := strconv.ParseUint(p.After, 10, 64)
+	if err != nil || n > canon.MaxInt {
+		return 0, BadAfter(p.After)
+	}
+	return n, nil
+}
+
+// InView reads where a page of a view begins, as NextInView writes it: every page is of the view that the
+// first one was of, which is asOf if another is not 0.
+func (p *Paging) InView(asOf dag.Seq) (after, of dag.Seq, err error) {
+	if p.After == "" {
+		return 0, asOf, nil
+	}
+	first, second, _ := strings.Cut(p.After, "-")
+	n, err1 := strconv.ParseUint(first, 10, 64)
+	m, err2 := strconv.ParseUint(second, 10, 64)
+	if err1 != nil || err2 != nil || n > canon.MaxInt || m > canon.MaxInt || m == 0 {
+		return 0, 0, BadAfter(p.After)
+	}
+	if asOf != 0 && asOf != dag.Seq(m) {
+		return 0, 0, Faultf(CodeInvalid, "query parameter as_of", "as_of is %d, and after is of a listing as of %d", asOf, m)
+	}
+	return dag.Seq(n), dag.Seq(m), nil
+}
+
+// BadAfter is the fault of a page that does not begin where a list has items.
+func BadAfter(text string) *Fault {
+	return Faultf(CodeInvalid, "query parameter after", "after is %q, which is no next of this list", text)
+}
+
+// Next writes that the next page comes after a number.
+func Next(after uint64) string { return strconv.FormatUint(after, 10) }
+
+// NextInView writes that the next page comes after a number, in the view as of another.
+func NextInView(after, asOf dag.Seq) string { return Next(uint64(after)) + "-" + Next(uint64(asOf)) }

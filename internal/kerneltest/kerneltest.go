@@ -1,0 +1,104 @@
+// Package kerneltest opens kernels for tests: over every back end, with a clock that does not move and known noise.
+package kerneltest
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/internal/pgstore"
+	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/store"
+	"github.com/graphkernel/graphkernel/store/inmem"
+	"github.com/graphkernel/graphkernel/store/sqlite"
+	"github.com/graphkernel/graphkernel/token"
+)
+
+// Tenant is whose history the tests write.
+const Tenant = dag.DefaultTenant
+
+// Ring returns a keyring whose secret is known.
+func Ring(t testing.TB, ids ...string) token.Keyring {
+	t.Helper()
+	var r token.Keyring
+	for _, id := range ids {
+		sum := sha256.Sum256([]byte(id))
+		secret, err := token.NewSecret(sum[:])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r, err = r.Rotate(token.KeyID(id), secret, 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return r
+}
+
+// Noise is randomness that a test can repeat.
+func Noise(seed byte) *rand.ChaCha8 { return rand.NewChaCha8([32]byte{seed}) }
+
+// Standing is a clock that does not move.
+func Standing() time.Time { return time.Unix(1_780_000_000, 0) }
+
+// Over opens a kernel over a store, with a clock that does not move and known noise.
+func Over(t testing.TB, s store.Store, a *token.Authority) *kernel.Kernel {
+	t.Helper()
+	k, err := kernel.Open(kernel.Config{
+		Store: s, Authority: a, Rand: Noise(1),
+		Clock: Standing,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k
+}
+
+// Stores opens every back end that a test runs on.
+var Stores = map[string]func(t testing.TB) store.Store{
+	"memory": func(t testing.TB) store.Store {
+		s := inmem.Open(&inmem.Disk{}, inmem.Options{})
+		t.Cleanup(func() { _ = s.Close() })
+		return s
+	},
+	"sqlite": func(t testing.TB) store.Store {
+		s, err := sqlite.Create(t.Context(), filepath.Join(t.TempDir(), "test.db"), sqlite.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = s.Close() })
+		return s
+	},
+	"postgres": func(t testing.TB) store.Store { return pgstore.Open(t) },
+}
+
+// EachStore runs a test on a kernel over each back end.
+func EachStore(t *testing.T, fn func(t *testing.T, k *kernel.Kernel)) {
+	for name, open := range Stores {
+		t.Run(name, func(t *testing.T) { fn(t, Over(t, open(t), token.NewAuthority(Ring(t, "k1")))) })
+	}
+}
+
+// Chain admits n turns of one conversation, one reply after the other.
+func Chain(t testing.TB, k *kernel.Kernel, n int) []dag.TurnID {
+	t.Helper()
+	ids := make([]dag.TurnID, n)
+	some := make([]dag.Draft, n)
+	for i := range n {
+		ids[i] = dag.ExternalTurnID("test", fmt.Sprint("chain/", i))
+		some[i] = dag.Draft{
+			ID: ids[i], Conversation: dag.ExternalConversationID("test", "chain"), Role: dag.RoleUser, CreatedAt: dag.Time(i),
+			Author: "human:user", Content: fmt.Sprintf("turn %d", i), Attrs: map[string]string{dag.AttrExternalID: fmt.Sprint("chain/", i)},
+		}
+		if i > 0 {
+			some[i].Parents = []dag.Parent{{ID: ids[i-1], Kind: dag.Reply}}
+		}
+	}
+	if _, err := k.Turns().Admit(t.Context(), Tenant, some); err != nil {
+		t.Fatal(err)
+	}
+	return ids
+}

@@ -1,0 +1,127 @@
+package kernel
+
+import (
+	"context"
+	"strings"
+
+	"github.com/graphkernel/graphkernel/api"
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/slice/contexts"
+	"github.com/graphkernel/graphkernel/slice/facts"
+	"github.com/graphkernel/graphkernel/slice/issued"
+)
+
+// mostRecords bounds the records that one listing looks at for those of a kind.
+const mostRecords = 1000
+
+// List lists a page of what was handed out.
+func (k Slices) List(ctx context.Context, tenant dag.Tenant, in api.SliceQuery) (w api.Slices, err error) {
+	after, err := in.Number()
+	if err != nil {
+		return w, err
+	}
+	limit := in.Size()
+	look := limit
+	if in.Kind != "" {
+		look = mostRecords
+	}
+	var list []issued.Record
+	switch {
+	case in.Begins != "":
+		list, err = k.Begin(ctx, tenant, strings.ToLower(in.Begins), limit)
+	case in.Newest:
+		list, err = k.Before(ctx, tenant, after, look+1)
+	default:
+		list, err = k.After(ctx, tenant, after, look+1)
+	}
+	if err != nil {
+		return w, err
+	}
+	var page []issued.Record
+	for i := range list {
+		if len(page) == limit || i == look {
+			w.Next = api.Next(list[i-1].Number)
+			break
+		}
+		if in.Kind == "" || in.Kind == kindOf(&list[i]) {
+			page = append(page, list[i])
+		}
+	}
+	w.Slices = records(page)
+	for i := range page {
+		if in.Counted && kindOf(&page[i]) == kindSlice {
+			s, err := k.Recorded(ctx, tenant, &page[i])
+			if err != nil {
+				return w, err
+			}
+			w.Slices[i].Holds = len(s.Turns)
+		}
+	}
+	return w, nil
+}
+
+const (
+	kindSlice   = "slice"
+	kindFacts   = "facts"
+	kindContext = "context"
+	kindBelief  = "belief"
+)
+
+func kindOf(r *issued.Record) string {
+	switch {
+	case r.OfContext():
+		return kindContext
+	case r.OfFacts():
+		return kindFacts
+	case r.OfBelief():
+		return kindBelief
+	}
+	return kindSlice
+}
+
+// Get lists the records of a bundle by its id.
+func (k Slices) Get(ctx context.Context, tenant dag.Tenant, in api.SliceByID) (api.SliceRecord, error) {
+	list, err := k.Issued(ctx, tenant, in.SliceID)
+	return api.SliceRecord{SliceID: in.SliceID, Issued: records(list)}, err
+}
+
+// asked is what a person asked for, if it is there.
+func asked(r *issued.Record) string {
+	switch kindOf(r) {
+	case kindContext:
+		if q, err := contexts.ParseRequest(r.Question); err == nil { // else it was erased
+			return q.Task
+		}
+	case kindFacts:
+		if q, err := facts.ParseQuestion(r.Question); err == nil {
+			return strings.Join(q.Start, ", ")
+		}
+	}
+	return ""
+}
+
+// records shows records with what they hold.
+func records(list []issued.Record) []api.Issued {
+	w := make([]api.Issued, len(list))
+	for i := range list {
+		w[i] = Handed(&list[i])
+		w[i].Asked = asked(&list[i])
+		w[i].Holds = len(list[i].Shown.Unpack()) + len(list[i].Facts.Unpack())
+	}
+	return w
+}
+
+// Handed is a record of what was handed out, without what was asked for and what it holds.
+func Handed(i *issued.Record) api.Issued {
+	p := &i.Provenance
+	w := api.Issued{
+		Number: i.Number, SliceID: p.SliceID, Anchor: p.Anchor, PolicyID: p.PolicyID,
+		PolicyParamsHash: p.PolicyParamsHash.String(), GraphSnapshotHash: p.GraphSnapshotHash.String(), SchemaVersion: p.SchemaVersion,
+		AsOf: i.AsOf, KeyID: i.KeyID, Token: i.Token, BundleSHA256: i.Bundle, IssuedAt: i.At, Leaf: i.Leaf, By: i.By,
+		Folders: i.Delivery.Folders.Unpack(), NotGiven: i.NotGiven,
+	}
+	if to := i.Delivery.Recipient; to != (issued.Recipient{}) {
+		w.Recipient = &api.Recipient{Agent: to.Agent, Session: to.Session, Event: to.Event}
+	}
+	return w
+}
