@@ -182,9 +182,9 @@ func Problems() []Code {
 	return list
 }
 
-// A Fault is an error that has its code with it, whatever it wraps.
+// A Fault is an error that has its code with it, whatever it wraps. Without one it says where in a request another error is.
 type Fault struct {
-	Code  Code
+	Code  Code   // "": that of Err
 	Place string // in a request, such as query parameter as_of; "": none
 	Err   error  // what it says
 }

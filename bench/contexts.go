@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/knowledge"
@@ -93,10 +94,10 @@ func agents(ctx context.Context, r *report, y *yard, turns, length, rounds int, 
 
 	// A hundred tasks come again and again. Later ones come once: the words of each are those of another turn, and so is its anchor.
 	const tasks = 100
-	request := func(i int, id policy.ID) kernel.ContextRequest {
+	request := func(i int, id policy.ID) api.ContextRequest {
 		words := strings.Fields(l.turns[(i*104_729)%turns].Content)[:searchWords]
 		anchor := l.turns[(i*7919+turns/2)%turns].ID
-		return kernel.ContextRequest{Task: strings.Join(words, " ") + " thing " + fmt.Sprint(i%100), Anchor: &anchor, Policy: id, AsOf: dag.Seq(turns)}
+		return api.ContextRequest{Task: strings.Join(words, " ") + " thing " + fmt.Sprint(i%100), Anchor: anchor.String(), Policy: id, AsOf: dag.Seq(turns)}
 	}
 	assembled := func(name string, id policy.ID, which func(i int) int) *candidate {
 		return &candidate{name: name, run: func(ctx context.Context, i int) error {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/console"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
@@ -111,7 +112,7 @@ func (l *library) handOut(ctx context.Context, k *kernel.Kernel) (h handedOut, e
 			h.slices = append(h.slices, string(issued.Slice.Provenance.SliceID))
 			continue
 		}
-		issued, err := k.Contexts().Assemble(ctx, dag.DefaultTenant, kernel.ContextRequest{Task: l.queries[i%len(l.queries)], Anchor: &anchor})
+		issued, err := k.Contexts().Assemble(ctx, dag.DefaultTenant, api.ContextRequest{Task: l.queries[i%len(l.queries)], Anchor: anchor.String()})
 		if err != nil {
 			return h, err
 		}

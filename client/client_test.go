@@ -646,7 +646,7 @@ func TestEveryOperation(t *testing.T) {
 	})
 	t.Run("contexts", func(t *testing.T) {
 		found := must(client.Do(ctx, c, api.SearchTurns, api.Search{Query: "turn", Limit: 1}))
-		asked := client.ContextRequest{Task: "what was said", Anchor: &ids[3], Budget: 500, Format: contexts.XML}
+		asked := api.ContextRequest{Task: "what was said", Anchor: ids[3].String(), Budget: 500, Format: string(contexts.XML)}
 		made := must(c.Contexts().Assemble(ctx, asked))
 		if again := must(c.Contexts().Assemble(ctx, asked)); !bytes.Equal(again.Bytes, made.Bytes) {
 			t.Error("the same request gives other bytes")
@@ -672,7 +672,7 @@ func TestEveryOperation(t *testing.T) {
 		if why.Standing != "chosen" || why.Rank == 0 || why.Chosen != len(made.Claim.Turns)+len(made.Claim.Facts) || why.Candidates != len(made.Claim.Candidates) || why.Explanation == "" {
 			t.Errorf("%+v", why)
 		}
-		spelled := must(c.Contexts().Assemble(ctx, client.ContextRequest{Task: "what was said of <b> & \u2028", Anchor: &ids[3], Budget: 500}))
+		spelled := must(c.Contexts().Assemble(ctx, api.ContextRequest{Task: "what was said of <b> & \u2028", Anchor: ids[3].String(), Budget: 500}))
 		erased := must(c.Contexts().EraseTask(ctx, spelled.Claim.Provenance.SliceID, "the guest asked for it"))
 		if string(erased.Context) != string(spelled.Claim.Provenance.SliceID) || erased.Reason != "the guest asked for it" || erased.By == "" {
 			t.Errorf("erased: %+v", erased)
@@ -711,7 +711,7 @@ func TestEveryOperation(t *testing.T) {
 			t.Errorf("decoded: %v", err)
 		}
 		to := issued.Recipient{Agent: "claude-code", Session: "5e55", Event: "SessionStart"}
-		told := must(c.Contexts().Assemble(ctx, client.ContextRequest{Task: "what was said", Fit: 3000, Delivery: issued.Delivery{Recipient: to}}))
+		told := must(c.Contexts().Assemble(ctx, api.ContextRequest{Task: "what was said", Fit: 3000, Recipient: &to}))
 		if lost := must(client.Do(ctx, c, api.ReportNotGiven, api.NotGivenReport{ContextID: told.Claim.Provenance.SliceID, Bundle: told.SHA256, Reason: "the pipe was closed"})); lost.Seq == 0 || lost.Bundle.String() != told.SHA256.String() {
 			t.Errorf("%+v", lost)
 		}

@@ -10,26 +10,9 @@ import (
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/slice/contexts"
-	"github.com/graphkernel/graphkernel/slice/issued"
 )
-
-// A ContextRequest asks for a context.
-type ContextRequest struct {
-	Task   string          // what the agent is about to do, in words; may be "" if there is an anchor
-	Anchor *dag.TurnID     // the turn that it goes on from; nil: none
-	Budget int             // tokens of text; 0: the policy's
-	Policy policy.ID       // "" is context@1
-	AsOf   dag.Seq         // 0: the anchor's own number, or the present if there is no anchor
-	Format contexts.Format // of the prompt; "" is Markdown
-	Spaces []belief.Space  // of beliefs; none: all that there are
-
-	Fit      int             // the most bytes that the prompt may have: the budget is lowered until it does; 0: any number
-	NonEmpty bool            // a context in which nothing was chosen is a 404, api.CodeNotFound
-	Delivery issued.Delivery // for whom it is made, and what bounds the choice
-}
 
 // A Context is a context as it was handed out. It is the one that was asked for and agrees with itself. It is no evidence
 // yet: who signed it, only verification tells.
@@ -39,31 +22,22 @@ type Context struct {
 	Claim  *contexts.Bundle // what Bytes say; its Render is the prompt
 }
 
-// Assemble has a context assembled and signed.
-func (c Contexts) Assemble(ctx context.Context, r ContextRequest) (Context, error) {
-	in := api.ContextRequest{Task: r.Task, Budget: r.Budget, Policy: r.Policy, AsOf: r.AsOf, Format: "bundle", Prompt: string(r.Format)}
-	if r.Anchor != nil {
-		in.Anchor = r.Anchor.String()
+// Assemble has a context assembled and signed. The answer is evidence in any case: a format of the request is that of its prompt.
+func (c Contexts) Assemble(ctx context.Context, r api.ContextRequest) (Context, error) {
+	if r.Format != api.FormatBundle {
+		r.Format, r.Prompt = api.FormatBundle, r.Format
 	}
-	in.Spaces, in.Fit, in.NonEmpty, in.Folders = r.spaces(), r.Fit, r.NonEmpty, r.Delivery.Folders.Unpack()
-	if to := r.Delivery.Recipient; to != (issued.Recipient{}) {
-		in.Recipient = &api.Recipient{Agent: to.Agent, Session: to.Session, Event: to.Event}
-	}
-	in.Except, in.TaskOf = r.Delivery.Except.Unpack(), r.Delivery.TaskOf.Unpack()
-	q, err := asking(&api.AssembleContext.Spec, in)
+	r.Spaces = slices.Compact(slices.Sorted(slices.Values(r.Spaces)))
+	q, err := asking(&api.AssembleContext.Spec, r)
 	if err != nil {
 		return Context{}, err
 	}
-	return handed(ctx, c.conn, q, r.bundle)
+	return handed(ctx, c.conn, q, func(data []byte, digest, id string) (Context, error) { return contextOf(&r, data, digest, id) })
 }
 
-// spaces are those that are asked for, ascending, each once.
-func (r *ContextRequest) spaces() []belief.Space {
-	return slices.Compact(slices.Sorted(slices.Values(r.Spaces)))
-}
-
-// bundle makes every check that needs no key on what came for a request.
-func (r *ContextRequest) bundle(data []byte, digest, id string) (Context, error) {
+// contextOf makes every check that needs no key on what came for a request, whose spaces are ascending, each once. The anchor is compared if the request
+// names it by its id.
+func contextOf(r *api.ContextRequest, data []byte, digest, id string) (Context, error) {
 	b := Context{Bytes: data, SHA256: sha256.Sum256(data)}
 	if digest != b.SHA256.String() {
 		return Context{}, fmt.Errorf("it was announced as %.80q, and its SHA-256 is %s", digest, b.SHA256)
@@ -80,10 +54,10 @@ func (r *ContextRequest) bundle(data []byte, digest, id string) (Context, error)
 	switch {
 	case id != string(p.SliceID):
 		return Context{}, fmt.Errorf("it was announced as %.80q, and is %s", id, p.SliceID)
-	case asked.Task != r.Task || (asked.Anchor == nil) != (r.Anchor == nil) || asked.Anchor != nil && *asked.Anchor != *r.Anchor:
+	case asked.Task != r.Task || (asked.Anchor == nil) != (r.Anchor == "") || asked.Anchor != nil && isTurnID(r.Anchor) && asked.Anchor.String() != r.Anchor:
 		return Context{}, fmt.Errorf("it is of another task or anchor than was asked for")
-	case !slices.EqualFunc(asked.Spaces, r.spaces(), func(name string, s belief.Space) bool { return name == string(s) }):
-		return Context{}, fmt.Errorf("it is of the spaces %q, and %q were asked for", asked.Spaces, r.spaces())
+	case !slices.EqualFunc(asked.Spaces, r.Spaces, func(name string, s belief.Space) bool { return name == string(s) }):
+		return Context{}, fmt.Errorf("it is of the spaces %q, and %q were asked for", asked.Spaces, r.Spaces)
 	case r.Budget != 0 && asked.Budget != r.Budget && (r.Fit == 0 || asked.Budget > r.Budget):
 		return Context{}, fmt.Errorf("its budget is %d, and %d was asked for", asked.Budget, r.Budget)
 	case r.Fit != 0 && len(b.Claim.Render()) > r.Fit:
@@ -94,6 +68,12 @@ func (r *ContextRequest) bundle(data []byte, digest, id string) (Context, error)
 		return Context{}, fmt.Errorf("it is as of %d, and %d was asked for", b.Claim.AsOf, r.AsOf)
 	}
 	return b, nil
+}
+
+// isTurnID reports whether a name is the id of a turn, and not one of the other names that turns have.
+func isTurnID(name string) bool {
+	_, err := dag.ParseTurnID(name)
+	return err == nil
 }
 
 // consistentContext reads a context and recomputes what its header claims of its body.

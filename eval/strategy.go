@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/policy"
@@ -105,7 +106,7 @@ func assembling(p contexts.Policy) func(context.Context, *Corpus, Question) ([]d
 		if err := c.kernel.Policies().Register(ctx, c.tenant, registered); err != nil {
 			return nil, err
 		}
-		b, err := c.kernel.Contexts().Preview(ctx, c.tenant, kernel.ContextRequest{Task: q.Text, Anchor: &q.Anchor, Policy: id, AsOf: q.AsOf, Budget: q.Budget})
+		b, err := c.kernel.Contexts().Preview(ctx, c.tenant, api.ContextRequest{Task: q.Text, Anchor: q.Anchor.String(), Policy: id, AsOf: q.AsOf, Budget: q.Budget})
 		if err != nil {
 			return nil, err
 		}

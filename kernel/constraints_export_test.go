@@ -4,21 +4,26 @@ import (
 	"context"
 	"crypto/sha256"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/slice/contexts"
 	"github.com/graphkernel/graphkernel/slice/issued"
 )
 
 // AssembleAs is Assemble by a kernel whose newest reading is another one.
-func (k Contexts) AssembleAs(ctx context.Context, tenant dag.Tenant, r ContextRequest, reading dag.Reading) (*IssuedContext, error) {
+func (k Contexts) AssembleAs(ctx context.Context, tenant dag.Tenant, in api.ContextRequest, reading dag.Reading) (*IssuedContext, error) {
 	return steady(k.engine, func(c *cache) (*IssuedContext, error) {
 		p, err := c.policies.get(ctx, tenant, contexts.DefaultID)
 		if err != nil {
 			return nil, err
 		}
+		r, err := k.ask(ctx, tenant, &in)
+		if err != nil {
+			return nil, err
+		}
 		a := r.assembly(p)
 		a.reading = reading
-		if a.salted, err = k.saltOf(tenant, &r.Delivery, false); err != nil {
+		if a.salted, err = k.saltOf(tenant, &r.to, false); err != nil {
 			return nil, err
 		}
 		b, err := c.assemble(ctx, tenant, &a)

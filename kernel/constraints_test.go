@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/belief/journal"
 	"github.com/graphkernel/graphkernel/belief/kinds"
@@ -77,7 +78,7 @@ func TestReadings(t *testing.T) {
 				beforeBounds(t, s, rule(journal.Revise, belief.Item("kref://acme/desk/"+item+".hard_rule"), len(item), 100), by, belief.HardRule)
 			}
 			beforeBounds(t, s, rule(journal.Revise, "kref://acme/desk/bare.hard_rule", 9, 0), ofAgent.ID, belief.HardRule)
-			ask := kernel.ContextRequest{Task: "zebra", AsOf: must(k.Turns().Head(ctx, tenant))}
+			ask := api.ContextRequest{Task: "zebra", AsOf: must(k.Turns().Head(ctx, tenant))}
 			old := must(k.Contexts().AssembleAs(ctx, tenant, ask, dag.ReadStructure))
 			made := must(k.Contexts().Assemble(ctx, tenant, ask))
 			all := "desk/bare desk/by-admin desk/by-jwt desk/by-key desk/by-local desk/by-nobody desk/by-stdio desk/proposed"
@@ -232,7 +233,7 @@ func TestOverfull(t *testing.T) {
 			}
 			k = over(t, s, token.NewAuthority(ring(t, "k1")))
 			ask := func(spaces ...belief.Space) (*kernel.IssuedContext, error) {
-				i, err := k.Contexts().Assemble(ctx, tenant, kernel.ContextRequest{Task: "anything", Spaces: spaces})
+				i, err := k.Contexts().Assemble(ctx, tenant, api.ContextRequest{Task: "anything", Spaces: spaces})
 				if err == nil {
 					if r := must(k.Slices().Replay(ctx, tenant, i.Bundle)); r.Outcome != kernel.Identical {
 						t.Errorf("%v: %s, %s", spaces, r.Outcome, r.Reason)

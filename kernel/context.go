@@ -9,7 +9,7 @@ import (
 	"slices"
 
 	"github.com/graphkernel/graphkernel/access"
-	"github.com/graphkernel/graphkernel/belief"
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/retrieval"
@@ -20,22 +20,52 @@ import (
 	"github.com/graphkernel/graphkernel/token"
 )
 
-// A ContextRequest asks for a context.
-type ContextRequest struct {
-	Task   string          // what the agent is about to do, in words; may be "" if there is an anchor
-	Anchor *dag.TurnID     // the turn that it goes on from; nil: none
-	Budget int             // tokens of text; 0: the policy's
-	Policy policy.ID       // "" is contexts.DefaultID
-	AsOf   dag.Seq         // 0: the anchor's own number, or the present if there is no anchor
-	Format contexts.Format // of the prompt; "" is Markdown
-	Spaces []belief.Space  // of beliefs; none: all that are there for who asks
-
-	Fit      int             // the most bytes that the prompt may have: the budget is lowered until it does; 0: any number
-	NonEmpty bool            // a context in which nothing was chosen is ErrNothing
-	Delivery issued.Delivery // for whom it is made, and what bounds the choice
+// A contextAsk is a request for a context that was read.
+type contextAsk struct {
+	in    *api.ContextRequest
+	asked contexts.Request // with the spaces ascending, each once; without a salt
+	to    issued.Delivery
 }
 
-// MaxFit bounds [ContextRequest].Fit.
+// ask reads a request for a context, and finds its anchor.
+func (k Contexts) ask(ctx context.Context, tenant dag.Tenant, in *api.ContextRequest) (r contextAsk, err error) {
+	r = contextAsk{in: in, asked: contexts.Request{Task: in.Task, Budget: in.Budget, Format: contexts.Format(in.Format)}}
+	switch {
+	case in.Format == api.FormatBundle:
+		r.asked.Format = contexts.Format(in.Prompt)
+	case in.Prompt != "":
+		return r, fmt.Errorf("%w: prompt is %s, which is of the evidence; with format %s it says nothing", contexts.ErrRequest, in.Prompt, cmp.Or(in.Format, string(contexts.Markdown)))
+	}
+	r.asked.Format = cmp.Or(r.asked.Format, contexts.Markdown)
+	for _, s := range in.Spaces {
+		r.asked.Spaces = append(r.asked.Spaces, string(s))
+	}
+	slices.Sort(r.asked.Spaces)
+	r.asked.Spaces = slices.Compact(r.asked.Spaces)
+	if in.Recipient != nil {
+		if r.to.Recipient = *in.Recipient; r.to.Recipient == (issued.Recipient{}) {
+			return r, &api.Fault{Place: "recipient", Err: fmt.Errorf("%w: it names no agent, session and event", dag.ErrForm)}
+		}
+	}
+	r.to.Folders, r.to.Except = issued.PackFolders(in.Folders...), issued.PackConversations(in.Except...)
+	r.to.TaskOf = issued.PackTurns(slices.Compact(slices.SortedFunc(slices.Values(in.TaskOf), dag.TurnID.Compare)))
+	if in.Fit < 0 || in.Fit > MaxFit {
+		return r, fmt.Errorf("%w: fit is %d, want 1 to %d bytes, or none", contexts.ErrRequest, in.Fit, MaxFit)
+	}
+	if err := r.to.Check(); err != nil {
+		return r, fmt.Errorf("%w: %w", contexts.ErrRequest, err)
+	}
+	if in.Anchor != "" {
+		id, err := k.turns().Resolve(ctx, tenant, in.Anchor)
+		if err != nil {
+			return r, err
+		}
+		r.asked.Anchor = &id
+	}
+	return r, nil
+}
+
+// MaxFit bounds [api.ContextRequest].Fit.
 const MaxFit = 64 << 20
 
 // ErrNothing is wrapped when nothing was chosen for a context that must not be empty. It wraps store.ErrNotFound.
@@ -53,36 +83,67 @@ type IssuedContext struct {
 	Overfull []OverfullSpace
 }
 
+// Answer says what was issued, with the prompt.
+func (i *IssuedContext) Answer() api.Context {
+	b := i.Context
+	s := b.Sufficiency()
+	w := api.Context{
+		ContextID: b.Provenance.SliceID, BundleSHA256: i.Record.Bundle, PolicyID: b.Provenance.PolicyID, AsOf: b.AsOf,
+		Format: string(b.Request.Format), Cost: b.Prompt.Cost, Candidates: len(b.Candidates), Turns: make([]dag.TurnID, len(b.Turns)), Facts: make([]dag.Digest, len(b.Facts)), Beliefs: make([]string, len(b.Beliefs)),
+		Sufficiency: api.Sufficiency{PPM: int(s.Share), Level: s.Level, Missing: append([]string{}, s.Missing...)},
+	}
+	for n := range b.Turns {
+		w.Turns[n] = b.Turns[n].ID
+	}
+	for n := range b.Facts {
+		w.Facts[n] = b.Facts[n].Fact.ID()
+	}
+	for n := range b.Beliefs {
+		w.Beliefs[n] = b.Beliefs[n].Address().String()
+	}
+	for _, o := range i.Overfull {
+		w.Overfull = append(w.Overfull, api.OverfullSpace{Space: o.Space, Count: o.Load.Count, Left: o.Left})
+	}
+	switch b.Request.Format {
+	case contexts.OpenAI, contexts.Anthropic, contexts.JSON:
+		w.Body = i.Prompt
+	default:
+		w.Prompt = string(i.Prompt)
+	}
+	return w
+}
+
 // Assemble chooses, signs and records a context: what an agent may be given for a task, under a policy and a budget.
 // What it chooses follows from the request, the policy and what is numbered up to AsOf, without the texts that were
 // erased since. The same request as of the same number makes the same bytes unless a text was erased or the
 // signing key changed in between, and is recorded once.
-func (k Contexts) Assemble(ctx context.Context, tenant dag.Tenant, r ContextRequest) (_ *IssuedContext, err error) {
+func (k Contexts) Assemble(ctx context.Context, tenant dag.Tenant, in api.ContextRequest) (_ *IssuedContext, err error) {
 	ctx, observed := k.observe(ctx, "context")
 	defer func() { observed(err) }()
-	return underPolicy(ctx, k, tenant, &r, func(c *cache, p policy.Registered) (*IssuedContext, error) {
+	return underPolicy(ctx, k, tenant, &in, func(c *cache, p policy.Registered, r contextAsk) (*IssuedContext, error) {
 		return c.hand(ctx, tenant, p, r)
 	})
 }
 
 // underPolicy carries out what a request for a context asks for, if the request is in its form and its task may be asked, with the policy.
-func underPolicy[T any](ctx context.Context, k Contexts, tenant dag.Tenant, r *ContextRequest, do func(*cache, policy.Registered) (T, error)) (T, error) {
+func underPolicy[T any](ctx context.Context, k Contexts, tenant dag.Tenant, in *api.ContextRequest, do func(*cache, policy.Registered, contextAsk) (T, error)) (T, error) {
 	var none T
-	if err := r.check(); err != nil {
+	r, err := k.ask(ctx, tenant, in)
+	if err != nil {
 		return none, err
 	}
-	if err := k.screen(ctx, tenant, func() []Text { return []Text{{In: "task", Text: r.Task}} }); err != nil {
+	if err := k.screen(ctx, tenant, func() []Text { return []Text{{In: "task", Text: in.Task}} }); err != nil {
 		return none, err
 	}
 	return steady(k.engine, func(c *cache) (T, error) {
 		if err := k.mayIssue(tenant); err != nil {
 			return none, err
 		}
-		p, err := c.policies.get(ctx, tenant, cmp.Or(r.Policy, contexts.DefaultID))
+		p, err := c.policies.get(ctx, tenant, cmp.Or(in.Policy, contexts.DefaultID))
 		if err != nil {
 			return none, err
 		}
-		return do(c, p)
+		return do(c, p, r)
 	})
 }
 
@@ -91,8 +152,8 @@ const triesWhole = 3
 
 // hand assembles, seals and records a context. The commit decides whether others erased turns meanwhile; then it begins again, at last without the
 // conversations in which turns were erased. It is an error, which wraps ErrErasedSince, only if the task has the words of an erased turn.
-func (c *cache) hand(ctx context.Context, tenant dag.Tenant, p policy.Registered, r ContextRequest) (*IssuedContext, error) {
-	except := r.Delivery.Except.Unpack()
+func (c *cache) hand(ctx context.Context, tenant dag.Tenant, p policy.Registered, r contextAsk) (*IssuedContext, error) {
+	except := r.to.Except.Unpack()
 	for tries := 1; ; tries++ {
 		i, err := c.handOnce(ctx, tenant, p, &r)
 		if !erasedMeanwhile(err) || ctx.Err() != nil {
@@ -102,7 +163,7 @@ func (c *cache) hand(ctx context.Context, tenant dag.Tenant, p policy.Registered
 		if !errors.As(err, &gone) {
 			continue
 		}
-		of := r.Delivery.TaskOf.Unpack()
+		of := r.to.TaskOf.Unpack()
 		if slices.ContainsFunc(gone.turns, func(turn dag.TurnID) bool { return slices.Contains(of, turn) }) {
 			return nil, fmt.Errorf("the task has the words of a turn that was erased: %w", err)
 		}
@@ -116,16 +177,16 @@ func (c *cache) hand(ctx context.Context, tenant dag.Tenant, p policy.Registered
 			}
 			except = append(except, conversation)
 		}
-		r.Delivery.Except = issued.PackConversations(except...)
-		if err := r.Delivery.Check(); err != nil {
+		r.to.Except = issued.PackConversations(except...)
+		if err := r.to.Check(); err != nil {
 			return nil, err
 		}
 	}
 }
 
-func (c *cache) handOnce(ctx context.Context, tenant dag.Tenant, p policy.Registered, r *ContextRequest) (*IssuedContext, error) {
+func (c *cache) handOnce(ctx context.Context, tenant dag.Tenant, p policy.Registered, r *contextAsk) (*IssuedContext, error) {
 	a := r.assembly(p)
-	b, err := c.choose(ctx, tenant, &a, r, r.Delivery.Recipient != (issued.Recipient{}))
+	b, err := c.choose(ctx, tenant, &a, r, r.to.Recipient != (issued.Recipient{}))
 	if err != nil {
 		return nil, err
 	}
@@ -134,21 +195,21 @@ func (c *cache) handOnce(ctx context.Context, tenant dag.Tenant, p policy.Regist
 		return nil, err
 	}
 	i.Overfull = a.overfull
-	if err := c.recordContext(ctx, tenant, i, p, r.Delivery, a.head); err != nil {
+	if err := c.recordContext(ctx, tenant, i, p, r.to, a.head); err != nil {
 		return nil, err
 	}
 	return i, nil
 }
 
 // choose makes the context that a request asks for, without a seal. One that is for a single recipient has a salt of its own.
-func (c *cache) choose(ctx context.Context, tenant dag.Tenant, a *assembly, r *ContextRequest, single bool) (b *contexts.Bundle, err error) {
-	if a.salted, err = c.k.contexts().saltOf(tenant, &r.Delivery, single); err != nil {
+func (c *cache) choose(ctx context.Context, tenant dag.Tenant, a *assembly, r *contextAsk, single bool) (b *contexts.Bundle, err error) {
+	if a.salted, err = c.k.contexts().saltOf(tenant, &r.to, single); err != nil {
 		return nil, err
 	}
-	if b, err = c.fit(ctx, tenant, a, r.Fit); err != nil {
+	if b, err = c.fit(ctx, tenant, a, r.in.Fit); err != nil {
 		return nil, err
 	}
-	if r.NonEmpty && len(b.Turns)+len(b.Facts)+len(b.Beliefs) == 0 && b.Policy.Rules == "" {
+	if r.in.NonEmpty && len(b.Turns)+len(b.Facts)+len(b.Beliefs) == 0 && b.Policy.Rules == "" {
 		return nil, fmt.Errorf("tenant %s: %w", tenant, ErrNothing)
 	}
 	return b, nil
@@ -215,9 +276,13 @@ func (k Contexts) NotGiven(ctx context.Context, tenant dag.Tenant, id slice.Slic
 }
 
 // Preview is Assemble without a salt and a seal, and nothing is recorded. It is no evidence; it shows what would be chosen.
-func (k Contexts) Preview(ctx context.Context, tenant dag.Tenant, r ContextRequest) (*contexts.Bundle, error) {
+func (k Contexts) Preview(ctx context.Context, tenant dag.Tenant, in api.ContextRequest) (*contexts.Bundle, error) {
+	r, err := k.ask(ctx, tenant, &in)
+	if err != nil {
+		return nil, err
+	}
 	return steady(k.engine, func(c *cache) (*contexts.Bundle, error) {
-		p, err := c.policies.get(ctx, tenant, cmp.Or(r.Policy, contexts.DefaultID))
+		p, err := c.policies.get(ctx, tenant, cmp.Or(in.Policy, contexts.DefaultID))
 		if err != nil {
 			return nil, err
 		}
@@ -292,32 +357,15 @@ func (k Contexts) saltOf(tenant dag.Tenant, to *issued.Delivery, single bool) (f
 type assembly struct {
 	asked      contexts.Request
 	policy     policy.Registered
-	vantage                                                      // see ContextRequest
+	vantage                                                      // see api.ContextRequest
 	salted     func(*contexts.Request, policy.ID, dag.Seq) error // sets the salt of the request; nil: it has one, or needs none
 	statistics *retrieval.Statistics                             // that the scores of the search rest on; nil: those of now
 	head       dag.Seq                                           // set by assembleOnce: when it began
 	overfull   []OverfullSpace                                   // set by assembleOnce
 }
 
-// check reports what of a request is not in its form and is no part of the context.
-func (r *ContextRequest) check() error {
-	if r.Fit < 0 || r.Fit > MaxFit {
-		return fmt.Errorf("%w: fit is %d, want 1 to %d bytes, or none", contexts.ErrRequest, r.Fit, MaxFit)
-	}
-	if err := r.Delivery.Check(); err != nil {
-		return fmt.Errorf("%w: %w", contexts.ErrRequest, err)
-	}
-	return nil
-}
-
-func (r *ContextRequest) assembly(p policy.Registered) assembly {
-	asked := contexts.Request{Task: r.Task, Anchor: r.Anchor, Budget: r.Budget, Format: cmp.Or(r.Format, contexts.Markdown)}
-	for _, s := range r.Spaces {
-		asked.Spaces = append(asked.Spaces, string(s))
-	}
-	slices.Sort(asked.Spaces)
-	asked.Spaces = slices.Compact(asked.Spaces)
-	return assembly{asked: asked, policy: p, vantage: vantage{r.AsOf, dag.ReadNow, bounds{r.Delivery.Folders, r.Delivery.Except}}}
+func (r *contextAsk) assembly(p policy.Registered) assembly {
+	return assembly{asked: r.asked, policy: p, vantage: vantage{r.in.AsOf, dag.ReadNow, bounds{r.to.Folders, r.to.Except}}}
 }
 
 // assemble gathers candidates and chooses, without a seal. It begins again if a text or a fact was erased meanwhile.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice/contexts"
@@ -19,13 +20,13 @@ type PreparedContext struct {
 }
 
 // Prepare chooses and signs a context for one recipient, whom [Contexts.HandOut] names. It records nothing. A request that names a recipient wraps contexts.ErrRequest.
-func (k Contexts) Prepare(ctx context.Context, tenant dag.Tenant, r ContextRequest) (_ *PreparedContext, err error) {
+func (k Contexts) Prepare(ctx context.Context, tenant dag.Tenant, in api.ContextRequest) (_ *PreparedContext, err error) {
 	ctx, observed := k.observe(ctx, "prepare_context")
 	defer func() { observed(err) }()
-	if r.Delivery.Recipient != (issued.Recipient{}) {
+	if in.Recipient != nil {
 		return nil, fmt.Errorf("%w: a context that is prepared has no recipient yet", contexts.ErrRequest)
 	}
-	return underPolicy(ctx, k, tenant, &r, func(c *cache, p policy.Registered) (*PreparedContext, error) {
+	return underPolicy(ctx, k, tenant, &in, func(c *cache, p policy.Registered, r contextAsk) (*PreparedContext, error) {
 		a := r.assembly(p)
 		b, err := c.choose(ctx, tenant, &a, &r, true)
 		if err != nil {
@@ -35,7 +36,7 @@ func (k Contexts) Prepare(ctx context.Context, tenant dag.Tenant, r ContextReque
 		if err != nil {
 			return nil, err
 		}
-		return &PreparedContext{Bundle: i.Bundle, Delivery: r.Delivery, Head: a.head}, nil
+		return &PreparedContext{Bundle: i.Bundle, Delivery: r.to, Head: a.head}, nil
 	})
 }
 

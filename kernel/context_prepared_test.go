@@ -5,6 +5,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/slice/contexts"
 	"github.com/graphkernel/graphkernel/slice/issued"
@@ -18,7 +19,7 @@ func TestPrepared(t *testing.T) {
 			ctx := t.Context()
 			k := over(t, open(t, name), token.NewAuthority(ring(t, "k1")))
 			ids := talk(t, k, "one")
-			r := kernel.ContextRequest{Task: "why did migration 042 delete the orders table", Anchor: &ids[5], NonEmpty: true, Delivery: issued.Delivery{TaskOf: issued.PackTurns(ids[:1])}}
+			r := api.ContextRequest{Task: "why did migration 042 delete the orders table", Anchor: ids[5].String(), NonEmpty: true, TaskOf: ids[:1]}
 			var prepared [3]*kernel.PreparedContext
 			for i := range prepared {
 				prepared[i] = must(k.Contexts().Prepare(ctx, tenant, r))
@@ -32,7 +33,7 @@ func TestPrepared(t *testing.T) {
 			to := issued.Recipient{Agent: "claude-code", Session: "5e55", Event: "SessionStart"}
 			first := must(k.Contexts().HandOut(ctx, tenant, prepared[0], to))
 			again := must(k.Contexts().HandOut(ctx, tenant, prepared[0], to))
-			if list := must(k.Slices().After(ctx, tenant, 0, 9)); len(list) != 1 || first.Number != again.Number || list[0].Delivery.Recipient != to || list[0].Delivery.TaskOf != r.Delivery.TaskOf {
+			if list := must(k.Slices().After(ctx, tenant, 0, 9)); len(list) != 1 || first.Number != again.Number || list[0].Delivery.Recipient != to || list[0].Delivery.TaskOf != issued.PackTurns(r.TaskOf) {
 				t.Errorf("records %+v", list)
 			}
 			if replay := must(k.Slices().Replay(ctx, tenant, prepared[0].Bundle)); replay.Outcome != kernel.Identical {
@@ -50,7 +51,7 @@ func TestPrepared(t *testing.T) {
 				}
 			}
 			named := r
-			named.Delivery.Recipient = to
+			named.Recipient = &to
 			if _, err := k.Contexts().Prepare(ctx, tenant, named); !errors.Is(err, contexts.ErrRequest) {
 				t.Errorf("for a recipient: %v", err)
 			}

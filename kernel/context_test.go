@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/knowledge"
@@ -59,7 +60,7 @@ func TestContext(t *testing.T) {
 			must(k.Facts().Learn(ctx, tenant, []knowledge.Act{{Kind: knowledge.Assert, Fact: fact}}))
 			last := ids[len(ids)-1]
 			head := must(k.Turns().Head(ctx, tenant))
-			issued := must(k.Contexts().Assemble(ctx, tenant, kernel.ContextRequest{Task: "why did migration 042 delete the orders table", Anchor: &last, AsOf: head}))
+			issued := must(k.Contexts().Assemble(ctx, tenant, api.ContextRequest{Task: "why did migration 042 delete the orders table", Anchor: last.String(), AsOf: head}))
 			b := issued.Context
 			if len(b.Turns) != len(ids) || len(b.Facts) != 1 {
 				t.Errorf("%d turns and %d facts, want all of them:\n%s", len(b.Turns), len(b.Facts), issued.Prompt)
@@ -95,7 +96,7 @@ func TestContext(t *testing.T) {
 					t.Errorf("the task of a context that showed an erased turn is still on record: %s", r.Question)
 				}
 			}
-			again := must(k.Contexts().Assemble(ctx, tenant, kernel.ContextRequest{Task: "why did migration 042 delete the orders table", Anchor: &last}))
+			again := must(k.Contexts().Assemble(ctx, tenant, api.ContextRequest{Task: "why did migration 042 delete the orders table", Anchor: last.String()}))
 			if bytes.Contains(again.Bundle, []byte("DROP TABLE orders")) {
 				t.Error("an erased text is in a context")
 			}
@@ -113,7 +114,7 @@ func TestContextRecent(t *testing.T) {
 	p := contexts.Default()
 	p.Quotas = [contexts.Sources]int{contexts.FromRecent: 3, contexts.FromPrompts: 1}
 	must(0, k.Policies().Register(ctx, tenant, must(policy.Bind("recent@1", p))))
-	b := must(k.Contexts().Preview(ctx, tenant, kernel.ContextRequest{Anchor: &ids[5], Policy: "recent@1"}))
+	b := must(k.Contexts().Preview(ctx, tenant, api.ContextRequest{Anchor: ids[5].String(), Policy: "recent@1"}))
 	recent, prompted := map[string]dag.PPM{}, []string{}
 	for i := range b.Candidates {
 		c := &b.Candidates[i]
@@ -140,7 +141,7 @@ func TestContextTask(t *testing.T) {
 			ids := talk(t, k, "one")
 			ctx := access.As(t.Context(), access.Identity{Subject: access.Local})
 			const task = "zebra xylophone of a person"
-			issued := must(k.Contexts().Assemble(ctx, tenant, kernel.ContextRequest{Task: task}))
+			issued := must(k.Contexts().Assemble(ctx, tenant, api.ContextRequest{Task: task}))
 			id := issued.Context.Provenance.SliceID
 			if len(issued.Context.Shown()) != 0 {
 				t.Fatal("the context shows turns")
@@ -184,7 +185,7 @@ func TestContextTask(t *testing.T) {
 			if _, err := k.Contexts().EraseTask(ctx, tenant, cut.Slice.Provenance.SliceID, "x"); !errors.Is(err, kernel.ErrKind) {
 				t.Errorf("of a slice: %v", err)
 			}
-			shown := must(k.Contexts().Assemble(ctx, tenant, kernel.ContextRequest{Task: "migration"}))
+			shown := must(k.Contexts().Assemble(ctx, tenant, api.ContextRequest{Task: "migration"}))
 			must(k.Turns().Erase(ctx, tenant, shown.Context.Shown()[0], "asked to"))
 			if _, err := k.Contexts().EraseTask(ctx, tenant, shown.Context.Provenance.SliceID, "x"); !errors.Is(err, kernel.ErrTaskGone) {
 				t.Errorf("of a context whose task went with a turn: %v", err)
@@ -202,7 +203,7 @@ func TestContextPast(t *testing.T) {
 	ids := talk(t, k, "one")
 	talk(t, k, "two")
 	anchor := must(k.Turns().Get(t.Context(), tenant, ids[3]))
-	b := must(k.Contexts().Assemble(t.Context(), tenant, kernel.ContextRequest{Task: "staging check", Anchor: &ids[3]})).Context
+	b := must(k.Contexts().Assemble(t.Context(), tenant, api.ContextRequest{Task: "staging check", Anchor: ids[3].String()})).Context
 	if b.AsOf != anchor.Seq {
 		t.Errorf("as of %d, want the anchor's number %d", b.AsOf, anchor.Seq)
 	}
@@ -214,7 +215,7 @@ func TestContextPast(t *testing.T) {
 			t.Errorf("%s has number %d, above the anchor's %d", c.ID, c.Seq, anchor.Seq)
 		}
 	}
-	if _, err := k.Contexts().Assemble(t.Context(), tenant, kernel.ContextRequest{Task: "x", Anchor: &ids[3], AsOf: 1}); err == nil {
+	if _, err := k.Contexts().Assemble(t.Context(), tenant, api.ContextRequest{Task: "x", Anchor: ids[3].String(), AsOf: 1}); err == nil {
 		t.Error("an anchor above the view was taken")
 	}
 }
@@ -247,7 +248,7 @@ func TestContextAsOf(t *testing.T) {
 			chosen, late := 0, over(t, shared, a)
 			for range 12 {
 				anchor := drafts[r.IntN(stop)].ID
-				q := kernel.ContextRequest{Task: question(r, 0).Text, Anchor: &anchor, AsOf: head, Budget: 1 + r.IntN(60), Policy: eitherContext(r)}
+				q := api.ContextRequest{Task: question(r, 0).Text, Anchor: anchor.String(), AsOf: head, Budget: 1 + r.IntN(60), Policy: eitherContext(r)}
 				first := must(k.Contexts().Assemble(t.Context(), tenant, q))
 				for _, asked := range []*kernel.Kernel{beside, late} {
 					if again := must(asked.Contexts().Assemble(t.Context(), tenant, q)); !bytes.Equal(again.Bundle, first.Bundle) {
@@ -288,9 +289,9 @@ func TestContextRefuses(t *testing.T) {
 	k := over(t, open(t, "memory"), token.NewAuthority(ring(t, "k1")))
 	talk(t, k, "one")
 	unknown := dag.ExternalTurnID("context", "unknown")
-	for what, q := range map[string]kernel.ContextRequest{
+	for what, q := range map[string]api.ContextRequest{
 		"no task and no anchor":   {},
-		"an unknown anchor":       {Task: "x", Anchor: &unknown},
+		"an unknown anchor":       {Task: "x", Anchor: unknown.String()},
 		"a budget above":          {Task: "x", Budget: 8001},
 		"an unknown policy":       {Task: "x", Policy: "nothing@1"},
 		"a policy for slices":     {Task: "x", Policy: "default@1"},
@@ -304,7 +305,7 @@ func TestContextRefuses(t *testing.T) {
 	if n := must(k.Slices().Count(t.Context(), tenant)); n != 0 {
 		t.Errorf("%d were recorded", n)
 	}
-	if _, err := k.Contexts().Assemble(t.Context(), "nobody", kernel.ContextRequest{Task: "x"}); err == nil {
+	if _, err := k.Contexts().Assemble(t.Context(), "nobody", api.ContextRequest{Task: "x"}); err == nil {
 		t.Error("a tenant without a history was answered")
 	}
 }
@@ -316,7 +317,7 @@ func TestContextLost(t *testing.T) {
 	a := token.NewAuthority(ring(t, "k1"))
 	k := over(t, inner, a)
 	ids := talk(t, k, "one")
-	q := kernel.ContextRequest{Task: "which migration dropped the table", Anchor: &ids[5]}
+	q := api.ContextRequest{Task: "which migration dropped the table", Anchor: ids[5].String()}
 	made := must(k.Contexts().Assemble(t.Context(), tenant, q))
 	lost := over(t, &damagedStore{Store: inner, record: func(r *store.Record) {
 		if r.Turn.ID == ids[2] {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/belief/journal"
 	"github.com/graphkernel/graphkernel/kernel"
@@ -72,8 +73,8 @@ func TestContextBeliefs(t *testing.T) {
 			if o := must(k.Beliefs().Operate(agent, tenant, proposal)); o.Result != journal.Refused {
 				t.Fatalf("the proposal was %s", o.Result)
 			}
-			ask := func(task string, change func(*kernel.ContextRequest)) (*kernel.IssuedContext, error) {
-				r := kernel.ContextRequest{Task: task, Spaces: []belief.Space{"acme/desk"}}
+			ask := func(task string, change func(*api.ContextRequest)) (*kernel.IssuedContext, error) {
+				r := api.ContextRequest{Task: task, Spaces: []belief.Space{"acme/desk"}}
 				if change != nil {
 					change(&r)
 				}
@@ -91,16 +92,16 @@ func TestContextBeliefs(t *testing.T) {
 			}
 			for _, tc := range []struct {
 				task   string
-				change func(*kernel.ContextRequest)
+				change func(*api.ContextRequest)
 				want   string
 			}{
 				{"nothing that anybody said", nil, "desk/never-drop.hard_rule?r=1!"},
 				{"which editor does anna like", nil, "desk/editor.preference?r=1? desk/never-drop.hard_rule?r=1!"},
 				// by its words, over two edges, and not that it was in mysql
 				{"where are the orders", nil, "desk/backup.fact?r=1 desk/never-drop.hard_rule?r=1! desk/orders.fact?r=1"},
-				{"where are the orders", func(r *kernel.ContextRequest) { r.Spaces = []belief.Space{"acme/other"} }, "other/orders.fact?r=1 other/own.hard_rule?r=1!"},
-				{"where are the orders", func(r *kernel.ContextRequest) { r.Spaces = nil }, "desk/backup.fact?r=1 desk/never-drop.hard_rule?r=1! desk/orders.fact?r=1 other/orders.fact?r=1 other/own.hard_rule?r=1!"},
-				{"where are the orders", func(r *kernel.ContextRequest) { r.Budget = 23 }, "desk/never-drop.hard_rule?r=1!"},
+				{"where are the orders", func(r *api.ContextRequest) { r.Spaces = []belief.Space{"acme/other"} }, "other/orders.fact?r=1 other/own.hard_rule?r=1!"},
+				{"where are the orders", func(r *api.ContextRequest) { r.Spaces = nil }, "desk/backup.fact?r=1 desk/never-drop.hard_rule?r=1! desk/orders.fact?r=1 other/orders.fact?r=1 other/own.hard_rule?r=1!"},
+				{"where are the orders", func(r *api.ContextRequest) { r.Budget = 23 }, "desk/never-drop.hard_rule?r=1!"},
 			} {
 				i := must(ask(tc.task, tc.change))
 				if got := strings.Join(heldIn(i.Context), " "); got != tc.want {
@@ -110,11 +111,11 @@ func TestContextBeliefs(t *testing.T) {
 					t.Errorf("%s: a belief is there as a fact, too: %v", tc.task, i.Context.Facts)
 				}
 			}
-			_, err := ask("anything", func(r *kernel.ContextRequest) { r.Budget = 15 })
+			_, err := ask("anything", func(r *api.ContextRequest) { r.Budget = 15 })
 			if !errors.Is(err, contexts.ErrRequest) || !strings.Contains(err.Error(), "never-drop.hard_rule?r=1 (") {
 				t.Errorf("a budget that is too small for what every context has: %v", err)
 			}
-			if _, err := ask("anything", func(r *kernel.ContextRequest) { r.Spaces = []belief.Space{"acme/none"} }); !errors.Is(err, journal.ErrSpace) {
+			if _, err := ask("anything", func(r *api.ContextRequest) { r.Spaces = []belief.Space{"acme/none"} }); !errors.Is(err, journal.ErrSpace) {
 				t.Errorf("a space that there is not: %v", err)
 			}
 			if text := string(must(ask("which editor does anna like", nil)).Prompt); !strings.Contains(text, "Never drop a table\nnot \"agent\" \"drops\" \"table\"\nAsk the owner first.") || !strings.Contains(text, "editor.preference?r=1` contested\n") {
@@ -123,7 +124,7 @@ func TestContextBeliefs(t *testing.T) {
 
 			// what rests on a turn goes with it, and the record says so
 			hold("desk/why.fact", "orders", "was-dropped-by", "migration-042", func(r *kernel.BeliefRequest) { r.Turns = ids[2:3] })
-			before := must(ask("who dropped the orders", func(r *kernel.ContextRequest) { r.Budget = 40 }))
+			before := must(ask("who dropped the orders", func(r *api.ContextRequest) { r.Budget = 40 }))
 			if slices.ContainsFunc(before.Context.Turns, func(t contexts.ChosenTurn) bool { return t.ID == ids[2] }) {
 				t.Fatal("the turn that the belief rests on is there itself")
 			}
@@ -134,7 +135,7 @@ func TestContextBeliefs(t *testing.T) {
 			if r := must(k.Slices().Replay(ctx, tenant, before.Bundle)); r.Outcome != kernel.Erased {
 				t.Errorf("replay after an erasure: %s, %s, %+v", r.Outcome, r.Reason, r.Difference)
 			}
-			after, err := k.Contexts().Assemble(ctx, tenant, kernel.ContextRequest{Task: "who dropped the orders"})
+			after, err := k.Contexts().Assemble(ctx, tenant, api.ContextRequest{Task: "who dropped the orders"})
 			if err != nil || strings.Contains(string(after.Bundle), "migration-042") {
 				t.Errorf("what rested on an erased turn is in a context (%v)", err)
 			}
@@ -156,7 +157,7 @@ func TestContextBeliefsAsOf(t *testing.T) {
 	believing(t, k, "p0")
 	r := rand.New(rand.NewPCG(18, 1))
 	type given struct {
-		request kernel.ContextRequest
+		request api.ContextRequest
 		bundle  string
 	}
 	var all []given
@@ -173,7 +174,7 @@ func TestContextBeliefsAsOf(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		q := kernel.ContextRequest{Task: fmt.Sprintf("orders%d and table%d", r.IntN(4), r.IntN(3)), AsOf: must(k.Turns().Head(t.Context(), tenant)), Budget: 400}
+		q := api.ContextRequest{Task: fmt.Sprintf("orders%d and table%d", r.IntN(4), r.IntN(3)), AsOf: must(k.Turns().Head(t.Context(), tenant)), Budget: 400}
 		i, err := k.Contexts().Assemble(t.Context(), tenant, q)
 		if errors.Is(err, contexts.ErrRequest) {
 			continue
@@ -232,7 +233,7 @@ func TestContextBeliefQuotas(t *testing.T) {
 		{"words@1", "desk/a.fact?r=1 desk/do.instruction?r=1! desk/never.hard_rule?r=1!"},
 		{"off@1", ""},
 	} {
-		i := must(k.Contexts().Assemble(ctx, tenant, kernel.ContextRequest{Task: "does the pump feed the tank", Policy: tc.id}))
+		i := must(k.Contexts().Assemble(ctx, tenant, api.ContextRequest{Task: "does the pump feed the tank", Policy: tc.id}))
 		if _, verdict := k.Contexts().VerifyFor(tenant, i.Bundle); verdict.Outcome != token.Verified {
 			t.Fatalf("%s: %+v", tc.id, verdict)
 		}
@@ -240,7 +241,7 @@ func TestContextBeliefQuotas(t *testing.T) {
 			t.Errorf("%s: got %s\nwant %s", tc.id, got, tc.want)
 		}
 	}
-	i := must(k.Contexts().Assemble(ctx, tenant, kernel.ContextRequest{Task: "the pump", Policy: "paths@1"}))
+	i := must(k.Contexts().Assemble(ctx, tenant, api.ContextRequest{Task: "the pump", Policy: "paths@1"}))
 	reached := 0
 	for n := range i.Context.Candidates {
 		if i.Context.Candidates[n].From[contexts.FromFacts] {
@@ -250,7 +251,7 @@ func TestContextBeliefQuotas(t *testing.T) {
 	if _, verdict := k.Contexts().VerifyFor(tenant, i.Bundle); verdict.Outcome != token.Verified || reached != 2 {
 		t.Errorf("%d are reached, want 2: %+v", reached, verdict)
 	}
-	if _, err := k.Contexts().Assemble(ctx, tenant, kernel.ContextRequest{Task: "the pump", Policy: "rules@1"}); !errors.Is(err, contexts.ErrRequest) || !strings.Contains(err.Error(), "2 beliefs are constraints, which every context has") {
+	if _, err := k.Contexts().Assemble(ctx, tenant, api.ContextRequest{Task: "the pump", Policy: "rules@1"}); !errors.Is(err, contexts.ErrRequest) || !strings.Contains(err.Error(), "2 beliefs are constraints, which every context has") {
 		t.Errorf("more than the quota of what every context has: %v", err)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
 	gkslice "github.com/graphkernel/graphkernel/slice"
@@ -44,9 +45,9 @@ func TestContextReplayErased(t *testing.T) {
 			must(k.Turns().Admit(t.Context(), tenant, drafts))
 			var bundles []*kernel.IssuedContext
 			for i := range 12 {
-				q := kernel.ContextRequest{Task: question(r, 0).Text, Budget: 1 + r.IntN(60), Policy: eitherContext(r)}
+				q := api.ContextRequest{Task: question(r, 0).Text, Budget: 1 + r.IntN(60), Policy: eitherContext(r)}
 				if i%3 > 0 {
-					q.Anchor = &drafts[40+r.IntN(40)].ID
+					q.Anchor = drafts[40+r.IntN(40)].ID.String()
 				}
 				bundles = append(bundles, must(k.Contexts().Assemble(t.Context(), tenant, q)))
 			}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history/erasures"
 	"github.com/graphkernel/graphkernel/kernel"
@@ -235,7 +236,7 @@ func TestDamageEndsWithAnErasure(t *testing.T) {
 	asked := func() (damaged, hits int, err error) {
 		t.Helper()
 		f := must(k.Turns().Search(t.Context(), tenant, kernel.SearchRequest{Query: retrieval.Query{Text: "turn of a chain", Limit: 20}}))
-		_, err = k.Contexts().Assemble(t.Context(), tenant, kernel.ContextRequest{Task: "the chain"})
+		_, err = k.Contexts().Assemble(t.Context(), tenant, api.ContextRequest{Task: "the chain"})
 		return f.Damaged, len(f.Hits), err
 	}
 	if damaged, hits, err := asked(); damaged != 1 || hits != 8 || !errors.Is(err, store.ErrDamaged) {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/kernel"
@@ -56,8 +57,9 @@ func TestFolder(t *testing.T) {
 				f.Turn = turn
 				must(k.Facts().Learn(ctx, tenant, []knowledge.Act{{Kind: knowledge.Assert, Fact: f}}))
 			}
-			ask := func(task string, anchor *dag.TurnID, d issued.Delivery) (*kernel.IssuedContext, string) {
-				c := must(k.Contexts().Assemble(ctx, tenant, kernel.ContextRequest{Task: task, Anchor: anchor, AsOf: must(k.Turns().Head(ctx, tenant)), Delivery: d}))
+			ask := func(r api.ContextRequest) (*kernel.IssuedContext, string) {
+				r.AsOf = must(k.Turns().Head(ctx, tenant))
+				c := must(k.Contexts().Assemble(ctx, tenant, r))
 				for what, r := range map[string]*kernel.Replay{"bundle": must(k.Slices().Replay(ctx, tenant, c.Bundle)), "record": must(k.Slices().ReplayIssued(ctx, tenant, c.Context.Provenance.SliceID))} {
 					if r.Outcome != kernel.Identical {
 						t.Errorf("replay by %s: %s, %s", what, r.Outcome, r.Reason)
@@ -66,13 +68,13 @@ func TestFolder(t *testing.T) {
 				return c, string(c.Prompt)
 			}
 			const task = "why does the login form reject passwords"
-			if _, all := ask(task, nil, issued.Delivery{}); !strings.Contains(all, "merger team") || !strings.Contains(all, "bank secret") {
+			if _, all := ask(api.ContextRequest{Task: task}); !strings.Contains(all, "merger team") || !strings.Contains(all, "bank secret") {
 				t.Fatalf("this test shows nothing:\n%s", all)
 			}
-			for _, anchor := range []*dag.TurnID{nil, &shop[1]} {
-				c, prompt := ask(task, anchor, issued.Delivery{Folders: issued.PackFolders("/home/u/shop")})
+			for _, anchor := range []string{"", shop[1].String()} {
+				c, prompt := ask(api.ContextRequest{Task: task, Anchor: anchor, Folders: []string{"/home/u/shop"}})
 				if strings.Contains(prompt, "bank") || !strings.Contains(prompt, "valid passwords") || !strings.Contains(prompt, "shop bug") || !strings.Contains(prompt, "no source") {
-					t.Errorf("anchor %v:\n%s", anchor, prompt)
+					t.Errorf("anchor %s:\n%s", anchor, prompt)
 				}
 				for _, x := range c.Context.Candidates {
 					if x.Kind == contexts.KindTurn && (x.ID == bank[0].String() || x.ID == bank[1].String()) {
@@ -80,10 +82,10 @@ func TestFolder(t *testing.T) {
 					}
 				}
 			}
-			if _, prompt := ask(task, nil, issued.Delivery{Except: issued.PackConversations(dag.ExternalConversationID("delivery", "shop"))}); strings.Contains(prompt, "valid passwords") || strings.Contains(prompt, "shop bug") || !strings.Contains(prompt, "merger team") {
+			if _, prompt := ask(api.ContextRequest{Task: task, Except: []dag.ConversationID{dag.ExternalConversationID("delivery", "shop")}}); strings.Contains(prompt, "valid passwords") || strings.Contains(prompt, "shop bug") || !strings.Contains(prompt, "merger team") {
 				t.Errorf("all but one conversation:\n%s", prompt)
 			}
-			if _, prompt := ask(task, nil, issued.Delivery{Folders: issued.PackFolders("/home/u")}); strings.Contains(prompt, "passwords.") {
+			if _, prompt := ask(api.ContextRequest{Task: task, Folders: []string{"/home/u"}}); strings.Contains(prompt, "passwords.") {
 				t.Errorf("a folder above:\n%s", prompt)
 			}
 			must(k.Turns().Erase(ctx, tenant, shop[0], "asked for"))
@@ -106,7 +108,7 @@ func TestFit(t *testing.T) {
 	records := 0
 	for fit := 200; fit < 9000; fit += 371 {
 		for _, format := range contexts.Formats() {
-			c, err := k.Contexts().Assemble(ctx, tenant, kernel.ContextRequest{Task: "why did migration 042 delete the orders table", Fit: fit, Format: format, Delivery: issued.Delivery{Recipient: issued.Recipient{Agent: "a", Session: "s", Event: "e"}}})
+			c, err := k.Contexts().Assemble(ctx, tenant, api.ContextRequest{Task: "why did migration 042 delete the orders table", Fit: fit, Format: string(format), Recipient: &api.Recipient{Agent: "a", Session: "s", Event: "e"}})
 			if err != nil {
 				if !errors.Is(err, contexts.ErrRequest) || fit > 600 {
 					t.Errorf("%d bytes, %s: %v", fit, format, err)
@@ -120,11 +122,11 @@ func TestFit(t *testing.T) {
 		t.Errorf("%d records of %d contexts", len(list), records)
 	}
 	for _, fit := range []int{-1, kernel.MaxFit + 1} {
-		if _, err := k.Contexts().Assemble(ctx, tenant, kernel.ContextRequest{Task: "x", Fit: fit}); !errors.Is(err, contexts.ErrRequest) {
+		if _, err := k.Contexts().Assemble(ctx, tenant, api.ContextRequest{Task: "x", Fit: fit}); !errors.Is(err, contexts.ErrRequest) {
 			t.Errorf("fit %d: %v", fit, err)
 		}
 	}
-	if _, err := k.Contexts().Assemble(ctx, tenant, kernel.ContextRequest{Task: "xylophone", NonEmpty: true}); !errors.Is(err, kernel.ErrNothing) {
+	if _, err := k.Contexts().Assemble(ctx, tenant, api.ContextRequest{Task: "xylophone", NonEmpty: true}); !errors.Is(err, kernel.ErrNothing) {
 		t.Errorf("nothing to choose from: %v", err)
 	}
 	if list := must(k.Slices().After(ctx, tenant, 0, 999)); len(list) != records {
@@ -144,7 +146,11 @@ func TestNotGiven(t *testing.T) {
 			}
 			one, two := as(agentOne, access.Agent), as(agentTwo, access.Agent)
 			ask := func(to issued.Recipient) *kernel.IssuedContext {
-				return must(k.Contexts().Assemble(one, tenant, kernel.ContextRequest{Task: "why did migration 042 delete the orders table", Anchor: &ids[5], Delivery: issued.Delivery{Recipient: to}}))
+				r := api.ContextRequest{Task: "why did migration 042 delete the orders table", Anchor: ids[5].String()}
+				if to != (issued.Recipient{}) {
+					r.Recipient = &to
+				}
+				return must(k.Contexts().Assemble(one, tenant, r))
 			}
 			to := issued.Recipient{Agent: "claude-code", Session: "5e55", Event: "SessionStart"}
 			first, second, plain := ask(to), ask(to), ask(issued.Recipient{})
@@ -216,8 +222,8 @@ func TestNobodyWaits(t *testing.T) {
 	for n := range 5 {
 		ctx, cancel := context.WithCancel(access.As(t.Context(), access.Identity{Subject: access.Local, Role: access.Admin}))
 		s.leave = cancel
-		_, err := k.Contexts().Assemble(ctx, tenant, kernel.ContextRequest{
-			Task: fmt.Sprint("orders table ", n), Delivery: issued.Delivery{Recipient: issued.Recipient{Agent: "a", Session: "s", Event: "e"}},
+		_, err := k.Contexts().Assemble(ctx, tenant, api.ContextRequest{
+			Task: fmt.Sprint("orders table ", n), Recipient: &api.Recipient{Agent: "a", Session: "s", Event: "e"},
 		})
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("%v, want that nobody waits", err)

@@ -57,7 +57,7 @@ func lived(t *testing.T, ctx context.Context, k *kernel.Kernel) (ids []dag.TurnI
 		must(k.Slices().Cut(ctx, tenant, kernel.Request{Anchor: ids[20*i+5]}))
 		must(k.Facts().Slice(ctx, tenant, api.FactSliceRequest{Start: []string{fmt.Sprintf("part %d", i)}}))
 	}
-	must(k.Contexts().Assemble(ctx, tenant, kernel.ContextRequest{Task: "the orders table"}))
+	must(k.Contexts().Assemble(ctx, tenant, api.ContextRequest{Task: "the orders table"}))
 	must(k.Turns().Erase(ctx, tenant, ids[77], "asked for"))
 	return ids
 }
@@ -146,7 +146,7 @@ func answers(ctx context.Context, k *kernel.Kernel, ids []dag.TurnID) map[string
 			put(fmt.Sprint("slice ", i), nil, err)
 		}
 	}
-	c, err := k.Contexts().Assemble(ctx, tenant, kernel.ContextRequest{Task: "what is part 7 made of, in the orders table"})
+	c, err := k.Contexts().Assemble(ctx, tenant, api.ContextRequest{Task: "what is part 7 made of, in the orders table"})
 	if err == nil {
 		put("context", c.Bundle, nil)
 	} else {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/history/heldback"
@@ -98,7 +99,7 @@ func answersOf(t testing.TB, k *kernel.Kernel, tenant dag.Tenant) string {
 	for i := range turns {
 		anchor := turns[i].Turn.ID
 		b.Write(must(k.Slices().Cut(t.Context(), tenant, kernel.Request{Anchor: anchor})).Bundle)
-		b.Write(must(k.Contexts().Assemble(t.Context(), tenant, kernel.ContextRequest{Task: "the answer", Anchor: &anchor})).Prompt)
+		b.Write(must(k.Contexts().Assemble(t.Context(), tenant, api.ContextRequest{Task: "the answer", Anchor: anchor.String()})).Prompt)
 	}
 	return strings.ToLower(b.String())
 }

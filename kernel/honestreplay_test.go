@@ -245,9 +245,9 @@ func (h *honest) issue() {
 		}
 		h.keep("facts", i.Bundle, i.Facts.Provenance.SliceID, i.Facts.AsOf, err)
 	case 2:
-		r := kernel.ContextRequest{Task: h.text(), Budget: 40 + h.IntN(800), AsOf: h.past()}
+		r := api.ContextRequest{Task: h.text(), Budget: 40 + h.IntN(800), AsOf: h.past()}
 		if h.IntN(2) == 0 {
-			r.Anchor, r.AsOf = &anchor, 0
+			r.Anchor, r.AsOf = anchor.String(), 0
 		}
 		i, err := h.k.Contexts().Assemble(ctx, tenant, r)
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/store/inmem"
@@ -44,7 +45,7 @@ func TestHurried(t *testing.T) {
 	for n := range 20 {
 		talk(t, k, fmt.Sprint("before ", n))
 	}
-	r := kernel.ContextRequest{Task: "why did migration 042 delete the orders table"}
+	r := api.ContextRequest{Task: "why did migration 042 delete the orders table"}
 	if _, err := k.Contexts().Preview(ctx, tenant, r); err != nil {
 		t.Fatal(err)
 	}

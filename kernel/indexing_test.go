@@ -10,6 +10,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/history/erasures"
@@ -149,7 +150,7 @@ func TestSearchBeforeIndex(t *testing.T) {
 		t.Errorf("requests made %d segments", len(list))
 	}
 	fresh := bounded(t, s, a, texts)
-	ask := kernel.ContextRequest{Task: "why was the deploy rolled back", Budget: 800}
+	ask := api.ContextRequest{Task: "why was the deploy rolled back", Budget: 800}
 	if c, err := fresh.Contexts().Assemble(ctx, tenant, ask); !errors.Is(err, kernel.ErrIndexing) {
 		t.Errorf("a context before the index is whole: %v, %v, want ErrIndexing", c, err)
 	}

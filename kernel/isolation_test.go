@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/knowledge"
@@ -36,11 +37,11 @@ func TestTenantsDoNotMove(t *testing.T) {
 				must(k.Turns().Admit(t.Context(), of, drafts))
 			}
 			var searches []kernel.SearchRequest
-			var asked []kernel.ContextRequest
+			var asked []api.ContextRequest
 			for range 8 {
 				searches = append(searches, question(r, 0))
 				anchor := drafts[r.IntN(len(drafts))].ID
-				asked = append(asked, kernel.ContextRequest{Task: question(r, 0).Text, Anchor: &anchor, Budget: 20 + r.IntN(60), Policy: eitherContext(r)})
+				asked = append(asked, api.ContextRequest{Task: question(r, 0).Text, Anchor: anchor.String(), Budget: 20 + r.IntN(60), Policy: eitherContext(r)})
 			}
 			type answers struct {
 				found   [][]kernel.FoundTurn
@@ -118,5 +119,5 @@ func stir(t *testing.T, r *rand.Rand, k *kernel.Kernel, of dag.Tenant, drafts []
 			t.Fatal(err)
 		}
 	}
-	must(k.Contexts().Assemble(t.Context(), of, kernel.ContextRequest{Task: "anna report", Policy: ruled}))
+	must(k.Contexts().Assemble(t.Context(), of, api.ContextRequest{Task: "anna report", Policy: ruled}))
 }

@@ -16,7 +16,6 @@ import (
 	"github.com/graphkernel/graphkernel/belief/journal"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
-	"github.com/graphkernel/graphkernel/slice/issued"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/token"
 )
@@ -131,18 +130,18 @@ func ask(ctx context.Context, k *kernel.Kernel, random *rand.Rand, ids []dag.Tur
 	switch random.IntN(6) {
 	case 0: // SessionStart
 		of := []dag.TurnID{ids[at]}
-		_, err := k.Contexts().Assemble(ctx, tenant, kernel.ContextRequest{
-			Task: "The orders table and " + word(at), Anchor: &ids[len(ids)-1], Fit: 4000, NonEmpty: true,
-			Delivery: issued.Delivery{Recipient: issued.Recipient{Agent: "a", Session: fmt.Sprint(q), Event: "SessionStart"}, Folders: "/shop", TaskOf: issued.PackTurns(of)},
+		_, err := k.Contexts().Assemble(ctx, tenant, api.ContextRequest{
+			Task: "The orders table and " + word(at), Anchor: ids[len(ids)-1].String(), Fit: 4000, NonEmpty: true,
+			Recipient: &api.Recipient{Agent: "a", Session: fmt.Sprint(q), Event: "SessionStart"}, Folders: []string{"/shop"}, TaskOf: of,
 		})
 		return ignore(err, kernel.ErrNothing) // all conversations were concerned
 	case 1: // UserPromptSubmit
-		_, err := k.Contexts().Assemble(ctx, tenant, kernel.ContextRequest{
-			Task: "what about the orders table", Fit: 4000, NonEmpty: true, Delivery: issued.Delivery{Recipient: issued.Recipient{Agent: "a", Session: fmt.Sprint(q), Event: "UserPromptSubmit"}, Folders: "/shop"},
+		_, err := k.Contexts().Assemble(ctx, tenant, api.ContextRequest{
+			Task: "what about the orders table", Fit: 4000, NonEmpty: true, Recipient: &api.Recipient{Agent: "a", Session: fmt.Sprint(q), Event: "UserPromptSubmit"}, Folders: []string{"/shop"},
 		})
 		return ignore(err, kernel.ErrNothing)
 	case 2:
-		_, err := k.Contexts().Assemble(ctx, tenant, kernel.ContextRequest{Task: "orders table migration", Anchor: &ids[at]})
+		_, err := k.Contexts().Assemble(ctx, tenant, api.ContextRequest{Task: "orders table migration", Anchor: ids[at].String()})
 		return err
 	case 3:
 		_, err := k.Facts().Slice(ctx, tenant, api.FactSliceRequest{Start: []string{"orders"}})
@@ -168,7 +167,7 @@ func noErasedWord(t *testing.T, ctx context.Context, s readable, ks []*kernel.Ke
 	files := s.read()
 	var answers [][]byte
 	for _, k := range append(ks, over(t, s, token.NewAuthority(ring(t, "k1")))) {
-		c := must(k.Contexts().Assemble(ctx, tenant, kernel.ContextRequest{Task: "the orders table of the migration", Anchor: &ids[len(ids)-1]}))
+		c := must(k.Contexts().Assemble(ctx, tenant, api.ContextRequest{Task: "the orders table of the migration", Anchor: ids[len(ids)-1].String()}))
 		answers = append(answers, c.Bundle, must(k.Slices().Cut(ctx, tenant, kernel.Request{Anchor: ids[len(ids)-1]})).Bundle, must(k.Facts().Slice(ctx, tenant, api.FactSliceRequest{Start: []string{"orders"}})).Bundle)
 		var out bytes.Buffer
 		must(k.Turns().Export(ctx, tenant, nil, &out))

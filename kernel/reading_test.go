@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/slice/contexts"
@@ -92,7 +93,11 @@ func before(t *testing.T, k *Kernel, anchor dag.TurnID) (bundles [][]byte) {
 	if p, err = c.policies.get(ctx, dag.DefaultTenant, "context@1"); err != nil {
 		t.Fatal(err)
 	}
-	a := (&ContextRequest{Task: "what was said about tables", Anchor: &anchor}).assembly(p)
+	asked, err := k.Contexts().ask(ctx, dag.DefaultTenant, &api.ContextRequest{Task: "what was said about tables", Anchor: anchor.String()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := asked.assembly(p)
 	a.reading = dag.ReadAsMarked
 	if a.salted, err = k.Contexts().saltOf(dag.DefaultTenant, &issued.Delivery{}, false); err != nil {
 		t.Fatal(err)
@@ -117,7 +122,7 @@ func TestReading(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	assembled, err := k.Contexts().Assemble(ctx, dag.DefaultTenant, ContextRequest{Task: "what was said about tables", Anchor: &anchor})
+	assembled, err := k.Contexts().Assemble(ctx, dag.DefaultTenant, api.ContextRequest{Task: "what was said about tables", Anchor: anchor.String()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -106,11 +106,11 @@ func TestScreenTexts(t *testing.T) {
 			return err
 		}, kernel.Text{In: "start[0]", Text: "The Shop"}},
 		{func(text string) error {
-			_, err := k.Contexts().Assemble(ctx, tenant, kernel.ContextRequest{Task: text})
+			_, err := k.Contexts().Assemble(ctx, tenant, api.ContextRequest{Task: text})
 			return err
 		}, kernel.Text{In: "task", Text: "The Shop"}},
 		{func(text string) error {
-			p, err := k.Contexts().Prepare(ctx, tenant, kernel.ContextRequest{Task: text})
+			p, err := k.Contexts().Prepare(ctx, tenant, api.ContextRequest{Task: text})
 			if err == nil {
 				_, err = k.Contexts().HandOut(ctx, tenant, p, issued.Recipient{Agent: "a", Session: "s", Event: "e"})
 			}

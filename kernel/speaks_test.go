@@ -95,7 +95,7 @@ func TestSpeaksFor(t *testing.T) {
 				}
 			}
 			for _, format := range contexts.Formats() {
-				c := must(k.Contexts().Assemble(owner, tenant, kernel.ContextRequest{Task: "what about the orders table", Anchor: &last, Format: format}))
+				c := must(k.Contexts().Assemble(owner, tenant, api.ContextRequest{Task: "what about the orders table", Anchor: last.String(), Format: string(format)}))
 				for i, d := range drafts[:2] {
 					at := slices.IndexFunc(c.Context.Candidates, func(x contexts.Candidate) bool { return x.ID == d.ID.String() })
 					if at < 0 {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/slice"
@@ -23,7 +24,7 @@ func TestTaskWords(t *testing.T) {
 			talk(t, k, "about orders")
 			to := issued.Recipient{Agent: "a", Session: "s", Event: "UserPromptSubmit"}
 			ask := func(task string, of ...dag.TurnID) *kernel.IssuedContext {
-				return must(k.Contexts().Assemble(ctx, tenant, kernel.ContextRequest{Task: task, Delivery: issued.Delivery{Recipient: to, TaskOf: issued.PackTurns(of)}}))
+				return must(k.Contexts().Assemble(ctx, tenant, api.ContextRequest{Task: task, Recipient: &to, TaskOf: of}))
 			}
 			say := func(n int, text string) dag.TurnID {
 				d := dag.Draft{ID: dag.ExternalTurnID("words", fmt.Sprint(n)), Conversation: dag.ExternalConversationID("words", "c"), Role: dag.RoleUser, Author: "human:user", Content: text, CreatedAt: dag.Time(n)}

@@ -21,7 +21,6 @@ import (
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/retrieval"
-	"github.com/graphkernel/graphkernel/slice/issued"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/store/fsck"
 	"github.com/graphkernel/graphkernel/store/inmem"
@@ -227,7 +226,7 @@ func (w *whole) believes() {
 // contexts assembles a context, which is not given or whose task is erased.
 func (w *whole) contexts() {
 	ctx := w.t.Context()
-	i, err := w.k.Contexts().Assemble(ctx, tenant, kernel.ContextRequest{Task: "about the flange and " + fmt.Sprint(w.Uint32()), Budget: 2000, Delivery: issued.Delivery{Recipient: issued.Recipient{Agent: "a", Session: "s", Event: "e"}}})
+	i, err := w.k.Contexts().Assemble(ctx, tenant, api.ContextRequest{Task: "about the flange and " + fmt.Sprint(w.Uint32()), Budget: 2000, Recipient: &api.Recipient{Agent: "a", Session: "s", Event: "e"}})
 	if err != nil {
 		return
 	}
@@ -321,7 +320,7 @@ func (w *whole) views(n dag.Seq, anchor dag.TurnID) (list []string) {
 	say("search", fmt.Sprint(found.AsOf, enriched.AsOf, len(enriched.Hits)), nil)
 	v := must(k.Atlas().View(ctx, tenant, n, 0))
 	say("atlas", fmt.Sprint(v.AsOf, len(v.Graph.Turns)), nil)
-	c, err := k.Contexts().Preview(ctx, tenant, kernel.ContextRequest{Task: "orders table coupon", Budget: 600, AsOf: n})
+	c, err := k.Contexts().Preview(ctx, tenant, api.ContextRequest{Task: "orders table coupon", Budget: 600, AsOf: n})
 	if err == nil {
 		say("context", fmt.Sprint(c.AsOf, len(c.Candidates), c.Beliefs, len(c.Facts), len(c.Turns)), nil)
 	} else {

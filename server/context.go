@@ -5,7 +5,6 @@ import (
 	"net/http"
 
 	"github.com/graphkernel/graphkernel/api"
-	"github.com/graphkernel/graphkernel/server/view"
 )
 
 func assembleContext(c *call) error {
@@ -13,7 +12,7 @@ func assembleContext(c *call) error {
 	if err != nil {
 		return err
 	}
-	issued, err := view.Assemble(c.ctx, c.server.config.Kernel, c.tenant(), in)
+	issued, err := c.server.config.Kernel.Contexts().Assemble(c.ctx, c.tenant(), in)
 	if err != nil {
 		return err
 	}
@@ -25,9 +24,9 @@ func assembleContext(c *call) error {
 			return err
 		}
 	}
-	if in.Format == view.FormatBundle {
+	if in.Format == api.FormatBundle {
 		return c.handOut(id, tag, issued.Bundle)
 	}
 	c.handedOut(id, tag+"-"+string(issued.Context.Request.Format))
-	return c.json(http.StatusOK, view.Context(issued))
+	return c.json(http.StatusOK, issued.Answer())
 }

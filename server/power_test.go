@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/belief/journal"
 	"github.com/graphkernel/graphkernel/belief/kinds"
@@ -271,7 +272,7 @@ func (w *world) seen() *power {
 	}
 	for _, ctx := range []context.Context{w.person, access.As(w.t.Context(), w.agent)} {
 		for _, spaces := range [][]belief.Space{nil, {powerSpace}, {"acme/t"}} {
-			i, err := w.kernel.Contexts().Assemble(ctx, w.tenant, kernel.ContextRequest{Task: "which table, editor and orders", Spaces: spaces})
+			i, err := w.kernel.Contexts().Assemble(ctx, w.tenant, api.ContextRequest{Task: "which table, editor and orders", Spaces: spaces})
 			if err != nil {
 				out.contexts = append(out.contexts, err.Error())
 				continue

@@ -67,7 +67,7 @@ func problemOf(err error) *problem {
 	case p.code == api.CodeInvalid && errors.As(err, &field):
 		p.place = field.Path
 	}
-	if errors.As(err, &own) && own.Place != "" {
+	if errors.As(err, &own) && own.Place != "" && api.Kinds[p.code].Status < 500 {
 		p.place = own.Place
 	}
 	return p

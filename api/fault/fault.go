@@ -56,7 +56,14 @@ func (r *Report) Sent() api.Code {
 func Of(err error) Report {
 	var own *api.Fault
 	if errors.As(err, &own) {
-		return Report{Code: own.Code, Detail: err.Error()}
+		r := Report{Code: own.Code, Detail: own.Error()}
+		if own.Code == "" {
+			r = Of(own.Err)
+		}
+		if r.Detail == own.Error() { // with what is said around it
+			r.Detail = err.Error()
+		}
+		return r
 	}
 	for i := range table {
 		row := &table[i]

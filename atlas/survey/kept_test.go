@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/atlas/survey"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
@@ -82,7 +83,7 @@ func TestAtlasForgets(t *testing.T) {
 			of := fact("Quillon Okapi", "prefers", "Vermilion")
 			of.Fact.Turn = d.ID
 			must(k.Facts().Learn(t.Context(), tenant, []knowledge.Act{of, fact("team", "owns", "pump")}))
-			task := must(k.Contexts().Assemble(t.Context(), tenant, kernel.ContextRequest{Task: "ask Zebedee", Anchor: &ids[3]}))
+			task := must(k.Contexts().Assemble(t.Context(), tenant, api.ContextRequest{Task: "ask Zebedee", Anchor: ids[3].String()}))
 			follow := d
 			follow.ID, follow.CreatedAt, follow.Author = dag.ExternalTurnID("atlas", "follows"), 1001, "human:user"
 			must(k.Turns().Admit(t.Context(), tenant, []dag.Draft{follow}))

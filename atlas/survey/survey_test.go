@@ -78,7 +78,7 @@ func TestAtlas(t *testing.T) {
 				must(k.Turns().Admit(t.Context(), tenant, []dag.Draft{d}))
 				if i%2 == 0 {
 					must(k.Slices().Cut(t.Context(), tenant, kernel.Request{Anchor: d.ID}))
-					must(k.Contexts().Assemble(t.Context(), tenant, kernel.ContextRequest{Task: "more", Anchor: &d.ID}))
+					must(k.Contexts().Assemble(t.Context(), tenant, api.ContextRequest{Task: "more", Anchor: d.ID.String()}))
 				}
 				now := seen(t, k, 0, 0)
 				if fresh := seen(t, over(t, s, a), 0, 0); fresh != now {

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/evidence"
 	"github.com/graphkernel/graphkernel/golden"
@@ -45,9 +46,9 @@ func (f *forge) assemble(ctx context.Context, k *kernel.Kernel, turns []dag.Turn
 	for range 5 {
 		tasks := []string{"", "yes long words", "Pump 4 is near Tank B", "\u202e \"\\ \U0001f600 long", "the"}
 		formats := contexts.Formats()
-		request := kernel.ContextRequest{Task: tasks[r.IntN(len(tasks))], Budget: 1 + r.IntN(p.Budget), Policy: bound.ID(), Format: formats[r.IntN(len(formats))]}
+		request := api.ContextRequest{Task: tasks[r.IntN(len(tasks))], Budget: 1 + r.IntN(p.Budget), Policy: bound.ID(), Format: string(formats[r.IntN(len(formats))])}
 		if request.Task == "" || r.IntN(2) == 0 {
-			request.Anchor = &turns[r.IntN(len(turns))]
+			request.Anchor = turns[r.IntN(len(turns))].String()
 		}
 		issued, err := k.Contexts().Assemble(ctx, dag.DefaultTenant, request)
 		if err != nil {

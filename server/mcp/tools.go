@@ -311,11 +311,11 @@ type recalled struct {
 
 func recall(ctx context.Context, s *Server, who access.Identity, in api.ContextRequest, _ position) (answer, error) {
 	in.Budget = cmp.Or(in.Budget, recallBudget)
-	issued, err := view.Assemble(ctx, s.kernel, who.Tenant, in)
+	issued, err := s.kernel.Contexts().Assemble(ctx, who.Tenant, in)
 	if err != nil {
 		return answer{}, err
 	}
-	w := view.Context(issued)
+	w := issued.Answer()
 	return answer{text: string(issued.Prompt), view: issued.Context.AsOf, about: recalled{
 		ContextID: string(w.ContextID), AsOf: uint64(w.AsOf), PolicyID: string(w.PolicyID), Turns: len(w.Turns), Facts: len(w.Facts), Beliefs: len(w.Beliefs), Candidates: w.Candidates, Sufficiency: w.Sufficiency,
 	}}, nil

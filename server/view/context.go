@@ -1,58 +1,14 @@
 package view
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/slice/contexts"
-	"github.com/graphkernel/graphkernel/slice/issued"
 )
-
-// FormatBundle asks for evidence in place of a prompt.
-const FormatBundle = "bundle"
-
-// Assemble has a context assembled.
-func Assemble(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.ContextRequest) (*kernel.IssuedContext, error) {
-	r := kernel.ContextRequest{Task: in.Task, Budget: in.Budget, Policy: in.Policy, AsOf: in.AsOf, Spaces: in.Spaces, Format: contexts.Format(in.Format)}
-	switch {
-	case in.Format == FormatBundle:
-		r.Format = contexts.Format(in.Prompt)
-	case in.Prompt != "":
-		return nil, fmt.Errorf("%w: prompt is %s, which is of the evidence; with format %s it says nothing", contexts.ErrRequest, in.Prompt, cmp.Or(in.Format, string(contexts.Markdown)))
-	}
-	r.Fit, r.NonEmpty = in.Fit, in.NonEmpty
-	var err error
-	if r.Delivery, err = delivery(&in); err != nil {
-		return nil, err
-	}
-	if in.Anchor != "" {
-		id, err := k.Turns().Resolve(ctx, tenant, in.Anchor)
-		if err != nil {
-			return nil, err
-		}
-		r.Anchor = &id
-	}
-	return k.Contexts().Assemble(ctx, tenant, r)
-}
-
-// delivery reads for whom a context is made, and what bounds the choice.
-func delivery(in *api.ContextRequest) (d issued.Delivery, err error) {
-	d.Folders = issued.PackFolders(in.Folders...)
-	if in.Recipient != nil {
-		d.Recipient = issued.Recipient{Agent: in.Recipient.Agent, Session: in.Recipient.Session, Event: in.Recipient.Event}
-		if d.Recipient == (issued.Recipient{}) {
-			return d, placed("recipient", fmt.Errorf("%w: it names no agent, session and event", dag.ErrForm))
-		}
-	}
-	d.Except = issued.PackConversations(in.Except...)
-	d.TaskOf = issued.PackTurns(slices.Compact(slices.SortedFunc(slices.Values(in.TaskOf), dag.TurnID.Compare)))
-	return d, nil
-}
 
 // reportNotGiven records that a context did not reach its recipient.
 func reportNotGiven(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.NotGivenReport) (w api.NotGiven, err error) {
@@ -65,41 +21,11 @@ func reportNotGiven(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in
 }
 
 func assemble(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.ContextRequest) (w api.Context, err error) {
-	issued, err := Assemble(ctx, k, tenant, in)
+	issued, err := k.Contexts().Assemble(ctx, tenant, in)
 	if err != nil {
 		return w, err
 	}
-	return Context(issued), nil
-}
-
-// Context shows an issued context.
-func Context(i *kernel.IssuedContext) api.Context {
-	b := i.Context
-	s := b.Sufficiency()
-	w := api.Context{
-		ContextID: b.Provenance.SliceID, BundleSHA256: i.Record.Bundle, PolicyID: b.Provenance.PolicyID, AsOf: b.AsOf,
-		Format: string(b.Request.Format), Cost: b.Prompt.Cost, Candidates: len(b.Candidates), Turns: make([]dag.TurnID, len(b.Turns)), Facts: make([]dag.Digest, len(b.Facts)), Beliefs: make([]string, len(b.Beliefs)),
-		Sufficiency: api.Sufficiency{PPM: int(s.Share), Level: s.Level, Missing: append([]string{}, s.Missing...)},
-	}
-	for n := range b.Turns {
-		w.Turns[n] = b.Turns[n].ID
-	}
-	for n := range b.Facts {
-		w.Facts[n] = b.Facts[n].Fact.ID()
-	}
-	for n := range b.Beliefs {
-		w.Beliefs[n] = b.Beliefs[n].Address().String()
-	}
-	for _, o := range i.Overfull {
-		w.Overfull = append(w.Overfull, api.OverfullSpace{Space: o.Space, Count: o.Load.Count, Left: o.Left})
-	}
-	switch b.Request.Format {
-	case contexts.OpenAI, contexts.Anthropic, contexts.JSON:
-		w.Body = i.Prompt
-	default:
-		w.Prompt = string(i.Prompt)
-	}
-	return w
+	return issued.Answer(), nil
 }
 
 // explainContext says why a turn, a fact or a belief is in a context that was issued, or is not.
@@ -119,7 +45,7 @@ func explainContext(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in
 	case in.Turn != "":
 		turn, err := k.Turns().Resolve(ctx, tenant, in.Turn)
 		if err != nil {
-			return w, placed("turn", err)
+			return w, &api.Fault{Place: "turn", Err: err}
 		}
 		kind, id = contexts.KindTurn, turn.String()
 	}

@@ -89,7 +89,7 @@ func explainTurn(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in ap
 	newest := &list[len(list)-1]
 	turn, err := k.Turns().Resolve(ctx, tenant, in.Turn)
 	if err != nil {
-		return w, placed("turn", err)
+		return w, &api.Fault{Place: "turn", Err: err}
 	}
 	p := &newest.Provenance
 	request := kernel.Request{Anchor: p.Anchor, Policy: p.PolicyID, AsOf: newest.AsOf}

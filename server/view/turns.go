@@ -10,7 +10,6 @@ import (
 
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/api"
-	"github.com/graphkernel/graphkernel/api/fault"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history/erasures"
 	"github.com/graphkernel/graphkernel/kernel"
@@ -21,19 +20,10 @@ import (
 // pageBytes is about how much text a page of turns has, unless a service has a limit of its own.
 const pageBytes = 16 << 20
 
-// placed says where in a question a fault of the caller's is.
-func placed(place string, err error) error {
-	report := fault.Of(err)
-	if status := report.Kind().Status; status < 400 || status >= 500 {
-		return err
-	}
-	return &api.Fault{Code: report.Code, Place: place, Err: err}
-}
-
 func resolveTurn(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.TurnNamed) (api.ResolvedTurn, error) {
 	id, err := k.Turns().Resolve(ctx, tenant, in.Name)
 	if err != nil {
-		return api.ResolvedTurn{}, placed("query parameter name", err)
+		return api.ResolvedTurn{}, &api.Fault{Place: "query parameter name", Err: err}
 	}
 	return api.ResolvedTurn{ID: id}, nil
 }
@@ -56,12 +46,12 @@ func Turns(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.Turn
 	only := kernel.TurnFilter{Credential: in.Key}
 	if in.Key != "" {
 		if err := access.CheckCredential(in.Key); err != nil {
-			return w, false, placed("query parameter key", err)
+			return w, false, &api.Fault{Place: "query parameter key", Err: err}
 		}
 	}
 	if in.Role != "" {
 		if only.Role, err = dag.ParseRole(in.Role); err != nil {
-			return w, false, placed("query parameter role", err)
+			return w, false, &api.Fault{Place: "query parameter role", Err: err}
 		}
 	}
 	records, last, more, err := k.Turns().By(ctx, tenant, only, dag.Seq(after), in.Conversation, in.Size(), bytes)

@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/capture"
-	"github.com/graphkernel/graphkernel/client"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/internal/ready"
@@ -37,9 +37,9 @@ const triesErased = 3
 
 // handOut makes a context for a recipient and records it. A kernel of this process chooses the context without a lock. If another process writes, the record may take long: then a mark
 // stands for the record, as for a prepared context, unless the history has an entry that is newer than the context.
-func (t *teller) handOut(ctx context.Context, r *client.ContextRequest, to issued.Recipient) (*handout, error) {
+func (t *teller) handOut(ctx context.Context, r *api.ContextRequest, to issued.Recipient) (*handout, error) {
 	if t.session.Kernel == nil {
-		r.Delivery.Recipient = to
+		r.Recipient = &to
 		c, err := t.session.Contexts.Assemble(ctx, *r)
 		if err != nil {
 			return nil, err
@@ -74,14 +74,14 @@ func (t *teller) handOut(ctx context.Context, r *client.ContextRequest, to issue
 }
 
 // choose makes a context. If the index of search is behind, the context is one as of the number that the index reaches, unless the history has an entry after that number. So the context lacks the newest turns, and no rule.
-func (t *teller) choose(ctx context.Context, r client.ContextRequest, n *note) (*kernel.PreparedContext, error) {
-	prepared, err := t.session.Kernel.Contexts().Prepare(ctx, t.session.Tenant, kernel.ContextRequest(r))
+func (t *teller) choose(ctx context.Context, r api.ContextRequest, n *note) (*kernel.PreparedContext, error) {
+	prepared, err := t.session.Kernel.Contexts().Prepare(ctx, t.session.Tenant, r)
 	var behind *kernel.IndexingError
 	if !errors.As(err, &behind) || n.err != nil || behind.Reached == 0 || n.last > uint64(behind.Reached) {
 		return prepared, err
 	}
-	r.AsOf, r.Anchor = behind.Reached, nil // the anchor may be newer
-	return t.session.Kernel.Contexts().Prepare(ctx, t.session.Tenant, kernel.ContextRequest(r))
+	r.AsOf, r.Anchor = behind.Reached, "" // the anchor may be newer
+	return t.session.Kernel.Contexts().Prepare(ctx, t.session.Tenant, r)
 }
 
 // A note holds the number of the last entry before a context was chosen.

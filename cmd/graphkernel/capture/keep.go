@@ -9,8 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/capture"
-	"github.com/graphkernel/graphkernel/client"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/internal/ready"
@@ -174,9 +174,9 @@ func (t *teller) keepFor(ctx context.Context, held *project, id policy.ID, folde
 }
 
 // prepare makes contexts that a hook gives without the store. It makes none where there is nothing to choose from.
-func (t *teller) prepare(ctx context.Context, r *client.ContextRequest) (texts [][]byte, err error) {
+func (t *teller) prepare(ctx context.Context, r *api.ContextRequest) (texts [][]byte, err error) {
 	for range keepEach {
-		p, err := t.session.Kernel.Contexts().Prepare(ctx, t.session.Tenant, kernel.ContextRequest(*r))
+		p, err := t.session.Kernel.Contexts().Prepare(ctx, t.session.Tenant, *r)
 		if errors.Is(err, store.ErrNotFound) {
 			return nil, nil
 		}

@@ -13,7 +13,6 @@ import (
 
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/capture"
-	"github.com/graphkernel/graphkernel/client"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/ingest"
@@ -159,7 +158,7 @@ func framed(b *contexts.Bundle) string {
 
 // requestFor returns the request that answers an event, nil if there is nothing to ask for. A context is chosen from sessions that were held in the
 // project of the event's folder alone. A prompt is told nothing of its own session, which the agent knows; a session that goes on begins with its own last turns.
-func (t *teller) requestFor(ctx context.Context, e *capture.Event) (*client.ContextRequest, error) {
+func (t *teller) requestFor(ctx context.Context, e *capture.Event) (*api.ContextRequest, error) {
 	s := t.session
 	list, err := t.listFolders(ctx)
 	if err != nil {
@@ -172,24 +171,24 @@ func (t *teller) requestFor(ctx context.Context, e *capture.Event) (*client.Cont
 	own := ingest.SessionConversation(string(e.Agent), e.Session)
 	r := startRequest(held)
 	if e.Name == capture.UserPromptSubmit {
-		r.Task, r.Delivery.Except = e.Prompt, issued.PackConversations(own)
+		r.Task, r.Except = e.Prompt, []dag.ConversationID{own}
 		return r, nil
 	}
 	if e.Source != "resume" && e.Source != "compact" {
-		r.Delivery.Except = issued.PackConversations(own)
+		r.Except = []dag.ConversationID{own}
 	}
 	return r, held.about(ctx, s, r, filepath.Base(filepath.Clean(e.Folder)))
 }
 
 // startRequest returns a request for a context of a project, without a task.
-func startRequest(held *project) *client.ContextRequest {
-	return &client.ContextRequest{Format: contexts.Markdown, Fit: MaxContext - marksRoom, NonEmpty: true, Delivery: issued.Delivery{Folders: held.folders}}
+func startRequest(held *project) *api.ContextRequest {
+	return &api.ContextRequest{Format: string(contexts.Markdown), Fit: MaxContext - marksRoom, NonEmpty: true, Folders: held.folders}
 }
 
 // about sets the question of a request to the subjects of the project's last sessions. A project without sessions is asked for by
 // name, since rules for every folder hold in it too.
-func (p *project) about(ctx context.Context, s *cli.Session, r *client.ContextRequest, name string) error {
-	of, err := p.lately(ctx, s, r.Delivery.Except)
+func (p *project) about(ctx context.Context, s *cli.Session, r *api.ContextRequest, name string) error {
+	of, err := p.lately(ctx, s, r.Except)
 	if err != nil {
 		return err
 	}
@@ -200,9 +199,8 @@ func (p *project) about(ctx context.Context, s *cli.Session, r *client.ContextRe
 	if r.AsOf, err = s.Head(ctx); err != nil { // the default is the anchor's number, which leaves out turns that were imported later
 		return err
 	}
-	r.Anchor, r.Task = &of.last, strings.Join(of.prompts, "\n")
-	slices.SortFunc(of.from, dag.TurnID.Compare)
-	r.Delivery.TaskOf = issued.PackTurns(slices.Compact(of.from))
+	r.Anchor, r.Task = of.last.String(), strings.Join(of.prompts, "\n")
+	r.TaskOf = of.from
 	return nil
 }
 
@@ -211,7 +209,7 @@ const aboutSessions = 5
 
 // A project has the sessions that were held in the folders of one project.
 type project struct {
-	folders issued.Folders
+	folders []string
 	newest  []api.RecentConversation // the last sessions, the newest first
 }
 
@@ -239,7 +237,7 @@ func projectIn(ctx context.Context, list *api.Folders, spool *capture.Spool, fol
 		}
 	}
 	slices.SortStableFunc(p.newest, func(a, b api.RecentConversation) int { return strings.Compare(b.LastAt.String(), a.LastAt.String()) }) // times have one spelling, which sorts as they do
-	p.folders = issued.PackFolders(names...)
+	p.folders = names
 	return p, nil
 }
 
@@ -258,9 +256,9 @@ type recent struct {
 }
 
 // lately returns the recent turns of the project, without some conversations; nil if there are none.
-func (p *project) lately(ctx context.Context, s *cli.Session, except issued.Conversations) (found *recent, err error) {
+func (p *project) lately(ctx context.Context, s *cli.Session, except []dag.ConversationID) (found *recent, err error) {
 	for _, h := range p.newest {
-		if slices.ContainsFunc(except.Unpack(), func(id dag.ConversationID) bool { return id.String() == h.Conversation.String() }) {
+		if slices.ContainsFunc(except, func(id dag.ConversationID) bool { return id.String() == h.Conversation.String() }) {
 			continue
 		}
 		if found == nil {

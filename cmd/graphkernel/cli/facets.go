@@ -133,7 +133,7 @@ type Facts interface {
 
 // Contexts is the part of contexts.
 type Contexts interface {
-	Assemble(ctx context.Context, r client.ContextRequest) (client.Context, error)
+	Assemble(ctx context.Context, r api.ContextRequest) (client.Context, error)
 }
 
 // Beliefs is the part of beliefs that hands out evidence.

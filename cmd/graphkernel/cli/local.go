@@ -114,8 +114,8 @@ func (l localBeliefs) Prove(ctx context.Context, r api.BeliefProofRequest) (clie
 	return client.BeliefProof{Bytes: issued.Bundle, SHA256: issued.Record.Bundle, Claim: issued.Belief}, nil
 }
 
-func (l localContexts) Assemble(ctx context.Context, r client.ContextRequest) (client.Context, error) {
-	issued, err := l.local.Contexts().Assemble(ctx, l.tenant, kernel.ContextRequest(r))
+func (l localContexts) Assemble(ctx context.Context, r api.ContextRequest) (client.Context, error) {
+	issued, err := l.local.Contexts().Assemble(ctx, l.tenant, r)
 	if err != nil {
 		return client.Context{}, err
 	}

@@ -132,7 +132,7 @@ func (r remoteBeliefs) Prove(ctx context.Context, q api.BeliefProofRequest) (cli
 
 type remoteContexts struct{ client.Contexts }
 
-func (r remoteContexts) Assemble(ctx context.Context, q client.ContextRequest) (client.Context, error) {
+func (r remoteContexts) Assemble(ctx context.Context, q api.ContextRequest) (client.Context, error) {
 	return told(r.Contexts.Assemble(ctx, q))
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/facts"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/service"
@@ -169,7 +170,7 @@ func (d *demo) own(a *cli.App, folder, path string) error {
 func (d *demo) handOut(task string, anchor dag.TurnID) error {
 	began := time.Now()
 	if task != "" {
-		c, err := d.k.Contexts().Assemble(d.ctx, d.session.Tenant, kernel.ContextRequest{Task: task, Anchor: &anchor, Budget: 400})
+		c, err := d.k.Contexts().Assemble(d.ctx, d.session.Tenant, api.ContextRequest{Task: task, Anchor: anchor.String(), Budget: 400})
 		if err != nil {
 			return err
 		}

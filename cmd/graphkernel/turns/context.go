@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/client"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
@@ -118,7 +119,7 @@ func assemble(a *cli.App, c *cobra.Command, task string, f *contextFlags) error 
 			return err
 		}
 	}
-	r := client.ContextRequest{Task: task, Budget: f.budget, Policy: policy.ID(f.policy), AsOf: dag.Seq(f.asOf)}
+	r := api.ContextRequest{Task: task, Budget: f.budget, Policy: policy.ID(f.policy), AsOf: dag.Seq(f.asOf)}
 	for _, name := range f.spaces {
 		space, err := belief.ParseSpace(name)
 		if err != nil {
@@ -127,7 +128,7 @@ func assemble(a *cli.App, c *cobra.Command, task string, f *contextFlags) error 
 		r.Spaces = append(r.Spaces, space)
 	}
 	if f.format != formatBundle {
-		r.Format = contexts.Format(f.format)
+		r.Format = f.format
 	}
 	var issued client.Context
 	err := a.Issue(c.Context(), f.out, func(s *cli.Session) (_ []byte, err error) {
@@ -139,7 +140,7 @@ func assemble(a *cli.App, c *cobra.Command, task string, f *contextFlags) error 
 			if err != nil {
 				return nil, err
 			}
-			r.Anchor = &id
+			r.Anchor = id.String()
 		}
 		if _, err := cli.PolicyFor[contexts.Policy](c.Context(), s, f.policy, contexts.PolicyType); err != nil {
 			return nil, err
