@@ -104,7 +104,7 @@ type follower struct {
 	member  [2]int // the key before the last value of a member, at any depth
 	good    int    // behind the last value that is whole, or the last bracket that was opened
 	inValue int    // behind the quote of the last string that is a value
-	safe    int    // in a string: behind its last character that is whole
+	safe    int    // in a string that does not end: behind its last byte or escape that is whole
 }
 
 // ownMember returns where an object begins that ends where the grammar fails, if it cannot be the value of the member that it follows. Else it is 0.
@@ -247,6 +247,7 @@ func (f *follower) str() bool {
 			}
 		}
 	}
+	f.safe = f.at
 	return false
 }
 

@@ -126,4 +126,11 @@ func TestOTelCut(t *testing.T) {
 	if read < len(messages)-60 || marked < len(messages)/3 {
 		t.Errorf("of %d cuts, %d could be read, %d were marked", len(messages), read, marked)
 	}
+	said := `[{"role":"user","parts":[{"type":"text","content":"Rename`
+	for after, want := range map[string]string{"": "Rename", " ": "Rename ", ` the ca`: "Rename the ca", `é`: "Renameé", `…`: "Rename…", `😀`: "Rename😀", `\n`: "Rename\n", `\`: "Rename", `\u00e`: "Rename", `\u00e9`: "Renameé", `"`: "Rename", `\"`: `Rename"`} {
+		drafts, _ := collect(t, write(t, "t.jsonl", otlpSpan([]string{"gen_ai.input.messages", said + after})), Options{Format: OTel})
+		if len(drafts) != 1 || drafts[0].Content != want || drafts[0].Attrs[attrCut] != "true" {
+			t.Errorf("cut behind %q: turns %s, want %q", after, dump(drafts), want)
+		}
+	}
 }
