@@ -134,6 +134,23 @@ func TestLeftOutByLinks(t *testing.T) {
 	if err := os.Symlink(filepath.Join(dir, "data", "secret"), filepath.Join(dir, "link")); err != nil {
 		t.Fatal(err)
 	}
+	for link, to := range map[string]string{"folders": "data", "ahead": "data/later", "again": "again"} {
+		if err := os.Symlink(to, filepath.Join(dir, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		listed, folder string
+		want           bool
+	}{ // folders that are not there yet, or no more
+		{"folders/later", "data/later", true}, {"data/later", "folders/later/in", true}, {"ahead", "data/later/in", true}, {"data/later", "ahead", true},
+		{"ahead/in", "data/later", false}, {"ahead", "data/laterness", false}, {"again", "data/later", false}, {"again", "again/in", true}, {"data", "ahead/in", true},
+	} {
+		set := capture.Settings{LeaveOut: []string{filepath.Join(dir, c.listed)}}
+		if got := set.LeftOut(filepath.Join(dir, c.folder)) != ""; got != c.want {
+			t.Errorf("%s is listed, and %s is left out: %v", c.listed, c.folder, got)
+		}
+	}
 	for _, listed := range []string{"data/secret", "link"} {
 		set := capture.Settings{LeaveOut: []string{filepath.Join(dir, listed)}}
 		for folder, want := range map[string]bool{"data/secret": true, "link": true, "link/in": true, "data/secret/gone": true, "data": false, "data/secrets": false} {

@@ -79,16 +79,18 @@ func (p *Place) Alike(o *Place) (same, ask bool) {
 // SameRepository reports whether two places, which have the same origin, have the same root commit, too.
 func (p *Place) SameRepository(o *Place) bool { return p.Root != "" && p.Root == o.Root }
 
-// Below reports whether a folder is another one or lies below it, by whatever links and letter cases the two are spelled. Folders that do not exist are compared as they are spelled.
+// Below reports whether a folder is another one or lies below it, by whatever links and letter cases the two are spelled. Of folders that do not exist, the part that
+// does not is compared as it is spelled.
 func Below(folder, top string) bool {
 	if spelledBelow(folder, top) {
 		return true
 	}
+	folder = withoutLinks(folder)
 	of, err := os.Stat(top)
 	if err != nil {
-		return false
+		return spelledBelow(folder, withoutLinks(top))
 	}
-	for at := existing(folder); at != ""; {
+	for at := folder; ; {
 		if info, err := os.Stat(at); err == nil && os.SameFile(info, of) {
 			return true
 		}
@@ -98,20 +100,29 @@ func Below(folder, top string) bool {
 		}
 		at = up
 	}
-	return false
 }
 
-// existing returns the nearest folder above a path that exists, or the path itself, without links.
-func existing(path string) string {
+// maxLinks bounds how many links that lead nowhere are followed, since they may form a circle.
+const maxLinks = 40
+
+// withoutLinks returns a path without links, also those that lead to nothing. What does not exist stays as it is spelled.
+func withoutLinks(path string) string {
+	rest, links := "", 0
 	for {
 		if real, err := filepath.EvalSymlinks(path); err == nil {
-			return real
+			return filepath.Join(real, rest)
+		}
+		dir, err := filepath.EvalSymlinks(filepath.Dir(path))
+		if to, failed := os.Readlink(path); err == nil && failed == nil && links < maxLinks {
+			path = from(dir, to)
+			links++
+			continue
 		}
 		up := filepath.Dir(path)
 		if up == path {
-			return ""
+			return filepath.Join(path, rest)
 		}
-		path = up
+		path, rest = up, filepath.Join(filepath.Base(path), rest)
 	}
 }
 
