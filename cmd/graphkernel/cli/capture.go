@@ -61,6 +61,12 @@ type Taken struct{ Sessions, Turns int }
 // there is waited for, and so is a last message that it does not show, for capture.Patience: a session in which nothing was said never
 // has a transcript.
 func TakeIn(ctx context.Context, spool *capture.Spool, s *Session, screen *secrets.Screen, now time.Time) (done Taken, err error) {
+	set, err := spool.Settings()
+	if err != nil {
+		return done, err
+	}
+	// An event need not name a folder, a session may have begun in another one, and a fork brings its origin along.
+	left := &LeavingOut{set: set, counted: map[string]int{}, folders: map[string]int{}, seen: map[string]bool{}}
 	var folders []string
 	given := takeGiven(ctx, spool, s)
 	err = spool.Take(ctx, now, func(session *capture.Session) (bool, error) {
@@ -70,7 +76,7 @@ func TakeIn(ctx context.Context, spool *capture.Spool, s *Session, screen *secre
 		if errors.Is(err, fs.ErrNotExist) {
 			return waited, nil
 		}
-		report, err := s.Turns.Import(ctx, []string{transcript}, ingest.Options{Format: ingest.Format(session.Agent), Secrets: screen})
+		report, err := s.Turns.Import(ctx, []string{transcript}, ingest.Options{Format: ingest.Format(session.Agent), Secrets: screen, LeaveOut: left.Reason})
 		done.Turns += report.Admitted
 		if report.Admitted > 0 {
 			done.Sessions++
