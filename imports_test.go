@@ -36,7 +36,7 @@ var mayImport = map[string][]string{
 	"internal/project":       {},
 	"internal/ready":         {"internal/secretfile"},
 	"internal/walk":          {},
-	"capture":                {"internal/project", "internal/secretfile", "internal/walk"},
+	"capture":                {"internal/bom", "internal/project", "internal/secretfile", "internal/walk"},
 	"capture/resident":       {},
 	"capture/hook":           {"capture", "capture/resident", "guard", "internal/ready", "internal/secretfile"},
 	"guard":                  {"dag", "internal/canon", "policy", "golang.org/x/text/unicode/norm"},

@@ -8,6 +8,8 @@ import (
 	"io"
 	"path/filepath"
 	"strings"
+
+	"github.com/graphkernel/graphkernel/internal/bom"
 )
 
 // An Event is what an agent tells a hook on standard input, as far as capture needs it. Every other member is ignored, whatever its form:
@@ -114,9 +116,6 @@ func ReadCall(agent Agent, in io.Reader) (*Call, error) {
 	return c, nil
 }
 
-// byteOrderMark is what some programs of Windows begin a text with.
-var byteOrderMark = []byte("\ufeff")
-
 // readMembers reads the object that an event is.
 func readMembers(in io.Reader) (object, error) {
 	data, err := io.ReadAll(io.LimitReader(in, MaxEvent+1))
@@ -126,7 +125,7 @@ func readMembers(in io.Reader) (object, error) {
 	if len(data) > MaxEvent {
 		return nil, fmt.Errorf("capture: %w: more than %d bytes", ErrEvent, MaxEvent)
 	}
-	data = bytes.TrimPrefix(data, byteOrderMark)
+	data = bom.Trim(data)
 	if len(bytes.TrimSpace(data)) == 0 {
 		return nil, fmt.Errorf("capture: %w: there is nothing on standard input", ErrEvent)
 	}

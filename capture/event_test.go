@@ -1,12 +1,14 @@
 package capture_test
 
 import (
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"unicode/utf16"
 
 	"github.com/graphkernel/graphkernel/capture"
 )
@@ -20,6 +22,16 @@ var members = []string{
 	"model", "turn_id", "agent_id", "timestamp", "reason", "trigger", "mcp_context", "", "hook_event_names", "tool-name", "toolName", "input", "\u00e9",
 }
 
+// marked returns a text without a byte order mark, and behind each that programs of Windows write.
+func marked(text string) []string {
+	units := utf16.Encode([]rune("\ufeff" + text))
+	var little, big []byte
+	for _, u := range units {
+		little, big = binary.LittleEndian.AppendUint16(little, u), binary.BigEndian.AppendUint16(big, u)
+	}
+	return []string{text, "\ufeff" + text, string(little), string(big)}
+}
+
 // TestForms reads an event of every agent and name that says which transcript has more, whatever form each other member has.
 func TestForms(t *testing.T) {
 	n := 0
@@ -31,8 +43,7 @@ func TestForms(t *testing.T) {
 						continue
 					}
 					n++
-					for _, mark := range []string{"", "\ufeff"} {
-						in := fmt.Sprintf(`%s{%q:%s,"hook_event_name":%q,"transcript_path":"/t/s.jsonl"}`, mark, member, form, name)
+					for _, in := range marked(fmt.Sprintf(`{%q:%s,"hook_event_name":%q,"transcript_path":"/t/s.jsonl"}`, member, form, name)) {
 						if e, err := capture.ReadEvent(agent, strings.NewReader(in)); err != nil || e.Transcript != "/t/s.jsonl" {
 							t.Fatalf("%s: %+v, %v", in, e, err)
 						}
@@ -103,8 +114,8 @@ func TestCall(t *testing.T) {
 		{event + "," + tool + "," + input + `,"hoo\u212a_event_name":"x"`, "", "", "is hook_event_name"},
 		{event + "," + tool + "," + input + `} {`, "", "", "invalid character"},
 	} {
-		for _, mark := range []string{"", "\ufeff"} {
-			got, err := capture.ReadCall(capture.ClaudeCode, strings.NewReader(mark+"{"+c.in+"}"))
+		for _, in := range marked("{" + c.in + "}") {
+			got, err := capture.ReadCall(capture.ClaudeCode, strings.NewReader(in))
 			if c.want != "" {
 				if err == nil || !strings.Contains(err.Error(), c.want) {
 					t.Errorf("%s: %+v, %v, want %s", c.in, got, err, c.want)
