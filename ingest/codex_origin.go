@@ -241,7 +241,7 @@ const (
 
 // rolloutNear finds the file of a session that is not imported: in the folder of another file, or, if that is one of a day, in those of other days and among archived sessions.
 func (r *reading) rolloutNear(id, from string) (*file, error) {
-	if _, err := dag.ParseConversationID(strings.ToLower(id)); err != nil || r.files.members[from] != nil && !r.files.members[from].inFolder || r.opts.Format != "" && r.opts.Format != Codex {
+	if _, err := dag.ParseConversationID(strings.ToLower(id)); err != nil || from == Stdin || isBelowFile(filepath.Dir(from)) || r.opts.Format != "" && r.opts.Format != Codex {
 		return nil, nil
 	}
 	folder := filepath.Dir(from)

@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"archive/zip"
+	"bytes"
 	"fmt"
 	"maps"
 	"os"
@@ -315,5 +316,24 @@ func TestForkInNumberedFolder(t *testing.T) {
 				t.Errorf("%s, with the other session in %s: %d turns", folder, at, len(drafts))
 			}
 		}
+	}
+}
+
+// TestForkThatIsPacked has a fork that Codex CLI has packed, given by itself: the other session is found as that of one that is not.
+func TestForkThatIsPacked(t *testing.T) {
+	base := fmt.Sprintf(`,"history_base":{"thread_id":%q,"end_ordinal_exclusive":3}`, rolloutA)
+	_, textA := codexRollout(2, rolloutA, "", codexSaid("user", "find out why"))
+	_, textB := codexRollout(1, rolloutB, base, codexSaid("user", "go on from there"))
+	files := map[string]string{"sessions/2026/03/01/rollout-b-" + rolloutB + ".jsonl.zst": string(zstdOf(t, textB)), "sessions/2026/03/02/rollout-a-" + rolloutA + ".jsonl.zst": string(zstdOf(t, textA))}
+	named := filepath.Join(layOut(t, files), "sessions", "2026", "03", "01", "rollout-b-"+rolloutB+".jsonl.zst")
+	if drafts, _ := collect(t, named, Options{}); len(drafts) != 2 || len(turnWith(t, drafts, "go on").Parents) != 1 {
+		t.Errorf("turns %s", dump(drafts))
+	}
+	text, err := os.ReadFile(named)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if drafts, _ := collect(t, Stdin, Options{Stdin: bytes.NewReader(text)}); len(drafts) != 1 || drafts[0].Attrs[attrMissingParent] != rolloutA {
+		t.Errorf("from standard input: turns %s", dump(drafts))
 	}
 }
