@@ -32,6 +32,12 @@ func TestCallsUsedAgain(t *testing.T) {
 	codex := func(payload string) string {
 		return `{"timestamp":"2026-03-01T10:00:00Z","type":"response_item","payload":` + payload + `}`
 	}
+	gemini := func(id, calls string) string {
+		return `{"id":"` + id + `","timestamp":"2026-03-01T10:00:00Z","type":"gemini","content":"","toolCalls":[` + calls + `]}`
+	}
+	geminiCalled := func(name string) string {
+		return fmt.Sprintf(`"name":%q,"args":{},"status":"success","result":[{"functionResponse":{"response":{"output":"result of %s"}}}]}`, name, name)
+	}
 	prompt := claudeLine(1, 0, "user", `{"role":"user","content":"go"}`)
 	for name, c := range map[string]struct {
 		file  string
@@ -56,6 +62,16 @@ func TestCallsUsedAgain(t *testing.T) {
 			`[{"role":"user","content":"go"},{"role":"assistant","content":[{"type":"tool_use","id":"call_0","name":"alpha","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"call_0","content":"result of alpha"}]},`,
 			`{"role":"assistant","content":[{"type":"tool_use","id":"call_0","name":"beta","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"call_0","content":"result of beta"}]}]`,
 		}},
+		"gemini": {"session-1.jsonl", []string{
+			`{"sessionId":"5e560000-0000-4000-8000-000000000001","projectHash":"p","kind":"main"}`, gemini("m1", `{"id":"call_0",`+geminiCalled("alpha")), gemini("m2", `{"id":"call_0",`+geminiCalled("beta")),
+		}},
+		"gemini, one message": {"session-1.jsonl", []string{
+			`{"sessionId":"5e560000-0000-4000-8000-000000000001","projectHash":"p","kind":"main"}`, gemini("m1", `{"id":"call_0",`+geminiCalled("alpha")), gemini("m1", `{"id":"call_0",`+geminiCalled("alpha")+`,{"id":"call_0",`+geminiCalled("beta")),
+		}},
+		"spans": {"spans.json", []string{otlpSpan([]string{
+			"gen_ai.input.messages", `[{"role":"assistant","parts":[{"type":"tool_call","id":"call_0","name":"alpha"}]},{"role":"tool","parts":[{"type":"tool_call_response","id":"call_0","response":"result of alpha"}]},` +
+				`{"role":"assistant","parts":[{"type":"tool_call","id":"call_0","name":"beta"}]},{"role":"tool","parts":[{"type":"tool_call_response","id":"call_0","response":"result of beta"}]}]`,
+		})}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), c.file)

@@ -175,13 +175,17 @@ func (g *geminiSession) calls(v *canon.Value, message, place string) {
 	}
 	start := g.at
 	var ends []dag.TurnID
+	again := map[string]int{} // how often the message has an id
 	for i := range list.Items {
 		call := &list.Items[i]
 		id := text(call, "id")
 		if id == "" {
 			id = strconv.Itoa(i)
 		}
-		name := g.session + "/" + message + "/"
+		name, nth := g.session+"/"+message+"/", ""
+		if again[id]++; again[id] > 1 {
+			nth = "~" + strconv.Itoa(again[id])
+		}
 		g.r.record()
 		if call.Kind != canon.Object {
 			g.r.skip(skipMalformed)
@@ -190,14 +194,14 @@ func (g *geminiSession) calls(v *canon.Value, message, place string) {
 		t := geminiCall(call, id)
 		setAttr(&t.draft, attrModel, text(v, "model"), &t.noted)
 		g.at = start
-		called := g.turn(t, v, name+"call/"+id, place, start)
+		called := g.turn(t, v, name+"call/"+id+nth, place, start)
 		if result := call.Get("result"); result != nil && result.Kind != canon.Null {
 			g.r.record()
 			from := start
 			if called {
 				from = geminiPoint{reply: g.at.reply}
 			}
-			g.turn(geminiResult(call, result, id), call, name+"result/"+id, place, from)
+			g.turn(geminiResult(call, result, id), call, name+"result/"+id+nth, place, from)
 		}
 		if g.at.reply != nil && g.at.reply != start.reply {
 			ends = append(ends, *g.at.reply)
