@@ -84,16 +84,24 @@ var ownRules = []*rule{{
 }, {
 	ID: "password-in-text",
 	Regex: `(?i)(?:` + passwordWords + `)(?:\\{0,8}["'\x60])?(?:[ \t]+(?:is|was|ist|lautet)[ \t]*:?[ \t]+|[ \t]*[:=][ \t]*)(?:\\{0,8}["'\x60])?` +
-		`([^\s"'\x60<>(){}\[\],;\\|&]{6,64}?)[.!?]?(?:[\s"'\x60,;)&\\]|$)`,
+		`([^\s"'\x60<>(){}\[\],;\\|&]{6,64}?)[.!?]?(?:[\s"'\x60,;)\]}&\\]|$)`,
 	Keywords: strings.Split(passwordWords, "|"),
 	check:    likePassword,
 	generic:  true,
 }, {
 	ID:       "password-quoted", // a string may have signs that end a word
-	Regex:    `(?i)(?:` + passwordWords + `)["'\x60]?[ \t]*[:=][ \t]*(?:"([^\s"\\]{8,64})"|'([^\s'\\]{8,64})')`,
+	Regex:    `(?i)(?:` + passwordWords + `)["'\x60]?[ \t]*[:=][ \t]*(?:"((?:[^\s"\\]|\\["\\/]){8,64})"|'([^\s'\\]{8,64})')`,
 	Keywords: strings.Split(passwordWords, "|"),
 	check:    likeSigned,
 	generic:  true,
+}, {
+	ID:       "password-set", // a file of settings has no quotes around one
+	Regex:    `(?i)(?:` + passwordWords + `)[ \t]*[:=][ \t]*([^\s"'\x60<>,;&|\\{}]{8,64})(?:[\s"'\x60\\]|$)`,
+	Keywords: strings.Split(passwordWords, "|"),
+	check: func(s string) bool {
+		return likeChosen(s) && strings.ContainsAny(s, signs) && likeSigned(s) && !called().MatchString(s)
+	},
+	generic: true,
 }, {
 	ID: "password-for", // "the password for the staging box is …"
 	Regex: `(?i)(?:` + passwordWords + `)[ \t]+(?:for|of|to|on|in|at|f\x{fc}r|von|zu|auf)(?:[ \t]+[^\s"'\x60<>(){}\[\],;:.\\|&=]{1,32}){1,6}?[ \t]+(?:is|was|ist|war|lautet)[ \t]*:?[ \t]+["'\x60]?` +
@@ -108,8 +116,9 @@ var ownRules = []*rule{{
 	check:    likePassword,
 	generic:  true,
 }, {
-	ID:       "password-element",
-	Regex:    `(?i)(?:` + passwordWords + `)[a-z0-9_.-]{0,20}(?:\s[^<>]{0,100})?>\s{0,40}([^<>\s]{6,64})\s{0,40}</`,
+	ID: "password-element", // of XML, also escaped or quoted as CDATA; the value beside a name; the text behind a key
+	Regex: `(?i)(?:` + passwordWords + `)[a-z0-9_.-]{0,20}(?:(?:\s[^<>]{0,100})?(?:>|&gt;)\s{0,40}(?:<!\[CDATA\[\s{0,40})?([^<>\s]{6,64}?)\s{0,40}(?:\]\]>\s{0,40})?(?:</|&lt;/)|` +
+		`["']\s{1,20}value\s{0,4}=\s{0,4}["']([^"'<>\s]{6,64})["']|</key>\s{0,40}<string>([^<>\s]{6,64})</)`,
 	Keywords: strings.Split(passwordWords, "|"),
 	check:    likePassword,
 	generic:  true,
@@ -133,8 +142,8 @@ var ownRules = []*rule{{
 	letters:  true,
 }}
 
-// keyLineBegin is what lies between two lines of a key: the end of the one, quoted marks and a number before the other.
-const keyLineBegin = `(?:\s|\\+[nrt]|[0-9]{1,6}(?:\x{2192}|\t|: |\|)|[>|])*`
+// keyLineBegin is what lies between two lines of a key: the end of the one, quoted marks and a number, or the file and the line as grep names them, before the other.
+const keyLineBegin = `(?:\s|\\+[nrt]|[0-9]{1,6}(?:\x{2192}|\t|: |\|)|[>|]|[a-z0-9_./-]{1,100}[:-][0-9]{1,6}[:-])*`
 
 // passwordWords are what has to precede a password in prose and in settings.
 const passwordWords = `password|passwd|passphrase|passwort|kennwort`
@@ -147,9 +156,15 @@ var notSigned = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)\$[{(]|^\$|\{\{|<[^<>]*>|^[\[{(^]|[a-z]{3,}[(\[]|\{[0-9]|\]\{|\[[a-z]-[a-z]|=>|\(\)|&&|\|\||[()]\.|^[a-z]+[:,;=|][a-z0-9]`)
 })
 
+// signs are those that people put into passwords, and that words of programs seldom have.
+const signs = "!@#$%^&*?+=~"
+
+// called is a call of a function.
+var called = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[A-Za-z0-9_][(\[]`) })
+
 // likeChosen is likePassword for a word of prose: it has both cases and digits, or a sign, and is no name of a method.
 func likeChosen(s string) bool {
-	lower, upper, sign := strings.ContainsFunc(s, unicode.IsLower), strings.ContainsFunc(s, unicode.IsUpper), strings.ContainsAny(s, "!@#$%^&*?+=~")
+	lower, upper, sign := strings.ContainsFunc(s, unicode.IsLower), strings.ContainsFunc(s, unicode.IsUpper), strings.ContainsAny(s, signs)
 	return likePassword(s) && (lower && upper || sign) && !method().MatchString(s)
 }
 
