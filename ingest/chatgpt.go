@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/graphkernel/graphkernel/dag"
@@ -197,6 +198,9 @@ func (c *chat) setTime(d *dag.Draft, n *chatNode, message *canon.Value, noted *c
 	}
 }
 
+// chatResults are the types of contents that a tool made, whoever's place the message has.
+var chatResults = []string{"execution_output", "system_error", "tether_browsing_display"}
+
 // chatSpeaker sets role, author and the attributes of who speaks to whom.
 func chatSpeaker(d *dag.Draft, message *canon.Value, noted *counts) bool {
 	author := object(message, "author")
@@ -206,6 +210,9 @@ func chatSpeaker(d *dag.Draft, message *canon.Value, noted *counts) bool {
 		d.Role, d.Author = dag.RoleSystem, authorChatGPT
 	case "user":
 		d.Role, d.Author = dag.RoleUser, authorHuman
+		if kind := text(object(message, "content"), "content_type"); slices.Contains(chatResults, kind) {
+			d.Role, d.Author = dag.RoleTool, "tool:unknown"
+		}
 	case "assistant":
 		d.Role, d.Author = dag.RoleAssistant, "agent:chatgpt"
 		if to := text(message, "recipient"); to != "" && to != "all" {

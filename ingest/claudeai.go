@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/graphkernel/graphkernel/dag"
@@ -159,10 +160,23 @@ func (c *claudeAIChat) message(m *claudeAIMessage) {
 			m.attach, m.missing, c.title = &file.ID, "", ""
 		}
 	}
+	said := d
 	var noted counts
+	if b.answers {
+		d = dag.Draft{Role: dag.RoleTool, Author: authorName("tool", b.answerer(), &noted)}
+	}
 	c.fill(&d, m, &b, "", &noted)
 	if c.r.admit(c.batch, &d, c.name, c.place, noted) {
 		m.attach, m.missing, c.title = &d.ID, "", ""
+	}
+	if b.typed == nil {
+		return
+	}
+	c.r.record()
+	var more counts
+	c.fill(&said, m, b.typed, "/typed", &more)
+	if c.r.admit(c.batch, &said, c.name, c.place, more) {
+		m.attach, m.missing, c.title = &said.ID, "", ""
 	}
 }
 
@@ -209,13 +223,41 @@ type claudeAIBody struct {
 
 	ofPerson bool
 	files    *claudeAIBody // texts of attached files; nil: none
+	answers  bool          // a person's message has results of tools, which are its turn
+	typed    *claudeAIBody // the texts beside them; nil: none
+}
+
+// answerer returns the tool of the first result that names one.
+func (b *claudeAIBody) answerer() string {
+	if len(b.tools) == 0 {
+		return "unknown"
+	}
+	return b.tools[0]
 }
 
 func (b *claudeAIBody) read(v *canon.Value) {
 	c := &b.content
-	if list := v.Get("content"); list != nil {
-		for i := range list.Items {
-			b.block(&list.Items[i])
+	list := items(v, "content")
+	b.answers = b.ofPerson && slices.ContainsFunc(list, isResult)
+	for _, p := range list {
+		switch {
+		case !b.answers:
+			b.block(p)
+		case isResult(p):
+			b.block(p)
+			if name := text(p, "name"); name != "" {
+				b.tools = append(b.tools, name)
+			}
+			if id := answeredID(p); id != "" {
+				b.ids = append(b.ids, id)
+			}
+		case text(p, "type") == "text" && strings.TrimSpace(blockText(p)) != "":
+			if b.typed == nil {
+				b.typed = &claudeAIBody{}
+			}
+			b.typed.block(p)
+		default:
+			b.block(p)
 		}
 	}
 	if c.text.Len() == 0 { // older exports have the text alone

@@ -38,7 +38,6 @@ func (rec *claudeRecord) user(t *claudeTurn) {
 		t.skip = skipMalformed
 		return
 	}
-	isResult := func(b *canon.Value) bool { return text(b, "type") == blockResult }
 	switch {
 	case isTrue(rec.v, "isCompactSummary"):
 		t.voice, t.draft.Role = voiceModel, dag.RoleAssistant
@@ -86,6 +85,9 @@ func (rec *claudeRecord) result(t *claudeTurn, blocks []*canon.Value) {
 			continue
 		}
 		own = append(own, b)
+		if isResult(b) && text(b, "type") != blockResult { // block notes that one
+			t.results = append(t.results, answeredID(b))
+		}
 	}
 	t.voice, t.draft.Role = voiceTool, dag.RoleTool
 	rec.blocks(t, own)
@@ -194,7 +196,7 @@ func (rec *claudeRecord) wrote(t *claudeTurn, blocks []*canon.Value) {
 // belongs to a call, or has an origin without a known author.
 func (rec *claudeRecord) isProgram(kind, author string) bool {
 	v := rec.v
-	results := slices.ContainsFunc(items(object(v, "message"), "content"), func(b *canon.Value) bool { return text(b, "type") == blockResult })
+	results := slices.ContainsFunc(items(object(v, "message"), "content"), isResult)
 	ofCall := text(v, "sourceToolUseID") != "" || !results && (v.Get("toolUseResult") != nil || text(v, "sourceToolAssistantUUID") != "")
 	return author == "" && (kind != "" || isTrue(v, "isMeta") || isTrue(v, "isSynthetic") || ofCall || text(v, "promptSource") == "system")
 }

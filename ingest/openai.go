@@ -280,6 +280,8 @@ func (o *openaiReader) message(c *openaiConversation, v *canon.Value, place stri
 		var results *canon.Value
 		if results, typed = dividedResults(m.body); results != nil {
 			m.body, m.draft.Role = results, dag.RoleTool
+		} else if text(v, "tool_call_id") != "" {
+			m.draft.Role = dag.RoleTool
 		}
 	}
 	o.turn(c, &m)
@@ -333,7 +335,7 @@ func (c *openaiConversation) answer(d *dag.Draft, m *openaiMessage, noted *count
 	if results := resultsOf(m.body); len(results) > 0 {
 		ids, name = nil, ""
 		for _, b := range results {
-			ids = append(ids, text(b, "tool_use_id"))
+			ids = append(ids, answeredID(b))
 		}
 	}
 	for _, id := range ids {

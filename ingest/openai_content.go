@@ -14,8 +14,10 @@ type namedCall struct{ id, name string }
 // openaiBody renders a message with the given content and sets the attributes that describe it.
 func openaiBody(d *dag.Draft, v, body *canon.Value, noted *counts) (calls []namedCall) {
 	var c content
-	switch results := resultsOf(body); {
-	case d.Role == dag.RoleTool && len(results) == 0:
+	results := resultsOf(body)
+	inForm := func(b *canon.Value) bool { return text(b, "type") == blockResult }
+	switch {
+	case d.Role == dag.RoleTool && !slices.ContainsFunc(results, inForm):
 		c.result(openaiText(body, &c.lost), false)
 	default:
 		addOpenAIContent(&c, body)
@@ -153,13 +155,13 @@ func anthropicTool(p *canon.Value) string {
 	return name
 }
 
-// resultsOf returns the tool_result blocks of a content. Anthropic's form has them in user messages.
+// resultsOf returns the results among the blocks of a content. Anthropic's form has them in user messages.
 func resultsOf(body *canon.Value) (results []*canon.Value) {
 	if body == nil || body.Kind != canon.Array {
 		return nil
 	}
 	for i := range body.Items {
-		if p := &body.Items[i]; text(p, "type") == blockResult {
+		if p := &body.Items[i]; isResult(p) {
 			results = append(results, p)
 		}
 	}
@@ -174,7 +176,7 @@ func dividedResults(body *canon.Value) (results, typed *canon.Value) {
 	own, said := canon.Value{Kind: canon.Array}, canon.Value{Kind: canon.Array}
 	for _, p := range body.Items {
 		kind := text(&p, "type")
-		if words := blockText(&p); (p.Kind == canon.String || kind == "text" || kind == "input_text") && strings.TrimSpace(words) != "" {
+		if words := blockText(&p); (p.Kind == canon.String || kind == "text" || kind == "input_text" || kind == "") && strings.TrimSpace(words) != "" {
 			said.Items = append(said.Items, p)
 			continue
 		}

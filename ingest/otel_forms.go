@@ -194,7 +194,7 @@ func withParts(v *canon.Value) *canon.Value {
 	role := text(v, "role")
 	switch {
 	case content == nil || content.Kind == canon.Null:
-	case role == "tool" || role == "function":
+	case role == "tool" || role == "function" || role == "user" && text(v, "tool_call_id") != "":
 		parts.Items = append(parts.Items, objectValue("type", stringValue("tool_call_response"), "id", stringValue(text(v, "tool_call_id")), "response", plainOf(content)))
 	case content.Kind == canon.Array:
 		parts.Items = append(parts.Items, content.Items...)

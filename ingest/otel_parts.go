@@ -57,17 +57,21 @@ func readOTelMessage(v *canon.Value) *otelBody {
 // divide turns a user's message with results of tools into a tool's message, and returns its texts as a user's
 // message, or nil if it has none.
 func (b *otelBody) divide(v *canon.Value) *otelBody {
-	if b.draft.Role != dag.RoleUser || !slices.Contains(b.content.kinds, blockResult) {
+	if b.draft.Role != dag.RoleUser || !slices.ContainsFunc(items(v, "parts"), isResult) {
 		return nil
 	}
 	author := b.draft.Author
 	*b = otelBody{draft: dag.Draft{Role: dag.RoleTool}}
 	typed := &otelBody{draft: dag.Draft{Role: dag.RoleUser, Author: author}}
 	for _, p := range items(v, "parts") {
-		if kind := text(p, "type"); kind == "text" || kind == "input_text" {
+		kind := text(p, "type")
+		if kind == "text" || kind == "input_text" {
 			typed.part(p)
-		} else {
-			b.part(p)
+			continue
+		}
+		b.part(p)
+		if id := answeredID(p); isResult(p) && kind != "tool_call_response" && kind != blockResult && id != "" { // part notes these two
+			b.ids, b.answers = append(b.ids, id), append(b.answers, id)
 		}
 	}
 	if strings.TrimSpace(typed.content.text.String()) == "" {

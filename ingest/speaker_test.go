@@ -123,6 +123,8 @@ func TestClaudeCodeImitations(t *testing.T) {
 		{"a result whose call is not there", claude("Read", v, strings.ReplaceAll(failed(claimed), `"t1"`, `"t9"`)), dag.VoiceTool, "tool:unknown"},
 		{"two results in one record", claude("Read", v, `"toolUseResult":`+quoted("Error: "+claimed)+`,"message":{"content":[{"type":"tool_result","tool_use_id":"t1","is_error":true,"content":`+quoted(claimed)+`},{"type":"tool_result","tool_use_id":"t1","content":"x"}]}`), dag.VoiceTool, tool("Read")},
 		{"two results in one record, the second rejected", claude("Read", v, `"toolUseResult":`+quoted("Error: "+claimed)+`,"message":{"content":[{"type":"tool_result","tool_use_id":"t1","content":"x"},{"type":"tool_result","tool_use_id":"t1","is_error":true,"content":`+quoted(claimed)+`}]}`), dag.VoiceTool, tool("Read")},
+		{"the result of a search that a server ran", claude("web_search", v, `"message":{"content":[{"type":"web_search_tool_result","tool_use_id":"t1","content":[{"type":"web_search_result","title":`+quoted(imitated)+`}]}]}`), dag.VoiceTool, tool("web_search")},
+		{"a result of a server's tool with words", claude("get", v, `"message":{"content":[{"type":"mcp_tool_result","tool_use_id":"t1","content":[`+words+`]},{"type":"text","text":"go on"}]}`), dag.VoiceTool, tool("get")},
 		{"a result with an image", claude("Read", v, `"message":{"content":[{"type":"tool_result","tool_use_id":"t1","content":`+quoted(imitated)+`},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"AAAA"}}]}`), dag.VoiceTool, tool("Read")},
 		{"a result with an empty line in it", claude("Read", v, `"message":{"content":[{"type":"tool_result","tool_use_id":"t1","content":`+quoted("x\n\n"+imitated)+`},{"type":"text","text":"go on"}]}`), dag.VoiceTool, tool("Read")},
 		{"a reminder with a result", claude("Read", v, with("", `{"type":"text","text":"<system-reminder>`+imitated+`</system-reminder>"}`)), dag.VoiceTool, tool("Read")},
@@ -296,10 +298,17 @@ func TestMessageImitations(t *testing.T) {
 		{"a result below words", with(`{"role":"user","content":[{"type":"text","text":"Stop."},` + result("") + `]}`), dag.VoiceTool, "tool:Read"},
 		{"a result with an image", with(`{"role":"user","content":[` + result("") + `,{"type":"image","source":{}}]}`), dag.VoiceTool, "tool:Read"},
 		{"a result of a message with a name", with(`{"role":"user","name":"owner","content":[` + result("") + `]}`), dag.VoiceTool, "tool:Read"},
+		{"a result of a server's tool", with(`{"role":"user","content":[{"type":"mcp_tool_result","tool_use_id":"t1","content":` + quoted(imitated) + `}]}`), dag.VoiceTool, "tool:Read"},
+		{"a result of the AI SDK", with(`{"role":"user","content":[{"type":"tool-result","toolCallId":"t1","toolName":"Read","result":` + quoted(imitated) + `}]}`), dag.VoiceTool, "tool:Read"},
+		{"a result of Bedrock", with(`{"role":"user","content":[{"toolResult":{"toolUseId":"t1","content":[{"text":` + quoted(imitated) + `}]}},{"text":"Stop."}]}`), dag.VoiceTool, "tool:Read"},
+		{"a result of Gemini", with(`{"role":"user","content":[{"functionResponse":{"name":"Read","response":{"output":` + quoted(imitated) + `}}}]}`), dag.VoiceTool, "tool:unknown"},
+		{"an output of OpenAI", with(`{"role":"user","content":[{"type":"function_call_output","call_id":"t1","output":` + quoted(imitated) + `}]}`), dag.VoiceTool, "tool:Read"},
+		{"a user's message that names a call", with(`{"role":"user","tool_call_id":"t1","content":` + quoted(imitated) + `}`), dag.VoiceTool, "tool:Read"},
 		{"a result without its call", `[{"role":"user","content":[` + result("") + `]}]`, dag.VoiceTool, "tool:unknown"},
 		{"a tool's message with a rejection", with(`{"role":"tool","tool_call_id":"t1","content":` + quoted(claimed) + `}`), dag.VoiceTool, "tool:Read"},
 		{"a tool named like a question", with(`{"role":"tool","name":"AskUserQuestion","content":` + quoted(imitated) + `}`), dag.VoiceTool, "tool:AskUserQuestion"},
 		{"words with a result", with(`{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"ok"},{"type":"text","text":"` + imitated + `"}]}`), dag.VoicePerson, authorHuman},
+		{"words with a result of Bedrock", with(`{"role":"user","content":[{"toolResult":{"toolUseId":"t1","content":[]}},{"text":"` + imitated + `"}]}`), dag.VoicePerson, authorHuman},
 		{"words with a result, by name", with(`{"role":"user","name":"owner","content":[{"type":"tool_result","tool_use_id":"t1","content":"ok"},{"type":"text","text":"` + imitated + `"}]}`), dag.VoicePerson, "human:owner"},
 		{"words", with(`{"role":"user","content":` + quoted(claimed) + `}`), dag.VoicePerson, authorHuman},
 	})
@@ -323,6 +332,8 @@ func TestSpanImitations(t *testing.T) {
 		{"a response in a user's message", span(call + `{"role":"user","parts":[` + response(imitated) + `]}`), dag.VoiceTool, "tool:Read"},
 		{"a response with words", span(call + `{"role":"user","parts":[{"type":"text","content":"Stop."},` + response(imitated) + `]}`), dag.VoiceTool, "tool:Read"},
 		{"a response with an image", span(call + `{"role":"user","parts":[` + response(imitated) + `,{"type":"uri","uri":"u"}]}`), dag.VoiceTool, "tool:Read"},
+		{"a result of a server's tool", span(call + `{"role":"user","parts":[{"type":"mcp_tool_result","tool_use_id":"t1","content":` + quoted(imitated) + `}]}`), dag.VoiceTool, "tool:Read"},
+		{"a user's message that names a call", span(call + `{"role":"user","tool_call_id":"t1","content":` + quoted(imitated) + `}`), dag.VoiceTool, "tool:Read"},
 		{"a response without its call", span(`{"role":"user","parts":[` + response(claimed) + `]}`), dag.VoiceTool, "tool:unknown"},
 		{"a tool's message", span(call + `{"role":"tool","parts":[` + response(claimed) + `]}`), dag.VoiceTool, "tool:Read"},
 		{"words with a response", span(call + `{"role":"user","parts":[` + response("ok") + `,{"type":"text","content":"` + imitated + `"}]}`), dag.VoicePerson, authorHuman},
@@ -361,15 +372,22 @@ func TestGeminiImitations(t *testing.T) {
 	})
 }
 
-// TestClaudeAIImitations has a file that a person attached to a message.
+// TestClaudeAIImitations has a file that a person attached to a message, and a tool's result in a person's place.
 func TestClaudeAIImitations(t *testing.T) {
 	chat := func(said, attachment string) string {
 		return `[{"uuid":"c1a0de00-0000-4000-8000-0000000000f0","name":"n","chat_messages":[{"uuid":"c1a0de00-0000-4000-8000-0000000000f1","sender":"human","text":` + quoted(said) + `,"created_at":"2026-03-14T02:00:01Z","attachments":[` + attachment + `]}]}]`
 	}
+	blocks := func(content string) string {
+		return `[{"uuid":"c1a0de00-0000-4000-8000-0000000000f0","name":"n","chat_messages":[{"uuid":"c1a0de00-0000-4000-8000-0000000000f1","sender":"human","text":"","created_at":"2026-03-14T02:00:01Z","content":[` + content + `]}]}]`
+	}
+	result := `{"type":"tool_result","name":"read","tool_use_id":"t1","content":"` + imitated + `"}`
 	speaksIn(t, "conversations.json", ClaudeAI, imitated, []spoken{
 		{"a file with words", chat("Read it.", `{"file_name":"a.txt","extracted_content":"`+imitated+`"}`), dag.VoiceTool, "tool:attachment"},
 		{"a file alone", chat("", `{"file_name":"a.txt","extracted_content":"`+imitated+`"}`), dag.VoiceTool, "tool:attachment"},
 		{"words with a file", chat(imitated, `{"file_name":"a.txt","extracted_content":"x"}`), dag.VoicePerson, authorHuman},
+		{"a result in a person's place", blocks(result), dag.VoiceTool, "tool:read"},
+		{"a result with words", blocks(result + `,{"type":"text","text":"Stop."}`), dag.VoiceTool, "tool:read"},
+		{"words with a result", blocks(`{"type":"tool_result","content":"ok"},{"type":"text","text":"` + imitated + `"}`), dag.VoicePerson, authorHuman},
 		{"what was pasted", chat("Here:", `{"file_name":"","extracted_content":"`+imitated+`"}`), dag.VoicePerson, authorHuman},
 	})
 }
@@ -381,6 +399,7 @@ func TestChatGPTImitations(t *testing.T) {
 	}
 	speaksIn(t, "conversations.json", ChatGPT, imitated, []spoken{
 		{"a hidden message", chat("user", `"is_visually_hidden_from_conversation":true`), dag.VoiceHarness, authorChatGPT},
+		{"an output in a person's place", strings.Replace(chat("user", ""), `"text","parts":["`+imitated+`"]`, `"execution_output","text":"`+imitated+`"`, 1), dag.VoiceTool, "tool:unknown"},
 		{"a tool's", chat("tool", ""), dag.VoiceTool, "tool:python"},
 		{"a profile", chat("user", `"is_visually_hidden_from_conversation":true,"is_user_system_message":true`), dag.VoicePerson, authorHuman},
 		{"a prompt", chat("user", ""), dag.VoicePerson, authorHuman},

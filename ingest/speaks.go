@@ -4,10 +4,34 @@ import (
 	"strings"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/internal/canon"
 )
 
 // blockResult names a tool's result among the blocks of a content.
 const blockResult = "tool_result"
+
+// isResult reports whether a block of a content is a tool's result by its type, as the APIs of models name it: tool_result; web_search_tool_result, mcp_tool_result and
+// others that end so, for tools that a server runs; tool-result of the AI SDK; tool_call_response of OpenTelemetry; function_call_output of OpenAI. Bedrock and Gemini have blocks with one member in place of a type.
+func isResult(b *canon.Value) bool {
+	if b.Get("toolResult") != nil || b.Get("functionResponse") != nil {
+		return true
+	}
+	kind := strings.ReplaceAll(text(b, "type"), "-", "_")
+	return strings.HasSuffix(kind, blockResult) || kind == "tool_call_response" || kind == "function_call_output"
+}
+
+// answeredID returns the id of the call that a result answers.
+func answeredID(b *canon.Value) string {
+	if inner := object(b, "toolResult"); inner != nil {
+		b = inner
+	}
+	for _, key := range [...]string{"tool_use_id", "toolCallId", "toolUseId", "call_id"} {
+		if id := text(b, key); id != "" {
+			return id
+		}
+	}
+	return ""
+}
 
 // speaks returns the speaker of a turn and its words. Role, author and attributes decide the speaker; the
 // text decides only where the words of a rejection begin, and whether a user's turn is a command.
