@@ -46,7 +46,10 @@ func otelEvents(v *canon.Value) (said otelSaid) {
 		}
 		out := canon.Value{Kind: canon.Object, Members: []canon.Member{{Key: "role", Value: stringValue(role)}}}
 		for _, m := range message.Members {
-			if m.Key != "role" {
+			switch begun := cutBlocks(&m.Value); {
+			case m.Key == "content" && begun != nil:
+				out.Members = append(out.Members, canon.Member{Key: m.Key, Value: *begun}, canon.Member{Key: cutMember})
+			case m.Key != "role":
 				out.Members = append(out.Members, m)
 			}
 		}
@@ -58,7 +61,7 @@ func otelEvents(v *canon.Value) (said otelSaid) {
 		for _, key := range slices.Sorted(maps.Keys(attrs)) {
 			message.Members = append(message.Members, canon.Member{Key: strings.TrimPrefix(key, "gen_ai.event."), Value: *structured(attrs[key])})
 		}
-		if body := anyValue(object(event, "body")); body != nil && body.Kind == canon.Object { // of a log record
+		if body := otelLogBody(event); body != nil && body.Kind == canon.Object {
 			message.Members = append(body.Members, message.Members...)
 		}
 		switch name := text(event, "name"); name {
@@ -69,6 +72,9 @@ func otelEvents(v *canon.Value) (said otelSaid) {
 			add(&said.input, strings.Split(name, ".")[1], message)
 		case "gen_ai.choice":
 			if inner := object(message, "message"); inner != nil {
+				if message.Get(cutMember) != nil {
+					inner.Members = append(inner.Members, canon.Member{Key: cutMember})
+				}
 				message = inner
 			} else if inner := message.Get("message.content"); inner != nil {
 				message.Members = append(message.Members, canon.Member{Key: "content", Value: *inner})
@@ -88,6 +94,41 @@ func structured(v *canon.Value) *canon.Value {
 		return parsed
 	}
 	return v
+}
+
+// otelLogBody returns the body of a log record, also if it is an object in a text, which an exporter may have cut; nil: there is none.
+func otelLogBody(record *canon.Value) *canon.Value {
+	body := anyValue(object(record, "body"))
+	if body == nil || body.Kind != canon.String || !strings.HasPrefix(body.Text, "{") {
+		return body
+	}
+	if whole := structured(body); whole.Kind == canon.Object {
+		return whole
+	}
+	if begun := completed("[" + body.Text); begun != nil {
+		return &begun.Items[0]
+	}
+	return body
+}
+
+// cutBlocks returns the blocks of a content that was written as a text and cut off, up to the cut; nil if a value is no such text. Their mark is for the message.
+func cutBlocks(v *canon.Value) *canon.Value {
+	if v.Kind != canon.String || !strings.HasPrefix(v.Text, "[") {
+		return nil
+	}
+	list := completed(v.Text)
+	if list == nil {
+		return nil
+	}
+	last := &list.Items[len(list.Items)-1]
+	last.Members = slices.DeleteFunc(last.Members, func(m canon.Member) bool { return m.Key == cutMember })
+	if untyped(last) {
+		list.Items = list.Items[:len(list.Items)-1]
+	}
+	if !areBlocks(list) {
+		return nil
+	}
+	return list
 }
 
 // flatMessages gathers messages whose members are attributes of their own: PREFIX N "." INNER "role". It returns nil if there are none.
@@ -133,6 +174,9 @@ func flatMessage(fields map[string]*canon.Value) canon.Value {
 	if content != nil {
 		if list := structured(content); areBlocks(list) {
 			content = list
+		} else if list := cutBlocks(content); list != nil {
+			content = list
+			out.Members = append(out.Members, canon.Member{Key: cutMember})
 		}
 	} else if blocks := flatItems(fields, "contents.", "message_content."); len(blocks) > 0 {
 		content = &canon.Value{Kind: canon.Array, Items: blocks}

@@ -126,6 +126,37 @@ func TestOTelCut(t *testing.T) {
 	if read < len(messages)-60 || marked < len(messages)/3 {
 		t.Errorf("of %d cuts, %d could be read, %d were marked", len(messages), read, marked)
 	}
+	result := `[{"type":"text","text":"Here: é"},{"type":"tool_result","tool_use_id":"c","content":"` + hostileWords + `"}]`
+	for name, attrs := range map[string]func(string) string{
+		"OpenLLMetry": func(text string) string {
+			return otlpSpan([]string{"gen_ai.prompt.0.role", "user", "gen_ai.prompt.0.content", text})
+		},
+		"OpenInference": func(text string) string {
+			return otlpSpan([]string{"openinference.span.kind", "LLM", "llm.input_messages.0.message.role", "user", "llm.input_messages.0.message.content", text})
+		},
+		"events": func(text string) string {
+			return otlpSpan([]string{"gen_ai.system", "x"}, []string{"gen_ai.user.message", "content", text})
+		},
+	} {
+		for n := strings.Index(result, "Here"); n < len(result); n++ {
+			drafts, report, err := tryCollect(t, write(t, "t.jsonl", attrs(result[:n])), Options{Format: OTel})
+			if err != nil || report.Noted[noteAttributeCut] != 1 && n > strings.Index(result, "Here") {
+				t.Errorf("%s, cut at %d: %v, %v", name, n, report.Noted, err)
+			}
+			for i := range drafts {
+				if d := &drafts[i]; VoiceOf(d) == dag.VoicePerson && !strings.HasPrefix("Here: é", strings.TrimRight(d.Content, "\ufffd")) {
+					t.Errorf("%s, cut at %d: a person says %q", name, n, d.Content)
+				}
+			}
+		}
+	}
+	for _, event := range []string{`{"content":"Rename the`, `{"content":"Rename the"`, `{"content":[{"type":"text","text":"Rename the`} {
+		log := `{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"timeUnixNano":"1","eventName":"gen_ai.user.message","traceId":"aa","spanId":"bb","body":{"stringValue":` + quoted(event) + `}}]}]}]}`
+		drafts, _ := collect(t, write(t, "t.jsonl", log), Options{Format: OTel})
+		if len(drafts) != 1 || drafts[0].Content != "Rename the" || drafts[0].Attrs[attrCut] != "true" {
+			t.Errorf("a body of %s: turns %s", event, dump(drafts))
+		}
+	}
 	said := `[{"role":"user","parts":[{"type":"text","content":"Rename`
 	for after, want := range map[string]string{"": "Rename", " ": "Rename ", ` the ca`: "Rename the ca", `é`: "Renameé", `…`: "Rename…", `😀`: "Rename😀", `\n`: "Rename\n", `\`: "Rename", `\u00e`: "Rename", `\u00e9`: "Renameé", `"`: "Rename", `\"`: `Rename"`} {
 		drafts, _ := collect(t, write(t, "t.jsonl", otlpSpan([]string{"gen_ai.input.messages", said + after})), Options{Format: OTel})

@@ -45,13 +45,18 @@ func readOTelMessage(v *canon.Value) *otelBody {
 		b.part(p)
 	}
 	if v.Get(cutMember) != nil {
-		setAttr(d, attrCut, "true", &b.noted)
-		b.noted.add(noteAttributeCut)
+		b.cutOff()
 	}
 	if b.content.text.Len() == 0 {
 		b.skip = skipEmptyMessage
 	}
 	return b
+}
+
+// cutOff marks a message as cut.
+func (b *otelBody) cutOff() {
+	setAttr(&b.draft, attrCut, "true", &b.noted)
+	b.noted.add(noteAttributeCut)
 }
 
 // divide turns a user's message with results of tools into a tool's message, and returns its texts as a user's
@@ -63,19 +68,25 @@ func (b *otelBody) divide(v *canon.Value) *otelBody {
 	author := b.draft.Author
 	*b = otelBody{draft: dag.Draft{Role: dag.RoleTool}}
 	typed := &otelBody{draft: dag.Draft{Role: dag.RoleUser, Author: author}}
+	last := b
 	for _, p := range items(v, "parts") {
 		kind := text(p, "type")
 		if kind == "text" || kind == "input_text" {
 			typed.part(p)
+			last = typed
 			continue
 		}
 		b.part(p)
+		last = b
 		if id := answeredID(p); isResult(p) && kind != "tool_call_response" && kind != blockResult && id != "" { // part notes these two
 			b.ids, b.answers = append(b.ids, id), append(b.answers, id)
 		}
 	}
 	if strings.TrimSpace(typed.content.text.String()) == "" {
-		return nil
+		last, typed = b, nil
+	}
+	if v.Get(cutMember) != nil {
+		last.cutOff()
 	}
 	return typed
 }
