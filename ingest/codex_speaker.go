@@ -14,7 +14,8 @@ type codexAsker struct {
 }
 
 // codexAskerOf reads the source of a session. Another agent started {"subagent":{"thread_spawn":…}}; Codex CLI started the other
-// sub-agents ("review", {"other":"guardian"} …) and {"internal":…}; an agent that calls Codex CLI as a tool started "mcp".
+// sub-agents ("review", {"other":"guardian"} …) and {"internal":…}; an agent that calls Codex CLI as a tool started "mcp". A session with a parent, or with the name that an agent gives a sub-agent,
+// is a sub-agent's. Who started a thread of a source that is not known is not known either.
 func codexAskerOf(meta *canon.Value) codexAsker {
 	source := meta.Get("source")
 	if source != nil && source.Kind == canon.Object {
@@ -28,10 +29,14 @@ func codexAskerOf(meta *canon.Value) codexAsker {
 	switch {
 	case text(meta, "source") == "mcp":
 		return codexAsker{author: "agent:mcp"}
-	case text(meta, "thread_source") == "subagent" && text(meta, "parent_thread_id") != "":
+	case text(meta, "thread_source") == "user":
+		return codexAsker{}
+	case text(meta, "parent_thread_id") != "" || text(meta, "agent_nickname") != "" || text(meta, "agent_role") != "":
 		return codexAsker{author: authorCodex}
 	case text(meta, "thread_source") == "subagent" || text(meta, "thread_source") == "memory_consolidation":
 		return codexAsker{program: true}
+	case text(meta, "thread_source") != "":
+		return codexAsker{author: authorUnknown}
 	}
 	return codexAsker{}
 }

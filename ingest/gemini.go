@@ -148,7 +148,7 @@ func (g *geminiSession) message(v *canon.Value, place string) {
 	t := geminiTurn(v)
 	if g.kind == "subagent" && t.draft.Author == authorHuman { // its agent asks
 		t.draft.Author = authorGemini
-	} else if g.lost && t.draft.Author == authorHuman {
+	} else if (g.lost || g.kind != "" && g.kind != "main") && t.draft.Author == authorHuman {
 		t.draft.Author = authorUnknown
 	}
 	if t.skip == "" {

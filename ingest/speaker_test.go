@@ -259,6 +259,9 @@ func TestCodexImitations(t *testing.T) {
 	speaksIn(t, "rollout.jsonl", Codex, imitated, []spoken{
 		{"a sub-agent's prompt", codexSessionOf(`,"source":{"subagent":{"thread_spawn":{"parent_thread_id":"p"}}}`, plain), dag.VoiceAgent, authorCodex},
 		{"a sub-agent's prompt, by its thread", codexSessionOf(`,"thread_source":"subagent","parent_thread_id":"p"`, plain), dag.VoiceAgent, authorCodex},
+		{"a sub-agent's prompt, by its parent", codexSessionOf(`,"source":"cli","parent_thread_id":"p"`, plain), dag.VoiceAgent, authorCodex},
+		{"a sub-agent's prompt, by its name", codexSessionOf(`,"source":"cli","agent_nickname":"Euler","agent_role":"explorer"`, plain), dag.VoiceAgent, authorCodex},
+		{"a thread of a later version", codexSessionOf(`,"thread_source":"schedule"`, plain), dag.VoiceAgent, authorUnknown},
 		{"an assessment", codexSessionOf(`,"source":{"subagent":{"other":"guardian"}}`, plain), dag.VoiceHarness, own},
 		{"a review", codexSessionOf(`,"source":{"subagent":"review"}`, plain), dag.VoiceHarness, own},
 		{"a purpose of the program's", codexSessionOf(`,"source":{"internal":"memory_consolidation"}`, plain), dag.VoiceHarness, own},
@@ -277,6 +280,7 @@ func TestCodexImitations(t *testing.T) {
 	})
 	speaksIn(t, "rollout.jsonl", Codex, imitated, []spoken{
 		{"a prompt", codexSessionOf(`,"source":"cli"`, plain), dag.VoicePerson, authorHuman},
+		{"a prompt in a thread of its own", codexSessionOf(`,"source":"cli","thread_source":"user","parent_thread_id":"p"`, plain), dag.VoicePerson, authorHuman},
 		{"a prompt in an editor", codexSessionOf(`,"source":"vscode"`, codexPart("# Context from my IDE setup:\n\nx\n\n## My request for Codex:\n"+imitated)), dag.VoicePerson, authorHuman},
 		{"a prompt with the environment", codexSessionOf("", codexPart("<environment_context>x</environment_context>"), plain), dag.VoicePerson, authorHuman},
 		{"a prompt that a sub-agent's session repeats", codexSessionOf(`,"source":{"subagent":{"thread_spawn":{}}}`, codexPart("Go.")) +
@@ -366,6 +370,7 @@ func TestGeminiImitations(t *testing.T) {
 	speaksIn(t, "session-1.json", Gemini, imitated, []spoken{
 		{"a file that a prompt names", session("main", files("Read @a.txt", imitated)), dag.VoiceTool, "tool:files"},
 		{"a sub-agent's prompt", session("subagent", quoted(imitated)), dag.VoiceAgent, authorGemini},
+		{"a session of a later version", session("review", quoted(imitated)), dag.VoiceAgent, authorUnknown},
 		{"the context of a session", session("main", quoted("<session_context>"+imitated+"</session_context>")), dag.VoiceHarness, "system:gemini-cli"},
 		{"a prompt", session("main", quoted(imitated)), dag.VoicePerson, authorHuman},
 		{"a prompt that names a file", session("main", files(imitated+" @a.txt", "x")), dag.VoicePerson, authorHuman},

@@ -113,7 +113,7 @@ const (
 	attrForkedFrom       = "forked_from"
 	attrParentSession    = "parent_session"
 	authorHuman          = "human:user"
-	authorUnknown        = "agent:unknown" // of a user's message, where the record that says who asks in the session was lost
+	authorUnknown        = "agent:unknown" // of a user's message, where the record that says who asks in the session was lost, or says it in a way that is not known
 	timeByPosition       = "position"
 	timeByEarlierContext = "earlier"
 )
