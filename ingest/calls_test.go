@@ -103,3 +103,45 @@ func TestCallsUsedAgain(t *testing.T) {
 		})
 	}
 }
+
+// TestCallsUsedAgainByAgents has two calls with one id that start sub-agents, which name it. Each sub-agent hangs on the call before it, and its work comes back with that call's result alone.
+func TestCallsUsedAgainByAgents(t *testing.T) {
+	call := func(prompt string) string {
+		return fmt.Sprintf(`{"id":"m-%s","content":[{"type":"tool_use","id":"call_0","name":"Task","input":{"prompt":"work of %s"}}]}`, prompt, prompt)
+	}
+	result := func(text string) string {
+		return fmt.Sprintf(`{"role":"user","content":[{"type":"tool_result","tool_use_id":"call_0","content":%q}]}`, text)
+	}
+	agent := func(id string, n int) string {
+		in := func(line string) string {
+			return strings.Replace(line, `"isSidechain":false`, fmt.Sprintf(`"isSidechain":true,"agentId":%q`, id), 1)
+		}
+		return in(claudeLine(n, 0, "user", fmt.Sprintf(`{"role":"user","content":"asked of %s"}`, id))) + "\n" +
+			in(claudeLine(n+1, n, "assistant", fmt.Sprintf(`{"id":"n-%s","content":[{"type":"text","text":"answer of %s"}]}`, id, id))) + "\n"
+	}
+	folder := "5e560000-0000-4000-8000-00000000000a/subagents/"
+	drafts, _ := collect(t, layOut(t, map[string]string{
+		"5e560000-0000-4000-8000-00000000000a.jsonl": strings.Join([]string{
+			claudeLine(1, 0, "user", `{"role":"user","content":"go"}`), claudeLine(2, 1, "assistant", call("alpha")), claudeLine(5, 2, "user", result("result of alpha")),
+			claudeLine(6, 5, "assistant", call("beta")), claudeLine(9, 6, "user", result("result of beta")),
+		}, "\n") + "\n",
+		folder + "agent-alpha.jsonl": agent("alpha", 3), folder + "agent-alpha.meta.json": `{"toolUseId":"call_0"}`,
+		folder + "agent-beta.jsonl": agent("beta", 7), folder + "agent-beta.meta.json": `{"toolUseId":"call_0"}`,
+	}), Options{})
+	at := byID(drafts)
+	for _, tool := range []string{"alpha", "beta"} {
+		asked, back := turnWith(t, drafts, "asked of "+tool), turnWith(t, drafts, "[tool_result]\nresult of "+tool)
+		if len(asked.Parents) != 1 || asked.Parents[0].Kind != dag.Spawn || !strings.Contains(at[asked.Parents[0].ID].Content, "work of "+tool) {
+			t.Errorf("the sub-agent %s hangs on %+v", tool, asked.Parents)
+		}
+		var merged []string
+		for _, p := range back.Parents {
+			if p.Kind == dag.Merge {
+				merged = append(merged, at[p.ID].Content)
+			}
+		}
+		if len(merged) != 1 || merged[0] != "answer of "+tool {
+			t.Errorf("the result of %s brings back %q", tool, merged)
+		}
+	}
+}

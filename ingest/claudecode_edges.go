@@ -101,7 +101,7 @@ func (s *claudeSession) addResults(rec *claudeRecord, t *claudeTurn, node, above
 	if len(t.results) == 0 {
 		return nil
 	}
-	agents, finished, err := s.returningAgents(rec, t.results[0], call)
+	agents, finished, err := s.returningAgents(rec, t.results[0], call, d.CreatedAt)
 	if err != nil || !finished {
 		return err
 	}
@@ -115,7 +115,7 @@ func (s *claudeSession) addResults(rec *claudeRecord, t *claudeTurn, node, above
 
 // returningAgents finds the sub-agents whose work a result brings back, and reads their
 // files if that has not been done. Sub-agents that were only launched are not finished.
-func (s *claudeSession) returningAgents(rec *claudeRecord, useID string, call *claudeCall) ([]*claudeAgent, bool, error) {
+func (s *claudeSession) returningAgents(rec *claudeRecord, useID string, call *claudeCall, at dag.Time) ([]*claudeAgent, bool, error) {
 	result := object(rec.v, "toolUseResult")
 	status := text(result, "status")
 	finished := status == "" || status == "completed"
@@ -128,7 +128,7 @@ func (s *claudeSession) returningAgents(rec *claudeRecord, useID string, call *c
 		if call == nil {
 			return nil, false, nil
 		}
-		return s.calledBy(call, finished)
+		return s.calledBy(call, finished, at)
 	}
 	s.noteCaller(result, useID)
 	agent := s.agents[id]
@@ -141,16 +141,27 @@ func (s *claudeSession) returningAgents(rec *claudeRecord, useID string, call *c
 	return []*claudeAgent{agent}, finished, s.begin(agent)
 }
 
-// calledBy returns the sub-agents that a call is known to have started: the one with its prompt, or those that their descriptions or their workflow name.
-func (s *claudeSession) calledBy(call *claudeCall, finished bool) (agents []*claudeAgent, _ bool, err error) {
+// calledBy returns the sub-agents that a call whose result came at a time is known to have started: the one with its prompt, or those that their descriptions or their workflow name. Of those
+// that name its id, an agent that another call started, or that began later, belongs to another call with this id.
+func (s *claudeSession) calledBy(call *claudeCall, finished bool, at dag.Time) (agents []*claudeAgent, _ bool, err error) {
 	if call.agent != nil && len(call.agent.paths) == 0 {
 		return []*claudeAgent{call.agent}, finished, nil
 	}
 	if call.agent == nil && !s.starters[call.id] {
 		return nil, finished, nil
 	}
+	named := func(a *claudeAgent) bool { return s.callerOf(a) != "" && s.callerOf(a) == call.id }
+	several := 0
 	for _, a := range s.withFile {
-		if a != call.agent && (s.callerOf(a) == "" || s.callerOf(a) != call.id) {
+		if named(a) {
+			several++
+		}
+	}
+	for _, a := range s.withFile {
+		switch {
+		case a != call.agent && !named(a), a != call.agent && a.caller != nil && a.caller != call:
+			continue
+		case a != call.agent && a.caller == nil && several > 1 && s.beganAfter(a, at):
 			continue
 		}
 		if agents = append(agents, a); finished {
@@ -160,6 +171,16 @@ func (s *claudeSession) calledBy(call *claudeCall, finished bool) (agents []*cla
 		}
 	}
 	return agents, finished, nil
+}
+
+// beganAfter reports whether the file of a sub-agent begins after a time.
+func (s *claudeSession) beganAfter(a *claudeAgent, at dag.Time) bool {
+	v, err := s.r.files.firstRecord(a.paths[0], func(v *canon.Value) bool { return text(v, "uuid") != "" })
+	if err != nil || v == nil {
+		return false
+	}
+	began, err := dag.ReadTime(text(v, "timestamp"))
+	return err == nil && began > at
 }
 
 // addJoin adds to the first turn of an API message the results of the message
