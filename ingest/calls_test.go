@@ -104,6 +104,15 @@ func TestCallsUsedAgain(t *testing.T) {
 	}
 }
 
+// claudeAgentFile is the file of a sub-agent of Claude Code: what it was asked, and its answer.
+func claudeAgentFile(id string, n int) string {
+	in := func(line string) string {
+		return strings.Replace(line, `"isSidechain":false`, fmt.Sprintf(`"isSidechain":true,"agentId":%q`, id), 1)
+	}
+	return in(claudeLine(n, 0, "user", fmt.Sprintf(`{"role":"user","content":"asked of %s"}`, id))) + "\n" +
+		in(claudeLine(n+1, n, "assistant", fmt.Sprintf(`{"id":"n-%s","content":[{"type":"text","text":"answer of %s"}]}`, id, id))) + "\n"
+}
+
 // TestCallsUsedAgainByAgents has two calls with one id that start sub-agents, which name it. Each sub-agent hangs on the call before it, and its work comes back with that call's result alone.
 func TestCallsUsedAgainByAgents(t *testing.T) {
 	call := func(prompt string) string {
@@ -112,21 +121,14 @@ func TestCallsUsedAgainByAgents(t *testing.T) {
 	result := func(text string) string {
 		return fmt.Sprintf(`{"role":"user","content":[{"type":"tool_result","tool_use_id":"call_0","content":%q}]}`, text)
 	}
-	agent := func(id string, n int) string {
-		in := func(line string) string {
-			return strings.Replace(line, `"isSidechain":false`, fmt.Sprintf(`"isSidechain":true,"agentId":%q`, id), 1)
-		}
-		return in(claudeLine(n, 0, "user", fmt.Sprintf(`{"role":"user","content":"asked of %s"}`, id))) + "\n" +
-			in(claudeLine(n+1, n, "assistant", fmt.Sprintf(`{"id":"n-%s","content":[{"type":"text","text":"answer of %s"}]}`, id, id))) + "\n"
-	}
 	folder := "5e560000-0000-4000-8000-00000000000a/subagents/"
 	drafts, _ := collect(t, layOut(t, map[string]string{
 		"5e560000-0000-4000-8000-00000000000a.jsonl": strings.Join([]string{
 			claudeLine(1, 0, "user", `{"role":"user","content":"go"}`), claudeLine(2, 1, "assistant", call("alpha")), claudeLine(5, 2, "user", result("result of alpha")),
 			claudeLine(6, 5, "assistant", call("beta")), claudeLine(9, 6, "user", result("result of beta")),
 		}, "\n") + "\n",
-		folder + "agent-alpha.jsonl": agent("alpha", 3), folder + "agent-alpha.meta.json": `{"toolUseId":"call_0"}`,
-		folder + "agent-beta.jsonl": agent("beta", 7), folder + "agent-beta.meta.json": `{"toolUseId":"call_0"}`,
+		folder + "agent-alpha.jsonl": claudeAgentFile("alpha", 3), folder + "agent-alpha.meta.json": `{"toolUseId":"call_0"}`,
+		folder + "agent-beta.jsonl": claudeAgentFile("beta", 7), folder + "agent-beta.meta.json": `{"toolUseId":"call_0"}`,
 	}), Options{})
 	at := byID(drafts)
 	for _, tool := range []string{"alpha", "beta"} {
@@ -142,6 +144,28 @@ func TestCallsUsedAgainByAgents(t *testing.T) {
 		}
 		if len(merged) != 1 || merged[0] != "answer of "+tool {
 			t.Errorf("the result of %s brings back %q", tool, merged)
+		}
+	}
+}
+
+// TestParallelAgents has a message that starts two sub-agents. What the second one says does not follow from the result of the first, which came later.
+func TestParallelAgents(t *testing.T) {
+	result := func(id string) string {
+		return fmt.Sprintf(`{"role":"user","content":[{"type":"tool_result","tool_use_id":%q,"content":"done"}]}`, id)
+	}
+	folder := "5e560000-0000-4000-8000-00000000000a/subagents/"
+	drafts, _ := collect(t, layOut(t, map[string]string{
+		"5e560000-0000-4000-8000-00000000000a.jsonl": strings.Join([]string{
+			claudeLine(1, 0, "user", `{"role":"user","content":"go"}`),
+			claudeLine(2, 1, "assistant", `{"id":"m","content":[{"type":"tool_use","id":"t1","name":"Task","input":{}},{"type":"tool_use","id":"t2","name":"Task","input":{}}]}`),
+			claudeLine(7, 2, "user", result("t1")), claudeLine(8, 2, "user", result("t2")),
+		}, "\n") + "\n",
+		folder + "agent-one.jsonl": claudeAgentFile("one", 3), folder + "agent-one.meta.json": `{"toolUseId":"t1"}`,
+		folder + "agent-two.jsonl": claudeAgentFile("two", 5), folder + "agent-two.meta.json": `{"toolUseId":"t2"}`,
+	}), Options{})
+	for _, id := range []string{"one", "two"} {
+		if d := turnWith(t, drafts, "answer of "+id); d == nil || len(d.Parents) != 1 || d.Parents[0].ID != turnWith(t, drafts, "asked of "+id).ID {
+			t.Errorf("the sub-agent %s: turns %s", id, dump(drafts))
 		}
 	}
 }

@@ -185,7 +185,8 @@ func (s *claudeSession) beganAfter(a *claudeAgent, at dag.Time) bool {
 
 // addJoin adds to the first turn of an API message the results of the message
 // before it that are not on its chain: parallel calls fan out, and all their
-// results are before the model when it goes on.
+// results are before the model when it goes on. A sub-agent, whose file is read when
+// the work has come back, has not seen those that came after it.
 func (s *claudeSession) addJoin(rec *claudeRecord, d *dag.Draft, node *claudeNode) {
 	if node.message == "" || node.chain == nil {
 		return
@@ -205,7 +206,7 @@ func (s *claudeSession) addJoin(rec *claudeRecord, d *dag.Draft, node *claudeNod
 		steps++
 	}
 	for _, result := range results {
-		if !onChain[result] {
+		if later := before.agent != node.agent && result.created > node.created; !onChain[result] && !later {
 			addParent(d, result.id, dag.Merge, &rec.noted)
 		}
 	}
