@@ -34,12 +34,32 @@ type openaiConversation struct {
 	next  int         // index of the next message
 	last  *dag.TurnID // the message before
 	time  dag.Time    // of the last message that had a time
-	calls map[string]openaiCall
+	calls namedCalls
 }
 
-type openaiCall struct {
-	turn dag.TurnID
-	name string
+// namedCalls are the calls of a conversation by their ids. A result answers the nearest call before it with its id.
+type namedCalls map[string]*sameCalls
+
+// sameCalls are the calls of one message that have one id: as many results answer them in their order.
+type sameCalls struct {
+	turn     dag.TurnID
+	names    []string
+	answered int
+}
+
+// add keeps a call of a turn.
+func (c namedCalls) add(id, name string, turn dag.TurnID) {
+	if c[id] == nil || c[id].turn != turn {
+		c[id] = &sameCalls{turn: turn}
+	}
+	c[id].names = append(c[id].names, name)
+}
+
+// answer returns the tool that the next result answers. Behind as many results as there are calls, that is the last one.
+func (s *sameCalls) answer() string {
+	name := s.names[min(s.answered, len(s.names)-1)]
+	s.answered++
+	return name
 }
 
 // openai reads messages in any of their forms: a list of messages, an object
@@ -226,7 +246,7 @@ func (o *openaiReader) begin(v *canon.Value) *openaiConversation {
 	if n := o.names[name]; n > 1 {
 		name += "~" + strconv.Itoa(n)
 	}
-	c := &openaiConversation{name: name, id: dag.ExternalConversationID(sourceOpenAI, name), calls: map[string]openaiCall{}}
+	c := &openaiConversation{name: name, id: dag.ExternalConversationID(sourceOpenAI, name), calls: namedCalls{}}
 	if v != nil {
 		c.model = text(v, "model")
 	}
@@ -324,8 +344,8 @@ func (o *openaiReader) turn(c *openaiConversation, m *openaiMessage) {
 	}
 	o.size += len(d.Content)
 	c.last = &d.ID
-	for _, call := range calls { // a result answers the nearest call before it
-		c.calls[call.id] = openaiCall{turn: d.ID, name: call.name}
+	for _, call := range calls {
+		c.calls.add(call.id, call.name, d.ID)
 	}
 }
 
@@ -343,8 +363,8 @@ func (c *openaiConversation) answer(d *dag.Draft, m *openaiMessage, noted *count
 		switch {
 		case known && id != "":
 			addParent(d, call.turn, dag.Reply, noted)
-			if name == "" {
-				name = call.name
+			if tool := call.answer(); name == "" {
+				name = tool
 			}
 		case id != "":
 			noted.add(noteCallMissing)

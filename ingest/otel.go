@@ -179,7 +179,7 @@ type otelCall struct {
 	id           dag.ConversationID
 	model, agent string
 	began, ended dag.Time
-	tools        map[string]openaiCall // by the id of a call
+	tools        namedCalls
 	otelChain
 }
 
@@ -190,7 +190,7 @@ type otelChain struct {
 }
 
 func (o *otelReader) newCall(v *canon.Value, attrs map[string]*canon.Value, place string) *otelCall {
-	c := &otelCall{o: o, place: place, name: otelText(attrs, "gen_ai.conversation.id"), tools: map[string]openaiCall{}}
+	c := &otelCall{o: o, place: place, name: otelText(attrs, "gen_ai.conversation.id"), tools: namedCalls{}}
 	if c.name == "" {
 		c.name = otelText(attrs, "session.id") // of OpenInference
 	}
@@ -271,7 +271,7 @@ func (c *otelCall) turn(b *otelBody, name string, at dag.Time, output bool) {
 	c.last = &d.ID
 	c.o.size += len(d.Content)
 	for i, id := range b.called {
-		c.tools[id] = openaiCall{turn: d.ID, name: b.tools[i]}
+		c.tools.add(id, b.tools[i], d.ID)
 	}
 }
 
@@ -285,7 +285,7 @@ func (c *otelCall) answer(b *otelBody) {
 			continue
 		}
 		addParent(d, call.turn, dag.Reply, &b.noted)
-		b.tools = append(b.tools, call.name)
+		b.tools = append(b.tools, call.answer())
 	}
 	if d.Role == dag.RoleTool {
 		name := "unknown"
