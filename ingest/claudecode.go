@@ -181,7 +181,7 @@ func (s *claudeSession) read(path string, agent *claudeAgent) error {
 				s.r.skip(skipBrokenLine)
 				continue
 			}
-			rec := &claudeRecord{v: v.value, place: place, fileAgent: agent, now: &now}
+			rec := &claudeRecord{v: v.value, place: place, line: in.number, fileAgent: agent, now: &now}
 			v.mended.note(&rec.noted)
 			if err := s.record(rec); err != nil {
 				return err
@@ -194,6 +194,7 @@ func (s *claudeSession) read(path string, agent *claudeAgent) error {
 type claudeRecord struct {
 	v         *canon.Value
 	place     string
+	line      int          // of its file
 	fileAgent *claudeAgent // whose file it is in; nil: the session's own
 	now       *dag.Time    // of the last record of the file that had a time
 	noted     counts

@@ -63,7 +63,7 @@ type claudeTitle struct {
 func (s *claudeSession) title(rec *claudeRecord) error {
 	if s.newest == nil {
 		if len(s.early) == maxEarlyTitles {
-			s.r.skip(skipTitleOfOther)
+			s.r.skipAt(rec.line, skipTitleOfOther)
 			return nil
 		}
 		s.early = append(s.early, rec)
@@ -81,13 +81,13 @@ func (s *claudeSession) title(rec *claudeRecord) error {
 	}
 	switch {
 	case session != "" && session != s.session:
-		s.r.skip(skipTitleOfOther)
+		s.r.skipAt(rec.line, skipTitleOfOther)
 	case text(v, "type") == skipSummary && (!known || at.node == nil || at.node.agent != nil):
-		s.r.skip(skipSummary)
+		s.r.skipAt(rec.line, skipSummary)
 	case title == "":
-		s.r.skip(skipEmptyMessage)
+		s.r.skipAt(rec.line, skipEmptyMessage)
 	case title == before.last:
-		s.r.skip(skipRepeated)
+		s.r.skipAt(rec.line, skipRepeated)
 	default:
 		return s.titleTurn(rec, of.kind, title, before)
 	}
@@ -99,7 +99,7 @@ func (s *claudeSession) titleTurn(rec *claudeRecord, kind TitleKind, title strin
 	turnID(&d, sourceClaude, titleName(d.Conversation, kind, before.n), &rec.noted)
 	setAttr(&d, AttrTitle, title, &rec.noted)
 	if d.Attrs[AttrTitle] == "" {
-		s.r.skip(skipMalformed)
+		s.r.skipAt(rec.line, skipMalformed)
 		return nil
 	}
 	setAttr(&d, AttrTitleKind, string(kind), &rec.noted)
@@ -133,7 +133,7 @@ func (s *claudeSession) leaveTitles() {
 		if text(rec.v, "type") == skipSummary {
 			word = skipSummary
 		}
-		s.r.skip(word)
+		s.r.skipAt(rec.line, word)
 	}
 	s.early = nil
 }

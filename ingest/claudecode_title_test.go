@@ -3,6 +3,7 @@ package ingest
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -110,6 +111,20 @@ func TestTitlesOfFirstTurns(t *testing.T) {
 		}
 		if len(want) == 0 || len(drafts) < 2*len(want) {
 			t.Errorf("%s: %d titles of %d turns", file, len(want), len(drafts))
+		}
+	}
+}
+
+// TestTitlePlaces names the line of each title that is left out, also of those that wait for the first turn.
+func TestTitlePlaces(t *testing.T) {
+	titles := `{"type":"summary","summary":"S","leafUuid":"elsewhere"}` + "\n\n" + `{"type":"custom-title","customTitle":"T","sessionId":"other"}` + "\n"
+	turn := claudeLine(1, 0, "user", `{"role":"user","content":"go"}`) + "\n"
+	for name, text := range map[string]string{"before a turn": titles + turn, "without a turn": titles} {
+		var got []string
+		_, _, err := tryCollect(t, write(t, "s.jsonl", text), Options{Format: ClaudeCode, Skipped: func(s Skip) { got = append(got, fmt.Sprint(s.Line, " ", s.Reason)) }})
+		slices.Sort(got)
+		if want := []string{"1 summary", "2 empty_line", "3 title_of_other"}; err != nil || !slices.Equal(got, want) {
+			t.Errorf("%s: left out are %q, want %q, %v", name, got, want, err)
 		}
 	}
 }

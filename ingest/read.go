@@ -329,15 +329,19 @@ func (r *reading) record() {
 
 // skip counts the record that was read last as left out.
 func (r *reading) skip(reason string) {
-	r.report.Skipped[reason]++
-	if r.opts.Skipped == nil {
-		return
-	}
 	line := 0
 	if p := r.positions[r.current]; p != nil {
 		line = p.at()
 	}
-	r.opts.Skipped(Skip{Path: r.file().Path, Line: line, Records: 1, Reason: reason})
+	r.skipAt(line, reason)
+}
+
+// skipAt is skip for a record that was read from an earlier line of the file.
+func (r *reading) skipAt(line int, reason string) {
+	r.report.Skipped[reason]++
+	if r.opts.Skipped != nil {
+		r.opts.Skipped(Skip{Path: r.file().Path, Line: line, Records: 1, Reason: reason})
+	}
 }
 
 // skipMany counts records of a file as left out that have no line of their own to be named by.
