@@ -371,7 +371,7 @@ func (c *openaiConversation) answer(d *dag.Draft, m *openaiMessage, noted *count
 		}
 	}
 	if name == "" {
-		name = "unknown"
+		name = answeringTool(m.body)
 	}
 	d.Author = authorName("tool", name, noted)
 	setAttr(d, attrTool, name, noted)

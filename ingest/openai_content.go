@@ -43,9 +43,9 @@ func openaiBody(d *dag.Draft, v, body *canon.Value, noted *counts) (calls []name
 		calls = append(calls, namedCall{id, name})
 	}
 	if d.Role == dag.RoleAssistant && body != nil && body.Kind == canon.Array {
-		for i := range body.Items { // in Anthropic's form; they are rendered already
-			if p := &body.Items[i]; text(p, "type") == "tool_use" {
-				calls = append(calls, namedCall{text(p, "id"), anthropicTool(p)})
+		for i := range body.Items { // they are rendered already
+			if call := blockCall(&body.Items[i]); call != nil {
+				calls = append(calls, *call)
 			}
 		}
 	}
@@ -146,6 +146,20 @@ func addOpenAIPart(c *content, p *canon.Value) {
 	}
 }
 
+// blockCall returns the call that a block is, nil if it is none: tool_use of Anthropic's API, also of tools that a server runs, tool-call of the AI SDK, and toolUse of Bedrock.
+func blockCall(p *canon.Value) *namedCall {
+	if inner := object(p, "toolUse"); inner != nil {
+		return &namedCall{text(inner, "toolUseId"), anthropicTool(inner)}
+	}
+	switch text(p, "type") {
+	case "tool_use", "server_tool_use", "mcp_tool_use":
+		return &namedCall{text(p, "id"), anthropicTool(p)}
+	case "tool-call":
+		return &namedCall{text(p, "toolCallId"), text(p, "toolName")}
+	}
+	return nil
+}
+
 // anthropicTool names the tool of a tool_use block.
 func anthropicTool(p *canon.Value) string {
 	name := text(p, "name")
@@ -166,6 +180,19 @@ func resultsOf(body *canon.Value) (results []*canon.Value) {
 		}
 	}
 	return results
+}
+
+// answeringTool returns the tool that the first result of a content names, for results whose call is not there.
+func answeringTool(body *canon.Value) string {
+	for _, b := range resultsOf(body) {
+		if name := text(b, "toolName"); name != "" {
+			return name
+		}
+		if name := text(object(b, "functionResponse"), "name"); name != "" {
+			return name
+		}
+	}
+	return "unknown"
 }
 
 // dividedResults separates results of tools from the texts of the same message. Both are nil if there are no results.
