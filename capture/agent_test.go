@@ -158,8 +158,10 @@ func TestHooksOff(t *testing.T) {
 		{capture.Codex, "# hooks = false\n[features]\nhooks_ui = false\n", ""},
 		{capture.ClaudeCode, `{"allowManagedHooksOnly":true}`, ""},
 	} {
-		if got := capture.HooksOff(c.agent, []byte(c.settings), false); got != c.want {
-			t.Errorf("%s %s: %q, want %q", c.agent, c.settings, got, c.want)
+		for _, settings := range marked(c.settings) {
+			if got := capture.HooksOff(c.agent, []byte(settings), false); got != c.want {
+				t.Errorf("%s %q: %q, want %q", c.agent, settings, got, c.want)
+			}
 		}
 	}
 	if got := capture.HooksOff(capture.ClaudeCode, []byte(`{"allowManagedHooksOnly":true}`), true); got != "allowManagedHooksOnly: true" {

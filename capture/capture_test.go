@@ -232,6 +232,11 @@ func TestHooks(t *testing.T) {
 			t.Errorf("%s: %v", settings, err)
 			continue
 		}
+		for _, text := range marked(settings) {
+			if got, err := capture.WithHooks(capture.ClaudeCode, []byte(text), ours); err != nil || !bytes.Equal(got, with) {
+				t.Errorf("%q: it is %s, %v", text, got, err)
+			}
+		}
 		again, err := capture.WithHooks(capture.ClaudeCode, with, ours)
 		if err != nil || !bytes.Equal(again, with) {
 			t.Errorf("%s: merged twice it is\n%s, %v; once\n%s", settings, again, err, with)

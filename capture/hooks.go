@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/graphkernel/graphkernel/internal/bom"
 )
 
 // ErrSettings is wrapped if an agent's settings do not have the form that hooks can be merged into.
@@ -70,8 +72,9 @@ func Installed(agent Agent, settings []byte) (hooks []Hook, words [][]string, er
 	return hooks, words, err
 }
 
-// changeHooks lets a function change the groups of each event.
+// changeHooks lets a function change the groups of each event. What it returns has no byte order mark.
 func changeHooks(settings []byte, added []Hook, change func(event string, groups []json.RawMessage) []json.RawMessage) ([]byte, error) {
+	settings = bom.Trim(settings)
 	if len(bytes.TrimSpace(settings)) == 0 {
 		settings = []byte("{}")
 	}

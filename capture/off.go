@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+
+	"github.com/graphkernel/graphkernel/internal/bom"
 )
 
 // A hookSwitch is a member of an agent's settings by which a person keeps the agent from calling any hook.
@@ -41,6 +43,7 @@ func (a Agent) SwitchFiles(settings string) []string {
 
 // HooksOff returns what in an agent's settings keeps it from calling hooks, such as "disableAllHooks: true"; "" if nothing does. managed says that an administrator wrote them.
 func HooksOff(agent Agent, settings []byte, managed bool) string {
+	settings = bom.Trim(settings)
 	if agent == Codex {
 		return codexOff(settings)
 	}
