@@ -1,14 +1,12 @@
 package client
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"fmt"
 
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/slice/beliefs"
 )
 
@@ -38,7 +36,7 @@ func beliefProof(r *api.BeliefProofRequest, data []byte, digest, id string) (Bel
 		return BeliefProof{}, fmt.Errorf("it was announced as %.80q, and its SHA-256 is %s", digest, b.SHA256)
 	}
 	var err error
-	if b.Claim, err = consistentBelief(data); err != nil {
+	if b.Claim, err = consistent(beliefs.Parse, data); err != nil {
 		return BeliefProof{}, err
 	}
 	asked := &b.Claim.Question
@@ -53,38 +51,7 @@ func beliefProof(r *api.BeliefProofRequest, data []byte, digest, id string) (Bel
 	return b, nil
 }
 
-// consistentBelief reads evidence of a belief and recomputes what its header claims of its body.
-func consistentBelief(data []byte) (*beliefs.Bundle, error) {
-	b, err := beliefs.Parse(data)
-	if err != nil {
-		return nil, err
-	}
-	return b, agree(b.Check())
-}
-
 // Verify is Slices.Verify for evidence of a belief.
 func (c Beliefs) Verify(ctx context.Context, bundle []byte) (VerifiedBelief, api.BundleVerdict, error) {
-	if !beliefs.Is(bundle) {
-		return VerifiedBelief{}, api.BundleVerdict{}, fmt.Errorf("client: %w: these bytes are no evidence of a belief", ErrKind)
-	}
-	data := bytes.Clone(bundle)
-	v, err := call(ctx, c.conn, api.VerifyBundle, api.TheBundle{Bundle: data})
-	if err != nil {
-		return VerifiedBelief{}, api.BundleVerdict{}, err
-	}
-	var b *beliefs.Bundle
-	admissible, err := judged(data, &v, func() (*slice.Provenance, *slice.Seal, error) {
-		var err error
-		if b, err = consistentBelief(data); err != nil {
-			return nil, nil, err
-		}
-		return &b.Provenance, &b.Seal, nil
-	})
-	if err != nil {
-		return VerifiedBelief{}, api.BundleVerdict{}, fmt.Errorf("client: %w: %w", ErrAnswer, err)
-	}
-	if !admissible {
-		return VerifiedBelief{}, v, nil
-	}
-	return VerifiedBelief{beliefs.Seal(b, data)}, v, nil
+	return verified(ctx, c.conn, beliefs.Bundles, beliefs.Parse, bundle, func(b *beliefs.Bundle, data []byte) VerifiedBelief { return VerifiedBelief{beliefs.Seal(b, data)} })
 }

@@ -1,7 +1,6 @@
 package client
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"fmt"
@@ -43,7 +42,7 @@ func contextOf(r *api.ContextRequest, data []byte, digest, id string) (Context, 
 		return Context{}, fmt.Errorf("it was announced as %.80q, and its SHA-256 is %s", digest, b.SHA256)
 	}
 	var err error
-	if b.Claim, err = consistentContext(data); err != nil {
+	if b.Claim, err = consistent(contexts.Parse, data); err != nil {
 		return Context{}, err
 	}
 	p, asked := &b.Claim.Provenance, &b.Claim.Request
@@ -76,15 +75,6 @@ func isTurnID(name string) bool {
 	return err == nil
 }
 
-// consistentContext reads a context and recomputes what its header claims of its body.
-func consistentContext(data []byte) (*contexts.Bundle, error) {
-	b, err := contexts.Parse(data)
-	if err != nil {
-		return nil, err
-	}
-	return b, agree(b.Check())
-}
-
 // EraseTask deletes the words of a context's task for good, from every record of the context. Erasing again returns the first erasure.
 func (c Contexts) EraseTask(ctx context.Context, id slice.SliceID, reason string) (api.TaskErased, error) {
 	return call(ctx, c.conn, api.EraseTask, api.TaskErasing{SliceID: id, Body: api.ErasureRequest{Reason: reason}})
@@ -92,27 +82,5 @@ func (c Contexts) EraseTask(ctx context.Context, id slice.SliceID, reason string
 
 // Verify is Slices.Verify for a context.
 func (c Contexts) Verify(ctx context.Context, bundle []byte) (VerifiedContext, api.BundleVerdict, error) {
-	if !contexts.Is(bundle) {
-		return VerifiedContext{}, api.BundleVerdict{}, fmt.Errorf("client: %w: these bytes are no context", ErrKind)
-	}
-	data := bytes.Clone(bundle)
-	v, err := call(ctx, c.conn, api.VerifyBundle, api.TheBundle{Bundle: data})
-	if err != nil {
-		return VerifiedContext{}, api.BundleVerdict{}, err
-	}
-	var b *contexts.Bundle
-	admissible, err := judged(data, &v, func() (*slice.Provenance, *slice.Seal, error) {
-		var err error
-		if b, err = consistentContext(data); err != nil {
-			return nil, nil, err
-		}
-		return &b.Provenance, &b.Seal, nil
-	})
-	if err != nil {
-		return VerifiedContext{}, api.BundleVerdict{}, fmt.Errorf("client: %w: %w", ErrAnswer, err)
-	}
-	if !admissible {
-		return VerifiedContext{}, v, nil
-	}
-	return VerifiedContext{contexts.Seal(b, data)}, v, nil
+	return verified(ctx, c.conn, contexts.Bundles, contexts.Parse, bundle, func(b *contexts.Bundle, data []byte) VerifiedContext { return VerifiedContext{contexts.Seal(b, data)} })
 }

@@ -1,7 +1,6 @@
 package client
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"fmt"
@@ -10,7 +9,6 @@ import (
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/normalize"
-	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/slice/facts"
 )
 
@@ -46,7 +44,7 @@ func factBundle(r *api.FactSliceRequest, data []byte, digest, id string) (FactBu
 		return FactBundle{}, fmt.Errorf("it was announced as %.80q, and its SHA-256 is %s", digest, b.SHA256)
 	}
 	var err error
-	if b.Claim, err = consistentFacts(data); err != nil {
+	if b.Claim, err = consistent(facts.Parse, data); err != nil {
 		return FactBundle{}, err
 	}
 	var start []string
@@ -79,38 +77,7 @@ func factBundle(r *api.FactSliceRequest, data []byte, digest, id string) (FactBu
 	return b, nil
 }
 
-// consistentFacts reads a bundle of facts and recomputes what its header claims of its body.
-func consistentFacts(data []byte) (*facts.Bundle, error) {
-	b, err := facts.Parse(data)
-	if err != nil {
-		return nil, err
-	}
-	return b, agree(b.Check())
-}
-
 // Verify is Slices.Verify for a bundle of facts.
 func (c Facts) Verify(ctx context.Context, bundle []byte) (VerifiedFacts, api.BundleVerdict, error) {
-	if !facts.Is(bundle) {
-		return VerifiedFacts{}, api.BundleVerdict{}, fmt.Errorf("client: %w: these bytes are no bundle of facts; Slices().Verify is for those of turns", ErrKind)
-	}
-	data := bytes.Clone(bundle)
-	v, err := call(ctx, c.conn, api.VerifyBundle, api.TheBundle{Bundle: data})
-	if err != nil {
-		return VerifiedFacts{}, api.BundleVerdict{}, err
-	}
-	var b *facts.Bundle
-	admissible, err := judged(data, &v, func() (*slice.Provenance, *slice.Seal, error) {
-		var err error
-		if b, err = consistentFacts(data); err != nil {
-			return nil, nil, err
-		}
-		return &b.Provenance, &b.Seal, nil
-	})
-	if err != nil {
-		return VerifiedFacts{}, api.BundleVerdict{}, fmt.Errorf("client: %w: %w", ErrAnswer, err)
-	}
-	if !admissible {
-		return VerifiedFacts{}, v, nil
-	}
-	return VerifiedFacts{facts.Seal(b, data)}, v, nil
+	return verified(ctx, c.conn, facts.Bundles, facts.Parse, bundle, func(b *facts.Bundle, data []byte) VerifiedFacts { return VerifiedFacts{facts.Seal(b, data)} })
 }

@@ -11,9 +11,9 @@ import (
 
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/ledger/attest"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/slice/kinds"
 )
 
 // A Request asks for a slice.
@@ -64,7 +64,7 @@ func (r *Request) bundle(data []byte, digest, id string) (Bundle, error) {
 		return Bundle{}, fmt.Errorf("it was announced as %.80q, and its SHA-256 is %s", digest, b.SHA256)
 	}
 	var err error
-	if b.Claim, err = consistent(data); err != nil {
+	if b.Claim, err = consistent(slice.ParseBundle, data); err != nil {
 		return Bundle{}, err
 	}
 	p := &b.Claim.Provenance
@@ -80,15 +80,6 @@ func (r *Request) bundle(data []byte, digest, id string) (Bundle, error) {
 		return Bundle{}, fmt.Errorf("it is as of %d, and %d was asked for", b.Claim.AsOf, r.AsOf)
 	}
 	return b, nil
-}
-
-// consistent reads a bundle and recomputes what its header claims of its body.
-func consistent(data []byte) (*slice.Bundle, error) {
-	b, err := slice.ParseBundle(data)
-	if err != nil {
-		return nil, err
-	}
-	return b, agree(b.Check())
 }
 
 // agree returns the first check that fails as an error.
@@ -184,7 +175,7 @@ func (c Slices) ReplayIssued(ctx context.Context, id slice.SliceID) (api.Replay,
 
 // sliceOf returns the slice that a bundle of any kind says it is of.
 func sliceOf(bundle []byte) (slice.SliceID, error) {
-	b, err := attest.ParseBundle(bundle)
+	b, err := kinds.Parse(bundle)
 	if err != nil {
 		return "", err
 	}

@@ -173,7 +173,7 @@ func (t *Trusted) Slice(ctx context.Context, r Request) (Proven, error) {
 // issued, unless Expect.RequireFull.
 func (t *Trusted) Verify(ctx context.Context, bundle []byte, e Evidence) (Proven, error) {
 	bundle = bytes.Clone(bundle)
-	b, err := consistent(bundle)
+	b, err := consistent(slice.ParseBundle, bundle)
 	if err != nil {
 		return Proven{}, fmt.Errorf("client: %w", err)
 	}

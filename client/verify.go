@@ -10,9 +10,7 @@ import (
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/slice"
-	"github.com/graphkernel/graphkernel/slice/beliefs"
-	"github.com/graphkernel/graphkernel/slice/contexts"
-	"github.com/graphkernel/graphkernel/slice/facts"
+	"github.com/graphkernel/graphkernel/slice/kinds"
 	"github.com/graphkernel/graphkernel/token"
 )
 
@@ -47,34 +45,43 @@ var ErrKind = errors.New("another kind of bundle")
 // It trusts the service to know the keys, and the connection to be the service's. A
 // program that has the keys uses token.Verifier. A bundle of facts is for Facts.Verify.
 func (c Slices) Verify(ctx context.Context, bundle []byte) (Verified, api.BundleVerdict, error) {
-	switch {
-	case facts.Is(bundle):
-		return Verified{}, api.BundleVerdict{}, fmt.Errorf("client: %w: these bytes are a bundle of facts; Facts().Verify is for those", ErrKind)
-	case contexts.Is(bundle):
-		return Verified{}, api.BundleVerdict{}, fmt.Errorf("client: %w: these bytes are a context; Contexts().Verify is for those", ErrKind)
-	case beliefs.Is(bundle):
-		return Verified{}, api.BundleVerdict{}, fmt.Errorf("client: %w: these bytes are evidence of a belief; Beliefs().Verify is for those", ErrKind)
+	return verified(ctx, c.conn, slice.Bundles, slice.ParseBundle, bundle, func(b *slice.Bundle, data []byte) Verified { return Verified{slice.SealTurns(b, data)} })
+}
+
+// verified has the bytes of a bundle of a kind judged. They are sealed if they are admissible, as they were judged.
+func verified[B slice.Body, V any](ctx context.Context, c *conn, k *slice.Kind, parse func([]byte) (B, error), bundle []byte, seal func(B, []byte) V) (sealed V, v api.BundleVerdict, err error) {
+	if other := kinds.Of(bundle); other != k {
+		return sealed, v, fmt.Errorf("client: %w: these bytes are %s, and not %s; the facet of that kind verifies them", ErrKind, other.Noun, k.Noun)
 	}
 	data := bytes.Clone(bundle)
-	v, err := call(ctx, c.conn, api.VerifyBundle, api.TheBundle{Bundle: data})
-	if err != nil {
-		return Verified{}, api.BundleVerdict{}, err
+	if v, err = call(ctx, c, api.VerifyBundle, api.TheBundle{Bundle: data}); err != nil {
+		return sealed, api.BundleVerdict{}, err
 	}
-	var b *slice.Bundle
+	var b B
 	admissible, err := judged(data, &v, func() (*slice.Provenance, *slice.Seal, error) {
 		var err error
-		if b, err = consistent(data); err != nil {
+		if b, err = consistent(parse, data); err != nil {
 			return nil, nil, err
 		}
-		return &b.Provenance, &b.Seal, nil
+		h := b.Head()
+		return &h.Provenance, &h.Seal, nil
 	})
 	if err != nil {
-		return Verified{}, api.BundleVerdict{}, fmt.Errorf("client: %w: %w", ErrAnswer, err)
+		return sealed, api.BundleVerdict{}, fmt.Errorf("client: %w: %w", ErrAnswer, err)
 	}
-	if !admissible {
-		return Verified{}, v, nil
+	if admissible {
+		sealed = seal(b, data)
 	}
-	return Verified{slice.SealTurns(b, data)}, v, nil
+	return sealed, v, nil
+}
+
+// consistent reads a bundle and recomputes what its header claims of its body.
+func consistent[B slice.Body](parse func([]byte) (B, error), data []byte) (B, error) {
+	b, err := parse(data)
+	if err != nil {
+		return b, err
+	}
+	return b, agree(b.Check())
 }
 
 // judged holds a verdict against the bytes, and reports whether they are admissible. If it is

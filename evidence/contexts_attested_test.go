@@ -20,9 +20,9 @@ import (
 func (c *corpus) logContext(data []byte, witnesses ...int) (envelope, proof []byte) {
 	b := must(contexts.Parse(data))
 	p := &b.Provenance
-	leaf := (&issued.ContextLeaf{FactsLeaf: issued.FactsLeaf{
-		Tenant: tenant, PolicyID: p.PolicyID, PolicyParamsHash: p.PolicyParamsHash, AsOf: b.AsOf, KeyID: b.Seal.KeyID, Bundle: sha256.Sum256(data), At: c.time(),
-	}}).Append(nil)
+	leaf := (&issued.AskedLeaf{
+		Kind: "context", Tenant: tenant, PolicyID: p.PolicyID, PolicyParamsHash: p.PolicyParamsHash, AsOf: b.AsOf, KeyID: b.Seal.KeyID, Bundle: sha256.Sum256(data), At: c.time(),
+	}).Append(nil)
 	at := must(storetest.Raw().Put(c.ctx(), c.store, tenant, [][]byte{leaf}))
 	proved := must(c.kernel.Ledger().Prove(c.ctx(), tenant, at[0]))
 	proved.Checkpoint = c.cosign(proved.Checkpoint, c.now, witnesses...)

@@ -14,9 +14,6 @@ import (
 	"github.com/graphkernel/graphkernel/ledger/attest"
 	"github.com/graphkernel/graphkernel/policy/registry"
 	"github.com/graphkernel/graphkernel/slice"
-	"github.com/graphkernel/graphkernel/slice/beliefs"
-	"github.com/graphkernel/graphkernel/slice/contexts"
-	"github.com/graphkernel/graphkernel/slice/facts"
 	"github.com/graphkernel/graphkernel/slice/issued"
 	"github.com/graphkernel/graphkernel/token"
 )
@@ -145,16 +142,9 @@ func (c *court) read() bool {
 		}
 	}
 	faults := []fault{{file: FileBundle}, {file: FileAttestation}, {file: FileProof}}
-	switch {
-	case facts.Is(c.files.Bundle):
-		c.subject, err = readFacts(c.files.Bundle)
-	case contexts.Is(c.files.Bundle):
-		c.subject, err = readContext(c.files.Bundle)
-	case beliefs.Is(c.files.Bundle):
-		c.subject, err = readBelief(c.files.Bundle)
-	case c.files.Bundle != nil:
+	if c.files.Bundle != nil {
 		c.subject, err = readBundle(c.files.Bundle)
-	default:
+	} else {
 		faults[0].file = FileDisclosure
 		c.subject, err = readDisclosure(c.files.Disclosure)
 	}
@@ -222,7 +212,7 @@ func (c *court) readLeaf() error {
 	if err != nil {
 		return err
 	}
-	if beside := c.files.Bundle != nil || c.files.Disclosure != nil; beside && !slices.Contains([]ledger.Kind{issued.LeafSlice, issued.LeafFacts, issued.LeafContext, issued.LeafBelief}, kind) {
+	if beside := c.files.Bundle != nil || c.files.Disclosure != nil; beside && !slices.ContainsFunc(issued.Forms(), func(f ledger.Form) bool { return f.Kind == kind }) {
 		c.leaf = ledger.Foreign{Bytes: c.proof.Leaf}
 		return nil
 	}

@@ -1,7 +1,6 @@
 package evidence
 
 import (
-	"errors"
 	"fmt"
 	"sync"
 
@@ -9,15 +8,14 @@ import (
 	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/ledger/attest"
 	"github.com/graphkernel/graphkernel/slice"
-	"github.com/graphkernel/graphkernel/slice/beliefs"
-	"github.com/graphkernel/graphkernel/slice/contexts"
-	"github.com/graphkernel/graphkernel/slice/facts"
 	"github.com/graphkernel/graphkernel/slice/issued"
+	"github.com/graphkernel/graphkernel/slice/kinds"
 )
 
 // A subject is what the evidence is about: a bundle, whole or with texts withheld, or a
 // disclosure of one.
 type subject struct {
+	kind       *slice.Kind
 	provenance slice.Provenance
 	seal       slice.Seal
 	asOf       dag.Seq
@@ -37,17 +35,17 @@ func (s *subject) claim() Claim {
 	return Claim{Provenance: s.provenance, Tenant: s.seal.Tenant, KeyID: s.seal.KeyID, AsOf: s.asOf, Turns: s.turns, Facts: s.facts}
 }
 
+// readBundle reads a bundle of any kind.
 func readBundle(data []byte) (*subject, error) {
-	s := &subject{}
+	s := &subject{kind: kinds.Of(data)}
 	var beside sync.WaitGroup
 	beside.Go(func() { s.digest = digestOf(data) })
-	b, checks, err := slice.OpenBundle(data)
+	b, checks, err := s.kind.Open(data)
 	beside.Wait()
 	if err != nil {
 		return nil, err
 	}
 	s.whole(b, checks)
-	s.turns, s.all, s.lacks = len(b.Turns), len(b.Turns), "turns have no text"
 	return s, nil
 }
 
@@ -55,6 +53,8 @@ func readBundle(data []byte) (*subject, error) {
 func (s *subject) whole(b slice.Body, checks []slice.Check) {
 	h := b.Head()
 	s.provenance, s.seal, s.asOf, s.redacted, s.checks = h.Provenance, h.Seal, h.AsOf, b.Redacted(), checks
+	s.turns, s.facts = int(h.Count("turns")), int(h.Count("facts"))
+	s.all, s.lacks = s.turns, "turns have no text"
 	s.match = func(st *attest.Statement) (string, error) {
 		withheld, err := st.Match(b, s.digest)
 		if err != nil || len(withheld) == 0 {
@@ -68,44 +68,24 @@ func (s *subject) whole(b slice.Body, checks []slice.Check) {
 // matchLeaf compares a leaf with what it should be the leaf of, and returns when that was issued.
 func (s *subject) matchLeaf(leaf ledger.Leaf) (dag.Time, error) {
 	p := &s.provenance
-	asked := func(l *issued.FactsLeaf) (dag.Time, error) {
-		return l.At, s.same([]compared{
-			{"tenant", string(l.Tenant), string(s.seal.Tenant)}, {"key_id", l.KeyID, s.seal.KeyID}, {"as_of", fmt.Sprint(l.AsOf), fmt.Sprint(s.asOf)},
-			{"policy_id", string(l.PolicyID), string(p.PolicyID)}, {"policy_params_hash", l.PolicyParamsHash.String(), p.PolicyParamsHash.String()},
-			{"bundle", l.Bundle.String(), s.digest.String()},
-		})
-	}
 	switch l := leaf.(type) {
 	case *issued.SliceLeaf:
-		if !slice.IsSchema(p.SchemaVersion) {
-			break
+		if s.kind == slice.Bundles {
+			return l.At, s.same([]compared{
+				{"tenant", string(l.Tenant), string(s.seal.Tenant)}, {"key_id", l.KeyID, s.seal.KeyID}, {"as_of", fmt.Sprint(l.AsOf), fmt.Sprint(s.asOf)},
+				{"provenance", fmt.Sprint(l.Provenance), fmt.Sprint(*p)}, {"bundle", l.Bundle.String(), s.digest.String()},
+			})
 		}
-		return l.At, s.same([]compared{
-			{"tenant", string(l.Tenant), string(s.seal.Tenant)}, {"key_id", l.KeyID, s.seal.KeyID}, {"as_of", fmt.Sprint(l.AsOf), fmt.Sprint(s.asOf)},
-			{"provenance", fmt.Sprint(l.Provenance), fmt.Sprint(*p)}, {"bundle", l.Bundle.String(), s.digest.String()},
-		})
-	case *issued.FactsLeaf:
-		if p.SchemaVersion == slice.FactsVersion {
-			return asked(l)
-		}
-	case *issued.ContextLeaf:
-		if p.SchemaVersion == slice.ContextVersion {
-			return asked(&l.FactsLeaf)
-		}
-	case *issued.BeliefLeaf:
-		if p.SchemaVersion == slice.BeliefVersion {
-			return asked(&l.FactsLeaf)
+	case *issued.AskedLeaf:
+		if string(l.Kind) == s.kind.Name {
+			return l.At, s.same([]compared{
+				{"tenant", string(l.Tenant), string(s.seal.Tenant)}, {"key_id", l.KeyID, s.seal.KeyID}, {"as_of", fmt.Sprint(l.AsOf), fmt.Sprint(s.asOf)},
+				{"policy_id", string(l.PolicyID), string(p.PolicyID)}, {"policy_params_hash", l.PolicyParamsHash.String(), p.PolicyParamsHash.String()},
+				{"bundle", l.Bundle.String(), s.digest.String()},
+			})
 		}
 	}
-	switch p.SchemaVersion {
-	case slice.FactsVersion:
-		return 0, errors.New("the proof is not of an issued slice of facts")
-	case slice.ContextVersion:
-		return 0, errors.New("the proof is not of an issued context")
-	case slice.BeliefVersion:
-		return 0, errors.New("the proof is not of evidence of a belief that was issued")
-	}
-	return 0, errors.New("the proof is not of an issued slice")
+	return 0, fmt.Errorf("the proof is not of %s that was issued", s.kind.Noun)
 }
 
 // compared is a member of a leaf, and what it should be.
@@ -120,52 +100,20 @@ func (s *subject) same(members []compared) error {
 	return nil
 }
 
-// readFacts reads a bundle of facts.
-func readFacts(data []byte) (*subject, error) {
-	b, err := facts.Parse(data)
-	if err != nil {
-		return nil, err
-	}
-	s := &subject{facts: len(b.Facts), digest: digestOf(data)}
-	s.whole(b, b.Check())
-	return s, nil
-}
-
-// readContext reads a context.
-func readContext(data []byte) (*subject, error) {
-	b, err := contexts.Parse(data)
-	if err != nil {
-		return nil, err
-	}
-	s := &subject{turns: len(b.Turns), facts: len(b.Facts), all: len(b.Turns), digest: digestOf(data)}
-	s.whole(b, b.Check())
-	return s, nil
-}
-
-// readBelief reads evidence of a belief.
-func readBelief(data []byte) (*subject, error) {
-	b, err := beliefs.Parse(data)
-	if err != nil {
-		return nil, err
-	}
-	s := &subject{digest: digestOf(data)}
-	s.whole(b, b.Check())
-	return s, nil
-}
-
 func readDisclosure(data []byte) (*subject, error) {
-	d, err := slice.ParseDisclosure(data, slice.TurnDisclosures, slice.TurnDisclosuresV2, facts.Disclosures, contexts.Disclosures)
+	d, err := kinds.ParseDisclosure(data)
 	if err != nil {
 		return nil, err
 	}
 	h := d.Head()
+	kind, _ := kinds.OfSchema(h.Provenance.SchemaVersion)
 	s := &subject{
-		provenance: h.Provenance, seal: h.Seal, asOf: h.AsOf, redacted: d.Redacted(), checks: d.Check(), digest: d.Bundle, counts: h.Counts,
+		kind: kind, provenance: h.Provenance, seal: h.Seal, asOf: h.AsOf, redacted: d.Redacted(), checks: d.Check(), digest: d.Bundle, counts: h.Counts,
 		turns: int(h.Count("turns")), facts: int(h.Count("facts")),
 	}
 	all, of := s.turns, "turns"
 	s.lacks = "turns have no text"
-	if !slice.IsSchema(h.Provenance.SchemaVersion) {
+	if kind != slice.Bundles {
 		all, of, s.lacks = d.Size(), "leaves", "leaves are not shown"
 	}
 	s.all, s.dropped = all, all-len(d.Shown)

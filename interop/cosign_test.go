@@ -79,7 +79,7 @@ func TestCosign(t *testing.T) {
 			out, err := c.CombinedOutput()
 			return string(out), err
 		}
-		if out, err := verify(root, artifact, sigstore, attest.PredicateType); err != nil || !strings.Contains(out, "Verified OK") {
+		if out, err := verify(root, artifact, sigstore, slice.Bundles.Forms[0].Predicate); err != nil || !strings.Contains(out, "Verified OK") {
 			t.Fatalf("cosign does not verify: %v\n%s", err, out)
 		}
 		verified++
@@ -87,10 +87,10 @@ func TestCosign(t *testing.T) {
 		otherLog.Public[0] ^= 1
 		otherRoot := write("other_root.json", must(attest.AppendTrustedRoot(nil, otherLog, must(dag.ParseTime(issuedAt)))))
 		for _, c := range []struct{ name, root, artifact, sigstore, predicate, says string }{
-			{"another artifact", root, write("other.json", append([]byte(" "), data...)), sigstore, attest.PredicateType, "digests do not match"},
-			{"a hash of the proof is 0", root, artifact, write("proof.json", breakProof(t, export, entry)), attest.PredicateType, "does not match"},
+			{"another artifact", root, write("other.json", append([]byte(" "), data...)), sigstore, slice.Bundles.Forms[0].Predicate, "digests do not match"},
+			{"a hash of the proof is 0", root, artifact, write("proof.json", breakProof(t, export, entry)), slice.Bundles.Forms[0].Predicate, "does not match"},
 			{"another type", root, artifact, sigstore, "https://kernel.example/other", "predicate"},
-			{"another log", otherRoot, artifact, sigstore, attest.PredicateType, "not enough verified log entries"},
+			{"another log", otherRoot, artifact, sigstore, slice.Bundles.Forms[0].Predicate, "not enough verified log entries"},
 		} {
 			out, err := verify(c.root, c.artifact, c.sigstore, c.predicate)
 			if err == nil || !strings.Contains(out, c.says) {

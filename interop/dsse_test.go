@@ -142,7 +142,7 @@ func TestStatements(t *testing.T) {
 		if err := their.Validate(); err != nil {
 			t.Error(err)
 		}
-		if their.GetType() != intoto.StatementTypeUri || their.GetPredicateType() != attest.PredicateType || their.GetSubject()[0].GetName() != s.Name() ||
+		if their.GetType() != intoto.StatementTypeUri || their.GetPredicateType() != slice.Bundles.Forms[0].Predicate || their.GetSubject()[0].GetName() != s.Name() ||
 			their.GetSubject()[0].GetDigest()["sha256"] != s.Subject.String() || their.GetPredicate().GetFields()["sliceId"].GetStringValue() != string(s.Provenance.SliceID) {
 			t.Errorf("read as %v", &their)
 		}

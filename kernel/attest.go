@@ -12,6 +12,7 @@ import (
 	"github.com/graphkernel/graphkernel/ledger/identity"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/slice/issued"
+	"github.com/graphkernel/graphkernel/slice/kinds"
 	"github.com/graphkernel/graphkernel/store"
 )
 
@@ -32,7 +33,7 @@ type Evidence struct {
 func (k Ledger) Attest(ctx context.Context, tenant dag.Tenant, bundle []byte) (_ *Evidence, err error) {
 	ctx, observed := k.observe(ctx, "attest")
 	defer func() { observed(err) }()
-	b, err := attest.ParseBundle(bundle)
+	b, err := kinds.Parse(bundle)
 	if err != nil {
 		return nil, err
 	}
@@ -159,7 +160,7 @@ func (k *engine) seal(ctx context.Context, tenant dag.Tenant, s *attest.Statemen
 // Located returns the index in the ledger of a bundle that was issued, of turns or of facts. One that never was is
 // store.ErrNotFound.
 func (k Ledger) Located(ctx context.Context, tenant dag.Tenant, bundle []byte) (uint64, error) {
-	b, err := attest.ParseBundle(bundle)
+	b, err := kinds.Parse(bundle)
 	if err != nil {
 		return 0, err
 	}

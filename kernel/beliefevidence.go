@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"fmt"
@@ -202,18 +203,19 @@ func (k Beliefs) restsGone(ctx context.Context, tenant dag.Tenant, i *issued.Rec
 	return gone, err
 }
 
-// notIssued says why evidence cannot be made again, or is not what was issued.
-func (k Beliefs) notIssued(ctx context.Context, tenant dag.Tenant, i *issued.Record, err error) error {
+// instead implements remaker.
+func (k Beliefs) instead(ctx context.Context, tenant dag.Tenant, i *issued.Record, err error) ([]byte, error) {
 	gone, wrong := k.restsGone(ctx, tenant, i)
-	switch {
-	case wrong != nil:
-		return wrong
-	case len(gone) > 0:
-		return erasedSince(tenant, i)
-	case err != nil:
-		return err
+	return nil, notRemade(tenant, i, wrong == nil && len(gone) > 0, cmp.Or(wrong, err))
+}
+
+// remake implements remaker.
+func (k Beliefs) remake(ctx context.Context, c *cache, tenant dag.Tenant, i *issued.Record, seal slice.Seal) ([]byte, error) {
+	q, err := beliefs.ParseQuestion(i.Question)
+	if err != nil {
+		return nil, damagedQuestion(i, err)
 	}
-	return notIssued(tenant, i)
+	return c.proveAgain(ctx, tenant, q, i.AsOf, seal)
 }
 
 // Verify judges the bytes of evidence of a belief, as Slices.Verify does those of a slice.

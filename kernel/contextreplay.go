@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"fmt"
@@ -154,23 +155,24 @@ func (k *engine) erasedSince(ctx context.Context, tenant dag.Tenant, i *issued.R
 	}
 }
 
-// notIssued says why a context cannot be assembled again, or is not what was issued.
-func (k Contexts) notIssued(ctx context.Context, tenant dag.Tenant, i *issued.Record, err error) error {
+// instead implements remaker.
+func (k Contexts) instead(ctx context.Context, tenant dag.Tenant, i *issued.Record, err error) ([]byte, error) {
 	if e, err := k.taskErased(ctx, tenant, i); err != nil {
-		return err
+		return nil, err
 	} else if e != nil {
-		return fmt.Errorf("%w: %s", erasedSince(tenant, i), taskGone(e))
+		return nil, fmt.Errorf("%w: %s", erasedSince(tenant, i), taskGone(e))
 	}
 	gone, wrong := k.erasedSince(ctx, tenant, i)
-	switch {
-	case wrong != nil:
-		return wrong
-	case len(gone) > 0:
-		return erasedSince(tenant, i)
-	case err != nil:
-		return err
+	return nil, notRemade(tenant, i, wrong == nil && len(gone) > 0, cmp.Or(wrong, err))
+}
+
+// remake implements remaker.
+func (k Contexts) remake(ctx context.Context, c *cache, tenant dag.Tenant, i *issued.Record, seal slice.Seal) ([]byte, error) {
+	r, err := contexts.ParseRequest(i.Question)
+	if err != nil {
+		return nil, damagedQuestion(i, err)
 	}
-	return notIssued(tenant, i)
+	return c.assembleAgain(ctx, tenant, claimed{r, i.Provenance.PolicyID, vantageOf(i), nil}, seal)
 }
 
 // claimed is what a context says that it follows from. statistics are those of the search, nil for those of now.

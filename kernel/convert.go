@@ -7,9 +7,7 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/ledger/attest"
 	"github.com/graphkernel/graphkernel/slice"
-	"github.com/graphkernel/graphkernel/slice/beliefs"
-	"github.com/graphkernel/graphkernel/slice/contexts"
-	"github.com/graphkernel/graphkernel/slice/facts"
+	"github.com/graphkernel/graphkernel/slice/kinds"
 )
 
 // Prov returns an issued bundle as W3C PROV-JSON. Errors are those of Attest.
@@ -27,7 +25,7 @@ func (k Ledger) OpenLineage(ctx context.Context, tenant dag.Tenant, bundle []byt
 var ErrNoExport = errors.New("slices of facts, contexts and evidence of beliefs have no form in PROV and OpenLineage; attest the bundle, or convert it to sigstore")
 
 func (k *engine) convert(ctx context.Context, tenant dag.Tenant, bundle []byte, as func([]byte, *attest.Statement, *slice.Bundle) ([]byte, error)) ([]byte, error) {
-	if facts.Is(bundle) || contexts.Is(bundle) || beliefs.Is(bundle) {
+	if kinds.Of(bundle) != slice.Bundles {
 		return nil, ErrNoExport
 	}
 	e, err := k.ledger().Attest(ctx, tenant, bundle)

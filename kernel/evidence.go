@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -8,10 +9,10 @@ import (
 	"slices"
 
 	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/ledger/attest"
 	"github.com/graphkernel/graphkernel/ledger/identity"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/slice/issued"
+	"github.com/graphkernel/graphkernel/slice/kinds"
 	"github.com/graphkernel/graphkernel/store"
 )
 
@@ -63,25 +64,22 @@ func (k Slices) again(ctx context.Context, tenant dag.Tenant, id slice.SliceID, 
 	again, err := steady(k.engine, func(c *cache) (*recut, error) { return c.cutRecorded(ctx, tenant, i) })
 	var b slice.Body
 	if err == nil {
-		if b, err = attest.ParseBundle(again.bundle); err != nil {
+		if b, err = kinds.Parse(again.bundle); err != nil {
 			err = fmt.Errorf("%w: what was cut again: %w", store.ErrDamaged, err)
 		}
 	}
-	switch {
-	case err == nil && dag.Digest(sha256.Sum256(again.bundle)) == i.Bundle:
+	if err == nil && dag.Digest(sha256.Sum256(again.bundle)) == i.Bundle {
 		return i, b, again.bundle, nil
-	case i.OfContext():
-		err = k.contexts().notIssued(ctx, tenant, i, err)
-	case i.OfFacts():
-		before, wrong := k.facts().beforeErasures(ctx, tenant, i)
-		if b, wrong := attest.ParseBundle(before); before != nil && wrong == nil {
-			return i, b, before, nil
+	}
+	asked := k.remaker(kindOf(i))
+	switch {
+	case asked != nil:
+		instead, err := asked.instead(ctx, tenant, i, err)
+		if err != nil {
+			return nil, nil, nil, err
 		}
-		if err = k.facts().notIssued(ctx, tenant, i, err); wrong != nil {
-			err = wrong
-		}
-	case i.OfBelief():
-		err = k.beliefs().notIssued(ctx, tenant, i, err)
+		b, err = kinds.Parse(instead)
+		return i, b, instead, err
 	case err == nil:
 		err = notTheTurns(tenant, i, b, again)
 	}
@@ -101,13 +99,20 @@ func notTheTurns(tenant dag.Tenant, i *issued.Record, b slice.Body, again *recut
 	return erasedSince(tenant, i)
 }
 
-// notIssued says why a slice of facts cannot be cut again, or is not what was issued.
-func (k Facts) notIssued(ctx context.Context, tenant dag.Tenant, i *issued.Record, err error) error {
+// instead implements remaker: if facts beyond a cut were erased since, the slice is what it was.
+func (k Facts) instead(ctx context.Context, tenant dag.Tenant, i *issued.Record, err error) ([]byte, error) {
+	before, wrong := k.beforeErasures(ctx, tenant, i)
+	if before != nil || wrong != nil {
+		return before, wrong
+	}
 	gone, wrong := k.gone(ctx, tenant, i)
+	return nil, notRemade(tenant, i, wrong == nil && gone.any(), cmp.Or(wrong, err))
+}
+
+// notRemade says why a bundle on record could not be made again: it rests on what was erased since, something failed, or it is not what was issued.
+func notRemade(tenant dag.Tenant, i *issued.Record, erased bool, err error) error {
 	switch {
-	case wrong != nil:
-		return wrong
-	case gone.any():
+	case erased:
 		return erasedSince(tenant, i)
 	case err != nil:
 		return err

@@ -10,6 +10,7 @@ import (
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/ledger/attest"
+	"github.com/graphkernel/graphkernel/slice/facts"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/token"
 )
@@ -43,7 +44,7 @@ func TestFactsAttested(t *testing.T) {
 					t.Errorf("%s: %s", v.Outcome, v.Reason)
 				}
 				payload := must(attest.ParseEnvelope(e.Envelope)).Unverified()
-				if !bytes.Contains(payload, []byte(attest.FactsPredicateType)) {
+				if !bytes.Contains(payload, []byte(facts.Bundles.Forms[0].Predicate)) {
 					t.Errorf("another predicate type: %s", payload)
 				}
 			}

@@ -206,6 +206,15 @@ func (k Facts) replay(ctx context.Context, tenant dag.Tenant, bundle []byte) (*R
 	})
 }
 
+// remake implements remaker.
+func (k Facts) remake(ctx context.Context, c *cache, tenant dag.Tenant, i *issued.Record, seal slice.Seal) ([]byte, error) {
+	q, err := facts.ParseQuestion(i.Question)
+	if err != nil {
+		return nil, damagedQuestion(i, err)
+	}
+	return c.cutFactsAgain(ctx, tenant, q, i.Provenance.PolicyID, i.AsOf, seal)
+}
+
 // account says of a recorded slice of facts that could not be made again whether assertions that
 // it holds were erased since: then nothing more can be compared.
 func (k Facts) account(ctx context.Context, tenant dag.Tenant, r *Replay, i *issued.Record) error {

@@ -143,7 +143,7 @@ func checkFactSlice(t *testing.T, k *kernel.Kernel, given *kernel.IssuedFacts, r
 		}
 	}
 	proof := must(k.Ledger().Prove(ctx, tenant, given.Record.Leaf))
-	leaf, ok := must(ledger.ParseLeaf(proof.Leaf, issued.Forms()...)).(*issued.FactsLeaf)
+	leaf, ok := must(ledger.ParseLeaf(proof.Leaf, issued.Forms()...)).(*issued.AskedLeaf)
 	if !ok || leaf.Bundle != dag.Digest(sha256.Sum256(given.Bundle)) || leaf.PolicyID != b.Provenance.PolicyID || leaf.AsOf != b.AsOf {
 		t.Fatalf("leaf %d of the ledger is %s", given.Record.Leaf, proof.Leaf)
 	}

@@ -6,9 +6,11 @@ import (
 
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/slice/contexts"
 	"github.com/graphkernel/graphkernel/slice/facts"
 	"github.com/graphkernel/graphkernel/slice/issued"
+	"github.com/graphkernel/graphkernel/slice/kinds"
 )
 
 // mostRecords bounds the records that one listing looks at for those of a kind.
@@ -43,13 +45,13 @@ func (k Slices) List(ctx context.Context, tenant dag.Tenant, in api.SliceQuery) 
 			w.Next = api.Next(list[i-1].Number)
 			break
 		}
-		if in.Kind == "" || in.Kind == kindOf(&list[i]) {
+		if in.Kind == "" || in.Kind == kindOf(&list[i]).Name {
 			page = append(page, list[i])
 		}
 	}
 	w.Slices = records(page)
 	for i := range page {
-		if in.Counted && kindOf(&page[i]) == kindSlice {
+		if in.Counted && page[i].OfTurns() {
 			s, err := k.Recorded(ctx, tenant, &page[i])
 			if err != nil {
 				return w, err
@@ -60,23 +62,10 @@ func (k Slices) List(ctx context.Context, tenant dag.Tenant, in api.SliceQuery) 
 	return w, nil
 }
 
-const (
-	kindSlice   = "slice"
-	kindFacts   = "facts"
-	kindContext = "context"
-	kindBelief  = "belief"
-)
-
-func kindOf(r *issued.Record) string {
-	switch {
-	case r.OfContext():
-		return kindContext
-	case r.OfFacts():
-		return kindFacts
-	case r.OfBelief():
-		return kindBelief
-	}
-	return kindSlice
+// kindOf returns the kind of evidence that a record is of.
+func kindOf(r *issued.Record) *slice.Kind {
+	k, _ := kinds.OfSchema(r.Provenance.SchemaVersion)
+	return k
 }
 
 // Get lists the records of a bundle by its id.
@@ -88,11 +77,11 @@ func (k Slices) Get(ctx context.Context, tenant dag.Tenant, in api.SliceByID) (a
 // asked is what a person asked for, if it is there.
 func asked(r *issued.Record) string {
 	switch kindOf(r) {
-	case kindContext:
+	case contexts.Bundles:
 		if q, err := contexts.ParseRequest(r.Question); err == nil { // else it was erased
 			return q.Task
 		}
-	case kindFacts:
+	case facts.Bundles:
 		if q, err := facts.ParseQuestion(r.Question); err == nil {
 			return strings.Join(q.Start, ", ")
 		}

@@ -9,13 +9,13 @@ import (
 
 	"github.com/graphkernel/graphkernel/belief/journal"
 	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/ledger/attest"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/slice/beliefs"
 	"github.com/graphkernel/graphkernel/slice/contexts"
 	"github.com/graphkernel/graphkernel/slice/facts"
 	"github.com/graphkernel/graphkernel/slice/issued"
+	"github.com/graphkernel/graphkernel/slice/kinds"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/token"
 )
@@ -60,13 +60,8 @@ type Replay struct {
 func (k Slices) Replay(ctx context.Context, tenant dag.Tenant, bundle []byte) (_ *Replay, err error) {
 	ctx, observed := k.observe(ctx, "replay")
 	defer func() { observed(err) }()
-	switch {
-	case facts.Is(bundle):
-		return k.facts().replay(ctx, tenant, bundle)
-	case contexts.Is(bundle):
-		return k.contexts().replay(ctx, tenant, bundle)
-	case beliefs.Is(bundle):
-		return k.beliefs().replay(ctx, tenant, bundle)
+	if asked := k.remaker(kinds.Of(bundle)); asked != nil {
+		return asked.replay(ctx, tenant, bundle)
 	}
 	b, err := slice.ParseBundle(bundle)
 	if err != nil {
@@ -132,7 +127,7 @@ func (r *Replay) compareBytes(again, bundle []byte) {
 
 // compareAsked sets a record, which holds no text, against what answering its question again gave.
 func (r *Replay) compareAsked(i *issued.Record, again []byte) {
-	fresh, err := attest.ParseBundle(again)
+	fresh, err := kinds.Parse(again)
 	if err != nil {
 		r.differ(nil, err.Error())
 		return
@@ -162,13 +157,8 @@ func (k Slices) accountBundle(ctx context.Context, tenant dag.Tenant, r *Replay,
 
 // accountErased looks whether erasures explain that what is on record could not be made again.
 func (k Slices) accountErased(ctx context.Context, tenant dag.Tenant, r *Replay, i *issued.Record) error {
-	switch {
-	case i.OfFacts():
-		return k.facts().account(ctx, tenant, r, i)
-	case i.OfContext():
-		return k.contexts().account(ctx, tenant, r, i)
-	case i.OfBelief():
-		return k.beliefs().account(ctx, tenant, r, i)
+	if asked := k.remaker(kindOf(i)); asked != nil {
+		return asked.account(ctx, tenant, r, i)
 	}
 	return nil
 }
@@ -245,6 +235,28 @@ func (k Slices) ReplayIssued(ctx context.Context, tenant dag.Tenant, id slice.Sl
 	return r, k.checkIssued(ctx, tenant, r, i.Bundle)
 }
 
+// A remaker is a facet whose evidence answers a question that its record keeps.
+type remaker interface {
+	// replay is Slices.Replay.
+	replay(ctx context.Context, tenant dag.Tenant, bundle []byte) (*Replay, error)
+	// remake makes the bundle of a record again.
+	remake(ctx context.Context, c *cache, tenant dag.Tenant, i *issued.Record, seal slice.Seal) ([]byte, error)
+	// account says which erasures explain that a bundle on record could not be made again.
+	account(ctx context.Context, tenant dag.Tenant, r *Replay, i *issued.Record) error
+	// instead returns what can be handed on where a bundle could not be made again, or says why.
+	instead(ctx context.Context, tenant dag.Tenant, i *issued.Record, err error) ([]byte, error)
+}
+
+// remaker returns the facet whose evidence is of a kind; nil: slices of turns, which follow from their provenance.
+func (k *engine) remaker(of *slice.Kind) remaker {
+	return map[*slice.Kind]remaker{facts.Bundles: k.facts(), contexts.Bundles: k.contexts(), beliefs.Bundles: k.beliefs()}[of]
+}
+
+// damagedQuestion says that what was asked for evidence on record cannot be read.
+func damagedQuestion(i *issued.Record, err error) error {
+	return fmt.Errorf("%w: the question of record %d, %s: %w", store.ErrDamaged, i.Number, kindOf(i).Noun, err)
+}
+
 // A recut is a bundle that was made again, and what became of the texts that it lacks.
 type recut struct {
 	bundle []byte
@@ -254,30 +266,12 @@ type recut struct {
 // cutRecorded makes the bundle of a record again.
 func (c *cache) cutRecorded(ctx context.Context, tenant dag.Tenant, i *issued.Record) (*recut, error) {
 	seal := slice.Seal{Tenant: tenant, KeyID: i.KeyID, Token: i.Token}
-	switch {
-	case i.OfContext():
-		r, err := contexts.ParseRequest(i.Question)
-		if err != nil {
-			return nil, fmt.Errorf("%w: the request of issued context %d: %w", store.ErrDamaged, i.Number, err)
-		}
-		again, err := c.assembleAgain(ctx, tenant, claimed{r, i.Provenance.PolicyID, vantageOf(i), nil}, seal)
-		return &recut{bundle: again}, err
-	case i.OfBelief():
-		q, err := beliefs.ParseQuestion(i.Question)
-		if err != nil {
-			return nil, fmt.Errorf("%w: the question of issued evidence %d: %w", store.ErrDamaged, i.Number, err)
-		}
-		again, err := c.proveAgain(ctx, tenant, q, i.AsOf, seal)
-		return &recut{bundle: again}, err
-	case i.OfTurns():
+	asked := c.k.remaker(kindOf(i))
+	if asked == nil {
 		return c.cutAgain(ctx, tenant, &i.Provenance, vantageOf(i), seal)
 	}
-	q, err := facts.ParseQuestion(i.Question)
-	if err != nil {
-		return nil, fmt.Errorf("%w: the question of issued slice %d: %w", store.ErrDamaged, i.Number, err)
-	}
-	facts, err := c.cutFactsAgain(ctx, tenant, q, i.Provenance.PolicyID, i.AsOf, seal)
-	return &recut{bundle: facts}, err
+	again, err := asked.remake(ctx, c, tenant, i, seal)
+	return &recut{bundle: again}, err
 }
 
 // cutAgain makes the bundle that a claim leads to.

@@ -17,6 +17,11 @@ func (k Slices) VerifyFor(tenant dag.Tenant, bundle []byte) (token.Admissible, t
 	return k.verifier.VerifyFor(tenant, bundle)
 }
 
+// JudgeFor judges the bytes of a bundle of any kind for one tenant, as VerifyFor does.
+func (k Slices) JudgeFor(tenant dag.Tenant, bundle []byte) token.Verdict {
+	return k.verifier.JudgeFor(tenant, bundle)
+}
+
 // VerifyToken judges a token alone. See [token.Verifier.VerifyToken].
 func (k Slices) VerifyToken(tenant dag.Tenant, p *slice.Provenance, key, tok string) token.TokenVerdict {
 	return k.verifier.VerifyToken(tenant, p, key, tok)

@@ -11,9 +11,6 @@ import (
 	"github.com/graphkernel/graphkernel/retrieval"
 	"github.com/graphkernel/graphkernel/retrieval/analysis"
 	"github.com/graphkernel/graphkernel/retrieval/segments"
-	"github.com/graphkernel/graphkernel/slice/beliefs"
-	"github.com/graphkernel/graphkernel/slice/contexts"
-	"github.com/graphkernel/graphkernel/slice/facts"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/token"
 )
@@ -38,26 +35,7 @@ var ErrNotAdmissible = fmt.Errorf("%w: the question is to be held within evidenc
 // Boundary verifies a bundle of any kind, and returns the boundary that holds a question within it. It is ErrNotAdmissible if the bundle is
 // not admissible for the tenant.
 func (k Slices) Boundary(tenant dag.Tenant, bundle []byte) (*token.Boundary, error) {
-	var b token.Boundary
-	var verdict token.Verdict
-	switch v := token.NewVerifier(k.authority); {
-	case facts.Is(bundle):
-		var a token.AdmissibleFacts
-		a, verdict = v.VerifyFactsFor(tenant, bundle)
-		b = a.Boundary()
-	case contexts.Is(bundle):
-		var a token.AdmissibleContext
-		a, verdict = v.VerifyContextFor(tenant, bundle)
-		b = a.Boundary()
-	case beliefs.Is(bundle):
-		var a token.AdmissibleBelief
-		a, verdict = v.VerifyBeliefFor(tenant, bundle)
-		b = a.Boundary()
-	default:
-		var a token.Admissible
-		a, verdict = v.VerifyFor(tenant, bundle)
-		b = a.Boundary()
-	}
+	b, verdict := k.verifier.BoundaryFor(tenant, bundle)
 	if !b.OK() {
 		return nil, fmt.Errorf("%w: %s, %s", ErrNotAdmissible, verdict.Outcome, verdict.Reason)
 	}

@@ -26,7 +26,7 @@ func leaves() []ledger.Leaf {
 		&issued.SliceLeaf{Tenant: "default", AsOf: 7, KeyID: "k1", Bundle: dag.Digest{1}, At: 5, Provenance: slice.Provenance{
 			SliceID: "0123456789abcdef", Anchor: turn, PolicyID: policy.DefaultV1ID, PolicyParamsHash: p.Hash(), GraphSnapshotHash: dag.Digest{2}, SchemaVersion: slice.SchemaVersion,
 		}},
-		&issued.FactsLeaf{Tenant: "default", PolicyID: policy.DefaultV1ID, PolicyParamsHash: p.Hash(), AsOf: 8, KeyID: "k1", Bundle: dag.Digest{3}, At: 7},
+		&issued.AskedLeaf{Kind: "facts", Tenant: "default", PolicyID: policy.DefaultV1ID, PolicyParamsHash: p.Hash(), AsOf: 8, KeyID: "k1", Bundle: dag.Digest{3}, At: 7},
 		&registry.Leaf{Tenant: "default", ID: policy.DefaultV1ID, Hash: p.Hash()},
 		&ledger.ErasureLeaf{Tenant: "default", Turn: turn, Seq: 9, At: 6},
 		&ledger.KeyLeaf{Tenant: "default", Purpose: ledger.PurposeAttestation, Event: ledger.KeyCreated, KeyID: strings.Repeat("0f", 32), PublicKey: bytes.Repeat([]byte{7}, 32), At: 1},

@@ -8,14 +8,26 @@ import (
 	"github.com/graphkernel/graphkernel/policy"
 )
 
-// A Body is what bundles of some kind hold. Their heads are alike.
-type Body interface {
+// An Outline is what attestations say of a bundle of any kind.
+type Outline interface {
 	// Head returns what all kinds of bundles say of themselves.
 	Head() Head
 
 	// Redacted lists the turns whose text is missing, by ascending id: none where a kind of
 	// bundle holds no texts.
 	Redacted() []dag.TurnID
+}
+
+// A Body is what bundles of some kind hold.
+type Body interface {
+	Outline
+
+	// Check makes every check that needs no key.
+	Check() []Check
+
+	// Holds returns what a question that is held within the evidence may see: turns, and statements
+	// by their digests.
+	Holds() (turns []dag.TurnID, facts []dag.Digest)
 }
 
 // A Head is what a bundle of any kind says of itself. Nothing in it may be changed.
@@ -110,6 +122,14 @@ func (s Sealed[B]) KeyID() string { return s.head().Seal.KeyID }
 // AsOf returns the sequence number of the view that the body was made from. It is the one thing
 // here that not every token covers: that of gkp/2 does, that of gkp/1 does not.
 func (s Sealed[B]) AsOf() dag.Seq { return s.head().AsOf }
+
+// Holds returns the turns and statements that a question may see which is held within the evidence, or none.
+func (s Sealed[B]) Holds() (turns []dag.TurnID, facts []dag.Digest) {
+	if !s.OK() {
+		return nil, nil
+	}
+	return s.content.body.Holds()
+}
 
 // Bytes returns a copy of the very bytes that were verified, or nil.
 func (s Sealed[B]) Bytes() []byte {

@@ -24,56 +24,35 @@ type admitted interface {
 	OK() bool
 	Tenant() dag.Tenant
 	AsOf() dag.Seq
+	Holds() (turns []dag.TurnID, facts []dag.Digest)
 }
 
 func boundary(of admitted) Boundary {
 	if !of.OK() {
 		return Boundary{}
 	}
-	return Boundary{of.Tenant(), of.AsOf(), map[dag.TurnID]bool{}, map[dag.Digest]bool{}}
+	b := Boundary{of.Tenant(), of.AsOf(), map[dag.TurnID]bool{}, map[dag.Digest]bool{}}
+	turns, facts := of.Holds()
+	for _, id := range turns {
+		b.turns[id] = true
+	}
+	for _, id := range facts {
+		b.facts[id] = true
+	}
+	return b
 }
 
 // Boundary lets the turns of the slice through, and the facts that rest on them.
-func (a Admissible) Boundary() Boundary {
-	b := boundary(a)
-	for _, t := range a.Turns() {
-		b.turns[t.ID] = true
-	}
-	return b
-}
+func (a Admissible) Boundary() Boundary { return boundary(a) }
 
 // Boundary lets the facts through, the turns that are their evidence, and other facts that rest on these.
-func (a AdmissibleFacts) Boundary() Boundary {
-	b := boundary(a)
-	for _, act := range a.Facts() {
-		b.facts[act.Fact.ID()] = true
-	}
-	for _, t := range a.Evidence() {
-		b.turns[t.ID] = true
-	}
-	return b
-}
+func (a AdmissibleFacts) Boundary() Boundary { return boundary(a) }
 
 // Boundary lets the chosen turns and facts through, and other facts that rest on these turns.
-func (a AdmissibleContext) Boundary() Boundary {
-	b := boundary(a)
-	for _, t := range a.Turns() {
-		b.turns[t.ID] = true
-	}
-	for _, act := range a.Facts() {
-		b.facts[act.Fact.ID()] = true
-	}
-	return b
-}
+func (a AdmissibleContext) Boundary() Boundary { return boundary(a) }
 
 // Boundary lets the turns through that the belief rests on, and the facts that rest on them.
-func (a AdmissibleBelief) Boundary() Boundary {
-	b := boundary(a)
-	for _, t := range a.Evidence() {
-		b.turns[t.ID] = true
-	}
-	return b
-}
+func (a AdmissibleBelief) Boundary() Boundary { return boundary(a) }
 
 // OK reports whether the boundary is that of admissible evidence.
 func (b *Boundary) OK() bool { return b.turns != nil }

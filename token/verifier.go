@@ -8,6 +8,10 @@ import (
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/slice/beliefs"
+	"github.com/graphkernel/graphkernel/slice/contexts"
+	"github.com/graphkernel/graphkernel/slice/facts"
+	"github.com/graphkernel/graphkernel/slice/kinds"
 )
 
 // An Outcome sums up a verification. The names are stable.
@@ -50,22 +54,66 @@ type Verifier struct {
 // NewVerifier returns a verifier that trusts the keys of an authority.
 func NewVerifier(a *Authority) *Verifier { return &Verifier{a} }
 
-var bodyChecks = [...]slice.CheckID{
-	slice.CheckBodies, slice.CheckCanonicalOrder, slice.CheckEdges, slice.CheckAdmissions,
-	slice.CheckOrder, slice.CheckPolicyHash, slice.CheckSnapshot, slice.CheckSliceID,
-}
-
 // Verify makes every check that it can on a bundle's bytes. The Admissible holds
 // evidence if and only if the outcome is Verified. The bytes are copied.
 func (v *Verifier) Verify(data []byte) (Admissible, Verdict) {
-	return v.verify(data, anyTenant)
+	return verified(v, slice.Bundles, data, anyTenant, func(b *slice.Bundle, data []byte) Admissible { return Admissible{slice.SealTurns(b, data)} })
 }
 
 // VerifyFor is Verify on behalf of a tenant. A bundle of any other tenant is not
 // admissible, and the outcome, KeyUnknown, does not depend on its token: nobody
 // learns from it what another tenant's keys have signed.
 func (v *Verifier) VerifyFor(tenant dag.Tenant, data []byte) (Admissible, Verdict) {
-	return v.verify(data, only(tenant))
+	return verified(v, slice.Bundles, data, only(tenant), func(b *slice.Bundle, data []byte) Admissible { return Admissible{slice.SealTurns(b, data)} })
+}
+
+// VerifyFactsFor is VerifyFor for a slice of facts.
+func (v *Verifier) VerifyFactsFor(tenant dag.Tenant, data []byte) (AdmissibleFacts, Verdict) {
+	return verified(v, facts.Bundles, data, only(tenant), func(b *facts.Bundle, data []byte) AdmissibleFacts { return AdmissibleFacts{facts.Seal(b, data)} })
+}
+
+// VerifyFacts is Verify for a slice of facts.
+func (v *Verifier) VerifyFacts(data []byte) (AdmissibleFacts, Verdict) {
+	return verified(v, facts.Bundles, data, anyTenant, func(b *facts.Bundle, data []byte) AdmissibleFacts { return AdmissibleFacts{facts.Seal(b, data)} })
+}
+
+// VerifyContext is Verify for a context.
+func (v *Verifier) VerifyContext(data []byte) (AdmissibleContext, Verdict) {
+	return verified(v, contexts.Bundles, data, anyTenant, func(b *contexts.Bundle, data []byte) AdmissibleContext {
+		return AdmissibleContext{contexts.Seal(b, data)}
+	})
+}
+
+// VerifyContextFor is VerifyFor for a context.
+func (v *Verifier) VerifyContextFor(tenant dag.Tenant, data []byte) (AdmissibleContext, Verdict) {
+	return verified(v, contexts.Bundles, data, only(tenant), func(b *contexts.Bundle, data []byte) AdmissibleContext {
+		return AdmissibleContext{contexts.Seal(b, data)}
+	})
+}
+
+// VerifyBelief is Verify for evidence of a belief.
+func (v *Verifier) VerifyBelief(data []byte) (AdmissibleBelief, Verdict) {
+	return verified(v, beliefs.Bundles, data, anyTenant, func(b *beliefs.Bundle, data []byte) AdmissibleBelief { return AdmissibleBelief{beliefs.Seal(b, data)} })
+}
+
+// VerifyBeliefFor is VerifyFor for evidence of a belief.
+func (v *Verifier) VerifyBeliefFor(tenant dag.Tenant, data []byte) (AdmissibleBelief, Verdict) {
+	return verified(v, beliefs.Bundles, data, only(tenant), func(b *beliefs.Bundle, data []byte) AdmissibleBelief { return AdmissibleBelief{beliefs.Seal(b, data)} })
+}
+
+// JudgeFor judges the bytes of a bundle of any kind on behalf of a tenant, as VerifyFor does.
+func (v *Verifier) JudgeFor(tenant dag.Tenant, data []byte) Verdict {
+	_, verdict := v.verify(kinds.Of(data), data, only(tenant))
+	return verdict
+}
+
+// BoundaryFor judges the bytes of a bundle of any kind on behalf of a tenant, and returns the boundary that holds a question within it. It is not OK unless the outcome is Verified.
+func (v *Verifier) BoundaryFor(tenant dag.Tenant, data []byte) (Boundary, Verdict) {
+	body, verdict := v.verify(kinds.Of(data), data, only(tenant))
+	if body == nil {
+		return Boundary{}, verdict
+	}
+	return boundary(slice.NewSealed(body, nil)), verdict
 }
 
 // only lets the keys of one tenant be looked at.
@@ -81,18 +129,29 @@ func only(tenant dag.Tenant) func(slice.Seal) error {
 // anyTenant lets those of the tenant that a bundle names be looked at.
 func anyTenant(slice.Seal) error { return nil }
 
-func (v *Verifier) verify(data []byte, mayCheck func(slice.Seal) error) (Admissible, Verdict) {
+// verified seals what was verified, as a kind of evidence does.
+func verified[B slice.Body, A any](v *Verifier, k *slice.Kind, data []byte, mayCheck func(slice.Seal) error, seal func(B, []byte) A) (a A, _ Verdict) {
 	data = bytes.Clone(data) // what is checked is what is kept, whatever the caller does with its own
-	bundle, checks, err := slice.OpenBundle(data)
+	body, verdict := v.verify(k, data, mayCheck)
+	if b, ok := body.(B); ok {
+		a = seal(b, data)
+	}
+	return a, verdict
+}
+
+// verify makes every check that it can on the bytes of a bundle of a kind. There is a body if and only if the outcome is Verified.
+func (v *Verifier) verify(k *slice.Kind, data []byte, mayCheck func(slice.Seal) error) (slice.Body, Verdict) {
+	body, checks, err := k.Open(data)
 	if err != nil {
-		return Admissible{}, unreadable(err, bodyChecks[:])
+		return nil, unreadable(err, k.Checks)
 	}
-	verdict := v.judge(checks, Claim{Provenance: bundle.Provenance, Seal: bundle.Seal, AsOf: bundle.AsOf, Turns: len(bundle.Turns)}, mayCheck)
-	verdict.Redacted = bundle.Redacted()
+	h := body.Head()
+	verdict := v.judge(checks, Claim{Provenance: h.Provenance, Seal: h.Seal, AsOf: h.AsOf, Turns: int(h.Count("turns")), Facts: int(h.Count("facts"))}, mayCheck)
+	verdict.Redacted = body.Redacted()
 	if verdict.Outcome != Verified {
-		return Admissible{}, verdict
+		return nil, verdict
 	}
-	return Admissible{slice.SealTurns(bundle, data)}, verdict
+	return body, verdict
 }
 
 // judge sums up the checks of a body, and makes that of the token.

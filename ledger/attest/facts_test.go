@@ -10,6 +10,7 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/golden"
 	"github.com/graphkernel/graphkernel/ledger/attest"
+	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/slice/facts"
 )
 
@@ -92,7 +93,7 @@ func TestKindsApart(t *testing.T) {
 	apart(issued().Match(b, s.Subject))
 	apart(s.Match(meeting(), s.Subject))
 	for _, swap := range [][2]string{
-		{attest.FactsPredicateType, attest.PredicateType}, {`"gkf/2"`, `"gkp/1"`}, {`"fact_policy_v1"`, `"slice_policy_v1"`}, {"facts/v1", "facts/v2"},
+		{facts.Bundles.Forms[0].Predicate, slice.Bundles.Forms[0].Predicate}, {`"gkf/2"`, `"gkp/1"`}, {`"fact_policy_v1"`, `"slice_policy_v1"`}, {"facts/v1", "facts/v2"},
 	} {
 		text := strings.Replace(string(s.Append(nil)), swap[0], swap[1], 1)
 		if _, err := attest.ParseStatement([]byte(text)); !errors.Is(err, attest.ErrVersion) {

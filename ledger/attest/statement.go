@@ -51,7 +51,7 @@ type Statement struct {
 // NewStatement states of a bundle what it says of itself, and what the kernel knows
 // besides: the digest of its bytes, when it was issued, and where its leaf is in which
 // log. why is asked for each redacted turn, by ascending id.
-func NewStatement(b slice.Body, digest dag.Digest, at dag.Time, index uint64, origin string, why func(dag.TurnID) Why) *Statement {
+func NewStatement(b slice.Outline, digest dag.Digest, at dag.Time, index uint64, origin string, why func(dag.TurnID) Why) *Statement {
 	h := b.Head()
 	s := &Statement{
 		Tenant: h.Seal.Tenant, Provenance: h.Provenance, Policy: h.Policy, AsOf: h.AsOf, TokenKeyID: h.Seal.KeyID,
@@ -80,7 +80,7 @@ func (s *Statement) Append(dst []byte) []byte {
 	w.Key("predicate")
 	s.appendPredicate(w, k)
 	w.Key("predicateType")
-	w.String(k.predicateType)
+	w.String(k.Predicate)
 	w.Key("subject")
 	w.BeginArray()
 	w.BeginObject()
@@ -114,7 +114,7 @@ func (s *Statement) appendPredicate(w *canon.Writer, k *kind) {
 	for _, c := range s.Counts {
 		fields = append(fields, number(c.Name, c.N))
 	}
-	if k.redacts {
+	if k.Redacts {
 		fields = append(fields, canon.Field{Key: "redacted", Write: s.writeRedacted})
 	}
 	w.Object(fields)
@@ -185,7 +185,7 @@ func readStatement(c *canon.Cursor, k *kind, data []byte) *Statement {
 		}
 	}
 	want("_type", StatementType)
-	want("predicateType", k.predicateType)
+	want("predicateType", k.Predicate)
 	s := readPredicate(c.Field("predicate"), k, data)
 	subjects := c.Field("subject")
 	items := subjects.Items()
@@ -227,10 +227,10 @@ func readPredicate(c *canon.Cursor, k *kind, data []byte) *Statement {
 	s.Index = log.Field("index").Uint(canon.MaxInt)
 	s.Origin = canon.Parsed(log.Field("origin"), parseOrigin)
 	log.Close()
-	for _, name := range k.counts {
+	for _, name := range k.Counts {
 		s.Counts = append(s.Counts, slice.Count{Name: name, N: c.Field(name).Uint(canon.MaxInt)})
 	}
-	if k.redacts {
+	if k.Redacts {
 		s.Redacted = readRedacted(c.Field("redacted"))
 	}
 	return s
@@ -276,7 +276,7 @@ func (e *MismatchError) Error() string {
 // somebody took out after the bundle was issued. If it matches in neither way the error
 // is a *MismatchError. The bundle must have passed its own Check: what the texts say is
 // bound by the digests there.
-func (s *Statement) Match(b slice.Body, digest dag.Digest) (withheld []dag.TurnID, err error) {
+func (s *Statement) Match(b slice.Outline, digest dag.Digest) (withheld []dag.TurnID, err error) {
 	if err := s.matchHead(b.Head()); err != nil {
 		return nil, err
 	}
@@ -313,7 +313,7 @@ func (s *Statement) matchRedacted(redacted []dag.TurnID) (more []dag.TurnID, err
 // even if texts are withheld.
 func (s *Statement) matchHead(h slice.Head) error {
 	if mine, its := kindOf(s.Provenance.SchemaVersion), kindOf(h.Provenance.SchemaVersion); its != nil && mine != its {
-		return &MismatchError{"predicateType", mine.predicateType, its.predicateType}
+		return &MismatchError{"predicateType", mine.Predicate, its.Predicate}
 	}
 	p, q := &s.Provenance, &h.Provenance
 	type compared struct{ name, expected, found string }

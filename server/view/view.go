@@ -14,9 +14,6 @@ import (
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/render"
 	"github.com/graphkernel/graphkernel/slice"
-	"github.com/graphkernel/graphkernel/slice/beliefs"
-	"github.com/graphkernel/graphkernel/slice/contexts"
-	"github.com/graphkernel/graphkernel/slice/facts"
 	"github.com/graphkernel/graphkernel/slice/issued"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/token"
@@ -47,24 +44,9 @@ func TokenVerdict(v token.TokenVerdict) api.TokenVerdict {
 
 // Judge has the bytes of a bundle of any kind judged for a tenant, and shows the verdict.
 func Judge(k *kernel.Kernel, tenant dag.Tenant, bundle []byte) api.BundleVerdict {
-	switch {
-	case facts.Is(bundle):
-		evidence, verdict := k.Facts().VerifyFor(tenant, bundle)
-		return bundleVerdict(bundle, evidence.OK(), &verdict)
-	case contexts.Is(bundle):
-		evidence, verdict := k.Contexts().VerifyFor(tenant, bundle)
-		return bundleVerdict(bundle, evidence.OK(), &verdict)
-	case beliefs.Is(bundle):
-		evidence, verdict := k.Beliefs().VerifyFor(tenant, bundle)
-		return bundleVerdict(bundle, evidence.OK(), &verdict)
-	}
-	evidence, verdict := k.Slices().VerifyFor(tenant, bundle)
-	return bundleVerdict(bundle, evidence.OK(), &verdict)
-}
-
-func bundleVerdict(bundle []byte, admissible bool, v *token.Verdict) api.BundleVerdict {
+	v := k.Slices().JudgeFor(tenant, bundle)
 	return api.BundleVerdict{
-		Admissible: admissible, Outcome: string(v.Outcome), KeyID: v.Claim.Seal.KeyID, Reason: v.Reason,
+		Admissible: v.Outcome == token.Verified, Outcome: string(v.Outcome), KeyID: v.Claim.Seal.KeyID, Reason: v.Reason,
 		SliceID: string(v.Claim.Provenance.SliceID), BundleSHA256: dag.Digest(sha256.Sum256(bundle)),
 		Redacted: listed(v.Redacted), Checks: listed(v.Checks),
 	}

@@ -69,14 +69,9 @@ func isText(s string) bool { return utf8.ValidString(s) && !strings.ContainsRune
 // Leaf is what the ledger holds of a record.
 func Leaf(tenant dag.Tenant, r *Record) []byte {
 	p := &r.Provenance
-	l := FactsLeaf{Tenant: tenant, PolicyID: p.PolicyID, PolicyParamsHash: p.PolicyParamsHash, AsOf: r.AsOf, KeyID: r.KeyID, Bundle: r.Bundle, At: r.At}
-	switch {
-	case r.OfFacts():
+	if kind, ok := asked[p.SchemaVersion]; ok {
+		l := AskedLeaf{Kind: kind, Tenant: tenant, PolicyID: p.PolicyID, PolicyParamsHash: p.PolicyParamsHash, AsOf: r.AsOf, KeyID: r.KeyID, Bundle: r.Bundle, At: r.At}
 		return l.Append(nil)
-	case r.OfContext():
-		return (&ContextLeaf{l}).Append(nil)
-	case r.OfBelief():
-		return (&BeliefLeaf{l}).Append(nil)
 	}
 	s := SliceLeaf{Tenant: tenant, Provenance: r.Provenance, AsOf: r.AsOf, KeyID: r.KeyID, Bundle: r.Bundle, At: r.At}
 	return s.Append(nil)
@@ -141,20 +136,18 @@ func read(e *history.Entry) (r Record, of dag.Tenant, _ error) {
 	}
 	r.Leaf, r.Question = uint64(e.Seq)-1, string(e.Private)
 	before := detailTurns
-	asked := func(l *FactsLeaf, version string) {
-		of, r.AsOf, r.KeyID, r.Bundle, r.At = l.Tenant, l.AsOf, l.KeyID, l.Bundle, l.At
-		r.Provenance = slice.Provenance{PolicyID: l.PolicyID, PolicyParamsHash: l.PolicyParamsHash, SchemaVersion: version}
-		before = detailAsked
-	}
 	switch l := leaf.(type) {
 	case *SliceLeaf:
 		of, r.Provenance, r.AsOf, r.KeyID, r.Bundle, r.At = l.Tenant, l.Provenance, l.AsOf, l.KeyID, l.Bundle, l.At
-	case *FactsLeaf:
-		asked(l, slice.FactsVersion)
-	case *ContextLeaf:
-		asked(&l.FactsLeaf, slice.ContextVersion)
-	case *BeliefLeaf:
-		asked(&l.FactsLeaf, slice.BeliefVersion)
+	case *AskedLeaf:
+		of, r.AsOf, r.KeyID, r.Bundle, r.At = l.Tenant, l.AsOf, l.KeyID, l.Bundle, l.At
+		r.Provenance = slice.Provenance{PolicyID: l.PolicyID, PolicyParamsHash: l.PolicyParamsHash}
+		for version, kind := range asked {
+			if kind == l.Kind {
+				r.Provenance.SchemaVersion = version
+			}
+		}
+		before = detailAsked
 	default:
 		return r, of, errors.New("its leaf is not of a bundle that was handed out")
 	}
@@ -250,11 +243,7 @@ func (Codec) AsOf(e *history.Entry) dag.Seq {
 	switch l := leaf.(type) {
 	case *SliceLeaf:
 		return l.AsOf
-	case *FactsLeaf:
-		return l.AsOf
-	case *ContextLeaf:
-		return l.AsOf
-	case *BeliefLeaf:
+	case *AskedLeaf:
 		return l.AsOf
 	}
 	return 0

@@ -132,7 +132,7 @@ func (r *Record) OfBelief() bool { return r.Provenance.SchemaVersion == slice.Be
 func (r *Record) OfTurns() bool { return !r.asked() }
 
 // asked reports whether the bundle answers a question that its anchor does not say.
-func (r *Record) asked() bool { return r.OfFacts() || r.OfContext() || r.OfBelief() }
+func (r *Record) asked() bool { return asked[r.Provenance.SchemaVersion] != "" }
 
 // shows reports whether the record says which turns the bundle shows, or rests on.
 func (r *Record) shows() bool { return r.OfContext() || r.OfBelief() }

@@ -1,6 +1,9 @@
 package issued
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/internal/canon"
 	"github.com/graphkernel/graphkernel/ledger"
@@ -8,24 +11,21 @@ import (
 	"github.com/graphkernel/graphkernel/slice"
 )
 
-// The kinds of the leaves.
-const (
-	LeafSlice   ledger.Kind = "slice"
-	LeafFacts   ledger.Kind = "facts"
-	LeafContext ledger.Kind = "context"
-	LeafBelief  ledger.Kind = "belief"
-)
+// leafSlice is the kind of the leaves of slices of turns.
+const leafSlice ledger.Kind = "slice"
 
-// Forms are the forms of the leaves: *SliceLeaf, *FactsLeaf, *ContextLeaf and *BeliefLeaf.
+// asked are the kinds of the leaves of bundles that answer a question, by the schema of the bundles.
+var asked = map[string]ledger.Kind{slice.FactsVersion: "facts", slice.ContextVersion: "context", slice.BeliefVersion: "belief"}
+
+// Forms are the forms of the leaves: *SliceLeaf, and *AskedLeaf for each of the other kinds.
 func Forms() []ledger.Form {
-	return []ledger.Form{
-		{Kind: LeafSlice, Read: readSlice, Version: func(doc *canon.Value) error {
-			return ledger.CheckVersion(doc.Get("provenance"), "schema_version", slice.SchemaVersion, slice.SchemaVersionV2)
-		}},
-		{Kind: LeafFacts, Read: func(c *canon.Cursor) ledger.Leaf { return readFacts(c) }},
-		{Kind: LeafContext, Read: func(c *canon.Cursor) ledger.Leaf { return &ContextLeaf{*readFacts(c)} }},
-		{Kind: LeafBelief, Read: func(c *canon.Cursor) ledger.Leaf { return &BeliefLeaf{*readFacts(c)} }},
+	forms := []ledger.Form{{Kind: leafSlice, Read: readSlice, Version: func(doc *canon.Value) error {
+		return ledger.CheckVersion(doc.Get("provenance"), "schema_version", slice.SchemaVersion, slice.SchemaVersionV2)
+	}}}
+	for _, kind := range slices.Sorted(maps.Values(asked)) {
+		forms = append(forms, ledger.Form{Kind: kind, Read: func(c *canon.Cursor) ledger.Leaf { return readAsked(c, kind) }})
 	}
+	return forms
 }
 
 // A SliceLeaf says that a bundle was handed out.
@@ -52,15 +52,16 @@ func (l *SliceLeaf) Append(dst []byte) []byte {
 	w.String(l.KeyID)
 	w.Key("provenance")
 	l.Provenance.AppendWire(w)
-	ledger.EndLeaf(w, l.Tenant, LeafSlice)
+	ledger.EndLeaf(w, l.Tenant, leafSlice)
 	return w.Bytes
 }
 
-// A FactsLeaf says that a bundle of facts was handed out. Beside the bundle's digest it has
+// An AskedLeaf says that a bundle was handed out which answers a question: facts, a context or evidence of a belief. Beside the bundle's digest it has
 // nothing that follows from what was asked: entities may be people, a ledger forgets nothing,
 // and a hash of the question would let anyone try out names against it. The digest is of the
 // token too, which nobody guesses.
-type FactsLeaf struct {
+type AskedLeaf struct {
+	Kind             ledger.Kind
 	Tenant           dag.Tenant
 	PolicyID         policy.ID
 	PolicyParamsHash dag.Digest
@@ -70,23 +71,8 @@ type FactsLeaf struct {
 	At               dag.Time   // when it was first issued
 }
 
-// A ContextLeaf says that a context was handed out. It has what a FactsLeaf has, and for the same reason nothing of the
-// task and of the turns that were shown.
-type ContextLeaf struct{ FactsLeaf }
-
-// A BeliefLeaf says that evidence of a belief was handed out. It has what a FactsLeaf has, and for the same reason nothing of what is believed.
-type BeliefLeaf struct{ FactsLeaf }
-
 // Append appends the leaf's canonical form.
-func (l *BeliefLeaf) Append(dst []byte) []byte { return l.append(dst, LeafBelief) }
-
-// Append appends the leaf's canonical form.
-func (l *FactsLeaf) Append(dst []byte) []byte { return l.append(dst, LeafFacts) }
-
-// Append appends the leaf's canonical form.
-func (l *ContextLeaf) Append(dst []byte) []byte { return l.append(dst, LeafContext) }
-
-func (l *FactsLeaf) append(dst []byte, kind ledger.Kind) []byte {
+func (l *AskedLeaf) Append(dst []byte) []byte {
 	w := canon.NewWriter(dst)
 	w.BeginObject()
 	w.Key("as_of")
@@ -101,7 +87,7 @@ func (l *FactsLeaf) append(dst []byte, kind ledger.Kind) []byte {
 	w.String(string(l.PolicyID))
 	w.Key("policy_params_hash")
 	w.String(l.PolicyParamsHash.String())
-	ledger.EndLeaf(w, l.Tenant, kind)
+	ledger.EndLeaf(w, l.Tenant, l.Kind)
 	return w.Bytes
 }
 
@@ -115,9 +101,9 @@ func readSlice(c *canon.Cursor) ledger.Leaf {
 	}
 }
 
-func readFacts(c *canon.Cursor) *FactsLeaf {
-	return &FactsLeaf{
-		Tenant: readTenant(c), AsOf: dag.Seq(c.Field("as_of").Uint(uint64(dag.MaxSeq))), KeyID: readKeyID(c),
+func readAsked(c *canon.Cursor, kind ledger.Kind) *AskedLeaf {
+	return &AskedLeaf{
+		Kind: kind, Tenant: readTenant(c), AsOf: dag.Seq(c.Field("as_of").Uint(uint64(dag.MaxSeq))), KeyID: readKeyID(c),
 		Bundle: canon.Parsed(c.Field("bundle"), dag.ParseDigest), At: canon.Parsed(c.Field("at"), dag.ParseTime),
 		PolicyID: canon.Parsed(c.Field("policy_id"), policy.ParseID), PolicyParamsHash: canon.Parsed(c.Field("policy_params_hash"), dag.ParseDigest),
 	}

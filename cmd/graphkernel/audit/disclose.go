@@ -13,9 +13,9 @@ import (
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/slice"
-	"github.com/graphkernel/graphkernel/slice/beliefs"
 	"github.com/graphkernel/graphkernel/slice/contexts"
 	"github.com/graphkernel/graphkernel/slice/facts"
+	"github.com/graphkernel/graphkernel/slice/kinds"
 )
 
 // A discloseFlags says what of a bundle is shown.
@@ -117,13 +117,13 @@ func disclose(a *cli.App, c *cobra.Command, path string, flags *discloseFlags) e
 	if err != nil {
 		return err
 	}
-	switch {
-	case facts.Is(data):
+	switch k := kinds.Of(data); {
+	case k == facts.Bundles:
 		return discloseFacts(a, c, path, data, flags)
-	case contexts.Is(data):
+	case k == contexts.Bundles:
 		return discloseContext(a, c, path, data, flags)
-	case beliefs.Is(data):
-		return cli.Usagef("%s is evidence of a belief, which cannot be divided; hand on the whole", path)
+	case k.Parts == nil:
+		return cli.Usagef("%s is %s, which cannot be divided; hand on the whole", path, k.Noun)
 	}
 	whole, err := slice.ParseBundle(data)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/slice/contexts"
-	"github.com/graphkernel/graphkernel/slice/facts"
+	"github.com/graphkernel/graphkernel/slice/kinds"
 )
 
 // lateAfter is how long after its newest turn evidence is said to have been issued late.
@@ -47,9 +47,8 @@ func (v *verdictJSON) note(f *evidence.Files, verdict *evidence.Verdict, trust *
 // newestTurn returns when the newest turn was made that evidence holds; 0 if it holds none. The evidence was judged before.
 func newestTurn(f *evidence.Files) (newest dag.Time) {
 	see := func(t *dag.Turn) { newest = max(newest, t.CreatedAt) }
-	switch {
-	case f.Bundle == nil && f.Disclosure != nil:
-		d, err := slice.ParseDisclosure(f.Disclosure, slice.TurnDisclosures, slice.TurnDisclosuresV2, facts.Disclosures, contexts.Disclosures)
+	if f.Bundle == nil && f.Disclosure != nil {
+		d, err := kinds.ParseDisclosure(f.Disclosure)
 		if err != nil {
 			return 0
 		}
@@ -61,17 +60,17 @@ func newestTurn(f *evidence.Files) (newest dag.Time) {
 				see(&l.Turn)
 			}
 		}
-	case contexts.Is(f.Bundle):
-		if b, err := contexts.Parse(f.Bundle); err == nil {
-			for i := range b.Turns {
-				see(&b.Turns[i].Turn)
-			}
+		return newest
+	}
+	body, _ := kinds.Parse(f.Bundle)
+	switch b := body.(type) {
+	case *contexts.Bundle:
+		for i := range b.Turns {
+			see(&b.Turns[i].Turn)
 		}
-	case f.Bundle != nil:
-		if b, err := slice.ParseBundle(f.Bundle); err == nil {
-			for i := range b.Turns {
-				see(&b.Turns[i].Turn)
-			}
+	case *slice.Bundle:
+		for i := range b.Turns {
+			see(&b.Turns[i].Turn)
 		}
 	}
 	return newest

@@ -14,6 +14,7 @@ import (
 	"github.com/graphkernel/graphkernel/slice/beliefs"
 	"github.com/graphkernel/graphkernel/slice/contexts"
 	"github.com/graphkernel/graphkernel/slice/facts"
+	"github.com/graphkernel/graphkernel/slice/kinds"
 )
 
 // readable reports whether the text of evidence may be shown: every digest in it holds, and the signature is good, or nothing is known of it,
@@ -61,44 +62,34 @@ func (v *verdictJSON) printText(w io.Writer, asked bool) {
 // textOf returns what evidence says, for people. It is read again, and was judged before.
 func (v *verdictJSON) textOf(f *evidence.Files) (string, error) {
 	var out strings.Builder
-	switch {
-	case facts.Is(f.Bundle):
-		b, err := facts.Parse(f.Bundle)
-		if err != nil {
-			return "", err
-		}
-		for i := range b.Facts {
-			f := &b.Facts[i].Fact
-			writeFact(&out, f.Subject, f.Predicate, f.Object, f.Confidence)
-		}
-	case contexts.Is(f.Bundle):
-		b, err := contexts.Parse(f.Bundle)
-		if err != nil {
-			return "", err
-		}
-		return string(render.EscapeJSON(b.Render())), nil
-	case beliefs.Is(f.Bundle):
-		b, err := beliefs.Parse(f.Bundle)
-		if err != nil {
-			return "", err
-		}
-		for i := range b.Revisions {
-			fmt.Fprintf(&out, "%s\n%s\n", b.Revisions[i].Address(), render.Visible(contexts.BeliefText(&b.Revisions[i])))
-		}
-	case f.Bundle != nil:
-		b, err := slice.ParseBundle(f.Bundle)
-		if err != nil {
-			return "", err
-		}
-		return string(render.MarkdownOf(b, func(id dag.TurnID) string { return noText(v.why(id.String())) })), nil
-	default:
-		d, err := slice.ParseDisclosure(f.Disclosure, slice.TurnDisclosures, slice.TurnDisclosuresV2, facts.Disclosures, contexts.Disclosures)
+	if f.Bundle == nil {
+		d, err := kinds.ParseDisclosure(f.Disclosure)
 		if err != nil {
 			return "", err
 		}
 		for i := range d.Shown {
 			v.writeLeaf(&out, d.Shown[i].Leaf)
 		}
+		return out.String(), nil
+	}
+	body, err := kinds.Parse(f.Bundle)
+	if err != nil {
+		return "", err
+	}
+	switch b := body.(type) {
+	case *facts.Bundle:
+		for i := range b.Facts {
+			f := &b.Facts[i].Fact
+			writeFact(&out, f.Subject, f.Predicate, f.Object, f.Confidence)
+		}
+	case *contexts.Bundle:
+		return string(render.EscapeJSON(b.Render())), nil
+	case *beliefs.Bundle:
+		for i := range b.Revisions {
+			fmt.Fprintf(&out, "%s\n%s\n", b.Revisions[i].Address(), render.Visible(contexts.BeliefText(&b.Revisions[i])))
+		}
+	case *slice.Bundle:
+		return string(render.MarkdownOf(b, func(id dag.TurnID) string { return noText(v.why(id.String())) })), nil
 	}
 	return out.String(), nil
 }

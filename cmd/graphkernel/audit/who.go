@@ -15,6 +15,7 @@ import (
 	"github.com/graphkernel/graphkernel/slice/beliefs"
 	"github.com/graphkernel/graphkernel/slice/contexts"
 	"github.com/graphkernel/graphkernel/slice/facts"
+	"github.com/graphkernel/graphkernel/slice/kinds"
 )
 
 // A whoJSON says in three lines who asked, what the agent saw or may have been influenced by, and whether that is genuine.
@@ -77,34 +78,27 @@ func (v *verdictJSON) readWho(f *evidence.Files, path string) error {
 
 // read finds the person who asked, and what the agent saw or may have been influenced by, in evidence that was judged before.
 func (w *whoJSON) read(f *evidence.Files) error {
-	switch {
-	case f.Bundle == nil:
+	if f.Bundle == nil {
 		w.Nobody, w.Influence = "a disclosure does not say: it has parts of a bundle alone", influence("what the bundle held")
-	case facts.Is(f.Bundle):
-		b, err := facts.Parse(f.Bundle)
-		if err != nil {
-			return err
-		}
-		w.Nobody, w.Influence = "a slice of facts has no turn that it goes on from", influence(cli.Count(len(b.Facts), "fact"))
-	case beliefs.Is(f.Bundle):
-		b, err := beliefs.Parse(f.Bundle)
-		if err != nil {
-			return err
-		}
-		w.Nobody, w.Influence = "evidence of a belief has no turn that it goes on from", influence(cli.Count(len(b.Revisions), "revision")+" of beliefs")
-	case contexts.Is(f.Bundle):
-		b, err := contexts.Parse(f.Bundle)
-		if err != nil {
-			return err
-		}
-		w.ofContext(b)
-	default:
-		b, err := slice.ParseBundle(f.Bundle)
-		if err != nil {
-			return err
-		}
-		w.ofSlice(b)
+		return nil
 	}
+	body, err := kinds.Parse(f.Bundle)
+	if err != nil {
+		return err
+	}
+	switch b := body.(type) {
+	case *facts.Bundle:
+		w.Influence = influence(cli.Count(len(b.Facts), "fact"))
+	case *beliefs.Bundle:
+		w.Influence = influence(cli.Count(len(b.Revisions), "revision") + " of beliefs")
+	case *contexts.Bundle:
+		w.ofContext(b)
+		return nil
+	case *slice.Bundle:
+		w.ofSlice(b)
+		return nil
+	}
+	w.Nobody = kinds.Of(f.Bundle).Noun + " has no turn that it goes on from"
 	return nil
 }
 

@@ -18,7 +18,7 @@ import (
 	"github.com/graphkernel/graphkernel/server/view"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/slice/contexts"
-	"github.com/graphkernel/graphkernel/slice/facts"
+	"github.com/graphkernel/graphkernel/slice/kinds"
 	"github.com/graphkernel/graphkernel/token"
 )
 
@@ -109,7 +109,7 @@ func explainFile(a *cli.App, c *cobra.Command, path, of string) error {
 	if err != nil {
 		return err
 	}
-	if !contexts.Is(data) {
+	if kinds.Of(data) != contexts.Bundles {
 		return explainSlice(a, path, data, of)
 	}
 	b, err := contexts.Parse(data)
@@ -130,11 +130,9 @@ func explainFile(a *cli.App, c *cobra.Command, path, of string) error {
 
 // explainSlice explains the slice in a file. Of a turn that is not in it the store alone can say why.
 func explainSlice(a *cli.App, path string, data []byte, of string) error {
-	switch {
-	case facts.Is(data):
-		return cli.Usagef("%s is a slice of facts; explain takes a slice or a context, and graphkernel verify %s --text shows the facts", path, path)
-	case slice.Begins(data, "evidence"):
-		return cli.Usagef("%s is evidence of a belief; explain takes a slice or a context, and graphkernel verify %s --text shows the belief with its reasons", path, path)
+	switch k := kinds.Of(data); {
+	case k != slice.Bundles:
+		return cli.Usagef("%s is %s; explain takes a slice or a context, and graphkernel verify %s --text shows what is in it", path, k.Noun, path)
 	case bytes.HasSuffix(bytes.TrimSpace(data), []byte("}")) && bytes.Contains(data[max(0, len(data)-64):], []byte(`"type":"disclosure"`)):
 		return cli.Usagef("%s is a disclosure, which has no reasons; explain takes a slice or a context, and graphkernel verify %s --text shows what is in it", path, path)
 	}
