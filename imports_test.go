@@ -116,7 +116,7 @@ var mayImport = map[string][]string{
 	"verifiers/js":           {},
 	"server": {
 		"api/fault", "api/describe", "policy/standard", "access", "ledger/attest", "dag", "ledger/identity", "ledger", "ledger/witness", "golang.org/x/mod/sumdb/tlog", "policy", "slice", "slice/issued", "ingest", "store", "token", "kernel", "knowledge", "normalize", "internal/canon", "internal/markup", "render", "api", "server/view",
-		"github.com/labstack/echo/v4", "github.com/getkin/kin-openapi/openapi3", "github.com/hashicorp/golang-lru/v2", "golang.org/x/time/rate",
+		"github.com/labstack/echo/v4", "github.com/hashicorp/golang-lru/v2", "golang.org/x/time/rate",
 		"github.com/prometheus/client_golang/prometheus", "github.com/prometheus/common/expfmt", "go.opentelemetry.io/otel",
 	},
 	"retrieval/crossencoder": {"internal/endpoint"},

@@ -3,6 +3,7 @@ package api
 import (
 	"encoding"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"reflect"
@@ -45,6 +46,7 @@ func readStruct(c *canon.Cursor, v reflect.Value) {
 }
 
 func read(c *canon.Cursor, v reflect.Value, f *Field) {
+	is := f.Tag.Get("is")
 	switch noun := v.Addr().Interface().(type) {
 	case *dag.Time: // or a date
 		*noun = canon.Parsed(c, knowledge.ReadTime)
@@ -52,14 +54,17 @@ func read(c *canon.Cursor, v reflect.Value, f *Field) {
 	case *knowledge.Direction:
 		checkText(c, c.String(), "outgoing|incoming|both")
 	case *json.RawMessage:
+		checkShape(c, is)
 		*noun = canon.AppendValue(nil, c.Value())
 		return
 	case *json.Number:
 		*noun = json.Number(c.Number())
+		checkShape(c, is)
 		return
 	case encoding.TextUnmarshaler:
 		if text := c.String(); c.Is(canon.String) {
 			failIf(c, noun.UnmarshalText([]byte(text)))
+			checkShape(c, is)
 		}
 		return
 	case json.Unmarshaler:
@@ -67,9 +72,13 @@ func read(c *canon.Cursor, v reflect.Value, f *Field) {
 		return
 	case *Names:
 		f = &Field{StructField: reflect.StructField{Tag: `is:"Name" min:"1" max:"64"`}}
-		if c.Is(canon.String) {
+		switch {
+		case c.Is(canon.String):
 			*noun = Names{""}
 			read(c, v.Index(0), f)
+			return
+		case !c.Is(canon.Array):
+			c.Failf("want a string or an array, got %s", c.Value().Kind)
 			return
 		}
 	}
@@ -90,13 +99,18 @@ func read(c *canon.Cursor, v reflect.Value, f *Field) {
 		for i := range items {
 			read(items[i], v.Index(i), f)
 		}
+	case reflect.Map: // from names to texts
+		v.Set(reflect.MakeMap(v.Type()))
+		for _, m := range c.Members() {
+			v.SetMapIndex(reflect.ValueOf(m.Key()), reflect.ValueOf(m.String()))
+		}
 	case reflect.String:
 		text := c.String()
-		if is := f.Tag.Get("is"); is == "AnySliceID" || is == "AnyDigest" {
+		if is == "AnySliceID" || is == "AnyDigest" {
 			text = strings.ToLower(text)
 		}
 		if c.Is(canon.String) {
-			checkText(c, text, f.Tag.Get("is"))
+			checkText(c, text, is)
 			least, most := number(f.Tag.Get("min"), 0), number(f.Tag.Get("max"), uint64(len(text)))
 			if n := uint64(len(text)); f.Type == v.Type() && (n < least || n > most) {
 				c.Failf("%d bytes, want %d to %d", n, least, most)
@@ -107,26 +121,24 @@ func read(c *canon.Cursor, v reflect.Value, f *Field) {
 		v.SetBool(c.Bool())
 	case reflect.Int:
 		n := c.Uint(canon.MaxInt)
-		from, to, _ := strings.Cut(f.Tag.Get("is"), "..")
+		from, to, _ := strings.Cut(is, "..")
 		if least, most := number(from, 0), number(to, math.MaxInt32); n < least || n > most {
 			c.Failf("%d, want an integer from %d to %d", n, least, most)
 			return
 		}
 		v.SetInt(int64(n))
+	case reflect.Int64:
+		v.SetInt(int64(c.Uint(canon.MaxInt)))
 	case reflect.Uint64:
 		v.SetUint(c.Uint(canon.MaxInt))
+		checkShape(c, is)
 	default:
 		panic("api: no reader of " + v.Type().String())
 	}
 }
 
-// checkText checks a text of a shape as far as that matters before it is used.
+// checkText checks a text of a shape.
 func checkText(c *canon.Cursor, text, is string) {
-	length := func(least, most int) {
-		if len(text) < least || len(text) > most {
-			c.Failf("%d bytes, want %d to %d", len(text), least, most)
-		}
-	}
 	var err error
 	switch is {
 	case "Name":
@@ -136,25 +148,36 @@ func checkText(c *canon.Cursor, text, is string) {
 	case "PolicyID":
 		_, err = policy.ParseID(text)
 	case "TurnName":
-		length(1, dag.MaxAttrValue)
-	case "Source":
-		length(1, knowledge.MaxSource)
+		err = inBytes(text, 1, dag.MaxAttrValue)
+	case "RetractionReason":
+		err = inBytes(text, 0, knowledge.MaxReason)
 	case "BeliefSpace":
 		_, err = belief.ParseSpace(text)
 	case "ItemAddress":
 		_, err = belief.ParseItem(text)
 	case "Kref":
 		_, err = belief.ParseAddress(text)
-	case "RetractionReason":
-		length(0, knowledge.MaxReason)
 	default:
-		if kinds := strings.Split(is, "|"); len(kinds) > 1 && !slices.Contains(kinds, text) {
-			err = fmt.Errorf("want %s, got %.40q", strings.Join(kinds[:len(kinds)-1], ", ")+" or "+kinds[len(kinds)-1], text)
-		} else {
-			err = matches(is, text)
+		if kinds := strings.Split(is, "|"); len(kinds) > 1 {
+			err = oneOf(text, kinds)
 		}
 	}
 	failIf(c, err)
+	checkShape(c, is)
+}
+
+func oneOf(text string, kinds []string) error {
+	if slices.Contains(kinds, text) {
+		return nil
+	}
+	return fmt.Errorf("want %s or %s, got %.40q", strings.Join(kinds[:len(kinds)-1], ", "), kinds[len(kinds)-1], text)
+}
+
+func inBytes(text string, least, most int) error {
+	if len(text) < least || len(text) > most {
+		return fmt.Errorf("%d bytes, want %d to %d", len(text), least, most)
+	}
+	return nil
 }
 
 func number(text string, otherwise uint64) uint64 {
@@ -168,6 +191,33 @@ func failIf(c *canon.Cursor, err error) {
 	if err != nil {
 		c.Fail(err)
 	}
+}
+
+// ReadText reads the field from the text of a parameter, and returns the JSON that it has for it. In a list of names there are
+// commas between them, which no normalized name holds.
+func (f *Field) ReadText(text string) (canon.Value, error) {
+	texts := []string{text}
+	switch t := f.Type; {
+	case t.Kind() == reflect.Slice:
+		texts = strings.Split(text, ",")
+		if err := fits(&canon.Value{Kind: canon.String, Text: text}, "Commas"); err != nil {
+			return canon.Value{}, err
+		}
+	case t == reflect.TypeFor[dag.PPM]():
+		if err := fits(&canon.Value{Kind: canon.String, Text: text}, "Decimal"); err != nil {
+			return canon.Value{}, err
+		}
+	case t.Kind() == reflect.Bool && text != "true" && text != "false":
+		return canon.Value{}, errors.New("want true or false")
+	case t.Kind() == reflect.Int, t.Kind() == reflect.Uint64:
+		if n, err := strconv.ParseInt(text, 10, 64); err != nil || strconv.FormatInt(n, 10) != text {
+			return canon.Value{}, errors.New("want an integer, written plainly")
+		}
+	}
+	v := f.Value(texts...)
+	c := canon.Open(&v)
+	read(c, reflect.New(f.Type).Elem(), f)
+	return v, c.Err()
 }
 
 // Value returns the JSON that a field has for a text. Each item of a list is a text of its own.

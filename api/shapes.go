@@ -7,10 +7,13 @@ import (
 	"fmt"
 	"reflect"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/internal/canon"
 	"github.com/graphkernel/graphkernel/knowledge"
 )
 
@@ -67,8 +70,12 @@ func (f *Field) OneOf() (texts []string) {
 	if is == "" {
 		is = shapeOf[t]
 	}
-	list, _ := Shapes[is]["enum"].([]any)
-	for _, v := range list {
+	return textsOf(Shapes[is]["enum"])
+}
+
+func textsOf(list any) (texts []string) {
+	all, _ := list.([]any)
+	for _, v := range all {
 		texts = append(texts, fmt.Sprint(v))
 	}
 	return texts
@@ -76,9 +83,44 @@ func (f *Field) OneOf() (texts []string) {
 
 var patterns sync.Map // of shapes, compiled
 
-// matches returns an error if a text does not have the pattern of a shape.
-func matches(shape, text string) error {
-	pattern, ok := Shapes[shape]["pattern"].(string)
+// checkShape checks the value at a cursor against a shape.
+func checkShape(c *canon.Cursor, shape string) { failIf(c, fits(c.Value(), shape)) }
+
+// fits returns an error if a value is not as the schema of a shape wants it. The kind of a text or a number is checked by its
+// reader. Lengths are counted in characters, as JSON Schema does.
+func fits(v *canon.Value, shape string) error {
+	s := Shapes[shape]
+	switch {
+	case v.Kind == canon.String:
+		return textFits(v.Text, shape, s)
+	case v.Kind == canon.Number:
+		n, _ := strconv.ParseFloat(v.Text, 64) // whose reader says what is no number
+		if most, ok := s["maximum"].(float64); ok && n > most {
+			return fmt.Errorf("%.40s, want at most %.0f", v.Text, most)
+		}
+	case s["type"] == "object":
+		c := canon.Open(v)
+		names, _ := s["required"].([]any)
+		for _, name := range names {
+			c.Field(name.(string))
+		}
+		return c.Err()
+	}
+	return nil
+}
+
+func textFits(text, shape string, s map[string]any) error {
+	n := float64(utf8.RuneCountInString(text))
+	if least, ok := s["minLength"].(float64); ok && n < least {
+		return fmt.Errorf("%.0f characters, want at least %.0f", n, least)
+	}
+	if most, ok := s["maxLength"].(float64); ok && n > most {
+		return fmt.Errorf("%.0f characters, want at most %.0f", n, most)
+	}
+	if kinds := textsOf(s["enum"]); kinds != nil {
+		return oneOf(text, kinds)
+	}
+	pattern, ok := s["pattern"].(string)
 	if !ok {
 		return nil
 	}

@@ -55,11 +55,12 @@ type call struct {
 	claimed string // the tenant and the id of an API key that is not valid
 
 	params map[string]string
+	given  []canon.Member // the parameters, as members of the operation's In
 	media  string
 
 	body      []byte       // nil if there is none, or if it streams
 	described body         // what the contract says of it
-	value     *canon.Value // the body, read strictly; nil if its schema takes anything
+	value     *canon.Value // the body, read strictly; nil if it is handed on as bytes
 
 	answer answer                    // sent when the place has been left
 	unsent func(reason string) error // records that the answer did not go out; nil: nothing is to be recorded
@@ -146,7 +147,7 @@ func (s *Server) pass(c *call, now time.Time) (err error) {
 			return err
 		}
 	}
-	if c.params, err = c.op.checkParams(r, c.echo.Param); err != nil {
+	if c.params, c.given, err = c.op.readParams(r, c.echo.Param); err != nil {
 		return err
 	}
 	// The body comes before the place: a client that sends slowly does not hold a place.
@@ -159,7 +160,7 @@ func (s *Server) pass(c *call, now time.Time) (err error) {
 		return c.op.handle(c)
 	}
 	return c.atWork(func() error {
-		if err := c.check(); err != nil {
+		if err := c.parse(); err != nil {
 			return err
 		}
 		return c.op.handle(c)
@@ -249,10 +250,10 @@ func (s *Server) fromAddress(c *call, now time.Time) error {
 	return &problem{code: api.CodeRate, retryAfter: wait, detail: fmt.Sprintf("this address has used up its rate of %g requests a second", s.config.Limits.Rate)}
 }
 
-// check holds the body against its schema. Lines are each held against theirs.
-func (c *call) check() (err error) {
+// parse reads the body strictly. Lines are each read by their handler.
+func (c *call) parse() (err error) {
 	if c.body != nil && !c.described.anything && c.media != typeLines {
-		c.value, err = c.described.check(c.body, "", mostValues)
+		c.value, err = readStrictly(c.body, "", mostValues)
 	}
 	return err
 }

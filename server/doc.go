@@ -3,12 +3,12 @@
 // what is observed of them. What is true it asks of package kernel.
 //
 // Package api declares the operations, and api/describe describes them: routes and permissions
-// come from the declaration, and every request is checked against the description, which
-// openapi.json shows. In tests every answer is checked against it too.
+// come from the declaration, and every request is read by package api as the description says, which
+// openapi.json shows. In tests every answer, and every request that was answered, is checked against it.
 //
 // A request passes, in this order: authentication, the key's rate (or the address's, where
 // no key is asked for: x-limited), the role's permission, its parameters, its body as it
-// comes, a place among the requests at work, the deadline, the schema of its body, and then
+// comes, a place among the requests at work, the deadline, the reading of its body, and then
 // its handler. Whatever fails on the way becomes a problem document (RFC 9457) by the one
 // table in problem.go.
 //

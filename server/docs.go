@@ -2,13 +2,13 @@ package server
 
 import (
 	"bytes"
+	"cmp"
 	_ "embed"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
-
-	"github.com/getkin/kin-openapi/openapi3"
 
 	"github.com/graphkernel/graphkernel/api"
 	h "github.com/graphkernel/graphkernel/internal/markup"
@@ -17,17 +17,65 @@ import (
 //go:embed docs.css
 var docsStyle string
 
+// A page is as much of the description as the readable page shows.
+type page struct {
+	Info       struct{ Title, Summary, Description string }
+	Tags       []struct{ Name, Description string }
+	Paths      map[string]map[string]described
+	Components struct{ Schemas map[string]*schema }
+}
+
+// A described operation is an operation as the description has it.
+type described struct {
+	Tags                 []string
+	Summary, Description string
+	Curl                 string `json:"x-curl"`
+	Parameters           []struct {
+		Name, In, Description string
+		Required              bool
+		Schema                *schema
+	}
+	RequestBody struct{ Content content }
+	Responses   map[string]struct {
+		Ref         string `json:"$ref"`
+		Description string
+		Content     content
+	}
+}
+
+// A content is the schemas of a body, by media type.
+type content map[string]struct{ Schema *schema }
+
+// A schema is a JSON Schema, or refers to one of the components.
+type schema struct {
+	Ref              string `json:"$ref"`
+	Type             any    // a name; nil: of any type
+	Description      string
+	Pattern          string
+	Enum             []any
+	OneOf            []*schema
+	Items            *schema
+	Required         []string
+	Properties       map[string]*schema
+	Minimum, Maximum *float64
+	Default          any
+}
+
 // renderDocs makes the readable page out of the contract. It needs no script
 // and no other server.
 func renderDocs(c *contract, version string) ([]byte, error) {
-	info := c.doc.Info
+	var p page
+	if err := json.Unmarshal(c.json, &p); err != nil {
+		return nil, fmt.Errorf("server: the description: %w", err)
+	}
+	info := p.Info
 	var sections, index h.Group
-	for _, tag := range c.doc.Tags {
+	for _, tag := range p.Tags {
 		section := h.Group{h.H2(h.ID("tag-"+tag.Name), h.Text(tag.Name)), h.P(h.Class("dim"), prose(tag.Description))}
 		for _, op := range c.operations {
-			if slices.Contains(op.describes.Tags, tag.Name) {
+			if op.Tag == tag.Name {
 				index = append(index, h.Li(h.A(h.Href("#"+op.ID), h.Code(h.Text(op.Method+" "+docsPath(op))))))
-				section = append(section, docsOf(op))
+				section = append(section, p.docsOf(op))
 			}
 		}
 		sections = append(sections, h.Section(section))
@@ -42,7 +90,7 @@ func renderDocs(c *contract, version string) ([]byte, error) {
 		h.Body(
 			h.Header(h.H1(h.Text(info.Title)), h.P(h.Class("dim"), prose(info.Summary), h.Text(says), h.A(h.Href("/openapi.json"), h.Text("openapi.json"))), paragraphs(info.Description)),
 			h.Nav(h.Aria("label", "Operations"), h.Ul(index)),
-			h.Main(sections, docsProblems(), docsSchemas(c.doc.Components.Schemas)),
+			h.Main(sections, docsProblems(), p.docsSchemas()),
 		),
 	).Render(&out)
 	return out.Bytes(), err
@@ -71,34 +119,26 @@ func docsPath(op *operation) string {
 	return op.path
 }
 
-func docsOf(op *operation) h.Node {
+func (p *page) docsOf(op *operation) h.Node {
+	said := p.Paths[strings.ReplaceAll(op.Path, "...}", "}")][strings.ToLower(op.Method)]
 	permission := "Open to everybody."
 	if op.May != 0 {
 		permission = "The role must permit: " + op.May.String() + "."
 	}
 	var rows h.Group
-	for _, p := range op.params {
-		rows = append(rows, docsField(p.Name, p.In+", "+kindOf(p.Schema), p.Description, p.Required))
+	for _, param := range said.Parameters {
+		rows = append(rows, docsField(param.Name, param.In+", "+kindOf(param.Schema), param.Description, param.Required))
 	}
-	if body := op.describes.RequestBody; body != nil {
-		rows = append(rows, docsBodies("body", body.Value.Content, nil))
-	}
-	for _, status := range slices.Sorted(maps.Keys(op.describes.Responses.Map())) {
-		answer := op.describes.Responses.Value(status)
-		if answer.Ref != "" {
-			continue // a problem, like everywhere
+	rows = append(rows, docsBodies("body", said.RequestBody.Content, nil))
+	for _, status := range slices.Sorted(maps.Keys(said.Responses)) {
+		if answer := said.Responses[status]; answer.Ref == "" { // else a problem, like everywhere
+			rows = append(rows, docsBodies(status, answer.Content, h.Group{h.Text(". "), prose(answer.Description)}))
 		}
-		text := ""
-		if answer.Value.Description != nil {
-			text = *answer.Value.Description
-		}
-		rows = append(rows, docsBodies(status, answer.Value.Content, h.Group{h.Text(". "), prose(text)}))
 	}
-	curl, _ := op.describes.Extensions["x-curl"].(string)
 	return h.Article(
 		h.H3(h.ID(op.ID), h.Span(h.Class("method"), h.Text(op.Method)), h.Text(" "), h.Code(h.Text(docsPath(op)))),
-		h.P(h.Strong(prose(op.describes.Summary), h.Text(".")), h.Text(" "), h.Span(h.Class("dim"), h.Text(permission))), paragraphs(op.describes.Description),
-		h.If(len(rows) > 0, docsTable(rows)), h.If(curl != "", h.Pre(h.TabIndex("0"), h.Code(h.Class("curl"), h.Text(curl)))))
+		h.P(h.Strong(prose(said.Summary), h.Text(".")), h.Text(" "), h.Span(h.Class("dim"), h.Text(permission))), paragraphs(said.Description),
+		h.If(len(rows) > 0, docsTable(rows)), h.If(said.Curl != "", h.Pre(h.TabIndex("0"), h.Code(h.Class("curl"), h.Text(said.Curl)))))
 }
 
 func docsField(name, kind, text string, required bool) h.Node {
@@ -108,7 +148,7 @@ func docsField(name, kind, text string, required bool) h.Node {
 	return h.Tr(h.Td(h.Code(h.Text(name))), h.Td(h.Text(kind)), h.Td(prose(text)))
 }
 
-func docsBodies(name string, content openapi3.Content, text h.Node) h.Group {
+func docsBodies(name string, content content, text h.Node) h.Group {
 	return h.Map(slices.Sorted(maps.Keys(content)), func(media string) h.Node {
 		s := content[media].Schema
 		form := h.Text(kindOf(s))
@@ -119,9 +159,18 @@ func docsBodies(name string, content openapi3.Content, text h.Node) h.Group {
 	})
 }
 
-func docsSchemas(schemas openapi3.Schemas) h.Node {
+// said returns the description of a schema, or that of the component that it refers to.
+func (p *page) said(s *schema) string {
+	if whole := p.Components.Schemas[refName(s)]; whole != nil {
+		return cmp.Or(s.Description, whole.Description)
+	}
+	return s.Description
+}
+
+func (p *page) docsSchemas() h.Node {
+	schemas := p.Components.Schemas
 	return h.Section(h.H2(h.ID("schemas"), h.Text("Schemas")), h.Map(slices.Sorted(maps.Keys(schemas)), func(name string) h.Node {
-		s := schemas[name].Value
+		s := schemas[name]
 		fields := slices.SortedFunc(maps.Keys(s.Properties), func(a, b string) int {
 			// Required ones first, in the order in which they are required.
 			i, j := slices.Index(s.Required, a), slices.Index(s.Required, b)
@@ -138,15 +187,15 @@ func docsSchemas(schemas openapi3.Schemas) h.Node {
 		form := h.P(h.Class("dim"), h.Code(h.Text(kindOfSchema(s))))
 		if len(fields) > 0 {
 			form = docsTable(h.Map(fields, func(field string) h.Node {
-				p := s.Properties[field]
-				return docsField(field, kindOf(p), p.Value.Description, slices.Contains(s.Required, field))
+				of := s.Properties[field]
+				return docsField(field, kindOf(of), p.said(of), slices.Contains(s.Required, field))
 			}))
 		}
 		return h.Article(h.H3(h.ID("schema-"+name), h.Text(name)), paragraphs(s.Description), form)
 	}))
 }
 
-func refName(s *openapi3.SchemaRef) string {
+func refName(s *schema) string {
 	if s == nil {
 		return ""
 	}
@@ -154,17 +203,17 @@ func refName(s *openapi3.SchemaRef) string {
 }
 
 // kindOf says in a few words what a value must be.
-func kindOf(s *openapi3.SchemaRef) string {
+func kindOf(s *schema) string {
 	if s == nil {
 		return ""
 	}
 	if name := refName(s); name != "" {
 		return name
 	}
-	return kindOfSchema(s.Value)
+	return kindOfSchema(s)
 }
 
-func kindOfSchema(s *openapi3.Schema) string {
+func kindOfSchema(s *schema) string {
 	switch {
 	case s.OneOf != nil:
 		kinds := make([]string, len(s.OneOf))
@@ -180,13 +229,13 @@ func kindOfSchema(s *openapi3.Schema) string {
 			kinds[i], _ = value.(string)
 		}
 		return strings.Join(kinds, " | ")
-	case s.Type.Is(openapi3.TypeArray):
+	case s.Type == "array":
 		return "array of " + kindOf(s.Items)
-	case s.Type.Is(openapi3.TypeInteger), s.Type.Is(openapi3.TypeNumber):
-		return strings.Join(s.Type.Slice(), " | ") + bounds(s)
+	case s.Type == "integer", s.Type == "number":
+		return s.Type.(string) + bounds(s)
 	case s.Pattern != "":
 		return s.Pattern
-	case s.Type.Is(openapi3.TypeObject) && len(s.Properties) > 0:
+	case s.Type == "object" && len(s.Properties) > 0:
 		fields := make([]string, 0, len(s.Properties))
 		for field := range s.Properties {
 			fields = append(fields, field)
@@ -194,17 +243,17 @@ func kindOfSchema(s *openapi3.Schema) string {
 		slices.Sort(fields)
 		return "{" + strings.Join(fields, ", ") + "}"
 	}
-	return strings.Join(s.Type.Slice(), " | ")
+	return fmt.Sprint(s.Type)
 }
 
 // bounds says from where to where a number may go, and what it is if it is absent.
-func bounds(s *openapi3.Schema) string {
+func bounds(s *schema) string {
 	text := ""
 	switch {
-	case s.Min != nil && s.Max != nil:
-		text = fmt.Sprintf(" from %.0f to %.0f", *s.Min, *s.Max)
-	case s.Min != nil:
-		text = fmt.Sprintf(" of at least %.0f", *s.Min)
+	case s.Minimum != nil && s.Maximum != nil:
+		text = fmt.Sprintf(" from %.0f to %.0f", *s.Minimum, *s.Maximum)
+	case s.Minimum != nil:
+		text = fmt.Sprintf(" of at least %.0f", *s.Minimum)
 	}
 	if s.Default != nil {
 		text += fmt.Sprintf(", default %v", s.Default)

@@ -94,6 +94,10 @@ func learnFacts(c *call) error {
 
 // within puts the place of an item before a fault of it.
 func within(place string, err error) error {
+	var fault *canon.FieldError
+	if errors.As(err, &fault) {
+		return misread(canon.FaultAt(place, fault))
+	}
 	p := *problemOf(err)
 	p.place, p.detail = join(place, p.place), place+": "+p.detail
 	return &p
@@ -144,15 +148,8 @@ func readLine(c *call, line []byte, place string) (knowledge.Act, error) {
 	if err != nil {
 		return knowledge.Act{}, err
 	}
-	shape := 0 // as the description lists them
-	if v.Get("statement") != nil {
-		shape = 1
-	}
-	if err := hold(v, c.described.schema.AnyOf[shape].Value, place); err != nil {
-		return knowledge.Act{}, err
-	}
 	at, act := canon.Open(v), knowledge.Act{}
-	if shape == 0 {
+	if v.Get("statement") == nil {
 		f := api.Read[api.NewFact](at)
 		if err = at.Err(); err == nil {
 			act, err = assertion(c, &f)

@@ -1,9 +1,7 @@
 package server
 
 import (
-	"errors"
 	"net/http"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -41,7 +39,7 @@ func answering(operations []view.Answered, routes []route) []route {
 			continue
 		}
 		routes = append(routes, route{spec, func(c *call) error {
-			in, err := readAs(c, spec.In, op.Read)
+			in, err := readAs(c, op.Read)
 			if err != nil {
 				return err
 			}
@@ -59,42 +57,31 @@ func answering(operations []view.Answered, routes []route) []route {
 // as is the route of an operation that answers in its own way, or must be fast.
 func as[In, Out any](op api.Operation[In, Out], do handler) route { return route{&op.Spec, do} }
 
-// readIn reads the parameters and the body of a call, which the description has let through.
-func readIn[In any](c *call) (In, error) { return readAs(c, reflect.TypeFor[In](), api.Read[In]) }
+// readIn reads the parameters and the body of a call.
+func readIn[In any](c *call) (In, error) { return readAs(c, api.Read[In]) }
 
-// readAs reads the fields of a type from where a call has them.
-func readAs[In any](c *call, t reflect.Type, read func(*canon.Cursor) In) (in In, err error) {
+// readAs reads an In from the parameters and the body of a call. What does not fit is a problem, and so is a member of the
+// body that the description does not have there.
+func readAs[In any](c *call, read func(*canon.Cursor) In) (in In, err error) {
 	whole := &canon.Value{Kind: canon.Object}
 	if c.value != nil {
-		whole.Members = c.value.Members[:len(c.value.Members):len(c.value.Members)]
-	}
-	for _, f := range api.Fields(t) {
-		if text, given := c.params[f.Key]; given {
-			if whole.Get(f.Key) != nil {
-				return in, &problem{code: api.CodeInvalid, place: "query parameter " + f.Key, detail: f.Key + " is given in the body and in the query; want one"}
-			}
-			whole.Members = append(whole.Members, canon.Member{Key: f.Key, Value: f.Value(items(&f, text)...)})
+		at := canon.Open(c.value)
+		for _, key := range c.op.members {
+			at.Optional(key)
 		}
+		at.Close()
+		if at.Err() != nil {
+			return in, misread(at.Err())
+		}
+		whole.Members = slices.Clip(c.value.Members)
+	}
+	for _, m := range c.given {
+		if whole.Get(m.Key) != nil {
+			return in, &problem{code: api.CodeInvalid, place: "query parameter " + m.Key, detail: m.Key + " is given in the body and in the query; want one"}
+		}
+		whole.Members = append(whole.Members, m)
 	}
 	at := canon.Open(whole)
 	in = read(at)
-	var fault *canon.FieldError
-	if !errors.As(at.Err(), &fault) {
-		return in, nil
-	}
-	for i := range c.op.params {
-		if p := c.op.params[i]; fault.Path == p.Name || strings.HasPrefix(fault.Path, p.Name+"[") {
-			place := p.In + " parameter " + p.Name
-			return in, &problem{code: api.CodeInvalid, place: place, detail: place + ": " + fault.Err.Error(), cause: fault}
-		}
-	}
-	return in, fault
-}
-
-// items are the texts of a parameter. Names in a list have commas between them, which no name that is normalized holds.
-func items(f *api.Field, text string) []string {
-	if f.Type.Kind() == reflect.Slice {
-		return strings.Split(text, ",")
-	}
-	return []string{text}
+	return in, misread(at.Err())
 }

@@ -31,7 +31,7 @@ func TestPolicyFaults(t *testing.T) {
 			t.Errorf("%s: %d at %q: %s", one.policy, a.status, p.Place, p.Detail)
 		}
 	}
-	for names, says := range map[string]string{`7`: "value must be of type string or array", `[7]`: "value must be a string", `[]`: "minimum number of items is 1"} { // one name or several
+	for names, says := range map[string]string{`7`: "want a string or an array", `[7]`: "want a string", `[]`: "0 items, want 1 to 64"} { // one name or several
 		a := s.ask(question{op: "cutFacts", key: s.admin(), body: `{"start":` + names + `}`})
 		if p := a.problem(t); a.status != 400 || strings.Contains(p.Detail, "oneOf") || !strings.Contains(p.Detail, says) {
 			t.Errorf("start %s: %d at %q: %s", names, a.status, p.Place, p.Detail)

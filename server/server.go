@@ -65,7 +65,7 @@ func New(ctx context.Context, c Config) (*Server, error) {
 	}
 	s := &Server{config: c, stopping: make(chan struct{})}
 	var err error
-	if s.contract, err = readContract(ctx); err != nil {
+	if s.contract, err = readContract(); err != nil {
 		return nil, err
 	}
 	if s.rates, err = newRates(c.Limits.Rate, c.Limits.Burst, c.Limits.Keys); err != nil {

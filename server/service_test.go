@@ -105,7 +105,11 @@ var contractOf = sync.OnceValues(func() (*openapi3.T, error) {
 	if err != nil {
 		return nil, err
 	}
-	return openapi3.NewLoader().LoadFromData(text)
+	doc, err := openapi3.NewLoader().LoadFromData(text)
+	if err == nil {
+		err = doc.Validate(context.Background())
+	}
+	return doc, err
 })
 
 // ringOf is a keyring of one key.
@@ -277,10 +281,64 @@ func (s *service) ask(q question) *answer {
 	if a.body, err = io.ReadAll(response.Body); err != nil {
 		s.t.Fatalf("%s: %v", q.op, err)
 	}
+	if err := s.permits(op, &q); err != nil && a.status == http.StatusOK {
+		s.t.Errorf("%s: the request is not what the contract says, and was answered: %v\n%+v", q.op, err, q)
+	}
 	if err := s.conforms(op, a); err != nil {
 		s.t.Errorf("%s: the answer is not what the contract says: %v\n%d %.2000s", q.op, err, a.status, a.body)
 	}
 	return a
+}
+
+// permits checks a request against the contract: its query, and a body of JSON. A claim of a token may hold anything.
+func (s *service) permits(op *openapi3.Operation, q *question) error {
+	for _, p := range op.Parameters {
+		if p.Value.In != openapi3.ParameterInQuery {
+			continue
+		}
+		given := q.query[p.Value.Name]
+		if len(given) > 1 || len(given) == 0 && p.Value.Required {
+			return fmt.Errorf("query parameter %s is there %d times", p.Value.Name, len(given))
+		}
+		for _, text := range given {
+			var v any = text
+			if of := p.Value.Schema.Value.Type; of.Is(openapi3.TypeInteger) || of.Is(openapi3.TypeBoolean) {
+				if err := json.Unmarshal([]byte(text), &v); err != nil {
+					return err
+				}
+			}
+			if err := p.Value.Schema.Value.VisitJSON(v); err != nil {
+				return fmt.Errorf("query parameter %s: %w", p.Value.Name, err)
+			}
+		}
+	}
+	for name := range q.query {
+		if op.Parameters.GetByInAndName(openapi3.ParameterInQuery, name) == nil {
+			return fmt.Errorf("there is no query parameter %s", name)
+		}
+	}
+	text, isBytes := q.body.([]byte)
+	if asText, ok := q.body.(string); ok {
+		text, isBytes = []byte(asText), true
+	}
+	if q.body == nil || op.RequestBody == nil || op.OperationID == "verifyToken" || q.media != "" && q.media != "application/json" {
+		return nil
+	}
+	content := op.RequestBody.Value.Content["application/json"]
+	if content == nil || content.Schema.Value.IsEmpty() || isBytes && len(text) == 0 {
+		return nil
+	}
+	if !isBytes {
+		var err error
+		if text, err = json.Marshal(q.body); err != nil {
+			return err
+		}
+	}
+	var v any
+	if err := json.Unmarshal(text, &v); err != nil {
+		return err
+	}
+	return content.Schema.Value.VisitJSON(v)
 }
 
 // conforms holds an answer against what the contract says of it.

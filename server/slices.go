@@ -5,55 +5,25 @@ import (
 	"fmt"
 	"net/http"
 	"runtime"
-	"strconv"
 	"sync"
 	"sync/atomic"
 
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/internal/canon"
 	"github.com/graphkernel/graphkernel/kernel"
-	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/render"
 	"github.com/graphkernel/graphkernel/server/view"
 	"github.com/graphkernel/graphkernel/slice"
 )
 
-// A cutting is a slice request, read.
-type cutting struct {
-	anchor string
-	format string
-	kernel.Request
-}
-
-// readCutting reads what the schema has let through.
-func readCutting(v *canon.Value) (cutting, error) {
-	text := func(key string) string {
-		if m := v.Get(key); m != nil {
-			return m.Text
-		}
-		return ""
-	}
-	q := cutting{anchor: text("anchor"), format: text("format")}
-	q.Policy = policy.ID(text("policy"))
-	if m := v.Get("as_of"); m != nil {
-		n, err := strconv.ParseUint(m.Text, 10, 64)
-		if err != nil {
-			return cutting{}, &problem{code: api.CodeInvalid, place: "as_of", detail: fmt.Sprintf("as_of is %.30s, want an integer, written plainly", m.Text)}
-		}
-		q.AsOf = dag.Seq(n)
-	}
-	return q, nil
-}
-
 // cut resolves the anchor and cuts.
-func cut(c *call, q *cutting) (*kernel.Issued, error) {
+func cut(c *call, q *api.SliceRequest) (*kernel.Issued, error) {
 	k := c.server.config.Kernel
-	var err error
-	if q.Anchor, err = k.Turns().Resolve(c.ctx, c.tenant(), q.anchor); err != nil {
+	anchor, err := k.Turns().Resolve(c.ctx, c.tenant(), q.Anchor)
+	if err != nil {
 		return nil, at("anchor", err)
 	}
-	issued, err := k.Slices().Cut(c.ctx, c.tenant(), q.Request)
+	issued, err := k.Slices().Cut(c.ctx, c.tenant(), kernel.Request{Anchor: anchor, Policy: q.Policy, AsOf: q.AsOf})
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +43,7 @@ func at(place string, err error) error {
 }
 
 func cutSlice(c *call) error {
-	q, err := readCutting(c.value)
+	q, err := readIn[api.SliceRequest](c)
 	if err != nil {
 		return err
 	}
@@ -86,14 +56,14 @@ func cutSlice(c *call) error {
 	header["Slice-Id"] = []string{c.slice}
 	tag := issued.Record.Bundle.String()
 	media, data := jsonType, issued.Bundle
-	switch q.format {
+	switch q.Format {
 	case api.FormatMarkdown:
 		media = markdownType
 		data, err = rendered(issued, markdown)
-		tag += "-" + q.format
+		tag += "-" + q.Format
 	case api.FormatMessages:
 		data, err = rendered(issued, render.Messages)
-		tag += "-" + q.format
+		tag += "-" + q.Format
 	}
 	if err != nil {
 		return err
@@ -113,20 +83,23 @@ func rendered(issued *kernel.Issued, as func(*slice.Bundle) ([]byte, error)) ([]
 func markdown(b *slice.Bundle) ([]byte, error) { return render.Markdown(b), nil }
 
 func cutSlices(c *call) error {
-	items := c.value.Get("requests").Items
-	results := make([]api.BatchResult, len(items))
+	in, err := readIn[api.SliceRequests](c)
+	if err != nil {
+		return err
+	}
+	results := make([]api.BatchResult, len(in.Requests))
 	left := atomic.Int64{}
 	left.Store(int64(c.server.config.Limits.BatchBytes))
 	work := make(chan int)
 	var wg sync.WaitGroup
-	for range min(len(items), runtime.GOMAXPROCS(0)) {
+	for range min(len(in.Requests), runtime.GOMAXPROCS(0)) {
 		wg.Go(func() {
 			for i := range work {
-				results[i] = cutOne(c, &items[i], &left)
+				results[i] = cutOne(c, &in.Requests[i], &left)
 			}
 		})
 	}
-	for i := range items {
+	for i := range in.Requests {
 		work <- i
 	}
 	close(work)
@@ -136,21 +109,17 @@ func cutSlices(c *call) error {
 
 // cutOne cuts one slice of a batch. What fails is its own problem, and a panic
 // nobody else's.
-func cutOne(c *call, v *canon.Value, left *atomic.Int64) (w api.BatchResult) {
+func cutOne(c *call, q *api.SliceRequest, left *atomic.Int64) (w api.BatchResult) {
 	defer func() {
 		if p := recover(); p != nil {
 			w = failed(c, fmt.Errorf("panic: %v", p))
 		}
 	}()
-	q, err := readCutting(v)
-	if err != nil {
-		return failed(c, err)
-	}
 	full := &problem{code: api.CodeTooLarge, detail: fmt.Sprintf("the slices of this batch pass %d bytes; ask for this one alone", c.server.config.Limits.BatchBytes)}
 	if left.Load() < 0 {
 		return failed(c, full)
 	}
-	issued, err := cut(c, &q)
+	issued, err := cut(c, q)
 	if err != nil {
 		return failed(c, err)
 	}
@@ -158,7 +127,7 @@ func cutOne(c *call, v *canon.Value, left *atomic.Int64) (w api.BatchResult) {
 		return failed(c, full)
 	}
 	w = api.BatchResult{Status: http.StatusOK, SliceID: issued.Slice.Provenance.SliceID, BundleSHA256: issued.Record.Bundle}
-	switch q.format {
+	switch q.Format {
 	case api.FormatMarkdown:
 		text, err := rendered(issued, markdown)
 		if err != nil {

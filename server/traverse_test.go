@@ -81,7 +81,7 @@ func TestTraverseKnowledge(t *testing.T) {
 		`{}`:                                       "start",
 		`{"start":[]}`:                             "start",
 		`{"start":"???"}`:                          "start",
-		`{"start":["a",""]}`:                       "start",
+		`{"start":["a",""]}`:                       "start[1]",
 		`{"start":["a","???"]}`:                    "start[1]",
 		`{"start":7}`:                              "start",
 		`{"start":"a","direction":"up"}`:           "direction",

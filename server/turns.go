@@ -2,6 +2,7 @@ package server
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -14,6 +15,7 @@ import (
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/ingest"
+	"github.com/graphkernel/graphkernel/internal/canon"
 	"github.com/graphkernel/graphkernel/store"
 )
 
@@ -21,7 +23,18 @@ func admitTurns(c *call) error {
 	if c.media == typeLines {
 		return admitLines(c)
 	}
-	items := c.value.Get("turns").Items
+	body := canon.Open(c.value)
+	turns := body.Field("turns")
+	body.Close()
+	items := turns.Value().Items
+	if !turns.Is(canon.Array) {
+		turns.Failf("want an array, got %s", turns.Value().Kind)
+	} else if len(items) == 0 {
+		turns.Failf("0 items, want at least 1")
+	}
+	if body.Err() != nil {
+		return misread(body.Err())
+	}
 	if most := c.server.config.Limits.BatchTurns; len(items) > most {
 		return &problem{code: api.CodeTooLarge, place: "turns", detail: fmt.Sprintf("%d turns, at most %d at once; a stream of lines has no such bound", len(items), most)}
 	}
@@ -29,8 +42,7 @@ func admitTurns(c *call) error {
 	for i := range items {
 		var err error
 		if drafts[i], err = ingest.ReadValue(&items[i]); err != nil {
-			place := fmt.Sprintf("turns[%d]", i)
-			return &problem{code: api.CodeInvalid, place: place, detail: place + ": " + err.Error(), cause: err}
+			return misreadTurn(&items[i], fmt.Sprintf("turns[%d]", i), err)
 		}
 		if err := mayAdmit(c, &drafts[i], fmt.Sprintf("turns[%d]", i)); err != nil {
 			return err
@@ -42,6 +54,17 @@ func admitTurns(c *call) error {
 	}
 	countTurns(c, receipt)
 	return c.json(http.StatusOK, receipt)
+}
+
+// misreadTurn returns the fault of a turn that package ingest refused. It reads the turn again as the description has it, since
+// ingest does not say where in the turn the fault is. A turn with neither a text nor a digest of one is at fault as a whole.
+func misreadTurn(v *canon.Value, place string, err error) error {
+	if v.Get("content") != nil || v.Get("body_digest") != nil {
+		at := canon.Open(v)
+		api.Read[api.Turn](at)
+		err = cmp.Or(at.Err(), err)
+	}
+	return misread(canon.FaultAt(place, err))
 }
 
 // inBatch adds the place of the turn that an admission was refused for.
@@ -103,7 +126,6 @@ func admitLines(c *call) error {
 	r := c.echo.Request()
 	control := http.NewResponseController(c.echo.Response().Writer)
 	limits := &c.server.config.Limits
-	described := c.op.bodies[typeLines]
 	held := c.server.counted(r.Body, c.who)
 	defer held.done()
 	in := &whole{Reader: held}
@@ -154,13 +176,13 @@ func admitLines(c *call) error {
 		}
 		place := "line " + strconv.Itoa(n)
 		read := func() error {
-			v, err := described.check(line, place, lineValues)
+			v, err := readStrictly(line, place, lineValues)
 			if err != nil {
 				return err
 			}
 			d, err := ingest.ReadValue(v)
 			if err != nil {
-				return &problem{code: api.CodeInvalid, place: place, detail: place + ": " + err.Error(), cause: err}
+				return misreadTurn(v, place, err)
 			}
 			drafts = append(drafts, d)
 			return mayAdmit(c, &d, place)

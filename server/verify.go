@@ -1,10 +1,8 @@
 package server
 
 import (
-	"errors"
 	"fmt"
 	"net/http"
-	"strings"
 
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
@@ -17,6 +15,9 @@ import (
 )
 
 func verifyToken(c *call) error {
+	if c.value.Kind != canon.Object {
+		return misread(canon.FaultAt("", fmt.Errorf("want an object, got %s", c.value.Kind)))
+	}
 	verdict := judgeToken(c)
 	c.server.metrics.judged(kindToken, verdict.Outcome)
 	return c.json(http.StatusOK, view.TokenVerdict(verdict))
@@ -92,12 +93,7 @@ func verifyBundle(c *call) error {
 func registerPolicy(c *call) error {
 	p, err := standard.Forms().ParseRegistration(c.body)
 	if err != nil {
-		// The schema leaves it to the decoder to say which member of which type is wrong.
-		var field *canon.FieldError
-		if errors.As(err, &field) {
-			return &problem{code: api.CodeInvalid, place: field.Path, detail: strings.TrimPrefix(err.Error(), "policy: "), cause: err}
-		}
-		return err
+		return misread(err)
 	}
 	if err := c.server.config.Kernel.Policies().Register(c.ctx, c.tenant(), p); err != nil {
 		return err

@@ -1,6 +1,7 @@
 package canon
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 )
@@ -47,6 +48,29 @@ func (e *FieldError) Error() string {
 
 func (e *FieldError) Unwrap() error { return e.Err }
 
+// FaultAt puts a place before the place of a fault.
+func FaultAt(place string, err error) *FieldError {
+	var fault *FieldError
+	if !errors.As(err, &fault) {
+		return &FieldError{place, err}
+	}
+	return &FieldError{joinPath(place, fault.Path), fault.Err}
+}
+
+// Place is the path of the value that does not fit, or of the member that is missing.
+func (e *FieldError) Place() string {
+	var missing *MissingError
+	if errors.As(e.Err, &missing) {
+		return joinPath(e.Path, missing.Key)
+	}
+	return e.Path
+}
+
+// A MissingError says that an object lacks a member.
+type MissingError struct{ Key string }
+
+func (e *MissingError) Error() string { return strconv.Quote(e.Key) + " is missing" }
+
 // Open is at the top of a document.
 func Open(v *Value) *Cursor { return (&document{root: v}).cursor(v, "") }
 
@@ -88,7 +112,7 @@ func pathTo(from, to *Value) (string, bool) {
 }
 
 func joinPath(above, below string) string {
-	if below == "" || below[0] == '[' {
+	if above == "" || below == "" || below[0] == '[' {
 		return above + below
 	}
 	return above + "." + below
@@ -128,7 +152,7 @@ func (c *Cursor) Field(key string) *Cursor {
 	if f := c.Optional(key); f != nil {
 		return f
 	}
-	c.Failf("%q is missing", key)
+	c.Fail(&MissingError{key})
 	return c.doc.cursor(&Value{}, key)
 }
 
