@@ -165,7 +165,7 @@ var mayImport = map[string][]string{
 	},
 	"cmd/graphkernel/service": {
 		"working", "capture", "access", "cmd/graphkernel/capture", "cmd/graphkernel/cli", "console", "internal/loopback", "internal/secretfile", "ingest/secrets", "cmd/graphkernel/facts", "dag", "ingest", "kernel", "ledger", "ledger/identity", "ledger/witness", "server", "server/certs", "server/mcp", "server/oidc", "store", "store/observed", "token",
-		"github.com/jedib0t/go-pretty/v6", "github.com/knadh/koanf", "github.com/prometheus/client_golang/prometheus", "github.com/spf13/cobra", "go.opentelemetry.io/otel",
+		"github.com/jedib0t/go-pretty/v6", "github.com/prometheus/client_golang/prometheus", "github.com/spf13/cobra", "go.opentelemetry.io/otel", "go.yaml.in/yaml/v3",
 	},
 	"cmd/graphkernel/demo": {
 		"api", "policy", "server/view", "policy/standard", "cmd/graphkernel/cli", "cmd/graphkernel/facts", "cmd/graphkernel/service", "cmd/graphkernel/turns", "dag", "evidence", "ingest", "internal/canon", "kernel", "knowledge", "ledger", "render", "slice", "store/sqlite", "token",

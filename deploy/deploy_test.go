@@ -21,11 +21,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/knadh/koanf/parsers/yaml"
-	"github.com/knadh/koanf/providers/rawbytes"
-	"github.com/knadh/koanf/v2"
 	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
+	"go.yaml.in/yaml/v3"
 
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/service"
@@ -327,14 +325,6 @@ func TestDashboard(t *testing.T) {
 // TestAlerts asks the same of every rule.
 func TestAlerts(t *testing.T) {
 	all, operations := metrics(t)
-	tree, err := yaml.Parser().Unmarshal([]byte(read(t, "alerts.yaml")))
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := json.Marshal(tree)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var file struct {
 		Groups []struct {
 			Name  string
@@ -344,7 +334,7 @@ func TestAlerts(t *testing.T) {
 			}
 		}
 	}
-	if err := json.Unmarshal(text, &file); err != nil {
+	if err := yaml.Unmarshal([]byte(read(t, "alerts.yaml")), &file); err != nil {
 		t.Fatal(err)
 	}
 	asked := map[string]bool{}
@@ -417,11 +407,20 @@ func settings(t *testing.T) (order []string, standard map[string]string) {
 func TestConfig(t *testing.T) {
 	order, standard := settings(t)
 	text := read(t, "config.yaml")
-	k := koanf.New(".")
-	if err := k.Load(rawbytes.Provider([]byte(text)), yaml.Parser()); err != nil {
+	given := map[string]any{}
+	var file map[string]any
+	if err := yaml.Unmarshal([]byte(text), &file); err != nil {
 		t.Fatal(err)
 	}
-	given := k.All()
+	for section, v := range file {
+		if below, nested := v.(map[string]any); nested {
+			for name, v := range below {
+				given[section+"."+name] = v
+			}
+		} else {
+			given[section] = v
+		}
+	}
 	for key, v := range given {
 		want, known := standard[key]
 		if !known {
@@ -564,15 +563,12 @@ func TestPrepared(t *testing.T) {
 		t.Errorf("compose.yaml has %d prepared lines, want 7", n)
 	}
 	variables(t, compose)
-	k := koanf.New("|") // names of volumes may hold dots
-	if err := k.Load(rawbytes.Provider([]byte(compose)), yaml.Parser()); err != nil {
-		t.Fatal(err)
-	}
-	mounted := k.Strings("services|graphkernel|volumes")
-	if !k.Exists("volumes|graphkernel") || len(mounted) != 2 {
+	project := composed(t, compose)
+	mounted := project.Services["graphkernel"].Volumes
+	if _, there := project.Volumes["graphkernel"]; !there || len(mounted) != 2 {
 		t.Fatalf("volumes are %q", mounted)
 	}
-	for name, value := range k.StringMap("services|graphkernel|environment") {
+	for name, value := range project.Services["graphkernel"].Environment {
 		if !strings.HasPrefix(value, "/") {
 			continue
 		}
@@ -585,6 +581,27 @@ func TestPrepared(t *testing.T) {
 			t.Errorf("%s is %s, which no volume holds as it must be", name, value)
 		}
 	}
+}
+
+// A project is as much of a compose file as the tests look at.
+type project struct {
+	Services map[string]struct {
+		Image       string
+		StopGrace   string                                `yaml:"stop_grace_period"`
+		Depends     map[string]struct{ Condition string } `yaml:"depends_on"`
+		Ports       []string
+		Volumes     []string
+		Environment map[string]string
+	}
+	Volumes map[string]any
+}
+
+func composed(t *testing.T, text string) (p project) {
+	t.Helper()
+	if err := yaml.Unmarshal([]byte(text), &p); err != nil {
+		t.Fatal(err)
+	}
+	return p
 }
 
 // TestUnitVerifies has systemd read the unit, where there is one.
@@ -661,22 +678,19 @@ func TestCompose(t *testing.T) {
 	if len(variables(t, text)) < 3 {
 		t.Error("it names hardly a variable")
 	}
-	k := koanf.New(".")
-	if err := k.Load(rawbytes.Provider([]byte(text)), yaml.Parser()); err != nil {
-		t.Fatal(err)
-	}
-	for name, want := range map[string]string{
-		"services.graphkernel.image": "graphkernel", "services.graphkernel.stop_grace_period": strings.Join(directives(t)["TimeoutStopSec"], ""),
-		"services.graphkernel.depends_on.postgres.condition": "service_healthy",
+	services := composed(t, text).Services
+	own, database := services["graphkernel"], services["postgres"]
+	for got, want := range map[string]string{
+		own.Image: "graphkernel", own.StopGrace: strings.Join(directives(t)["TimeoutStopSec"], ""), own.Depends["postgres"].Condition: "service_healthy",
 	} {
-		if got := k.String(name); got != want {
-			t.Errorf("%s is %q, want %q", name, got, want)
+		if got != want {
+			t.Errorf("got %q, want %q", got, want)
 		}
 	}
-	if ports := k.Strings("services.graphkernel.ports"); len(ports) != 1 || !strings.HasPrefix(ports[0], "127.0.0.1:") || len(k.Strings("services.postgres.ports")) > 0 {
-		t.Errorf("ports beyond loopback: %q", ports)
+	if len(own.Ports) != 1 || !strings.HasPrefix(own.Ports[0], "127.0.0.1:") || len(database.Ports) > 0 {
+		t.Errorf("ports beyond loopback: %q", own.Ports)
 	}
-	if store := k.String("services.graphkernel.environment.GRAPHKERNEL_STORE"); !strings.Contains(store, "${POSTGRES_PASSWORD:?") || strings.Contains(k.String("services.postgres.environment.POSTGRES_PASSWORD"), "${POSTGRES_PASSWORD:-") {
+	if store := own.Environment["GRAPHKERNEL_STORE"]; !strings.Contains(store, "${POSTGRES_PASSWORD:?") || strings.Contains(database.Environment["POSTGRES_PASSWORD"], "${POSTGRES_PASSWORD:-") {
 		t.Errorf("the database may have no password: %q", store)
 	}
 }

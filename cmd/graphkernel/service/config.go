@@ -17,11 +17,8 @@ import (
 	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
-	"github.com/knadh/koanf/parsers/yaml"
-	"github.com/knadh/koanf/providers/confmap"
-	"github.com/knadh/koanf/providers/rawbytes"
-	"github.com/knadh/koanf/v2"
 	"github.com/spf13/cobra"
+	"go.yaml.in/yaml/v3"
 
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/facts"
@@ -108,7 +105,7 @@ func (s *setting) variable() string {
 
 // A configuration is every setting's value, and where it came from.
 type configuration struct {
-	values *koanf.Koanf
+	values map[string]string
 	origin map[string]string
 	models cli.Models
 }
@@ -131,8 +128,8 @@ func registerSettings(c *cobra.Command) *string {
 
 // configure puts the settings together: file < environment < flags.
 func configure(a *cli.App, c *cobra.Command, file string) (*configuration, error) {
-	conf := &configuration{values: koanf.New("."), origin: map[string]string{}}
-	standard, given, flags := map[string]any{}, map[string]any{}, map[string]any{}
+	conf := &configuration{values: map[string]string{}, origin: map[string]string{}}
+	standard, given, flags := map[string]string{}, map[string]string{}, map[string]string{}
 	for i := range Settings {
 		s := &Settings[i]
 		standard[s.Key] = s.Standard
@@ -151,20 +148,17 @@ func configure(a *cli.App, c *cobra.Command, file string) (*configuration, error
 		return nil, err
 	}
 	for key, into := range placesOf(a.Settings) {
-		if text, given := fromFile[key].(string); given {
+		if text, given := fromFile[key]; given {
 			*into = text
 			delete(fromFile, key)
 		}
 	}
 	for _, layer := range []struct {
 		origin string
-		values map[string]any
+		values map[string]string
 	}{{"default", standard}, {"file", fromFile}, {"environment", given}, {"flag", flags}} {
-		if err := conf.values.Load(confmap.Provider(layer.values, "."), nil); err != nil {
-			return nil, fmt.Errorf("settings: %w", err)
-		}
-		for key := range layer.values {
-			conf.origin[key] = layer.origin
+		for key, value := range layer.values {
+			conf.values[key], conf.origin[key] = value, layer.origin
 		}
 	}
 	if conf.models, err = a.Settings.Models(conf.text("embedders"), conf.text("rerankers")); err != nil {
@@ -207,7 +201,7 @@ func knownVariable(name string) bool {
 
 // readSettings reads a file of settings. What is not known is an error: it may be
 // a misspelt limit.
-func readSettings(path string) (map[string]any, error) {
+func readSettings(path string) (map[string]string, error) {
 	if path == "" {
 		return nil, nil
 	}
@@ -218,41 +212,70 @@ func readSettings(path string) (map[string]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	k := koanf.New(".")
-	if err := k.Load(rawbytes.Provider(data), yaml.Parser()); err != nil {
+	var file map[string]any
+	values := map[string]string{}
+	if err := yaml.Unmarshal(data, &file); err != nil {
 		return nil, cli.Usagef("%s: %v", path, err)
 	}
-	values := map[string]any{}
-	for key, v := range k.All() {
-		if place := placesOf(&cli.Settings{})[key]; place == nil && !slices.ContainsFunc(Settings[:], func(s setting) bool { return s.Key == key }) {
-			return nil, cli.Usagef("%s: there is no setting %q; graphkernel config lists them", path, key)
-		}
-		switch v := v.(type) {
-		case nil:
-			values[key] = ""
-		case []any:
-			if slices.ContainsFunc(v, func(e any) bool { _, ok := e.(map[string]any); return ok }) {
-				text, err := json.Marshal(v)
-				if err != nil {
-					return nil, cli.Usagef("%s: %s: %v", path, key, err)
-				}
-				values[key] = string(text)
-				continue
-			}
-			parts := make([]string, len(v))
-			for i := range v {
-				parts[i] = fmt.Sprint(v[i])
-			}
-			values[key] = strings.Join(parts, ",")
-		default:
-			values[key] = fmt.Sprint(v)
-		}
+	if err := addSettings(values, "", file); err != nil {
+		return nil, cli.Usagef("%s: %v", path, err)
 	}
 	return values, nil
 }
 
+// addSettings adds the settings of a section of a file. The keys of sections have dots between them.
+func addSettings(values map[string]string, above string, section map[string]any) error {
+	for name, v := range section {
+		key := above + name
+		below, nested := v.(map[string]any)
+		if other, ok := v.(map[any]any); ok { // a name in it is no text
+			below, nested = map[string]any{}, true
+			for name, v := range other {
+				below[fmt.Sprint(name)] = v
+			}
+		}
+		if nested && len(below) > 0 {
+			if err := addSettings(values, key+".", below); err != nil {
+				return err
+			}
+			continue
+		}
+		if place := placesOf(&cli.Settings{})[key]; place == nil && !slices.ContainsFunc(Settings[:], func(s setting) bool { return s.Key == key }) {
+			return fmt.Errorf("there is no setting %q; graphkernel config lists them", key)
+		}
+		if _, twice := values[key]; twice {
+			return fmt.Errorf("the setting %q is there twice", key)
+		}
+		text, err := textOf(v)
+		if err != nil {
+			return fmt.Errorf("%s: %w", key, err)
+		}
+		values[key] = text
+	}
+	return nil
+}
+
+// textOf writes a value of a file as the environment would have it.
+func textOf(v any) (string, error) {
+	switch v := v.(type) {
+	case nil:
+		return "", nil
+	case []any:
+		if slices.ContainsFunc(v, func(e any) bool { _, ok := e.(map[string]any); return ok }) {
+			text, err := json.Marshal(v)
+			return string(text), err
+		}
+		parts := make([]string, len(v))
+		for i := range v {
+			parts[i] = fmt.Sprint(v[i])
+		}
+		return strings.Join(parts, ","), nil
+	}
+	return fmt.Sprint(v), nil
+}
+
 // text returns a setting's value.
-func (c *configuration) text(key string) string { return c.values.String(key) }
+func (c *configuration) text(key string) string { return c.values[key] }
 
 // list returns a setting's value, split at commas.
 func (c *configuration) list(key string) []string {
