@@ -210,3 +210,20 @@ func TestRefusedRequests(t *testing.T) {
 		}
 	}
 }
+
+// TestArtifactRead revises with an artifact, whose size has 64 bits.
+func TestArtifactRead(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	s.expect(200, question{op: "setSpace", key: s.admin(), body: api.NewSpace{Space: "acme/s"}})
+	made := api.Artifact{Name: "contract.pdf", Location: "file:contract.pdf", MediaType: "application/pdf", Size: 1 << 40}
+	made.SHA256[0] = 1
+	s.expect(200, question{op: "reviseBeliefs", key: s.admin(), body: api.BeliefRequest{
+		Space: "acme/s", Item: "kref://acme/s/terms.fact", Statements: []api.BeliefStatement{{Subject: "a", Predicate: "b", Object: "c"}}, Artifacts: []api.Artifact{made},
+	}})
+	var w api.ResolvedKref
+	s.expect(200, question{op: "resolveKref", key: s.admin(), query: values("ref", "kref://acme/s/terms.fact")}).decode(t, &w)
+	if len(w.Revision.Artifacts) != 1 || w.Revision.Artifacts[0] != made {
+		t.Errorf("got %+v, want %+v", w, made)
+	}
+}
