@@ -69,6 +69,37 @@ func TestReadFaults(t *testing.T) {
 	}
 }
 
+// TestReadText reads parameters: in the one spelling of each, and within the bounds of a field.
+func TestReadText(t *testing.T) {
+	fields := map[string]api.Field{}
+	for _, of := range []reflect.Type{reflect.TypeFor[api.PathQuery](), reflect.TypeFor[api.TurnQuery](), reflect.TypeFor[api.SliceQuery](), reflect.TypeFor[api.LeafAt]()} {
+		for _, f := range api.Fields(of) {
+			fields[f.Key] = f
+		}
+	}
+	for _, c := range []struct {
+		key, text, fault string // "": none
+	}{
+		{"limit", "1000", ""}, {"limit", "1001", "1001, want an integer from 1 to 1000"}, {"limit", "+1", "written plainly"}, {"limit", "1.0", "written plainly"}, {"limit", "", "written plainly"},
+		{"index", "281474976710656", ""}, {"index", "281474976710657", "want at most 281474976710656"}, {"index", "-1", "got -1"},
+		{"newest", "true", ""}, {"newest", "false", ""}, {"newest", "1", "want true or false"},
+		{"min_confidence", "0.5", ""}, {"min_confidence", "5e-1", ""}, {"min_confidence", ".5", "does not match"}, {"min_confidence", "1.5", "above 1"},
+		{"predicates", "a,b", ""}, {"predicates", "a,", "nothing is left"}, {"predicates", "", "0 characters, want at least 1"}, {"predicates", strings.Repeat("é", 8193), "8193 characters, want at most 8192"},
+		{"role", "tool", ""}, {"role", "Tool", `want user, assistant, system or tool, got "Tool"`},
+		{"begins", "0A", ""}, {"begins", "x", `"x" does not match ^[0-9a-fA-F]{1,16}$`},
+		{"from", "ada", ""}, {"from", "", "nothing is left"},
+	} {
+		f, known := fields[c.key]
+		if !known {
+			t.Fatalf("no field %s", c.key)
+		}
+		v, err := f.ReadText(c.text)
+		if c.fault == "" && (err != nil || v.Kind == 0) || c.fault != "" && (err == nil || !strings.Contains(err.Error(), c.fault)) {
+			t.Errorf("%s is %.20q: got %v, want %q", c.key, c.text, err, c.fault)
+		}
+	}
+}
+
 func tooMany() string {
 	return `["` + strings.Repeat(`a","`, 64) + `a"]`
 }

@@ -211,3 +211,27 @@ func TestPathAtBetween(t *testing.T) {
 		}
 	}
 }
+
+// TestFaultAt puts places before those of faults. The place of what is missing is its own.
+func TestFaultAt(t *testing.T) {
+	at := open(t, `{"a":{}}`)
+	at.Field("a").Field("b")
+	plain := errors.New("wrong")
+	for _, c := range []struct {
+		fault       *canon.FieldError
+		path, place string
+	}{
+		{canon.FaultAt("line 1", at.Err()), "line 1.a", "line 1.a.b"},
+		{canon.FaultAt("", at.Err()), "a", "a.b"},
+		{canon.FaultAt("line 1", canon.FaultAt("[2]", plain)), "line 1[2]", "line 1[2]"},
+		{canon.FaultAt("", &canon.MissingError{Key: "c"}), "", "c"},
+		{canon.FaultAt("", plain), "", ""},
+	} {
+		if c.fault.Path != c.path || c.fault.Place() != c.place {
+			t.Errorf("%v: got %q and %q, want %q and %q", c.fault, c.fault.Path, c.fault.Place(), c.path, c.place)
+		}
+	}
+	if got, want := canon.FaultAt("line 1", at.Err()).Error(), `line 1.a: "b" is missing`; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
