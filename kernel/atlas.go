@@ -52,7 +52,7 @@ func (k surveyed) Handed(ctx context.Context, tenant dag.Tenant, number uint64) 
 
 // Parameters implements [survey.Kernel].
 func (k surveyed) Parameters(ctx context.Context, tenant dag.Tenant, id policy.ID) (policy.SlicePolicy, error) {
-	p, err := Policies{k.engine}.Get(ctx, tenant, id)
+	p, err := Policies(k).Get(ctx, tenant, id)
 	if err != nil {
 		return nil, err
 	}
