@@ -84,6 +84,7 @@ clients: peers ## the clients in Python and TypeScript, against a service
 	.ci/clients
 
 generate: ## what is made from the declarations: the description, the clients, tables of the docs, the help that tests hold
+	go test . -run '^TestRooms$$' -update
 	go test ./server -run '^TestDescription$$' -update
 	go test ./server/mcp -run '^(TestSizes|TestManual)$$' -update
 	go test ./api/clients -run '^TestClients$$' -update
