@@ -364,13 +364,7 @@ type ItemRevision struct {
 }
 
 // An Artifact is a pointer of a revision to something that is kept elsewhere.
-type Artifact struct {
-	Name      string     `json:"name" is:"ArtifactName"`
-	Location  string     `json:"location" is:"ArtifactLocation"`
-	MediaType string     `json:"media_type" is:"MediaType"`
-	Size      int64      `json:"size" is:"0.." doc:"Bytes."`
-	SHA256    dag.Digest `json:"sha256" doc:"Of the content."`
-}
+type Artifact = belief.Artifact
 
 // A RevisionElement is a statement of a revision, or a rule.
 type RevisionElement struct {

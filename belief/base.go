@@ -22,6 +22,10 @@ const (
 	HardRule
 )
 
+func (c Class) String() string {
+	return [...]string{"", "inferred", "tool", "verified", "human", "published", "hard_rule"}[c]
+}
+
 // A Rank is the place of an element in the order of entrenchment. The order is strict and total: no two elements of a base
 // have the same rank.
 type Rank struct {

@@ -93,6 +93,15 @@ type Address struct {
 // IsAddress reports whether a text can be nothing but an address, well formed or not.
 func IsAddress(s string) bool { return strings.HasPrefix(s, scheme) }
 
+// An Artifact is a pointer of a revision to something whose content is kept elsewhere.
+type Artifact struct {
+	Name      string     `json:"name" is:"ArtifactName"`
+	Location  string     `json:"location" is:"ArtifactLocation"`
+	MediaType string     `json:"media_type" is:"MediaType"`
+	Size      int64      `json:"size" is:"0.." doc:"Bytes."`
+	SHA256    dag.Digest `json:"sha256" doc:"Of the content."`
+}
+
 // IsArtifact reports whether a name can be one of an artifact.
 func IsArtifact(s string) bool { return segment.MatchString(s) }
 

@@ -76,6 +76,29 @@ type Span struct{ From, Until dag.Time }
 // Always is the span without a beginning and an end.
 var Always = Span{0, dag.MaxTime}
 
+// SpanOf returns the span between two times, without a beginning or an end for nil.
+func SpanOf(from, until *dag.Time) Span {
+	s := Always
+	if from != nil {
+		s.From = *from
+	}
+	if until != nil {
+		s.Until = *until
+	}
+	return s
+}
+
+// Bounds returns the times between which a span is, nil for no beginning or no end: the inverse of SpanOf.
+func (s Span) Bounds() (from, until *dag.Time) {
+	if s.From != 0 {
+		from = &s.From
+	}
+	if s.Until != dag.MaxTime {
+		until = &s.Until
+	}
+	return from, until
+}
+
 // Holds reports whether an instant is in the span.
 func (s Span) Holds(at dag.Time) bool {
 	return s.From <= at && (at < s.Until || s.Until == dag.MaxTime)

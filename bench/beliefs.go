@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/belief/journal"
 	"github.com/graphkernel/graphkernel/belief/kinds"
@@ -96,8 +97,8 @@ func newBeliever(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant) (*bel
 	return &believer{k: k, tenant: tenant}, k.Policies().Register(ctx, tenant, p)
 }
 
-func (b *believer) operate(ctx context.Context, space belief.Space, item belief.Item, dry bool, of ...belief.Literal) (*journal.Outcome, error) {
-	return b.k.Beliefs().Operate(ctx, b.tenant, kernel.BeliefRequest{Operator: journal.Revise, Space: space, Item: item, Statements: of, Span: belief.Always, Confidence: dag.One, Dry: dry})
+func (b *believer) operate(ctx context.Context, space belief.Space, item belief.Item, dry bool, of ...belief.Literal) (api.BeliefOutcome, error) {
+	return b.k.Beliefs().Revise(ctx, b.tenant, api.BeliefRequest{Space: space, Item: item, Statements: of, DryRun: dry})
 }
 
 func valued(i, value int) belief.Literal {

@@ -47,11 +47,12 @@ func (c *corpus) believe() {
 			premises: []belief.Literal{{Subject: "order", Predicate: "state", Object: "closed", Not: true}, {Subject: "shop", Predicate: "has", Object: "stock"}}},
 		{item: "mood.fact", of: belief.Literal{Subject: "Spülstraße №\u00a09", Predicate: "mood", Object: "\U0001F600"}, span: belief.Always},
 	} {
-		r := kernel.BeliefRequest{Operator: journal.Revise, Space: deskSpace, Item: belief.Item("kref://acme/desk/" + x.item), Statements: []belief.Literal{x.of}, Premises: x.premises, Span: x.span, Title: x.title, Summary: x.summary, Confidence: dag.One}
+		r := api.BeliefRequest{Space: deskSpace, Item: belief.Item("kref://acme/desk/" + x.item), Statements: []belief.Literal{x.of}, Premises: x.premises, Title: x.title, Summary: x.summary}
+		r.ValidFrom, r.ValidUntil = x.span.Bounds()
 		for _, t := range x.turns {
 			r.Turns = append(r.Turns, c.turns[t])
 		}
-		must(c.kernel.Beliefs().Operate(c.ctx(), tenant, r))
+		must(c.kernel.Beliefs().Revise(c.ctx(), tenant, r))
 	}
 }
 

@@ -92,9 +92,9 @@ func held(turn dag.TurnID) []journal.Revision {
 		},
 		{
 			Item: "kref://acme/ops/s/backup.fact", Number: 2, Supersedes: 1, Withheld: true, Salt: dag.Salt{6}, Source: "llm:some-model@1", Confidence: 650_000, Title: "withheld", Summary: "withheld, too",
-			Artifacts: []journal.Artifact{
-				{Name: "incident.log", Location: "file:///srv/é/incident%20\"7\".log", Media: "text/plain", Size: 1<<53 - 1, Digest: dag.Digest{1, 255}},
-				{Name: "rule-1", Location: "notes/rule.md", Media: "application/vnd.example.rule+json", Digest: dag.Digest{2}},
+			Artifacts: []belief.Artifact{
+				{Name: "incident.log", Location: "file:///srv/é/incident%20\"7\".log", MediaType: "text/plain", Size: 1<<53 - 1, SHA256: dag.Digest{1, 255}},
+				{Name: "rule-1", Location: "notes/rule.md", MediaType: "application/vnd.example.rule+json", SHA256: dag.Digest{2}},
 			},
 			Statements: []journal.Stated{{Literal: literal("backup", "is-of", "tuesday", false), Span: belief.Span{From: from, Until: dag.MaxTime}, Rank: journal.Rank{Class: belief.Inferred, Criterion: 650_000}, Fact: 21}},
 		},

@@ -21,23 +21,23 @@ func TestArtifactsOfBeliefs(t *testing.T) {
 	k := over(t, s, token.NewAuthority(ring(t, "k1")))
 	turns := chain(t, k, 2)
 	believing(t, k, "says")
-	list := []journal.Artifact{
-		{Name: "b", Location: "https://files.example/b", Media: "text/html", Size: 7, Digest: dag.Digest{2}},
-		{Name: "a", Location: "a.pdf", Media: "application/pdf", Size: 3, Digest: dag.Digest{1}},
+	list := []belief.Artifact{
+		{Name: "b", Location: "https://files.example/b", MediaType: "text/html", Size: 7, SHA256: dag.Digest{2}},
+		{Name: "a", Location: "a.pdf", MediaType: "application/pdf", Size: 3, SHA256: dag.Digest{1}},
 	}
 	r := asking(journal.Revise, "plan", "says", "go")
 	r.Item, r.Artifacts, r.Turns = "kref://acme/desk/plan.reference", list, turns[:1]
 	first := must(k.Beliefs().Operate(ctx, tenant, r))
 	r.Statements[0].Object, r.Artifacts, r.Turns = "stop", nil, nil
 	must(k.Beliefs().Operate(ctx, tenant, r))
-	at := func(query string) (*journal.Artifact, error) {
+	at := func(query string) (*belief.Artifact, error) {
 		kref, err := k.Beliefs().Resolve(ctx, tenant, must(belief.ParseAddress(string(r.Item)+query)))
 		if err != nil {
 			return nil, err
 		}
 		return kref.Artifact, nil
 	}
-	for query, want := range map[string]journal.Artifact{"?r=1&a=a": list[1], "?r=1&a=b": list[0], fmt.Sprintf("?seq=%d&a=a", first.Seq): list[1]} {
+	for query, want := range map[string]belief.Artifact{"?r=1&a=a": list[1], "?r=1&a=b": list[0], fmt.Sprintf("?seq=%d&a=a", first.Seq): list[1]} {
 		if got, err := at(query); err != nil || *got != want {
 			t.Errorf("%s: %+v, %v, want %+v", query, got, err, want)
 		}
@@ -53,7 +53,7 @@ func TestArtifactsOfBeliefs(t *testing.T) {
 	if _, err := k.Beliefs().Link(ctx, tenant, l); !errors.Is(err, belief.ErrForm) {
 		t.Errorf("a link from an artifact: %v", err)
 	}
-	r.Artifacts = []journal.Artifact{list[0], list[0]}
+	r.Artifacts = []belief.Artifact{list[0], list[0]}
 	if _, err := k.Beliefs().Operate(ctx, tenant, r); !errors.Is(err, belief.ErrForm) {
 		t.Errorf("a name twice: %v", err)
 	}
@@ -62,7 +62,7 @@ func TestArtifactsOfBeliefs(t *testing.T) {
 	must(transfer.Copy(ctx, other, s, transfer.Options{}))
 	copied := over(t, other, token.NewAuthority(ring(t, "k1")))
 	kref := must(copied.Beliefs().Resolve(ctx, tenant, must(belief.ParseAddress(string(r.Item)+"?r=1"))))
-	if want := []journal.Artifact{list[1], list[0]}; !slices.Equal(kref.Revision.Artifacts, want) {
+	if want := []belief.Artifact{list[1], list[0]}; !slices.Equal(kref.Revision.Artifacts, want) {
 		t.Errorf("the copy has %+v, want %+v", kref.Revision.Artifacts, want)
 	}
 	must(k.Turns().Erase(ctx, tenant, turns[0], "gone"))

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/belief/journal"
 	"github.com/graphkernel/graphkernel/belief/rules"
@@ -23,28 +24,27 @@ func TestAbstract(t *testing.T) {
 		k, s, _ := ruledBeliefs(t)
 		ctx := t.Context()
 		turns := chain(t, k, 2)
-		var from []belief.Address
+		var from []string
 		for i, name := range []string{"a", "b"} {
 			in := asking(journal.Revise, "pump "+name, "is", "loud")
-			in.Item, in.Turns, in.Confidence = belief.Item("kref://acme/desk/"+name+".observation"), turns[:i+1], dag.PPM(800_000+100_000*i)
+			in.Item, in.Turns, in.Confidence = belief.Item("kref://acme/desk/"+name+".observation"), turns[:i+1], new(dag.PPM(800_000+100_000*i))
 			must(k.Beliefs().Operate(ctx, tenant, in))
-			from = append(from, belief.Address{Item: in.Item})
+			from = append(from, string(in.Item))
 		}
-		in := kernel.BeliefAbstraction{BeliefRequest: asking(journal.Revise, "pumps", "are", "loud"), From: from, Specificity: c.specificity}
-		in.Confidence, in.Reason = 0, "heard"
+		in := api.AbstractionRequest{Space: beliefSpace, Statements: asking("", "pumps", "are", "loud").Statements, From: from, Specificity: c.specificity, Reason: "heard"}
 		head := must(k.Turns().Head(ctx, tenant))
-		in.Dry = true
-		if dry := must(k.Beliefs().Abstract(ctx, tenant, in)); dry.Result != journal.Changed || dry.Kept != c.kept || must(k.Turns().Head(ctx, tenant)) != head {
+		in.DryRun = true
+		if dry := must(k.Beliefs().Abstract(ctx, tenant, in)); dry.Outcome.Outcome != journal.Changed || dry.Kept != c.kept || must(k.Turns().Head(ctx, tenant)) != head {
 			t.Errorf("dry: %+v", dry)
 		}
-		in.Dry = false
+		in.DryRun = false
 		done := must(k.Beliefs().Abstract(ctx, tenant, in))
-		r := must(k.Beliefs().Resolve(ctx, tenant, belief.Address{Item: done.Item})).Revision
+		r := must(k.Beliefs().Resolve(ctx, tenant, belief.Address{Item: done.Outcome.Item})).Revision
 		if done.Kept != c.kept || r.Confidence != 800_000 || len(r.Statements[0].Turns) != 2 || !strings.Contains(r.Reason, "abstracted from 2 items with the specificity "+c.specificity.String()+": heard") {
 			t.Errorf("%+v, %+v", done, r)
 		}
-		links := must(k.Beliefs().Impact(ctx, tenant, belief.Address{Item: done.Item}, 1)).Links
-		if len(links) != 2 || links[0].Type != rules.AbstractedTo || links[0].From.Item != from[0].Item {
+		links := must(k.Beliefs().Impact(ctx, tenant, belief.Address{Item: done.Outcome.Item}, 1)).Links
+		if len(links) != 2 || links[0].Type != rules.AbstractedTo || string(links[0].From.Item) != from[0] {
 			t.Errorf("%+v", links)
 		}
 		want := []string{"pump-a is loud", "pump-b is loud", "pumps are loud"}
@@ -55,7 +55,7 @@ func TestAbstract(t *testing.T) {
 			t.Errorf("with %s: %q, want %q", c.specificity, got, want)
 		}
 		for _, a := range from {
-			if record := must(k.Beliefs().Resolve(ctx, tenant, a)).Record; record.Deprecated == c.kept {
+			if record := must(k.Beliefs().Resolve(ctx, tenant, must(belief.ParseAddress(a)))).Record; record.Deprecated == c.kept {
 				t.Errorf("%+v", record)
 			}
 		}
@@ -88,13 +88,17 @@ func TestAbstractRefused(t *testing.T) {
 	must(k.Beliefs().Act(ctx, tenant, journal.Act{Item: shown.Item, Tag: journal.Published, Number: 1}))
 	must(k.Beliefs().Act(ctx, tenant, journal.Act{Item: gone.Item, Deprecates: true}))
 	head := must(k.Turns().Head(ctx, tenant))
-	ask := func(subject, object string, specificity dag.PPM, from ...belief.Address) kernel.BeliefAbstraction {
-		return kernel.BeliefAbstraction{BeliefRequest: asking(journal.Propose, subject, "is", object), From: from, Specificity: specificity}
+	ask := func(subject, object string, specificity dag.PPM, from ...belief.Address) api.AbstractionRequest {
+		in := api.AbstractionRequest{Space: beliefSpace, Statements: asking("", subject, "is", object).Statements, Specificity: specificity}
+		for _, a := range from {
+			in.From = append(in.From, a.String())
+		}
+		return in
 	}
 	onto := ask("all", "loud", 0, first)
 	onto.Item = first.Item
 	for name, c := range map[string]struct {
-		in   kernel.BeliefAbstraction
+		in   api.AbstractionRequest
 		want error
 	}{
 		"of nothing": {ask("all", "loud", 0), belief.ErrForm}, "too specific": {ask("all", "loud", dag.One+1, first), belief.ErrForm}, "twice": {ask("all", "loud", 0, first, first), belief.ErrForm},
@@ -104,7 +108,7 @@ func TestAbstractRefused(t *testing.T) {
 		"the same": {ask("pump", "loud", 0, first), belief.ErrInput}, "its own item": {onto, belief.ErrInput}, "the contrary": {ask("pump", "quiet", 0, first), belief.ErrInput},
 	} {
 		for _, dry := range []bool{true, false} {
-			if c.in.Dry = dry; dry && name == "published" {
+			if c.in.DryRun = dry; dry && name == "published" {
 				continue // a plan of the proposal alone
 			}
 			if o, err := k.Beliefs().Abstract(ctx, tenant, c.in); !errors.Is(err, c.want) || must(k.Turns().Head(ctx, tenant)) != head {
@@ -116,7 +120,7 @@ func TestAbstractRefused(t *testing.T) {
 	if _, err := k.Beliefs().Abstract(agent, tenant, ask("all", "loud", 0, first)); !errors.Is(err, kernel.ErrMayNot) {
 		t.Errorf("an agent: %v", err)
 	}
-	if o := must(k.Beliefs().Abstract(ctx, tenant, ask("fan", "loud", dag.One, first))); o.Result != journal.Refused || !o.Kept || len(stated(t, k, 0)) != 2 {
+	if o := must(k.Beliefs().Abstract(ctx, tenant, ask("fan", "loud", dag.One, first))); o.Outcome.Outcome != journal.Refused || !o.Kept || len(stated(t, k, 0)) != 2 {
 		t.Errorf("what contradicts what is published: %+v", o)
 	}
 	soundly(t, s)

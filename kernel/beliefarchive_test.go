@@ -41,9 +41,9 @@ func (c *clocked) aged(t *testing.T, r *rand.Rand) {
 	for i := range 12 {
 		c.days(r.IntN(20))
 		in := asking(journal.Revise, fmt.Sprint("s", r.IntN(4)), "lives-in", fmt.Sprint("o", r.IntN(3)))
-		in.Item, in.Confidence, in.Title = belief.Item(fmt.Sprintf("kref://acme/desk/%d.%s", i, []string{"fact", "observation"}[i%2])), dag.PPM(r.IntN(500_000)), "t"
+		in.Item, in.Confidence, in.Title = belief.Item(fmt.Sprintf("kref://acme/desk/%d.%s", i, []string{"fact", "observation"}[i%2])), new(dag.PPM(r.IntN(500_000))), "t"
 		if r.IntN(3) == 0 {
-			in.Span.Until = dag.Time(c.now.UnixMicro()) + 1 + dag.Time(r.IntN(100))*86_400_000_000
+			in.ValidUntil = new(dag.Time(c.now.UnixMicro()) + 1 + dag.Time(r.IntN(100))*86_400_000_000)
 		}
 		if o := must(c.Beliefs().Operate(ctx, tenant, in)); o.Result != journal.Changed {
 			continue
@@ -207,7 +207,7 @@ func TestArchiveMoved(t *testing.T) {
 	ctx := t.Context()
 	for i, subject := range []string{"ada", "bo", "cy"} {
 		in := asking(journal.Revise, subject, "lives-in", "oslo")
-		in.Item, in.Confidence, in.Span.Until = belief.Item(fmt.Sprintf("kref://acme/desk/%s.fact", subject)), 100_000, dag.Time(c.now.UnixMicro())+dag.Time(1+i)
+		in.Item, in.Confidence, in.ValidUntil = belief.Item(fmt.Sprintf("kref://acme/desk/%s.fact", subject)), new(dag.PPM(100_000)), new(dag.Time(c.now.UnixMicro())+dag.Time(1+i))
 		must(c.Beliefs().Operate(ctx, tenant, in))
 	}
 	c.days(100)

@@ -44,7 +44,7 @@ func (c *clocked) days(n int) { c.now = c.now.Add(time.Duration(n) * 24 * time.H
 func (c *clocked) say(t *testing.T, item, subject string, confidence dag.PPM) {
 	t.Helper()
 	in := asking(journal.Revise, subject, "is", "kept")
-	in.Item, in.Confidence = belief.Item("kref://acme/desk/"+item), confidence
+	in.Item, in.Confidence = belief.Item("kref://acme/desk/"+item), &confidence
 	must(c.Beliefs().Operate(t.Context(), tenant, in))
 }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/belief/journal"
 	"github.com/graphkernel/graphkernel/belief/rules"
@@ -63,22 +64,21 @@ func TestUnlistedKinds(t *testing.T) {
 		},
 		"promotion": func() error { _, err := k.Beliefs().Promote(ctx, tenant, beliefSpace, "steps@1", false); return err },
 		"abstraction": func() error {
-			in := kernel.BeliefAbstraction{BeliefRequest: asking(journal.Revise, "pumps", "are", "loud"), From: []belief.Address{{Item: plain.Item}}}
-			in.Kind = "fakt"
+			in := api.AbstractionRequest{Space: beliefSpace, Statements: asking("", "pumps", "are", "loud").Statements, From: []string{string(plain.Item)}, Kind: "fakt"}
 			_, err := k.Beliefs().Abstract(ctx, tenant, in)
 			return err
 		},
 	}
 	for _, op := range []journal.Operator{journal.Revise, journal.Expand, journal.Propose} {
-		for name, set := range map[string]func(*kernel.BeliefRequest){
-			" of a kind":        func(in *kernel.BeliefRequest) { in.Kind = "fakt" },
-			" to a new name":    func(in *kernel.BeliefRequest) { in.Item = "kref://acme/desk/new.fakt" },
-			" of what is there": func(in *kernel.BeliefRequest) { in.Kind, in.Statements = "fakt", plain.Statements },
-			" that would wait, as dry": func(in *kernel.BeliefRequest) {
-				in.Kind, in.Dry, in.Statements[0] = "fakt", true, plain.Statements[0].Negated()
+		for name, set := range map[string]func(*kernel.Operation){
+			" of a kind":        func(in *kernel.Operation) { in.Kind = "fakt" },
+			" to a new name":    func(in *kernel.Operation) { in.Item = "kref://acme/desk/new.fakt" },
+			" of what is there": func(in *kernel.Operation) { in.Kind, in.Statements = "fakt", plain.Statements },
+			" that would wait, as dry": func(in *kernel.Operation) {
+				in.Kind, in.DryRun, in.Statements[0] = "fakt", true, plain.Statements[0].Negated()
 			},
-			" that would be refused":    func(in *kernel.BeliefRequest) { in.Kind, in.Statements[0] = "fakt", plain.Statements[0].Negated() },
-			" with a key and a premise": func(in *kernel.BeliefRequest) { in.Kind, in.Key, in.Premises = "fakt", "k", plain.Statements },
+			" that would be refused":    func(in *kernel.Operation) { in.Kind, in.Statements[0] = "fakt", plain.Statements[0].Negated() },
+			" with a key and a premise": func(in *kernel.Operation) { in.Kind, in.Key, in.Premises = "fakt", "k", plain.Statements },
 		} {
 			doors[string(op)+name] = func() error {
 				in, who := asking(op, "valve", "is", "open"), ctx
@@ -119,7 +119,7 @@ func TestUnlistedKinds(t *testing.T) {
 	if waits.Result != journal.Refused {
 		t.Fatalf("%+v", waits)
 	}
-	if r := must(k.Beliefs().ResolveConflict(ctx, tenant, journal.Resolution{Space: beliefSpace, Conflict: waits.Seq, How: journal.Taken}, false)); r.Outcome.Result != journal.Changed {
+	if r := must(k.Beliefs().ResolveConflict(ctx, tenant, api.ConflictResolution{Space: beliefSpace, Conflict: waits.Seq, How: journal.Taken})); r.Outcome.Outcome != journal.Changed {
 		t.Errorf("%+v", r.Outcome)
 	}
 }

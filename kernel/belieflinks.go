@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/belief/journal"
 	"github.com/graphkernel/graphkernel/belief/rules"
@@ -107,7 +108,7 @@ func (k Beliefs) linked(ctx context.Context, tenant dag.Tenant, l *journal.Link)
 }
 
 // attached takes over what a request asks for beside its revision, if the caller may: links, tags and a new space.
-func (k Beliefs) attached(ctx context.Context, tenant dag.Tenant, in *BeliefRequest, r *beliefRequest) error {
+func (k Beliefs) attached(ctx context.Context, tenant dag.Tenant, in *api.BeliefRequest, r *beliefRequest) error {
 	if in.NewSpace && !believes(ctx) {
 		return fmt.Errorf("%w: to make a space needs the permission to %s", ErrMayNot, access.Believe)
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/belief/journal"
 	"github.com/graphkernel/graphkernel/belief/kinds"
@@ -23,23 +24,23 @@ func TestAttachedMay(t *testing.T) {
 	at := belief.Address{Item: held.Item, Revision: 1}.String()
 	must(k.Turns().Erase(t.Context(), tenant, turns[1], "asked for"))
 	head := must(k.Turns().Head(t.Context(), tenant))
-	to := func(kind, target string) []journal.Link { return []journal.Link{{Type: kind, To: target}} }
+	to := func(kind, target string) []api.BeliefLink { return []api.BeliefLink{{Type: kind, To: target}} }
 	for name, c := range map[string]struct {
-		change func(in *kernel.BeliefRequest)
+		change func(in *kernel.Operation)
 		want   error
 	}{
-		"published":             {func(in *kernel.BeliefRequest) { in.Tags = []string{"mine", journal.Published} }, kernel.ErrMayNot},
-		"current":               {func(in *kernel.BeliefRequest) { in.Tags = []string{journal.Current} }, kernel.ErrMayNot},
-		"a new space":           {func(in *kernel.BeliefRequest) { in.Space, in.NewSpace = "acme/new", true }, kernel.ErrMayNot},
-		"a space that is there": {func(in *kernel.BeliefRequest) { in.NewSpace = true }, kernel.ErrMayNot},
-		"no space":              {func(in *kernel.BeliefRequest) { in.Space = "acme/new" }, journal.ErrSpace},
-		"a reserved type":       {func(in *kernel.BeliefRequest) { in.Links = to(rules.DecayedFrom, at) }, belief.ErrForm},
-		"an erased turn":        {func(in *kernel.BeliefRequest) { in.Links = to("created_from", "turn:"+turns[1].String()) }, kernel.ErrNoEvidence},
-		"an unknown turn":       {func(in *kernel.BeliefRequest) { in.Links = to("created_from", "turn:"+dag.TurnID{9}.String()) }, kernel.ErrNoEvidence},
-		"an unknown artifact":   {func(in *kernel.BeliefRequest) { in.Links = to("referenced", at+"&a=none") }, journal.ErrNoItem},
-		"an unknown revision":   {func(in *kernel.BeliefRequest) { in.Links = to("referenced", string(held.Item)+"?r=7") }, journal.ErrNoItem},
-		"an item":               {func(in *kernel.BeliefRequest) { in.Links = to("referenced", string(held.Item)) }, belief.ErrForm},
-		"no address":            {func(in *kernel.BeliefRequest) { in.Links = to("referenced", "https://x.example") }, belief.ErrForm},
+		"published":             {func(in *kernel.Operation) { in.Tags = []string{"mine", journal.Published} }, kernel.ErrMayNot},
+		"current":               {func(in *kernel.Operation) { in.Tags = []string{journal.Current} }, kernel.ErrMayNot},
+		"a new space":           {func(in *kernel.Operation) { in.Space, in.NewSpace = "acme/new", true }, kernel.ErrMayNot},
+		"a space that is there": {func(in *kernel.Operation) { in.NewSpace = true }, kernel.ErrMayNot},
+		"no space":              {func(in *kernel.Operation) { in.Space = "acme/new" }, journal.ErrSpace},
+		"a reserved type":       {func(in *kernel.Operation) { in.Links = to(rules.DecayedFrom, at) }, belief.ErrForm},
+		"an erased turn":        {func(in *kernel.Operation) { in.Links = to("created_from", "turn:"+turns[1].String()) }, kernel.ErrNoEvidence},
+		"an unknown turn":       {func(in *kernel.Operation) { in.Links = to("created_from", "turn:"+dag.TurnID{9}.String()) }, kernel.ErrNoEvidence},
+		"an unknown artifact":   {func(in *kernel.Operation) { in.Links = to("referenced", at+"&a=none") }, journal.ErrNoItem},
+		"an unknown revision":   {func(in *kernel.Operation) { in.Links = to("referenced", string(held.Item)+"?r=7") }, journal.ErrNoItem},
+		"an item":               {func(in *kernel.Operation) { in.Links = to("referenced", string(held.Item)) }, belief.ErrForm},
+		"no address":            {func(in *kernel.Operation) { in.Links = to("referenced", "https://x.example") }, belief.ErrForm},
 	} {
 		in := asking(journal.Propose, "pump", "feeds", "tank")
 		c.change(&in)

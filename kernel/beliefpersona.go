@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/belief/journal"
 	"github.com/graphkernel/graphkernel/belief/kinds"
@@ -25,64 +26,67 @@ var ErrPersona = errors.New("the persona is not taken")
 // MaxAliases bounds the aliases of an export, and the names of people.
 const MaxAliases = 1000
 
-// A BeliefExport is a persona that left, and what did not.
-type BeliefExport struct {
-	Envelope []byte     // DSSE, canonical
-	SHA256   dag.Digest // of the document
-	Document *persona.Document
-	Left     []rules.LeftOut
-}
-
 // ExportPersona signs what of a space may leave it. Names are replaced by aliases; people are names of persons beside those that the space knows as such. The ledger knows the key
 // then, as with attestations. Without an identity it is identity.ErrNone.
-func (k Beliefs) ExportPersona(ctx context.Context, tenant dag.Tenant, space belief.Space, aliases map[string]string, people []string) (*BeliefExport, error) {
+func (k Beliefs) ExportPersona(ctx context.Context, tenant dag.Tenant, in api.PersonaRequest) (out api.Persona, _ error) {
 	if err := mayBelieve(ctx, "export a persona"); err != nil {
-		return nil, err
+		return out, err
 	}
-	if len(aliases) > MaxAliases || len(people) > MaxAliases {
-		return nil, fmt.Errorf("%w: %d aliases and %d names of people, at most %d", rules.ErrAlias, len(aliases), len(people), MaxAliases)
+	aliases := map[string]string{}
+	for i, a := range in.Aliases {
+		if to, twice := aliases[a.Name]; twice && to != a.Alias {
+			return out, fmt.Errorf("%w: aliases[%d]: %.80q has the aliases %.80q and %.80q; keep one", rules.ErrAlias, i, a.Name, to, a.Alias)
+		}
+		aliases[a.Name] = a.Alias
+	}
+	if len(aliases) > MaxAliases || len(in.People) > MaxAliases {
+		return out, fmt.Errorf("%w: %d aliases and %d names of people, at most %d", rules.ErrAlias, len(aliases), len(in.People), MaxAliases)
 	}
 	now, err := k.now()
 	if err != nil {
-		return nil, err
+		return out, err
 	}
-	w, err := k.web(ctx, tenant, space)
+	w, err := k.web(ctx, tenant, in.Space)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
-	p, _, err := k.kindsOf(ctx, tenant, space, w.asOf)
+	p, _, err := k.kindsOf(ctx, tenant, in.Space, w.asOf)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
 	also, err := k.persons(ctx, tenant, w, aliases)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
 	items, err := k.personaItems(ctx, tenant, w)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
-	chosen, err := rules.Export(p, items, w.personaLinks(), aliases, append(also, people...))
+	chosen, err := rules.Export(p, items, w.personaLinks(), aliases, append(also, in.People...))
 	if err != nil {
-		return nil, err
+		return out, err
 	}
 	origin, signer, err := k.signer(ctx, tenant)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
-	name, err := rules.Covered(aliases, origin, string(space))
+	name, err := rules.Covered(aliases, origin, string(in.Space))
 	if err != nil {
-		return nil, err
+		return out, err
 	}
 	if name != "" {
-		return nil, fmt.Errorf("%w: the name %.80q is in the name of the space %s or of the kernel %s, which a persona says it is from", rules.ErrAlias, name, space, origin)
+		return out, fmt.Errorf("%w: the name %.80q is in the name of the space %s or of the kernel %s, which a persona says it is from", rules.ErrAlias, name, in.Space, origin)
 	}
-	out := &BeliefExport{Left: chosen.Left}
-	if out.Document, err = w.document(chosen); err != nil {
-		return nil, err
+	d, err := w.document(chosen)
+	if err != nil {
+		return out, err
 	}
-	out.Document.Origin = persona.Origin{Kernel: origin, Tenant: tenant, Space: space, AsOf: w.asOf, At: now}
-	out.Envelope, out.SHA256, err = persona.Seal(out.Document, signer)
+	d.Origin = persona.Origin{Kernel: origin, Tenant: tenant, Space: in.Space, AsOf: w.asOf, At: now}
+	out = api.Persona{Items: len(d.Items), Links: len(d.Links), Left: []api.PersonaLeft{}}
+	for _, l := range chosen.Left {
+		out.Left = append(out.Left, api.PersonaLeft{Item: belief.Item(l.ID), Name: l.Name, Taken: l.Taken, Reason: l.Reason})
+	}
+	out.Envelope, out.SHA256, err = persona.Seal(d, signer)
 	return out, err
 }
 
@@ -178,33 +182,10 @@ func (w *web) document(chosen *rules.Persona) (*persona.Document, error) {
 	return d, nil
 }
 
-// A PersonaImport asks for a persona to be taken into a space.
-type PersonaImport struct {
-	Space    belief.Space
-	Envelope []byte
-	Signers  []ledger.Key // whose signatures count
-	Revise   bool         // with the authority of the caller; else everything is proposed
-	Dry      bool         // decide on each item by itself, and record nothing
-}
-
-// A BeliefImport is what became of a persona.
-type BeliefImport struct {
-	SHA256 dag.Digest
-	Origin persona.Origin
-	Items  []ImportedItem
-	Links  int // that are there now
-}
-
-// An ImportedItem is what became of an item of a persona.
-type ImportedItem struct {
-	ID       string // in the file
-	Outcomes []*journal.Outcome
-}
-
-// address is the revision that an item is now; a zero one if it was not taken.
-func (i *ImportedItem) address() (a belief.Address) {
+// tookAs is the revision that an item is now; a zero one if it was not taken.
+func tookAs(i *api.ImportedItem) (a belief.Address) {
 	for _, o := range i.Outcomes {
-		if o.Result != journal.Refused && o.Revision != 0 {
+		if o.Outcome != journal.Refused && o.Revision != 0 {
 			a = belief.Address{Item: o.Item, Revision: o.Revision}
 		}
 	}
@@ -213,59 +194,68 @@ func (i *ImportedItem) address() (a belief.Address) {
 
 // ImportPersona takes the items of a persona under new names, which follow from its digest, with where they are from as the reason. A persona that is not as it must be, or that nobody
 // signed who counts, is ErrPersona, and nothing is recorded. Importing it again changes nothing: each statement is answered from the record.
-func (k Beliefs) ImportPersona(ctx context.Context, tenant dag.Tenant, in PersonaImport) (*BeliefImport, error) {
+func (k Beliefs) ImportPersona(ctx context.Context, tenant dag.Tenant, in api.PersonaImport) (out api.ImportedPersona, _ error) {
 	if err := mayBelieve(ctx, "take a persona, which says whose signatures count"); err != nil {
-		return nil, err
+		return out, err
 	}
-	d, digest, err := persona.Open(in.Envelope, in.Signers)
+	var signers []ledger.Key
+	for i, text := range in.Signers {
+		key, err := ledger.ParseKey(text)
+		if err != nil {
+			return out, fmt.Errorf("signers[%d]: %w", i, err)
+		}
+		signers = append(signers, key)
+	}
+	d, digest, err := persona.Open(in.Envelope, signers)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrPersona, err)
+		return out, fmt.Errorf("%w: %w", ErrPersona, err)
 	}
 	if err := k.ownPersona(d, &in); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrPersona, err)
+		return out, fmt.Errorf("%w: %w", ErrPersona, err)
 	}
 	listed, _, err := k.kindsOf(ctx, tenant, in.Space, history.Forever-1)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
 	for i, l := range d.Links {
 		if l.Type == rules.DecayedFrom {
-			return nil, fmt.Errorf("%w: links[%d].type: %s leads from an item to itself alone", ErrPersona, i, l.Type)
+			return out, fmt.Errorf("%w: links[%d].type: %s leads from an item to itself alone", ErrPersona, i, l.Type)
 		}
 	}
-	out := &BeliefImport{SHA256: digest, Origin: d.Origin}
-	var all [][]personaRequest // before any is done, so that what is wrong with one leaves nothing behind
+	o := d.Origin
+	out = api.ImportedPersona{SHA256: digest, Items: []api.ImportedItem{}, Origin: api.PersonaOrigin{Kernel: o.Kernel, Tenant: string(o.Tenant), Space: o.Space, AsOf: o.AsOf, At: o.At}}
+	var all [][]*beliefRequest // before any is done, so that what is wrong with one leaves nothing behind
 	for i := range d.Items {
 		if err := listed.Allow(d.Items[i].Kind); err != nil {
-			return nil, fmt.Errorf("%s: %w", persona.ID(i), err)
+			return out, fmt.Errorf("%s: %w", persona.ID(i), err)
 		}
 		requests, err := k.personaRequests(ctx, tenant, &in, d, digest, i)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", persona.ID(i), err)
+			return out, fmt.Errorf("%s: %w", persona.ID(i), err)
 		}
 		all = append(all, requests)
 	}
 	for i, requests := range all {
-		done := ImportedItem{ID: persona.ID(i)}
+		done := api.ImportedItem{ID: persona.ID(i), Outcomes: []api.BeliefOutcome{}}
 		for _, r := range requests {
-			o, err := k.takeItem(ctx, tenant, &in, r)
+			o, err := outcomeOf(k.takeItem(ctx, tenant, &in, r))
 			if err != nil {
-				return nil, fmt.Errorf("%s: %w", done.ID, err)
+				return out, fmt.Errorf("%s: %w", done.ID, err)
 			}
 			done.Outcomes = append(done.Outcomes, o)
 		}
 		out.Items = append(out.Items, done)
 	}
-	if in.Dry {
+	if in.DryRun {
 		return out, nil
 	}
 	for _, l := range d.Links {
-		from, to := out.Items[l.From].address(), out.Items[l.To].address()
+		from, to := tookAs(&out.Items[l.From]), tookAs(&out.Items[l.To])
 		if from.Item == "" || to.Item == "" {
 			continue
 		}
 		if _, err := k.Link(ctx, tenant, journal.Link{From: from, Type: l.Type, To: to.String()}); err != nil {
-			return nil, err
+			return out, err
 		}
 		out.Links++
 	}
@@ -273,7 +263,7 @@ func (k Beliefs) ImportPersona(ctx context.Context, tenant dag.Tenant, in Person
 }
 
 // ownPersona refuses a persona that says it is from this kernel and that none of its keys signed, whichever keys the request names.
-func (k Beliefs) ownPersona(d *persona.Document, in *PersonaImport) error {
+func (k Beliefs) ownPersona(d *persona.Document, in *api.PersonaImport) error {
 	id, _ := k.identity.get()
 	if id.Name() == "" || d.Origin.Kernel != string(id.Origin(d.Origin.Tenant)) {
 		return nil
@@ -288,13 +278,8 @@ func (k Beliefs) ownPersona(d *persona.Document, in *PersonaImport) error {
 	return nil
 }
 
-type personaRequest struct {
-	in   *BeliefRequest
-	made *beliefRequest
-}
-
 // personaRequests are the requests by which an item is taken: one for its statements of each time, and one for each rule.
-func (k Beliefs) personaRequests(ctx context.Context, tenant dag.Tenant, in *PersonaImport, d *persona.Document, digest dag.Digest, at int) (list []personaRequest, _ error) {
+func (k Beliefs) personaRequests(ctx context.Context, tenant dag.Tenant, in *api.PersonaImport, d *persona.Document, digest dag.Digest, at int) (made []*beliefRequest, _ error) {
 	item, id := &d.Items[at], persona.ID(at)
 	hash := sha256.Sum256([]byte("persona " + digest.String() + " " + id))
 	name, err := belief.NewItem(in.Space, hex.EncodeToString(hash[:10])+"."+item.Kind)
@@ -306,30 +291,36 @@ func (k Beliefs) personaRequests(ctx context.Context, tenant dag.Tenant, in *Per
 		operator = journal.Revise
 	}
 	reason := fmt.Sprintf("%s in the persona %s, which %s signed on %s, from space %s as of %d; there its source is %s", id, digest, d.Origin.Kernel, d.Origin.At, d.Origin.Space, d.Origin.AsOf, item.Source)
+	var list []api.BeliefRequest
 	for i := range item.Statements {
 		s := &item.Statements[i]
-		same := slices.IndexFunc(list, func(r personaRequest) bool { return r.in.Span == s.Span && slices.Equal(r.in.Premises, s.Premises) })
+		same := slices.IndexFunc(list, func(r api.BeliefRequest) bool {
+			return belief.SpanOf(r.ValidFrom, r.ValidUntil) == s.Span && slices.Equal(r.Premises, s.Premises)
+		})
 		if same >= 0 {
-			list[same].in.Statements = append(list[same].in.Statements, s.Literal)
+			list[same].Statements = append(list[same].Statements, s.Literal)
 			continue
 		}
-		list = append(list, personaRequest{in: &BeliefRequest{
-			Operator: operator, Space: in.Space, Item: name, Kind: item.Kind, Statements: []belief.Literal{s.Literal}, Premises: s.Premises, Span: s.Span,
-			Title: item.Title, Summary: item.Summary, Keywords: item.Keywords, Topics: item.Topics, Confidence: item.Confidence, Source: "external", Reason: reason,
-			Key: fmt.Sprintf("persona %s %s %s %s %d", digest, in.Space, operator, id, len(list)), Dry: in.Dry,
-		}})
+		r := api.BeliefRequest{
+			Space: in.Space, Item: name, Kind: item.Kind, Statements: []belief.Literal{s.Literal}, Premises: s.Premises,
+			Title: item.Title, Summary: item.Summary, Keywords: item.Keywords, Topics: item.Topics, Confidence: &item.Confidence, Source: "external", Reason: reason,
+			Key: fmt.Sprintf("persona %s %s %s %s %d", digest, in.Space, operator, id, len(list)), DryRun: in.DryRun,
+		}
+		r.ValidFrom, r.ValidUntil = s.Span.Bounds()
+		list = append(list, r)
 	}
 	for i := range list {
-		r := &list[i]
-		if r.made, err = k.request(ctx, tenant, r.in); err != nil {
+		r, err := k.request(ctx, tenant, operator, &list[i], nil)
+		if err != nil {
 			return nil, err
 		}
-		r.made.Statements = distinct(r.made.Statements) // under the aliases of this tenant two may be one
-		if err := r.made.Request.Check(); err != nil {
+		r.Statements = distinct(r.Statements) // under the aliases of this tenant two may be one
+		if err := r.Check(); err != nil {
 			return nil, err
 		}
+		made = append(made, r)
 	}
-	return list, nil
+	return made, nil
 }
 
 func distinct(list []belief.Literal) (out []belief.Literal) {
@@ -343,13 +334,13 @@ func distinct(list []belief.Literal) (out []belief.Literal) {
 
 // takeItem records an imported item. Without Revise it is proposed as an inference, whatever the role of the caller; with Revise it is
 // revised with the caller's authority.
-func (k Beliefs) takeItem(ctx context.Context, tenant dag.Tenant, in *PersonaImport, r personaRequest) (o *journal.Outcome, err error) {
+func (k Beliefs) takeItem(ctx context.Context, tenant dag.Tenant, in *api.PersonaImport, r *beliefRequest) (o *journal.Outcome, err error) {
 	err = k.underPolicy(ctx, tenant, in.Space, func(p kinds.Policy, id string) error {
-		k.decideUnder(ctx, r.made, r.in, p, id)
+		k.decideUnder(ctx, r, p, id)
 		if !in.Revise {
-			r.made.Rank = journal.Rank{Class: belief.Inferred, Criterion: uint64(r.in.Confidence)}
+			r.Rank = journal.Rank{Class: belief.Inferred, Criterion: uint64(r.Revision.Confidence)}
 		}
-		o, err = k.journal().Operate(ctx, tenant, r.made.Request)
+		o, err = k.journal().Operate(ctx, tenant, r.Request)
 		return err
 	})
 	return o, err

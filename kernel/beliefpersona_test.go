@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/belief/journal"
 	"github.com/graphkernel/graphkernel/belief/persona"
@@ -44,8 +45,8 @@ func newPersonaWorld(t *testing.T) *personaWorld {
 	return w
 }
 
-func (w *personaWorld) taking(envelope []byte) kernel.PersonaImport {
-	return kernel.PersonaImport{Space: beliefSpace, Envelope: envelope, Signers: []ledger.Key{w.key}}
+func (w *personaWorld) taking(envelope []byte) api.PersonaImport {
+	return api.PersonaImport{Space: beliefSpace, Envelope: envelope, Signers: []string{w.key.String()}}
 }
 
 func (w *personaWorld) head(t *testing.T) dag.Seq {
@@ -61,6 +62,16 @@ func (w *personaWorld) payload(t *testing.T, envelope []byte) []byte {
 		t.Fatal(err)
 	}
 	return payload
+}
+
+// document is what an envelope of the world holds.
+func (w *personaWorld) document(t *testing.T, envelope []byte) *persona.Document {
+	t.Helper()
+	d, _, err := persona.Open(envelope, []ledger.Key{w.key})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
 }
 
 var coveredNames = []string{"Quillon Vane", "Brünhild", "O'Tuathail"}
@@ -92,9 +103,9 @@ func TestPersonaOfRandomSpaces(t *testing.T) {
 		}
 		return strings.Join(words, pick(" ", ", "))
 	}
-	aliases := map[string]string{}
+	var aliases []api.PersonaAlias
 	for i, n := range coveredNames {
-		aliases[n] = fmt.Sprint("party ", i)
+		aliases = append(aliases, api.PersonaAlias{Name: n, Alias: fmt.Sprint("party ", i)})
 	}
 	every := []string{"episodic", "conversation", "user", "relationship", "self", "observation", "fact", "preference", "hard_rule", "procedure", "person", "bundle"}
 	taken, left, links := 0, 0, 0
@@ -106,7 +117,7 @@ func TestPersonaOfRandomSpaces(t *testing.T) {
 			kind := pick(every...)
 			in := asking(journal.Revise, pick("pump", "valve", spelled()), fmt.Sprint("has-", i), pick("tank", spelled()))
 			in.Item = belief.Item(fmt.Sprintf("kref://acme/desk/quillon-vane-%d.%s", i, kind))
-			in.Title, in.Summary, in.Keywords, in.Topics, in.Reason, in.Confidence = text(), text(), []string{pick("k", spelled())}, []string{pick("t", spelled())}, text(), dag.PPM(r.IntN(1_000_001))
+			in.Title, in.Summary, in.Keywords, in.Topics, in.Reason, in.Confidence = text(), text(), []string{pick("k", spelled())}, []string{pick("t", spelled())}, text(), new(dag.PPM(r.IntN(1_000_001)))
 			if kind == "episodic" || kind == "conversation" {
 				in.Statements[0].Object, in.Summary = "episodemark", "EpisodeMark "+text()
 			}
@@ -129,8 +140,12 @@ func TestPersonaOfRandomSpaces(t *testing.T) {
 			from, to := made[r.IntN(len(made))], made[r.IntN(len(made))]
 			must(w.from.Beliefs().Link(ctx, tenant, journal.Link{From: from, Type: "depends_on", To: to.String()}))
 		}
-		out := must(w.from.Beliefs().ExportPersona(ctx, tenant, beliefSpace, aliases, nil))
+		out := must(w.from.Beliefs().ExportPersona(ctx, tenant, api.PersonaRequest{Space: beliefSpace, Aliases: aliases}))
 		payload := w.payload(t, out.Envelope)
+		document := w.document(t, out.Envelope)
+		if len(document.Items) != out.Items || len(document.Links) != out.Links {
+			t.Fatalf("%+v, of %d items and %d links", document, out.Items, out.Links)
+		}
 		folded := strings.ToLower(string(payload))
 		forbidden := []string{"episodemark", "kref:", w.turns[0].String(), w.turns[1].String(), "episodic", "conversation"}
 		for _, n := range coveredNames {
@@ -143,15 +158,15 @@ func TestPersonaOfRandomSpaces(t *testing.T) {
 				t.Fatalf("%q is in %s", s, payload)
 			}
 		}
-		for _, item := range out.Document.Items {
+		for _, item := range document.Items {
 			if slices.Contains([]string{"user", "relationship", "person"}, item.Kind) {
 				t.Fatalf("%+v left", item)
 			}
-			if zed := strings.Contains(item.Title+item.Summary, " Zed"); zed && !slices.ContainsFunc(out.Left, func(l rules.LeftOut) bool { return l.Taken && strings.Contains(l.Name, "Zed") }) {
+			if zed := strings.Contains(item.Title+item.Summary, " Zed"); zed && !slices.ContainsFunc(out.Left, func(l api.PersonaLeft) bool { return l.Taken && strings.Contains(l.Name, "Zed") }) {
 				t.Fatalf("Zed is in %+v, and not listed: %+v", item, out.Left)
 			}
 		}
-		taken, left = taken+len(out.Document.Items), left+len(out.Left)
+		taken, left = taken+len(document.Items), left+len(out.Left)
 
 		first := must(w.to.Beliefs().ImportPersona(ctx, tenant, w.taking(out.Envelope)))
 		links += first.Links
@@ -162,12 +177,12 @@ func TestPersonaOfRandomSpaces(t *testing.T) {
 		}
 		for i := range second.Items {
 			for n, o := range second.Items[i].Outcomes {
-				if was := first.Items[i].Outcomes[n]; !o.Again || o.Seq != was.Seq || o.Revision != was.Revision || o.Result != was.Result || was.Again {
+				if was := first.Items[i].Outcomes[n]; !o.Repeated || o.Seq != was.Seq || o.Revision != was.Revision || o.Outcome != was.Outcome || was.Repeated {
 					t.Fatalf("%+v, then %+v", was, o)
 				}
 			}
 		}
-		compareTaken(t, w, out.Document, first)
+		compareTaken(t, w, document, first)
 		soundly(t, w.into)
 		projected(t, w.to)
 	}
@@ -177,7 +192,7 @@ func TestPersonaOfRandomSpaces(t *testing.T) {
 }
 
 // compareTaken makes sure that what was taken says what the document says, and where it is from.
-func compareTaken(t *testing.T, w *personaWorld, d *persona.Document, done *kernel.BeliefImport) {
+func compareTaken(t *testing.T, w *personaWorld, d *persona.Document, done api.ImportedPersona) {
 	t.Helper()
 	for i, item := range d.Items {
 		last := done.Items[i].Outcomes[len(done.Items[i].Outcomes)-1]
@@ -209,7 +224,7 @@ func (w *personaWorld) smallPersona(t *testing.T) []byte {
 	in := asking(journal.Revise, "ada", "lives-in", "oslo")
 	in.Title = "Home"
 	must(w.from.Beliefs().Operate(t.Context(), tenant, in))
-	return must(w.from.Beliefs().ExportPersona(t.Context(), tenant, beliefSpace, map[string]string{"Ada": "party"}, nil)).Envelope
+	return must(w.from.Beliefs().ExportPersona(t.Context(), tenant, api.PersonaRequest{Space: beliefSpace, Aliases: []api.PersonaAlias{{Name: "Ada", Alias: "party"}}})).Envelope
 }
 
 // TestPersonaMangled changes every byte of an envelope: each time it is refused, and nothing is recorded.
@@ -282,17 +297,17 @@ func TestPersonaRefused(t *testing.T) {
 	if _, err := w.to.Beliefs().ImportPersona(agent, tenant, in); !errors.Is(err, kernel.ErrMayNot) {
 		t.Errorf("an agent revises: %v", err)
 	}
-	if _, err := w.from.Beliefs().ExportPersona(agent, tenant, beliefSpace, nil, nil); !errors.Is(err, kernel.ErrMayNot) {
+	if _, err := w.from.Beliefs().ExportPersona(agent, tenant, api.PersonaRequest{Space: beliefSpace}); !errors.Is(err, kernel.ErrMayNot) {
 		t.Errorf("an agent exports: %v", err)
 	}
 	in.Space = "acme/none"
 	if _, err := w.to.Beliefs().ImportPersona(t.Context(), tenant, in); !errors.Is(err, journal.ErrSpace) {
 		t.Errorf("into no space: %v", err)
 	}
-	if _, err := w.from.Beliefs().ExportPersona(t.Context(), tenant, beliefSpace, map[string]string{"Desk": "place"}, nil); !errors.Is(err, rules.ErrAlias) || !strings.Contains(err.Error(), "acme/desk") {
+	if _, err := w.from.Beliefs().ExportPersona(t.Context(), tenant, api.PersonaRequest{Space: beliefSpace, Aliases: []api.PersonaAlias{{Name: "Desk", Alias: "place"}}}); !errors.Is(err, rules.ErrAlias) || !strings.Contains(err.Error(), "acme/desk") {
 		t.Errorf("a name that is in that of the space: %v", err)
 	}
-	if _, err := w.to.Beliefs().ExportPersona(t.Context(), tenant, beliefSpace, nil, nil); !errors.Is(err, identity.ErrNone) {
+	if _, err := w.to.Beliefs().ExportPersona(t.Context(), tenant, api.PersonaRequest{Space: beliefSpace}); !errors.Is(err, identity.ErrNone) {
 		t.Errorf("without an identity: %v", err)
 	}
 	if w.head(t) != head {
@@ -307,13 +322,13 @@ func TestPersonaConflicts(t *testing.T) {
 	envelope := w.smallPersona(t)
 	must(w.to.Beliefs().Operate(ctx, tenant, asking(journal.Revise, "party", "lives-in", "rome")))
 	dry := w.taking(envelope)
-	dry.Dry = true
+	dry.DryRun = true
 	head := w.head(t)
-	if done := must(w.to.Beliefs().ImportPersona(ctx, tenant, dry)); done.Items[0].Outcomes[0].Result != journal.Refused || w.head(t) != head {
+	if done := must(w.to.Beliefs().ImportPersona(ctx, tenant, dry)); done.Items[0].Outcomes[0].Outcome != journal.Refused || w.head(t) != head {
 		t.Errorf("dry: %+v", done.Items[0].Outcomes[0])
 	}
 	for range 2 {
-		if done := must(w.to.Beliefs().ImportPersona(ctx, tenant, w.taking(envelope))); done.Items[0].Outcomes[0].Result != journal.Refused {
+		if done := must(w.to.Beliefs().ImportPersona(ctx, tenant, w.taking(envelope))); done.Items[0].Outcomes[0].Outcome != journal.Refused {
 			t.Errorf("%+v", done.Items[0].Outcomes[0])
 		}
 	}
@@ -322,7 +337,7 @@ func TestPersonaConflicts(t *testing.T) {
 	}
 	in := w.taking(envelope)
 	in.Revise = true
-	if done := must(w.to.Beliefs().ImportPersona(ctx, tenant, in)); done.Items[0].Outcomes[0].Result != journal.Changed || len(done.Items[0].Outcomes[0].GaveWay) != 1 {
+	if done := must(w.to.Beliefs().ImportPersona(ctx, tenant, in)); done.Items[0].Outcomes[0].Outcome != journal.Changed || len(done.Items[0].Outcomes[0].GaveWay) != 1 {
 		t.Errorf("%+v", done.Items[0].Outcomes[0])
 	}
 	if got := stated(t, w.to, 0); len(got) != 1 || got[0] != "party lives-in oslo" {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/belief/journal"
 	"github.com/graphkernel/graphkernel/belief/kinds"
@@ -292,10 +293,9 @@ func incoming(from []belief.Address, kind string) (list []journal.Link) {
 }
 
 func (k Beliefs) promote(ctx context.Context, tenant dag.Tenant, w *web, r *journal.Revision, done *BeliefPromotion, dry bool) (*journal.Outcome, error) {
-	in := &BeliefRequest{
-		Operator: journal.Propose, Space: r.Item.Space(), Item: done.To, Kind: done.Step.To, Wording: r.Wording, Span: belief.Always, Title: r.Title, Summary: r.Summary, Keywords: r.Keywords, Topics: r.Topics,
-		Confidence: r.Confidence, Reason: done.Reason, Dry: dry,
-	}
+	in, span := &api.BeliefRequest{
+		Space: r.Item.Space(), Item: done.To, Kind: done.Step.To, Title: r.Title, Summary: r.Summary, Keywords: r.Keywords, Topics: r.Topics, Confidence: &r.Confidence, Reason: done.Reason, DryRun: dry,
+	}, belief.Always
 	if r.Withheld {
 		in.Title, in.Summary = "", ""
 	}
@@ -305,7 +305,7 @@ func (k Beliefs) promote(ctx context.Context, tenant dag.Tenant, w *web, r *jour
 			continue // a rule stays where it is
 		}
 		in.Statements = append(in.Statements, s.Literal)
-		in.Span.From, in.Span.Until = max(in.Span.From, s.Span.From), min(in.Span.Until, s.Span.Until)
+		span = belief.Span{From: max(span.From, s.Span.From), Until: min(span.Until, s.Span.Until)}
 		for _, turn := range s.Turns {
 			if !slices.Contains(in.Turns, turn) {
 				in.Turns = append(in.Turns, turn)
@@ -325,15 +325,16 @@ func (k Beliefs) promote(ctx context.Context, tenant dag.Tenant, w *web, r *jour
 			}
 		}
 	}
-	made, err := k.request(ctx, tenant, in)
+	in.ValidFrom, in.ValidUntil = span.Bounds()
+	made, err := k.request(ctx, tenant, journal.Propose, in, r.Wording)
 	if err != nil {
 		return nil, err
 	}
 	made.Incoming = incoming(from, journal.PromotedTo)
 	var o *journal.Outcome
 	err = k.underPolicy(ctx, tenant, in.Space, func(p kinds.Policy, id string) error {
-		k.decideUnder(ctx, made, in, p, id)
-		made.Rank.Class, made.Rank.Criterion = belief.Inferred, uint64(in.Confidence) // what promotes is a rule, and no person
+		k.decideUnder(ctx, made, p, id)
+		made.Rank.Class, made.Rank.Criterion = belief.Inferred, uint64(r.Confidence) // what promotes is a rule, and no person
 		o, err = k.journal().Operate(ctx, tenant, made.Request)
 		return err
 	})

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/belief/journal"
 	"github.com/graphkernel/graphkernel/belief/rules"
@@ -81,7 +82,7 @@ func TestPromotionOnce(t *testing.T) {
 		t.Fatalf("by promotion@1 they count again: %v", promoted(v1))
 	}
 	again := asking(journal.Revise, "job", "fails", "at night") // another revision, to which no link leads
-	again.Item, again.Confidence = made, 990_000
+	again.Item, again.Confidence = made, new(dag.PPM(990_000))
 	must(k.Beliefs().Operate(ctx, tenant, again))
 	tell(t, k, "kref://acme/desk/late.episodic", day)
 	if list := must(k.Beliefs().Promote(ctx, tenant, beliefSpace, "", false)); len(list) != 0 {
@@ -113,7 +114,7 @@ func TestResolveAdvice(t *testing.T) {
 	denied := asking(journal.Propose, "agents", "never", "push to main")
 	denied.Statements[0].Not = true
 	for _, c := range []struct {
-		proposed kernel.BeliefRequest
+		proposed kernel.Operation
 		policy   string // under which the space is then
 		want     rules.Advice
 	}{
@@ -124,8 +125,8 @@ func TestResolveAdvice(t *testing.T) {
 		must(k.Beliefs().SetSpace(ctx, tenant, beliefSpace, "desk@1"))
 		waits := must(k.Beliefs().Operate(agent, tenant, c.proposed))
 		must(k.Beliefs().SetSpace(ctx, tenant, beliefSpace, policy.ID(c.policy)))
-		r := must(k.Beliefs().ResolveConflict(ctx, tenant, journal.Resolution{Space: beliefSpace, Conflict: waits.Seq, How: journal.Dropped}, false))
-		if len(r.Advice) != 1 || r.Advice[0].Advice != c.want {
+		r := must(k.Beliefs().ResolveConflict(ctx, tenant, api.ConflictResolution{Space: beliefSpace, Conflict: waits.Seq, How: journal.Dropped}))
+		if len(r.Advice) != 1 || r.Advice[0].Advice != string(c.want) {
 			t.Errorf("%v under %s: %+v, want %s", c.proposed.Statements, c.policy, r.Advice, c.want)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/belief/journal"
 	"github.com/graphkernel/graphkernel/belief/kinds"
@@ -21,81 +22,75 @@ func mayBelieve(ctx context.Context, what string) error {
 	return nil
 }
 
-// A BeliefResolution says how a conflict ended.
-type BeliefResolution struct {
-	journal.Resolution                  // Seq is 0 if it goes on waiting
-	Outcome            *journal.Outcome // of the revision with what was proposed; nil: it was not taken
-	Advice             []rules.Verdict  // for each revision that the proposal contradicts
-}
-
 // ResolveConflict ends a conflict that waits: the proposal is revised with, with the caller's authority, or dropped, or deferred. Where revising is refused, the conflict
 // goes on waiting. Whatever is done, it says what the rules advise.
-func (k Beliefs) ResolveConflict(ctx context.Context, tenant dag.Tenant, r journal.Resolution, dry bool) (*BeliefResolution, error) {
+func (k Beliefs) ResolveConflict(ctx context.Context, tenant dag.Tenant, in api.ConflictResolution) (out api.ResolvedConflict, _ error) {
 	if err := mayBelieve(ctx, "resolve a conflict"); err != nil {
-		return nil, err
+		return out, err
 	}
-	if err := k.screen(ctx, tenant, func() []Text { return []Text{{In: "reason", Text: r.Reason}} }); err != nil {
-		return nil, err
+	if err := k.screen(ctx, tenant, func() []Text { return []Text{{In: "reason", Text: in.Reason}} }); err != nil {
+		return out, err
 	}
 	now, err := k.now()
 	if err != nil {
-		return nil, err
+		return out, err
 	}
-	r.By, r.At = access.CallerIn(ctx), now
-	out := &BeliefResolution{}
+	r := journal.Resolution{Space: in.Space, Conflict: in.Conflict, How: in.How, Reason: in.Reason, By: access.CallerIn(ctx), At: now}
 	err = k.underPolicy(ctx, tenant, r.Space, func(p kinds.Policy, id string) error {
+		out = api.ResolvedConflict{Conflict: in.Conflict, How: in.How}
 		c, err := k.journal().Conflict(ctx, tenant, r.Space, r.Conflict, history.Forever-1)
 		if err != nil {
 			return err
 		}
-		out.Resolution = r
-		if out.Advice, err = k.advice(ctx, tenant, c, p.Constraints(), now); err != nil || r.How != journal.Taken && dry {
+		if out.Advice, err = k.advice(ctx, tenant, c, p.Constraints(), now); err != nil || r.How != journal.Taken && in.DryRun {
 			return err
 		}
 		var request *journal.Request
 		if r.How == journal.Taken {
-			if request, err = k.taking(ctx, tenant, c, r.Reason, dry, p, id); err != nil {
+			if request, err = k.taking(ctx, tenant, c, &in, p, id); err != nil {
 				return err
 			}
 		}
 		done, outcome, err := k.journal().Resolve(ctx, tenant, r, request)
-		if err == nil {
-			out.Resolution, out.Outcome = *done, outcome
+		if err != nil {
+			return err
 		}
-		return err
+		if out.Seq = done.Seq; outcome != nil {
+			o, _ := outcomeOf(outcome, nil)
+			out.Outcome = &o
+		}
+		return nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
+	return out, err
 }
 
 // taking is the request to revise with what a conflict proposed.
-func (k Beliefs) taking(ctx context.Context, tenant dag.Tenant, c *journal.Conflict, reason string, dry bool, p kinds.Policy, id string) (*journal.Request, error) {
+func (k Beliefs) taking(ctx context.Context, tenant dag.Tenant, c *journal.Conflict, r *api.ConflictResolution, p kinds.Policy, id string) (*journal.Request, error) {
 	if c.Erased {
 		return nil, fmt.Errorf("%w: what conflict %d proposed was erased; drop it", ErrNoEvidence, c.Seq)
 	}
-	in := &BeliefRequest{
-		Operator: journal.Revise, Space: c.Space, Item: c.Item, Kind: c.Kind, Statements: c.Statements, Premises: c.Premises, Wording: c.Wording, Span: c.Span, Turns: c.Turns, Confidence: c.Confidence, Reason: reason, Dry: dry,
-	}
-	made, err := k.request(ctx, tenant, in)
+	in := &api.BeliefRequest{Space: c.Space, Item: c.Item, Kind: c.Kind, Statements: c.Statements, Premises: c.Premises, Turns: c.Turns, Confidence: &c.Confidence, Reason: r.Reason, DryRun: r.DryRun}
+	in.ValidFrom, in.ValidUntil = c.Span.Bounds()
+	made, err := k.request(ctx, tenant, journal.Revise, in, c.Wording)
 	if err != nil {
 		return nil, err
 	}
-	k.decideUnder(ctx, made, in, p, id)
+	k.decideUnder(ctx, made, p, id)
 	made.Allow = nil // the kind was that of a proposal, which is recorded
 	return &made.Request, nil
 }
 
 // advice judges a conflict against each revision that would give way. Under the constraints of now a space may hold both.
-func (k Beliefs) advice(ctx context.Context, tenant dag.Tenant, c *journal.Conflict, constraints *belief.Constraints, now dag.Time) (list []rules.Verdict, _ error) {
+func (k Beliefs) advice(ctx context.Context, tenant dag.Tenant, c *journal.Conflict, constraints *belief.Constraints, now dag.Time) ([]api.ConflictAdvice, error) {
+	list := []api.ConflictAdvice{}
 	for _, with := range c.With {
 		record, err := k.journal().Item(ctx, tenant, with.Item, history.Forever-1)
 		if err != nil {
 			return nil, err
 		}
 		if old := record.Numbered(with.Revision); old != nil {
-			list = append(list, rules.Judge(rules.Side{By: c.By, At: c.At, Confidence: c.Confidence}, rules.Side{By: old.By, At: old.At, Confidence: old.Confidence}, together(constraints, c, old), now))
+			v := rules.Judge(rules.Side{By: c.By, At: c.At, Confidence: c.Confidence}, rules.Side{By: old.By, At: old.At, Confidence: old.Confidence}, together(constraints, c, old), now)
+			list = append(list, api.ConflictAdvice{Advice: string(v.Advice), Proposed: v.New, Believed: v.Old, Reason: v.Reason})
 		}
 	}
 	return list, nil

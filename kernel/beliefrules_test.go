@@ -6,10 +6,12 @@ import (
 	"testing"
 
 	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/belief/journal"
 	"github.com/graphkernel/graphkernel/belief/kinds"
 	"github.com/graphkernel/graphkernel/belief/rules"
+	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/store/inmem"
@@ -40,17 +42,17 @@ func TestResolveConflict(t *testing.T) {
 		return o
 	}
 	waiting := func() int { return len(must(k.Beliefs().Conflicts(ctx, tenant, beliefSpace))) }
-	resolve := func(o *journal.Outcome, how string, dry bool) *kernel.BeliefResolution {
-		return must(k.Beliefs().ResolveConflict(ctx, tenant, journal.Resolution{Space: beliefSpace, Conflict: o.Seq, How: how, Reason: "looked"}, dry))
+	resolve := func(o *journal.Outcome, how string, dry bool) api.ResolvedConflict {
+		return must(k.Beliefs().ResolveConflict(ctx, tenant, api.ConflictResolution{Space: beliefSpace, Conflict: o.Seq, How: how, Reason: "looked", DryRun: dry}))
 	}
 	one, two, three := propose("rome"), propose("bonn"), propose("lima")
-	if _, err := k.Beliefs().ResolveConflict(agent, tenant, journal.Resolution{Space: beliefSpace, Conflict: one.Seq, How: journal.Dropped}, false); !errors.Is(err, kernel.ErrMayNot) {
+	if _, err := k.Beliefs().ResolveConflict(agent, tenant, api.ConflictResolution{Space: beliefSpace, Conflict: one.Seq, How: journal.Dropped}); !errors.Is(err, kernel.ErrMayNot) {
 		t.Errorf("an agent: %v", err)
 	}
 	if r := resolve(one, journal.Taken, true); r.Seq != 0 || len(r.Outcome.GaveWay) != 1 || len(r.Advice) != 1 || r.Advice[0].Reason == "" || waiting() != 3 {
 		t.Errorf("dry: %+v, %d wait", r, waiting())
 	}
-	if r := resolve(one, journal.Taken, false); r.Outcome.Result != journal.Changed || r.Seq != r.Outcome.Seq || waiting() != 2 {
+	if r := resolve(one, journal.Taken, false); r.Outcome.Outcome != journal.Changed || r.Seq != r.Outcome.Seq || waiting() != 2 {
 		t.Errorf("taken: %+v, %d wait", r, waiting())
 	}
 	if got := stated(t, k, 0); len(got) != 1 || got[0] != "ada lives-in rome" {
@@ -58,14 +60,14 @@ func TestResolveConflict(t *testing.T) {
 	}
 	resolve(two, journal.Dropped, false)
 	must(k.Beliefs().Act(ctx, tenant, journal.Act{Item: must(k.Beliefs().Items(ctx, tenant, beliefSpace, "", 1, 0))[0].Item, Tag: journal.Published, Number: 2}))
-	if r := resolve(three, journal.Taken, false); r.Outcome.Result != journal.Refused || r.Seq != 0 || waiting() != 1 {
+	if r := resolve(three, journal.Taken, false); r.Outcome.Outcome != journal.Refused || r.Seq != 0 || waiting() != 1 {
 		t.Errorf("what is published: %+v, %d wait", r.Outcome, waiting())
 	}
 	resolve(three, journal.Deferred, false)
 	if waiting() != 0 {
 		t.Errorf("%d wait", waiting())
 	}
-	if _, err := k.Beliefs().ResolveConflict(ctx, tenant, journal.Resolution{Space: beliefSpace, Conflict: three.Seq, How: journal.Dropped}, false); !errors.Is(err, journal.ErrNoConflict) {
+	if _, err := k.Beliefs().ResolveConflict(ctx, tenant, api.ConflictResolution{Space: beliefSpace, Conflict: three.Seq, How: journal.Dropped}); !errors.Is(err, journal.ErrNoConflict) {
 		t.Errorf("twice: %v", err)
 	}
 	soundly(t, s)
@@ -204,13 +206,13 @@ func TestResolveRule(t *testing.T) {
 	must(k.Beliefs().Operate(ctx, tenant, dry))
 	must(k.Beliefs().Operate(ctx, tenant, asking(journal.Revise, "valve", "is", "shut")))
 	rule := asking(journal.Propose, "pump", "is", "dry")
-	rule.Item, rule.Premises, rule.Confidence = "kref://acme/desk/why.preference", []belief.Literal{{Subject: "valve", Predicate: "is", Object: "shut"}}, 400_000
+	rule.Item, rule.Premises, rule.Confidence = "kref://acme/desk/why.preference", []belief.Literal{{Subject: "valve", Predicate: "is", Object: "shut"}}, new(dag.PPM(400_000))
 	refused := must(k.Beliefs().Operate(agent, tenant, rule))
 	if refused.Result != journal.Refused {
 		t.Fatalf("%+v", refused)
 	}
-	r := must(k.Beliefs().ResolveConflict(ctx, tenant, journal.Resolution{Space: beliefSpace, Conflict: refused.Seq, How: journal.Taken}, false))
-	if r.Outcome.Item != rule.Item || r.Advice[0].New > 400_000 {
+	r := must(k.Beliefs().ResolveConflict(ctx, tenant, api.ConflictResolution{Space: beliefSpace, Conflict: refused.Seq, How: journal.Taken}))
+	if r.Outcome.Item != rule.Item || r.Advice[0].Proposed > 400_000 {
 		t.Errorf("%+v, advice %+v", r.Outcome, r.Advice)
 	}
 	taken := must(k.Beliefs().Resolve(ctx, tenant, belief.Address{Item: rule.Item})).Revision

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/belief/journal"
 	"github.com/graphkernel/graphkernel/belief/kinds"
@@ -30,32 +31,6 @@ func (k *Kernel) Beliefs() Beliefs { return Beliefs(*k) }
 
 // ErrMayNot is wrapped if a caller's role does not let it do what was asked.
 var ErrMayNot = errors.New("the role of the key does not permit it")
-
-// A BeliefRequest asks for an operation on what is believed in a space. Names are as they are written.
-type BeliefRequest struct {
-	Operator   journal.Operator
-	Space      belief.Space
-	NewSpace   bool        // make the space, under the policy beliefs@1, if it is not there
-	Item       belief.Item // "": the one that holds a conflicting or an equal statement, else a new one
-	Kind       string      // of a new item; "": fact
-	Statements []belief.Literal
-	Premises   []belief.Literal
-	Wording    journal.Wording // how statements and premises were written that have canonical names already; nil: as they are
-	Span       belief.Span
-	Turns      []dag.TurnID
-	Title      string
-	Summary    string
-	Keywords   []string
-	Topics     []string
-	Artifacts  []journal.Artifact // in any order
-	Links      []journal.Link     // from the revision that it becomes: type and target
-	Tags       []string           // that point to that revision from then on
-	Confidence dag.PPM
-	Source     string // "": manual, and of a proposal inference
-	Reason     string
-	Key        string // of the request, so that repeating it is safe; "": none
-	Dry        bool
-}
 
 func (k *engine) journal() journal.Base {
 	return journal.Base{History: k.store, Kept: (*keptRevisions)(k.kept.Load())}
@@ -183,18 +158,38 @@ func (k Beliefs) SetSpace(ctx context.Context, tenant dag.Tenant, space belief.S
 	return s, err
 }
 
-// Operate revises, contracts, expands, or proposes, decided with what is believed at the commit. What the statements are worth follows from the
+// Revise believes statements, and what contradicts them gives way.
+func (k Beliefs) Revise(ctx context.Context, tenant dag.Tenant, in api.BeliefRequest) (api.BeliefOutcome, error) {
+	return outcomeOf(k.operate(ctx, tenant, journal.Revise, &in))
+}
+
+// Contract gives statements up, and as much of what they follow from as is needed.
+func (k Beliefs) Contract(ctx context.Context, tenant dag.Tenant, in api.BeliefRequest) (api.BeliefOutcome, error) {
+	return outcomeOf(k.operate(ctx, tenant, journal.Contract, &in))
+}
+
+// Expand believes statements if nothing contradicts them.
+func (k Beliefs) Expand(ctx context.Context, tenant dag.Tenant, in api.BeliefRequest) (api.BeliefOutcome, error) {
+	return outcomeOf(k.operate(ctx, tenant, journal.Expand, &in))
+}
+
+// Propose revises if everything that would give way is less entrenched and not protected. Otherwise the proposal waits as a conflict.
+func (k Beliefs) Propose(ctx context.Context, tenant dag.Tenant, in api.BeliefRequest) (api.BeliefOutcome, error) {
+	return outcomeOf(k.operate(ctx, tenant, journal.Propose, &in))
+}
+
+// operate decides on an operation with what is believed at the commit. What the statements are worth follows from the
 // caller's role and from the turns that they rest on.
-func (k Beliefs) Operate(ctx context.Context, tenant dag.Tenant, in BeliefRequest) (_ *journal.Outcome, err error) {
+func (k Beliefs) operate(ctx context.Context, tenant dag.Tenant, op journal.Operator, in *api.BeliefRequest) (_ *journal.Outcome, err error) {
 	ctx, observed := k.observe(ctx, "believe")
 	defer func() { observed(err) }()
-	r, err := k.request(ctx, tenant, &in)
+	r, err := k.request(ctx, tenant, op, in, nil)
 	if err != nil {
 		return nil, err
 	}
 	var o *journal.Outcome
 	err = k.underPolicyOf(ctx, tenant, in.Space, in.NewSpace, func(p kinds.Policy, id string) error {
-		k.decideUnder(ctx, r, &in, p, id)
+		k.decideUnder(ctx, r, p, id)
 		o, err = k.journal().Operate(ctx, tenant, r.Request)
 		return err
 	})
@@ -230,21 +225,21 @@ func (k Beliefs) underPolicyOf(ctx context.Context, tenant dag.Tenant, space bel
 }
 
 // decideUnder sets what follows from the policy of the space: the constraints, and what the statements are worth.
-func (k Beliefs) decideUnder(ctx context.Context, r *beliefRequest, in *BeliefRequest, p kinds.Policy, id string) {
+func (k Beliefs) decideUnder(ctx context.Context, r *beliefRequest, p kinds.Policy, id string) {
 	named := kindsByName(p)
 	r.Policy, r.Constraints, r.Limits, r.Allow = id, p.Constraints(), limitsOf(named), p.Allow
 	if !believes(ctx) {
 		r.Waiting = journal.MaxWaiting
 	}
-	kind := in.Kind
-	if in.Item != "" {
-		kind = in.Item.Kind()
+	kind := r.Kind
+	if r.Item != "" {
+		kind = r.Item.Kind()
 	}
 	of, ok := named[kind]
 	if !ok {
 		of = p.Kind(kind)
 	}
-	r.Rank = k.rank(ctx, of, in, r.units)
+	r.Rank = k.rank(ctx, of, r)
 }
 
 type beliefRequest struct {
@@ -252,52 +247,53 @@ type beliefRequest struct {
 	units uint64 // of evidence
 }
 
-// request checks a request, and brings it into the form of the journal.
-func (k Beliefs) request(ctx context.Context, tenant dag.Tenant, in *BeliefRequest) (*beliefRequest, error) {
-	if in.Operator != journal.Propose && !believes(ctx) {
-		return nil, fmt.Errorf("%w: %s needs the permission to %s; propose instead", ErrMayNot, in.Operator, access.Believe)
+// request checks a request, and brings it into the form of the journal. given is how statements and premises were written that have canonical
+// names already.
+func (k Beliefs) request(ctx context.Context, tenant dag.Tenant, op journal.Operator, in *api.BeliefRequest, given journal.Wording) (*beliefRequest, error) {
+	if op != journal.Propose && !believes(ctx) {
+		return nil, fmt.Errorf("%w: %s needs the permission to %s; propose instead", ErrMayNot, op, access.Believe)
 	}
-	if in.Kind == "" {
-		in.Kind = "fact"
+	kind, source, confidence := cmp.Or(in.Kind, "fact"), "manual", dag.One
+	if op == journal.Propose {
+		source = "inference"
 	}
-	if in.Source == "" {
-		in.Source = "manual"
-		if in.Operator == journal.Propose {
-			in.Source = "inference"
-		}
+	if source = cmp.Or(in.Source, source); in.Confidence != nil {
+		confidence = *in.Confidence
 	}
-	if !belief.IsTag(in.Kind) {
-		return nil, fmt.Errorf("%w: the kind %.40q, want [a-z][a-z0-9_-]{0,31}", belief.ErrForm, in.Kind)
+	if !belief.IsTag(kind) {
+		return nil, fmt.Errorf("%w: the kind %.40q, want [a-z][a-z0-9_-]{0,31}", belief.ErrForm, kind)
 	}
-	if !journal.IsSource(in.Source) {
-		return nil, fmt.Errorf("%w: the source %.80q, want observation, manual, external, inference, cross_agent or llm:MODEL", belief.ErrForm, in.Source)
+	if !journal.IsSource(source) {
+		return nil, fmt.Errorf("%w: the source %.80q, want observation, manual, external, inference, cross_agent or llm:MODEL", belief.ErrForm, source)
 	}
-	if err := k.screen(ctx, tenant, func() []Text { return in.texts() }); err != nil {
+	if err := k.screen(ctx, tenant, func() []Text { return statedTexts(in) }); err != nil {
 		return nil, err
 	}
 	aliases, err := k.facts().Aliases(ctx, tenant, 0)
 	if err != nil {
 		return nil, err
 	}
-	r := &beliefRequest{Request: journal.Request{Operator: in.Operator, Space: in.Space, Item: in.Item, Kind: in.Kind, Span: in.Span, Turns: in.Turns, Dry: in.Dry, By: access.CallerIn(ctx)}}
+	r := &beliefRequest{Request: journal.Request{
+		Operator: op, Space: in.Space, Item: in.Item, Kind: kind, Span: belief.SpanOf(in.ValidFrom, in.ValidUntil), Turns: in.Turns, Dry: in.DryRun, By: access.CallerIn(ctx),
+		Revision: journal.Revision{Title: in.Title, Summary: in.Summary, Keywords: in.Keywords, Topics: in.Topics, Confidence: confidence, Source: source, Reason: in.Reason},
+	}}
 	if err := k.attached(ctx, tenant, in, r); err != nil {
 		return nil, err
 	}
-	var stated, given journal.Wording
-	if r.Statements, stated, err = k.literals(aliases, "statements", in.Statements, in.Wording); err != nil {
+	var stated journal.Wording
+	if r.Statements, stated, err = k.literals(aliases, "statements", in.Statements, given); err != nil {
 		return nil, err
 	}
-	if r.Premises, given, err = k.literals(aliases, "premises", in.Premises, in.Wording); err != nil {
+	if r.Premises, r.Wording, err = k.literals(aliases, "premises", in.Premises, given); err != nil {
 		return nil, err
 	}
-	r.Wording = given.With(stated)
+	r.Wording = r.Wording.With(stated)
 	slices.SortFunc(r.Premises, belief.Literal.Compare)
 	r.Premises = slices.Compact(r.Premises)
 	if len(r.Premises) == 0 {
 		r.Premises = nil
 	}
-	r.Revision = journal.Revision{Title: in.Title, Summary: in.Summary, Keywords: in.Keywords, Topics: in.Topics, Confidence: in.Confidence, Source: in.Source, Reason: in.Reason}
-	r.Revision.Artifacts = slices.SortedFunc(slices.Values(in.Artifacts), func(a, b journal.Artifact) int { return strings.Compare(a.Name, b.Name) })
+	r.Revision.Artifacts = slices.SortedFunc(slices.Values(in.Artifacts), func(a, b belief.Artifact) int { return strings.Compare(a.Name, b.Name) })
 	if err := journal.CheckArtifacts(r.Revision.Artifacts); err != nil {
 		return nil, err
 	}
@@ -316,8 +312,8 @@ func (k Beliefs) request(ctx context.Context, tenant dag.Tenant, in *BeliefReque
 	return r, k.draw(r.Salt[:])
 }
 
-// texts are those of a request that are screened for secrets.
-func (in *BeliefRequest) texts() (texts []Text) {
+// statedTexts are the texts of a request that are screened for secrets.
+func statedTexts(in *api.BeliefRequest) (texts []Text) {
 	add := func(where, text string) {
 		if text != "" {
 			texts = append(texts, Text{In: where, Text: text})
@@ -348,16 +344,16 @@ func (in *BeliefRequest) texts() (texts []Text) {
 func believes(ctx context.Context) bool { return access.Asking(ctx).Vouches() }
 
 // rank is what the statements are worth by who wrote them: people who may revise count as people, and agents as sources that infer.
-func (k Beliefs) rank(ctx context.Context, kind kinds.Kind, in *BeliefRequest, units uint64) journal.Rank {
+func (k Beliefs) rank(ctx context.Context, kind kinds.Kind, of *beliefRequest) journal.Rank {
 	r := journal.Rank{Class: belief.Human}
 	if !believes(ctx) {
 		r.Class = belief.Inferred
 	}
 	switch {
 	case r.Class == belief.Inferred || kind.Entrenched == kinds.ByConfidence:
-		r.Criterion = uint64(in.Confidence)
+		r.Criterion = uint64(of.Revision.Confidence)
 	case kind.Entrenched == kinds.ByEvidence:
-		r.Criterion = units
+		r.Criterion = of.units
 	}
 	if kind.Hard && r.Class == belief.Human {
 		r.Class = belief.HardRule
@@ -474,7 +470,7 @@ type Kref struct {
 	AsOf     dag.Seq
 	Record   *journal.ItemRecord
 	Revision *journal.Revision // nil: the tag points to none
-	Artifact *journal.Artifact // that the address names; nil: it names none
+	Artifact *belief.Artifact  // that the address names; nil: it names none
 }
 
 // Resolve follows an address: to the revision that it names, or that its tag pointed to as of its number or its time, and to the artifact of it.

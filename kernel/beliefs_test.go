@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/belief/journal"
 	"github.com/graphkernel/graphkernel/belief/kinds"
@@ -36,10 +37,8 @@ func believing(t testing.TB, k *kernel.Kernel, functional ...string) {
 	must(k.Beliefs().SetSpace(t.Context(), tenant, beliefSpace, "desk@1"))
 }
 
-func asking(op journal.Operator, subject, predicate, object string) kernel.BeliefRequest {
-	return kernel.BeliefRequest{
-		Operator: op, Space: beliefSpace, Statements: []belief.Literal{{Subject: subject, Predicate: predicate, Object: object}}, Span: belief.Always, Confidence: dag.One,
-	}
+func asking(op journal.Operator, subject, predicate, object string) kernel.Operation {
+	return kernel.Operation{Operator: op, BeliefRequest: api.BeliefRequest{Space: beliefSpace, Statements: []belief.Literal{{Subject: subject, Predicate: predicate, Object: object}}}}
 }
 
 // stated lists what a kernel believes as of a number, as text.
@@ -112,8 +111,8 @@ func TestErasedBeliefs(t *testing.T) {
 			more.Item, more.Turns = mixed.Item, turns[3:4]
 			must(k.Beliefs().Operate(ctx, tenant, more))
 			early, late := asking(journal.Revise, "lamp", "is", "Lime Green"), asking(journal.Revise, "lamp", "is", "LIME green") // one name, in two spellings
-			early.Item, early.Turns, early.Span = "kref://acme/desk/lamp.fact", turns[3:4], belief.Span{From: belief.Always.From, Until: 100}
-			late.Item, late.Turns, late.Span = early.Item, turns[1:2], belief.Span{From: 100, Until: belief.Always.Until}
+			early.Item, early.Turns, early.ValidUntil = "kref://acme/desk/lamp.fact", turns[3:4], new(dag.Time(100))
+			late.Item, late.Turns, late.ValidFrom = early.Item, turns[1:2], new(dag.Time(100))
 			must(k.Beliefs().Operate(ctx, tenant, early))
 			must(k.Beliefs().Operate(ctx, tenant, late))
 			gone := asking(journal.Contract, "Quillon", "prefers", "Okapi")
@@ -370,7 +369,7 @@ func TestSpacePolicy(t *testing.T) {
 		t.Errorf("conflicts of a space that was not made: %v", err)
 	}
 	dry := asking(journal.Revise, "a", "is", "e")
-	dry.Dry = true
+	dry.DryRun = true
 	if o := must(k.Beliefs().Operate(ctx, tenant, dry)); o.Result != journal.Changed || o.Seq != 0 {
 		t.Errorf("a dry run: %+v", o)
 	}
@@ -436,7 +435,7 @@ func TestRestated(t *testing.T) {
 	if second.Turn != turns[1] || second.Since <= first.Since || second.Source != "belief:acme/desk/pump.fact?r=3" {
 		t.Errorf("on another turn: %+v", second)
 	}
-	r.Confidence = dag.One / 2
+	r.Confidence = new(dag.One / 2)
 	must(k.Beliefs().Operate(ctx, tenant, r))
 	if third := version(); third.Confidence != dag.One/2 || third.Turn != turns[1] {
 		t.Errorf("with half the confidence: %+v", third)

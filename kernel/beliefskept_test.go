@@ -9,6 +9,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/belief/journal"
 	"github.com/graphkernel/graphkernel/dag"
@@ -90,7 +91,7 @@ func (d *randomDesk) act(t *testing.T, k *kernel.Kernel) {
 	ctx := t.Context()
 	switch what := d.IntN(12); {
 	case what < 5 || len(d.revisions) < 2:
-		in := kernel.BeliefRequest{Operator: journal.Revise, Space: beliefSpace, Item: belief.Item(fmt.Sprintf("kref://%s/i%d.fact", beliefSpace, d.IntN(8))), Statements: []belief.Literal{d.literal()}, Span: belief.Always, Confidence: dag.One}
+		in := kernel.Operation{Operator: journal.Revise, BeliefRequest: api.BeliefRequest{Space: beliefSpace, Item: belief.Item(fmt.Sprintf("kref://%s/i%d.fact", beliefSpace, d.IntN(8))), Statements: []belief.Literal{d.literal()}}}
 		if d.IntN(2) == 0 {
 			in.Premises = []belief.Literal{d.literal()}
 		}

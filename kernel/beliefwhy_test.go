@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/belief/journal"
 	"github.com/graphkernel/graphkernel/belief/kinds"
@@ -73,7 +74,7 @@ func (d *beliefHistory) act(t *testing.T) {
 	ctx, k, reason := t.Context(), d.k, fmt.Sprint("reason ", len(d.moments))
 	switch what := d.IntN(20); {
 	case what < 9:
-		in := kernel.BeliefRequest{Operator: journal.Revise, Space: beliefSpace, Item: d.item(), Statements: []belief.Literal{d.literal()}, Span: belief.Always, Confidence: dag.One, Reason: reason}
+		in := kernel.Operation{Operator: journal.Revise, BeliefRequest: api.BeliefRequest{Space: beliefSpace, Item: d.item(), Statements: []belief.Literal{d.literal()}, Reason: reason}}
 		if d.IntN(2) == 0 {
 			in.Premises = []belief.Literal{d.literal()}
 			if d.IntN(3) == 0 {
@@ -85,7 +86,7 @@ func (d *beliefHistory) act(t *testing.T) {
 		}
 		_, _ = k.Beliefs().Operate(ctx, tenant, in)
 	case what < 13:
-		_, _ = k.Beliefs().Operate(ctx, tenant, kernel.BeliefRequest{Operator: journal.Contract, Space: beliefSpace, Statements: []belief.Literal{d.literal()}, Span: belief.Always, Reason: reason})
+		_, _ = k.Beliefs().Operate(ctx, tenant, kernel.Operation{Operator: journal.Contract, BeliefRequest: api.BeliefRequest{Space: beliefSpace, Statements: []belief.Literal{d.literal()}, Reason: reason}})
 	case what < 16:
 		_, _ = k.Beliefs().Act(ctx, tenant, journal.Act{Item: d.item(), Deprecates: d.IntN(2) == 0, Reason: reason})
 	case what < 18:

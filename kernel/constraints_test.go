@@ -16,7 +16,6 @@ import (
 	"github.com/graphkernel/graphkernel/belief/persona"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
-	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/ledger/attest"
 	"github.com/graphkernel/graphkernel/ledger/identity"
 	"github.com/graphkernel/graphkernel/policy"
@@ -27,7 +26,7 @@ import (
 )
 
 // rule asks for a hard rule whose text has so many bytes.
-func rule(op journal.Operator, item belief.Item, n, bytes int) kernel.BeliefRequest {
+func rule(op journal.Operator, item belief.Item, n, bytes int) kernel.Operation {
 	r := asking(op, "agent", fmt.Sprint("keeps-", n), "it")
 	r.Item, r.Kind = item, "hard_rule"
 	if item != "" {
@@ -41,10 +40,10 @@ func rule(op journal.Operator, item belief.Item, n, bytes int) kernel.BeliefRequ
 }
 
 // beforeBounds records a revision as kernels did that knew neither bounds nor who may share an item.
-func beforeBounds(t *testing.T, s store.Store, in kernel.BeliefRequest, by string, class belief.Class) {
+func beforeBounds(t *testing.T, s store.Store, in kernel.Operation, by string, class belief.Class) {
 	t.Helper()
 	o, err := journal.Base{History: s}.Operate(t.Context(), tenant, journal.Request{
-		Operator: journal.Revise, Space: in.Space, Item: in.Item, Kind: in.Kind, Statements: in.Statements, Span: in.Span, Rank: journal.Rank{Class: class}, By: by, At: 1_780_000_000_000_000,
+		Operator: journal.Revise, Space: in.Space, Item: in.Item, Kind: in.Kind, Statements: in.Statements, Span: belief.SpanOf(in.ValidFrom, in.ValidUntil), Rank: journal.Rank{Class: class}, By: by, At: 1_780_000_000_000_000,
 		Revision: journal.Revision{Title: in.Title, Summary: in.Summary, Confidence: dag.One, Source: "manual"}, Salt: dag.Salt{byte(in.Statements[0].Predicate[len(in.Statements[0].Predicate)-1])},
 		Policy: "desk@1", Constraints: &belief.Constraints{},
 	})
@@ -144,7 +143,7 @@ func TestConstraintBounds(t *testing.T) {
 			}
 		}
 	}
-	operate := func(k *kernel.Kernel, in kernel.BeliefRequest) error {
+	operate := func(k *kernel.Kernel, in kernel.Operation) error {
 		_, err := k.Beliefs().Operate(ctx, tenant, in)
 		return err
 	}
@@ -156,7 +155,7 @@ func TestConstraintBounds(t *testing.T) {
 			continue
 		}
 		refused(fmt.Sprint(bytes, " bytes"), s, func() error { return operate(k, in) }, fmt.Sprint(bytes), "2048")
-		in.Dry = true
+		in.DryRun = true
 		refused("dry", s, func() error { return operate(k, in) })
 		in.Operator = journal.Expand
 		refused("expand", s, func() error { return operate(k, in) })
@@ -301,7 +300,7 @@ func TestWaiting(t *testing.T) {
 			t.Fatal(o)
 		}
 	}
-	must(k.Beliefs().ResolveConflict(ctx, tenant, journal.Resolution{Space: beliefSpace, Conflict: first.Seq, How: journal.Dropped}, false))
+	must(k.Beliefs().ResolveConflict(ctx, tenant, api.ConflictResolution{Space: beliefSpace, Conflict: first.Seq, How: journal.Dropped}))
 	must(propose(one, 99))
 	if _, err := propose(one, 100); !errors.Is(err, journal.ErrTooManyWaiting) {
 		t.Errorf("one more again: %v", err)
@@ -326,7 +325,7 @@ func TestPersonaPower(t *testing.T) {
 		head := w.head(t)
 		for _, dry := range []bool{true, false} {
 			in := w.taking(envelope)
-			in.Dry = dry
+			in.DryRun = dry
 			if _, err := w.to.Beliefs().ImportPersona(access.As(ctx, who), tenant, in); !errors.Is(err, kernel.ErrMayNot) || w.head(t) != head {
 				t.Errorf("%+v: %v", who, err)
 			}
@@ -338,9 +337,10 @@ func TestPersonaPower(t *testing.T) {
 		in.Kind = kind
 		must(w.from.Beliefs().Operate(access.As(ctx, access.Identity{Role: access.Agent, Subject: access.Stdio}), tenant, in))
 	}
-	out := must(w.from.Beliefs().ExportPersona(ctx, tenant, beliefSpace, nil, nil))
-	if len(out.Document.Items) != 2 || slices.ContainsFunc(out.Document.Items, func(i persona.Item) bool { return i.Kind != "fact" }) || len(out.Left) != 2 || !strings.Contains(out.Left[0].Reason, "an agent proposed it") {
-		t.Errorf("%+v, left %+v", out.Document.Items, out.Left)
+	out := must(w.from.Beliefs().ExportPersona(ctx, tenant, api.PersonaRequest{Space: beliefSpace}))
+	left := w.document(t, out.Envelope)
+	if len(left.Items) != 2 || slices.ContainsFunc(left.Items, func(i persona.Item) bool { return i.Kind != "fact" }) || len(out.Left) != 2 || !strings.Contains(out.Left[0].Reason, "an agent proposed it") {
+		t.Errorf("%+v, left %+v", left.Items, out.Left)
 	}
 	// a stranger signs under the name of the kernel that imports
 	stranger := must(identity.New(noise(9), "kernel.example", 0))
@@ -351,7 +351,7 @@ func TestPersonaPower(t *testing.T) {
 	payload := w.payload(t, envelope)
 	take := func(signer identity.Identity, payload []byte) error {
 		sealed := must(attest.SealAs(attest.PersonaType, payload, must(signer.Attestor(tenant))))
-		_, err := k.Beliefs().ImportPersona(ctx, tenant, kernel.PersonaImport{Space: beliefSpace, Envelope: sealed, Signers: []ledger.Key{signer.Attestations(tenant)[0].Key}})
+		_, err := k.Beliefs().ImportPersona(ctx, tenant, api.PersonaImport{Space: beliefSpace, Envelope: sealed, Signers: []string{signer.Attestations(tenant)[0].Key.String()}})
 		return err
 	}
 	head := must(into.Head(ctx, tenant))

@@ -12,6 +12,7 @@ import (
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/belief/journal"
+	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice/contexts"
@@ -49,7 +50,7 @@ func TestContextBeliefs(t *testing.T) {
 			ids := talk(t, k, "one")
 			believing(t, k, "prefers")
 			must(k.Beliefs().SetSpace(ctx, tenant, "acme/other", "desk@1"))
-			hold := func(item, subject, predicate, object string, change func(*kernel.BeliefRequest)) {
+			hold := func(item, subject, predicate, object string, change func(*kernel.Operation)) {
 				t.Helper()
 				r := asking(journal.Revise, subject, predicate, object)
 				r.Item = belief.Item("kref://acme/" + item)
@@ -59,14 +60,14 @@ func TestContextBeliefs(t *testing.T) {
 				}
 				must(k.Beliefs().Operate(ctx, tenant, r))
 			}
-			hold("desk/never-drop.hard_rule", "agent", "drops", "table", func(r *kernel.BeliefRequest) {
+			hold("desk/never-drop.hard_rule", "agent", "drops", "table", func(r *kernel.Operation) {
 				r.Statements[0].Not, r.Title, r.Summary = true, "Never drop a table", "Ask the owner first."
 			})
 			hold("other/own.hard_rule", "agent", "asks", "nobody", nil)
 			hold("desk/editor.preference", "anna", "prefers", "vim", nil)
 			hold("desk/orders.fact", "orders", "is-in", "postgres", nil)
 			hold("desk/backup.fact", "postgres", "has", "snapshots", nil)
-			hold("desk/past.fact", "orders", "was-in", "mysql", func(r *kernel.BeliefRequest) { r.Span.Until = 1_770_000_000_000_000 })
+			hold("desk/past.fact", "orders", "was-in", "mysql", func(r *kernel.Operation) { r.ValidUntil = new(dag.Time(1_770_000_000_000_000)) })
 			hold("other/orders.fact", "orders", "is-in", "oracle", nil)
 			agent := access.As(ctx, access.Identity{Subject: "agent", Role: access.Agent})
 			proposal := asking(journal.Propose, "anna", "prefers", "emacs")
@@ -123,7 +124,7 @@ func TestContextBeliefs(t *testing.T) {
 			}
 
 			// what rests on a turn goes with it, and the record says so
-			hold("desk/why.fact", "orders", "was-dropped-by", "migration-042", func(r *kernel.BeliefRequest) { r.Turns = ids[2:3] })
+			hold("desk/why.fact", "orders", "was-dropped-by", "migration-042", func(r *kernel.Operation) { r.Turns = ids[2:3] })
 			before := must(ask("who dropped the orders", func(r *api.ContextRequest) { r.Budget = 40 }))
 			if slices.ContainsFunc(before.Context.Turns, func(t contexts.ChosenTurn) bool { return t.ID == ids[2] }) {
 				t.Fatal("the turn that the belief rests on is there itself")

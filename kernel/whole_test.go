@@ -140,13 +140,13 @@ func (w *whole) believes() {
 			}
 			in.Turns = w.some()
 			if w.IntN(3) == 0 {
-				in.Tags, in.Links = []string{"kept"}, []journal.Link{{Type: "created_from", To: "slice:1"}}
+				in.Tags, in.Links = []string{"kept"}, []api.BeliefLink{{Type: "created_from", To: "slice:1"}}
 			}
 			if w.IntN(4) == 0 {
 				in.Premises = []belief.Literal{{Subject: w.name(), Predicate: "owner", Object: w.word()}}
 				in.Statements = in.Statements[:1]
 			}
-			in.Confidence = dag.One / 2
+			in.Confidence = new(dag.One / 2)
 		}
 		if in.Operator == journal.Revise && w.IntN(6) == 0 {
 			in.Space, in.NewSpace = belief.Space(fmt.Sprint("acme/", w.name())), true
@@ -172,7 +172,7 @@ func (w *whole) believes() {
 		}
 	case what == 7 || what == 16:
 		if waiting := must(b.Conflicts(ctx, tenant, beliefSpace)); len(waiting) > 0 {
-			r, err := b.ResolveConflict(ctx, tenant, journal.Resolution{Space: beliefSpace, Conflict: waiting[0].Seq, How: []string{journal.Taken, "dropped"}[w.IntN(2)], Reason: "looked"}, false)
+			r, err := b.ResolveConflict(ctx, tenant, api.ConflictResolution{Space: beliefSpace, Conflict: waiting[0].Seq, How: []string{journal.Taken, "dropped"}[w.IntN(2)], Reason: "looked"})
 			if err == nil {
 				did("a resolution", r.Seq, nil)
 			}
@@ -209,11 +209,10 @@ func (w *whole) believes() {
 			did("a cascade", c.Seq, nil)
 		}
 	case what == 14:
-		in := asking("", w.word(), "owner", w.word())
-		in.Confidence = 0
-		a, err := b.Abstract(ctx, tenant, kernel.BeliefAbstraction{BeliefRequest: in, From: []belief.Address{{Item: of().Item}}, Specificity: dag.PPM(w.IntN(2)) * dag.One})
+		stated := asking("", w.word(), "owner", w.word()).Statements
+		a, err := b.Abstract(ctx, tenant, api.AbstractionRequest{Space: beliefSpace, Statements: stated, From: []string{string(of().Item)}, Specificity: dag.PPM(w.IntN(2)) * dag.One})
 		if err == nil {
-			did("an abstraction", a.Seq, nil)
+			did("an abstraction", a.Outcome.Seq, nil)
 		}
 	case what == 15:
 		s, err := b.SetSpace(ctx, tenant, belief.Space(fmt.Sprint("acme/", w.word())), "desk@1")

@@ -8,7 +8,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/graphkernel/graphkernel/belief"
-	"github.com/graphkernel/graphkernel/dag"
 )
 
 // Bounds of artifacts.
@@ -18,27 +17,18 @@ const (
 	MaxSize      = 1<<53 - 1
 )
 
-// An Artifact is a pointer of a revision to something whose content is kept elsewhere.
-type Artifact struct {
-	Name     string // by which addresses name it
-	Location string // a URI or a path
-	Media    string // its media type, in lower case
-	Size     int64  // bytes
-	Digest   dag.Digest
-}
-
 var mediaType = regexp.MustCompile(`^[a-z0-9][a-z0-9!#$&^_.+-]{0,126}/[a-z0-9][a-z0-9!#$&^_.+-]{0,126}$`)
 
-// check refuses an artifact that is not in its form.
-func (a *Artifact) check() error {
+// checkArtifact refuses an artifact that is not in its form.
+func checkArtifact(a *belief.Artifact) error {
 	control := func(r rune) bool { return r < ' ' || r == 0x7f }
 	switch {
 	case !belief.IsArtifact(a.Name):
 		return fmt.Errorf("the name %.80q, want [a-z0-9][a-z0-9._-]{0,63}", a.Name)
 	case a.Location == "" || len(a.Location) > MaxLocation || !utf8.ValidString(a.Location) || strings.ContainsFunc(a.Location, control):
 		return fmt.Errorf("%q: the location %.80q of %d bytes, want 1 to %d bytes of UTF-8 without control characters", a.Name, a.Location, len(a.Location), MaxLocation)
-	case !mediaType.MatchString(a.Media):
-		return fmt.Errorf("%q: the media type %.80q, want TYPE/SUBTYPE in lower case, without parameters", a.Name, a.Media)
+	case !mediaType.MatchString(a.MediaType):
+		return fmt.Errorf("%q: the media type %.80q, want TYPE/SUBTYPE in lower case, without parameters", a.Name, a.MediaType)
 	case a.Size < 0 || a.Size > MaxSize:
 		return fmt.Errorf("%q: the size %d, want 0 to %d", a.Name, a.Size, int64(MaxSize))
 	}
@@ -46,12 +36,12 @@ func (a *Artifact) check() error {
 }
 
 // CheckArtifacts refuses artifacts that are not those of one revision: in their form and ascending by name.
-func CheckArtifacts(list []Artifact) error {
+func CheckArtifacts(list []belief.Artifact) error {
 	if len(list) > MaxArtifacts {
 		return fmt.Errorf("%w: %d artifacts, at most %d", belief.ErrForm, len(list), MaxArtifacts)
 	}
 	for i := range list {
-		if err := list[i].check(); err != nil {
+		if err := checkArtifact(&list[i]); err != nil {
 			return fmt.Errorf("%w: artifact %w", belief.ErrForm, err)
 		}
 		if i > 0 && list[i-1].Name >= list[i].Name {
@@ -62,23 +52,23 @@ func CheckArtifacts(list []Artifact) error {
 }
 
 // Artifact returns the artifact of a name; nil if the revision has none.
-func (r *Revision) Artifact(name string) *Artifact {
-	if i := slices.IndexFunc(r.Artifacts, func(a Artifact) bool { return a.Name == name }); i >= 0 {
+func (r *Revision) Artifact(name string) *belief.Artifact {
+	if i := slices.IndexFunc(r.Artifacts, func(a belief.Artifact) bool { return a.Name == name }); i >= 0 {
 		return &r.Artifacts[i]
 	}
 	return nil
 }
 
-func wireArtifacts(list []Artifact) (wire []wireArtifact) {
+func wireArtifacts(list []belief.Artifact) (wire []wireArtifact) {
 	for _, a := range list {
-		wire = append(wire, wireArtifact{Location: a.Location, Media: a.Media, Name: a.Name, Digest: a.Digest, Size: a.Size})
+		wire = append(wire, wireArtifact{Location: a.Location, Media: a.MediaType, Name: a.Name, Digest: a.SHA256, Size: a.Size})
 	}
 	return wire
 }
 
-func readArtifacts(wire []wireArtifact) (list []Artifact) {
+func readArtifacts(wire []wireArtifact) (list []belief.Artifact) {
 	for _, w := range wire {
-		list = append(list, Artifact{Name: w.Name, Location: w.Location, Media: w.Media, Size: w.Size, Digest: w.Digest})
+		list = append(list, belief.Artifact{Name: w.Name, Location: w.Location, MediaType: w.Media, Size: w.Size, SHA256: w.Digest})
 	}
 	return list
 }

@@ -11,16 +11,16 @@ import (
 
 // TestArtifacts writes revisions with artifacts and reads them, and refuses each artifact that is out of its form in one way.
 func TestArtifacts(t *testing.T) {
-	good := func() []Artifact {
-		return []Artifact{
-			{Name: "a", Location: "/srv/a b,é.pdf", Media: "application/pdf", Size: 0, Digest: dag.Digest{1}},
-			{Name: "b-2.x_y", Location: strings.Repeat("x", MaxLocation), Media: "application/vnd.x+json", Size: MaxSize},
+	good := func() []belief.Artifact {
+		return []belief.Artifact{
+			{Name: "a", Location: "/srv/a b,é.pdf", MediaType: "application/pdf", Size: 0, SHA256: dag.Digest{1}},
+			{Name: "b-2.x_y", Location: strings.Repeat("x", MaxLocation), MediaType: "application/vnd.x+json", Size: MaxSize},
 		}
 	}
-	revision := func(list []Artifact) *Revision {
+	revision := func(list []belief.Artifact) *Revision {
 		return &Revision{Item: "kref://acme/s/x.fact", Number: 1, Current: true, Source: "manual", Confidence: dag.One, Artifacts: list, Seq: 7}
 	}
-	for _, list := range [][]Artifact{nil, good()[:1], good()} {
+	for _, list := range [][]belief.Artifact{nil, good()[:1], good()} {
 		e := revision(list).entry()
 		read, err := check(&e)
 		if err != nil {
@@ -30,23 +30,23 @@ func TestArtifacts(t *testing.T) {
 			t.Errorf("read %+v, wrote %+v", got.Artifacts, list)
 		}
 	}
-	for name, change := range map[string]func(l []Artifact) []Artifact{
-		"no name":                  func(l []Artifact) []Artifact { l[0].Name = ""; return l },
-		"a name in upper case":     func(l []Artifact) []Artifact { l[0].Name = "A"; return l },
-		"no location":              func(l []Artifact) []Artifact { l[0].Location = ""; return l },
-		"a long location":          func(l []Artifact) []Artifact { l[1].Location += "x"; return l },
-		"a location of lines":      func(l []Artifact) []Artifact { l[0].Location = "a\nb"; return l },
-		"a location not UTF-8":     func(l []Artifact) []Artifact { l[0].Location = "\xff"; return l },
-		"no media type":            func(l []Artifact) []Artifact { l[0].Media = ""; return l },
-		"a media type's beginning": func(l []Artifact) []Artifact { l[0].Media = "text/"; return l },
-		"a parameter":              func(l []Artifact) []Artifact { l[0].Media = "text/plain; charset=utf-8"; return l },
-		"a negative size":          func(l []Artifact) []Artifact { l[0].Size = -1; return l },
-		"a size beyond JSON":       func(l []Artifact) []Artifact { l[0].Size = MaxSize + 1; return l },
-		"names descending":         func(l []Artifact) []Artifact { l[0], l[1] = l[1], l[0]; return l },
-		"a name twice":             func(l []Artifact) []Artifact { l[0].Name = l[1].Name; return l },
-		"too many": func(l []Artifact) []Artifact {
+	for name, change := range map[string]func(l []belief.Artifact) []belief.Artifact{
+		"no name":                  func(l []belief.Artifact) []belief.Artifact { l[0].Name = ""; return l },
+		"a name in upper case":     func(l []belief.Artifact) []belief.Artifact { l[0].Name = "A"; return l },
+		"no location":              func(l []belief.Artifact) []belief.Artifact { l[0].Location = ""; return l },
+		"a long location":          func(l []belief.Artifact) []belief.Artifact { l[1].Location += "x"; return l },
+		"a location of lines":      func(l []belief.Artifact) []belief.Artifact { l[0].Location = "a\nb"; return l },
+		"a location not UTF-8":     func(l []belief.Artifact) []belief.Artifact { l[0].Location = "\xff"; return l },
+		"no media type":            func(l []belief.Artifact) []belief.Artifact { l[0].MediaType = ""; return l },
+		"a media type's beginning": func(l []belief.Artifact) []belief.Artifact { l[0].MediaType = "text/"; return l },
+		"a parameter":              func(l []belief.Artifact) []belief.Artifact { l[0].MediaType = "text/plain; charset=utf-8"; return l },
+		"a negative size":          func(l []belief.Artifact) []belief.Artifact { l[0].Size = -1; return l },
+		"a size beyond JSON":       func(l []belief.Artifact) []belief.Artifact { l[0].Size = MaxSize + 1; return l },
+		"names descending":         func(l []belief.Artifact) []belief.Artifact { l[0], l[1] = l[1], l[0]; return l },
+		"a name twice":             func(l []belief.Artifact) []belief.Artifact { l[0].Name = l[1].Name; return l },
+		"too many": func(l []belief.Artifact) []belief.Artifact {
 			for i := range MaxArtifacts - 1 {
-				l = append(l, Artifact{Name: "c" + strings.Repeat("c", i), Location: "x", Media: "a/b"})
+				l = append(l, belief.Artifact{Name: "c" + strings.Repeat("c", i), Location: "x", MediaType: "a/b"})
 			}
 			return l
 		},

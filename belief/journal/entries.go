@@ -73,7 +73,7 @@ type Revision struct {
 	Summary    string
 	Keywords   []string
 	Topics     []string
-	Artifacts  []Artifact // ascending by name
+	Artifacts  []belief.Artifact // ascending by name
 	Confidence dag.PPM
 	Source     string
 	Reason     string

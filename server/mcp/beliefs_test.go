@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/belief"
-	"github.com/graphkernel/graphkernel/belief/journal"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
 )
@@ -18,7 +18,7 @@ func believed(t *testing.T, k *kernel.Kernel) map[string]map[string]any {
 	}
 	for i := range 200 {
 		said := belief.Literal{Subject: fmt.Sprint("thing ", i), Predicate: "is", Object: "there"}
-		if _, err := k.Beliefs().Operate(t.Context(), dag.DefaultTenant, kernel.BeliefRequest{Operator: journal.Revise, Space: "acme/s", Item: belief.Item(fmt.Sprintf("kref://acme/s/thing-%d.fact", i)), Statements: []belief.Literal{said}, Span: belief.Always, Confidence: dag.One}); err != nil {
+		if _, err := k.Beliefs().Revise(t.Context(), dag.DefaultTenant, api.BeliefRequest{Space: "acme/s", Item: belief.Item(fmt.Sprintf("kref://acme/s/thing-%d.fact", i)), Statements: []belief.Literal{said}}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/graphkernel/graphkernel/api"
-	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
 )
@@ -24,32 +23,6 @@ func decayBeliefs(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in a
 	w = api.Decay{Seq: d.Seq, Lowered: []api.DecayedBelief{}, Excepted: append([]string{}, d.Excepted...)}
 	for _, l := range d.Lowered {
 		w.Lowered = append(w.Lowered, api.DecayedBelief{Ref: l.Ref, Origin: l.Origin, Before: l.Before, After: l.After, Reason: l.Reason})
-	}
-	return w, nil
-}
-
-func abstractBeliefs(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.AbstractionRequest) (w api.Abstraction, err error) {
-	asked := kernel.BeliefAbstraction{Specificity: in.Specificity, BeliefRequest: kernel.BeliefRequest{
-		Space: in.Space, Item: in.Item,
-		Kind: in.Kind, Statements: in.Statements, Span: belief.Always, Title: in.Title, Summary: in.Summary, Reason: in.Reason, Key: in.Key, Dry: in.DryRun,
-	}}
-	if in.Confidence != nil {
-		asked.Confidence = *in.Confidence
-	}
-	for _, ref := range in.From {
-		a, err := belief.ParseAddress(ref)
-		if err != nil {
-			return w, err
-		}
-		asked.From = append(asked.From, a)
-	}
-	done, err := k.Beliefs().Abstract(ctx, tenant, asked)
-	if err != nil {
-		return w, err
-	}
-	w = api.Abstraction{Outcome: beliefOutcome(done.Outcome), Kept: done.Kept}
-	for _, a := range done.From {
-		w.From = append(w.From, a.String())
 	}
 	return w, nil
 }

@@ -46,22 +46,6 @@ func cascadeBeliefs(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in
 	return w, nil
 }
 
-func resolveConflict(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.ConflictResolution) (api.ResolvedConflict, error) {
-	r, err := k.Beliefs().ResolveConflict(ctx, tenant, journal.Resolution{Space: in.Space, Conflict: in.Conflict, How: in.How, Reason: in.Reason}, in.DryRun)
-	if err != nil {
-		return api.ResolvedConflict{}, err
-	}
-	w := api.ResolvedConflict{Seq: r.Seq, Conflict: in.Conflict, How: in.How, Advice: []api.ConflictAdvice{}}
-	if r.Outcome != nil {
-		o := beliefOutcome(r.Outcome)
-		w.Outcome = &o
-	}
-	for _, v := range r.Advice {
-		w.Advice = append(w.Advice, api.ConflictAdvice{Advice: string(v.Advice), Proposed: v.New, Believed: v.Old, Reason: v.Reason})
-	}
-	return w, nil
-}
-
 func beliefRules(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.RulesQuery) (api.BeliefBase, error) {
 	b, err := k.Beliefs().Rules(ctx, tenant, in.Space, in.AsOf)
 	if err != nil {

@@ -16,11 +16,6 @@ import (
 	"github.com/graphkernel/graphkernel/policy"
 )
 
-// classes are the names of classes.
-var classes = map[belief.Class]string{
-	belief.Inferred: "inferred", belief.Tool: "tool", belief.Verified: "verified", belief.Human: "human", belief.Published: "published", belief.HardRule: "hard_rule",
-}
-
 // statement shows a literal, as it was written where that is known.
 func statement(l belief.Literal, words journal.Wording) api.WrittenStatement {
 	return api.WrittenStatement{BeliefStatement: l, Written: words[l]}
@@ -39,27 +34,6 @@ func premises(list []belief.Literal, words journal.Wording) []api.WrittenStateme
 		return nil
 	}
 	return statements(list, words)
-}
-
-func spanOf(from, until *dag.Time) belief.Span {
-	s := belief.Always
-	if from != nil {
-		s.From = *from
-	}
-	if until != nil {
-		s.Until = *until
-	}
-	return s
-}
-
-func bounds(s belief.Span) (from, until *dag.Time) {
-	if s.From != 0 {
-		from = &s.From
-	}
-	if s.Until != dag.MaxTime {
-		until = &s.Until
-	}
-	return from, until
 }
 
 func setSpace(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.NewSpace) (api.Space, error) {
@@ -96,61 +70,6 @@ func loadedSpaces(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant) (api
 	return w, err
 }
 
-// believing answers one of the operators.
-func believing(op journal.Operator) func(context.Context, *kernel.Kernel, dag.Tenant, api.BeliefRequest) (api.BeliefOutcome, error) {
-	return func(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.BeliefRequest) (api.BeliefOutcome, error) {
-		r := kernel.BeliefRequest{
-			Operator: op, Space: in.Space, Item: in.Item, Kind: in.Kind, Statements: in.Statements, Premises: in.Premises, Span: spanOf(in.ValidFrom, in.ValidUntil), Turns: in.Turns,
-			Title: in.Title, Summary: in.Summary, Keywords: in.Keywords, Topics: in.Topics, Artifacts: artifactsOf(in.Artifacts), Confidence: dag.One, Source: in.Source, Reason: in.Reason, Key: in.Key, Dry: in.DryRun,
-			NewSpace: in.NewSpace, Tags: in.Tags,
-		}
-		for _, l := range in.Links {
-			r.Links = append(r.Links, journal.Link{Type: l.Type, To: l.To})
-		}
-		if in.Confidence != nil {
-			r.Confidence = *in.Confidence
-		}
-		o, err := k.Beliefs().Operate(ctx, tenant, r)
-		if err != nil {
-			return api.BeliefOutcome{}, err
-		}
-		return beliefOutcome(o), nil
-	}
-}
-
-func beliefOutcome(o *journal.Outcome) api.BeliefOutcome {
-	w := api.BeliefOutcome{
-		Seq: o.Seq, Outcome: o.Result, Item: o.Item, Revision: o.Revision, Kept: o.Kept, Repeated: o.Again,
-		GaveWay: []api.BeliefLoss{}, Fell: []api.WrittenStatement{}, Review: []string{},
-	}
-	if o.Result == journal.Refused {
-		if w.Reason = "conflict"; o.Protects {
-			w.Reason = "protected"
-		}
-		if o.Vouched {
-			w.Reason = "vouched"
-		}
-	}
-	for i := range o.GaveWay {
-		l := &o.GaveWay[i]
-		s := l.Stated()
-		words := o.Wording.With(l.Revision.Wording)
-		loss := api.BeliefLoss{Statement: statement(s.Literal, words), Premises: premises(s.Premises, words), Item: l.Revision.Item, Revision: l.Revision.Number, Conflict: []api.WrittenStatement{}}
-		for k := range l.Conflict {
-			loss.Conflict = append(loss.Conflict, statement(l.Conflict[k].Literal, words))
-		}
-		if l.Until != 0 {
-			loss.Until = &l.Until
-		}
-		w.GaveWay = append(w.GaveWay, loss)
-	}
-	for _, f := range o.Fell {
-		w.Fell = append(w.Fell, statement(f.Literal, o.Wording))
-	}
-	w.Review = append(w.Review, o.Review...)
-	return w
-}
-
 func beliefBase(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.BaseQuery) (_ api.BeliefBase, err error) {
 	subject := ""
 	if in.Subject != "" {
@@ -184,7 +103,7 @@ func held(b *kernel.BeliefBase) []api.HeldStatement {
 		if !r.Withheld {
 			w.Title, w.Summary = r.Title, r.Summary
 		}
-		w.ValidFrom, w.ValidUntil = bounds(span)
+		w.ValidFrom, w.ValidUntil = span.Bounds()
 		list = append(list, w)
 		return &list[len(list)-1]
 	}
@@ -251,7 +170,7 @@ func supports(list []journal.Believed) []api.Support {
 		s := h.Stated()
 		all = append(all, api.Support{
 			Statement: statement(s.Literal, h.Revision.Wording), Premises: premises(s.Premises, h.Revision.Wording), Item: h.Revision.Item, Revision: h.Revision.Number, Turns: s.Turns,
-			By: h.Revision.By, Class: classes[s.Rank.Class], Since: h.Element().Rank.Event,
+			By: h.Revision.By, Class: s.Rank.Class.String(), Since: h.Element().Rank.Event,
 		})
 	}
 	return all
@@ -284,7 +203,7 @@ func diffBeliefs(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in ap
 	old, now := held(before), held(after)
 	same := func(a api.HeldStatement) func(api.HeldStatement) bool {
 		return func(b api.HeldStatement) bool {
-			x, y := spanOf(a.ValidFrom, a.ValidUntil), spanOf(b.ValidFrom, b.ValidUntil)
+			x, y := belief.SpanOf(a.ValidFrom, a.ValidUntil), belief.SpanOf(b.ValidFrom, b.ValidUntil)
 			return a.BeliefStatement == b.BeliefStatement && a.Item == b.Item && a.Derived == b.Derived && x == y
 		}
 	}
@@ -335,7 +254,7 @@ func beliefConflicts(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, i
 			Seq: c.Seq, At: c.At, By: c.By, Item: c.Item, Statements: statements(c.Statements, c.Wording), Premises: premises(c.Premises, c.Wording), Confidence: c.Confidence, With: []string{}, Turns: c.Turns, Reason: c.Reason, Erased: c.Erased,
 		}
 		if !c.Erased {
-			one.ValidFrom, one.ValidUntil = bounds(c.Span)
+			one.ValidFrom, one.ValidUntil = c.Span.Bounds()
 		}
 		for _, a := range c.With {
 			one.With = append(one.With, a.String())
@@ -354,7 +273,7 @@ func resolveKref(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in ap
 	if err != nil {
 		return api.ResolvedKref{}, err
 	}
-	w := api.ResolvedKref{Ref: in.Ref, AsOf: kref.AsOf, Item: a.Item, Deprecated: kref.Record.Deprecated, Revisions: len(kref.Record.Revisions), Tags: []api.ItemTag{}}
+	w := api.ResolvedKref{Ref: in.Ref, AsOf: kref.AsOf, Item: a.Item, Deprecated: kref.Record.Deprecated, Revisions: len(kref.Record.Revisions), Tags: []api.ItemTag{}, Artifact: kref.Artifact}
 	for _, t := range kref.Record.Tags {
 		one := api.ItemTag{Tag: t.Name, Revision: t.Number, Since: t.Since}
 		if t.Until != journal.Forever {
@@ -365,41 +284,24 @@ func resolveKref(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in ap
 	if kref.Revision != nil {
 		w.Revision = itemRevision(kref.Revision)
 	}
-	if kref.Artifact != nil {
-		w.Artifact = &artifacts([]journal.Artifact{*kref.Artifact})[0]
-	}
 	return w, nil
 }
 
 func itemRevision(r *journal.Revision) *api.ItemRevision {
 	w := &api.ItemRevision{
 		Revision: r.Number, Seq: r.Seq, At: r.At, By: r.By, Supersedes: r.Supersedes, Title: r.Title, Summary: r.Summary, Withheld: r.Withheld, Keywords: r.Keywords, Topics: r.Topics,
-		Confidence: r.Confidence, Source: r.Source, Reason: r.Reason, Erased: r.Erased, Statements: []api.RevisionElement{}, Artifacts: artifacts(r.Artifacts),
+		Confidence: r.Confidence, Source: r.Source, Reason: r.Reason, Erased: r.Erased, Statements: []api.RevisionElement{}, Artifacts: r.Artifacts,
 	}
 	for i := range r.Statements {
 		s := &r.Statements[i]
 		if r.Erased {
 			continue
 		}
-		e := api.RevisionElement{WrittenStatement: statement(s.Literal, r.Wording), Premises: premises(s.Premises, r.Wording), Turns: s.Turns, Class: classes[s.Rank.Class]}
-		e.ValidFrom, e.ValidUntil = bounds(s.Span)
+		e := api.RevisionElement{WrittenStatement: statement(s.Literal, r.Wording), Premises: premises(s.Premises, r.Wording), Turns: s.Turns, Class: s.Rank.Class.String()}
+		e.ValidFrom, e.ValidUntil = s.Span.Bounds()
 		w.Statements = append(w.Statements, e)
 	}
 	return w
-}
-
-func artifacts(list []journal.Artifact) (w []api.Artifact) {
-	for _, a := range list {
-		w = append(w, api.Artifact{Name: a.Name, Location: a.Location, MediaType: a.Media, Size: a.Size, SHA256: a.Digest})
-	}
-	return w
-}
-
-func artifactsOf(list []api.Artifact) (of []journal.Artifact) {
-	for _, a := range list {
-		of = append(of, journal.Artifact{Name: a.Name, Location: a.Location, Media: a.MediaType, Size: a.Size, Digest: a.SHA256})
-	}
-	return of
 }
 
 func acted(a *journal.Acted, err error) (api.KrefChange, error) {
