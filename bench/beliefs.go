@@ -117,7 +117,7 @@ func (b *believer) resolve(ctx context.Context, k *kernel.Kernel, i int) error {
 // load makes a space with so many statements, and the same in the table.
 func (b *believer) load(ctx context.Context, statements int) error {
 	space := spaceOf(statements)
-	if _, err := b.k.Beliefs().SetSpace(ctx, b.tenant, space, "bench-kinds@1"); err != nil {
+	if _, err := b.k.Beliefs().SetSpace(ctx, b.tenant, api.NewSpace{Space: space, Policy: "bench-kinds@1"}); err != nil {
 		return err
 	}
 	for from := 0; from < statements; from += perOperation {
@@ -143,7 +143,7 @@ func (b *believer) load(ctx context.Context, statements int) error {
 
 // items makes a space with items of one statement each, all of which depend on the first, over ten steps.
 func (b *believer) items(ctx context.Context, n int) error {
-	if _, err := b.k.Beliefs().SetSpace(ctx, b.tenant, "bench/items", "bench-kinds@1"); err != nil {
+	if _, err := b.k.Beliefs().SetSpace(ctx, b.tenant, api.NewSpace{Space: "bench/items", Policy: "bench-kinds@1"}); err != nil {
 		return err
 	}
 	layer := (n + impactDepth - 1) / impactDepth

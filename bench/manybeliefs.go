@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/belief/journal"
 	"github.com/graphkernel/graphkernel/dag"
@@ -22,7 +23,7 @@ const (
 // many makes a space with so many items of three revisions each, the newest of which is believed. One after the other they would take hours, so a store
 // takes them over as from another one, which plans each entry and checks it all the same. They are denials, which are no facts.
 func (b *believer) many(ctx context.Context, s store.Store, items int) error {
-	if _, err := b.k.Beliefs().SetSpace(ctx, b.tenant, manySpace, "bench-kinds@1"); err != nil {
+	if _, err := b.k.Beliefs().SetSpace(ctx, b.tenant, api.NewSpace{Space: manySpace, Policy: "bench-kinds@1"}); err != nil {
 		return err
 	}
 	head, err := b.k.Turns().Head(ctx, b.tenant)

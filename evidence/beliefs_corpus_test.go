@@ -30,7 +30,7 @@ func (c *corpus) believe() {
 	if err := c.kernel.Policies().Register(c.ctx(), tenant, p); err != nil {
 		panic(err)
 	}
-	must(c.kernel.Beliefs().SetSpace(c.ctx(), tenant, deskSpace, "desk@1"))
+	must(c.kernel.Beliefs().SetSpace(c.ctx(), tenant, api.NewSpace{Space: deskSpace, Policy: "desk@1"}))
 	from := must(dag.ParseTime("2026-01-01T00:00:00.000000Z"))
 	until := must(dag.ParseTime("2026-06-01T00:00:00.000000Z"))
 	for _, x := range []struct {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/belief/journal"
 	"github.com/graphkernel/graphkernel/belief/rules"
@@ -18,67 +19,47 @@ import (
 // ErrArchive is wrapped if what was written to an archive is not what would be written now. Write it again.
 var ErrArchive = errors.New("what is to be archived has changed meanwhile; write the file again")
 
-// A BeliefArchive is what of a space is to be archived, or was.
-type BeliefArchive struct {
-	Document []byte // the file, as package journal has it
-	SHA256   dag.Digest
-	Items    []ArchivedItem
-	Left     int // items that qualify and have no room in the file
-}
-
-// An ArchivedItem is an item in an archive.
-type ArchivedItem struct {
-	Item       belief.Item
-	Revisions  int
-	Confidence dag.PPM // of what is current, or of the newest revision
-	LastUsed   dag.Time
-	SHA256     dag.Digest // of its line, which its deprecation keeps
-	Seq        dag.Seq    // of its deprecation; 0: it was not recorded
-
-	candidate journal.Archived
-}
-
 // Archive writes what of a space is to be archived: items that nothing is believed of any more, or that another item supersedes, that are unused for 90 days and of little confidence. It
-// records nothing unless saved is the digest of the document that it writes: then the caller has the file, and each item is deprecated, with the digest of its line as the reason.
-func (k Beliefs) Archive(ctx context.Context, tenant dag.Tenant, space belief.Space, saved *dag.Digest) (*BeliefArchive, error) {
+// records nothing unless the request has the digest of the document that it writes: then the caller has the file, and each item is deprecated, with the digest of its line as the reason.
+func (k Beliefs) Archive(ctx context.Context, tenant dag.Tenant, in api.ArchiveRequest) (out api.Archive, _ error) {
 	if err := mayBelieve(ctx, "archive"); err != nil {
-		return nil, err
+		return out, err
 	}
-	if _, _, err := k.kindsOf(ctx, tenant, space, history.Forever-1); err != nil {
-		return nil, err
+	if _, _, err := k.kindsOf(ctx, tenant, in.Space, history.Forever-1); err != nil {
+		return out, err
 	}
-	w, err := k.web(ctx, tenant, space)
+	w, err := k.web(ctx, tenant, in.Space)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
 	now, err := k.now()
 	if err != nil {
-		return nil, err
+		return out, err
 	}
-	out := &BeliefArchive{}
-	file := journal.Archive{Tenant: tenant, Space: space}
+	out.Items = []api.ArchivedItem{}
+	file := journal.Archive{Tenant: tenant, Space: in.Space}
 	room := journal.MaxArchive - len(file.Append(nil))
 	for after := ""; ; {
 		const page = 1000
-		names, err := k.journal().Names(ctx, tenant, space, after, page, w.asOf)
+		names, err := k.journal().Names(ctx, tenant, in.Space, after, page, w.asOf)
 		if err != nil {
-			return nil, err
+			return out, err
 		}
 		for _, name := range names {
-			item, err := k.archivable(ctx, tenant, w, name, now)
+			item, line, err := k.archivable(ctx, tenant, w, name, now)
 			if err != nil {
-				return nil, err
+				return out, err
 			}
 			if item == nil {
 				continue
 			}
-			need := len(item.candidate.Append(nil)) + 1
+			need := len(line.Append(nil)) + 1
 			if need > room || len(out.Items) == journal.MaxArchived {
 				out.Left++
 				continue
 			}
 			room -= need
-			out.Items, file.Items = append(out.Items, *item), append(file.Items, item.candidate)
+			out.Items, file.Items = append(out.Items, *item), append(file.Items, line)
 		}
 		if len(names) < page {
 			break
@@ -86,56 +67,57 @@ func (k Beliefs) Archive(ctx context.Context, tenant dag.Tenant, space belief.Sp
 		after = names[len(names)-1].Name()
 	}
 	slices.SortFunc(file.Items, func(a, b journal.Archived) int { return strings.Compare(string(a.Item), string(b.Item)) })
-	slices.SortFunc(out.Items, func(a, b ArchivedItem) int { return strings.Compare(string(a.Item), string(b.Item)) })
-	out.Document = file.Append(nil)
-	out.SHA256 = sha256.Sum256(out.Document)
-	switch {
-	case saved == nil:
+	slices.SortFunc(out.Items, func(a, b api.ArchivedItem) int { return strings.Compare(string(a.Item), string(b.Item)) })
+	document := file.Append(nil)
+	out.SHA256 = sha256.Sum256(document)
+	switch in.SHA256 {
+	case dag.Digest{}:
+		out.Document = string(document)
 		return out, nil
-	case *saved != out.SHA256:
-		return nil, fmt.Errorf("%w: its sha256 would be %s, and %s was saved", ErrArchive, out.SHA256, *saved)
+	case out.SHA256:
+	default:
+		return out, fmt.Errorf("%w: its sha256 would be %s, and %s was saved", ErrArchive, out.SHA256, in.SHA256)
 	}
 	for i := range out.Items {
 		item := &out.Items[i]
 		done, err := k.Act(ctx, tenant, journal.Act{Item: item.Item, Deprecates: true, Newest: item.Revisions, Reason: journal.ArchivedReason(item.SHA256)})
 		if err != nil {
-			return nil, err
+			return out, err
 		}
 		item.Seq = done.Seq
 	}
 	return out, nil
 }
 
-// archivable returns an item if it is to be archived, else nil.
-func (k Beliefs) archivable(ctx context.Context, tenant dag.Tenant, w *web, name belief.Item, now dag.Time) (*ArchivedItem, error) {
+// archivable returns an item with its line of the file if it is to be archived, else nil.
+func (k Beliefs) archivable(ctx context.Context, tenant dag.Tenant, w *web, name belief.Item, now dag.Time) (item *api.ArchivedItem, line journal.Archived, _ error) {
 	record, err := k.journal().Item(ctx, tenant, name, w.asOf)
 	if err != nil {
-		return nil, err
+		return nil, line, err
 	}
 	newest, current := record.Revisions[len(record.Revisions)-1], record.Tagged(journal.Current)
 	superseded := current == nil || ended(current, now)
 	if !superseded {
 		if superseded, err = k.superseded(ctx, tenant, w, name); err != nil {
-			return nil, err
+			return nil, line, err
 		}
 	}
 	if current == nil {
 		current = newest
 	}
 	if record.Deprecated || !superseded || current.Erased || record.Tagged(journal.Published) != nil || current.Confidence >= rules.InvalidBelow {
-		return nil, nil
+		return nil, line, nil
 	}
 	last, err := k.lastUsed(ctx, tenant, record, w.asOf)
 	if err != nil || !rules.Archives(last, current.Confidence, superseded, now) {
-		return nil, err
+		return nil, line, err
 	}
 	entries, err := k.journal().RevisionEntries(ctx, tenant, name, w.asOf)
 	if err != nil {
-		return nil, err
+		return nil, line, err
 	}
-	item := &ArchivedItem{Item: name, Revisions: newest.Number, Confidence: current.Confidence, LastUsed: last, candidate: journal.Archived{Item: name, Entries: entries}}
-	item.SHA256 = item.candidate.Digest()
-	return item, nil
+	line = journal.Archived{Item: name, Entries: entries}
+	return &api.ArchivedItem{Item: name, Revisions: newest.Number, Confidence: current.Confidence, LastUsed: last, SHA256: line.Digest()}, line, nil
 }
 
 // ended reports whether all statements of a revision have ended.
@@ -189,57 +171,51 @@ func (k Beliefs) lastUsed(ctx context.Context, tenant dag.Tenant, record *journa
 	return last, nil
 }
 
-// An Unarchived item is what became of an item of an archive.
-type Unarchived struct {
-	Item     belief.Item
-	Result   string // journal.Changed, Unchanged: it is no longer archived, or Refused
-	Seq      dag.Seq
-	Conflict []belief.Element // that it was refused for
-	Wording  journal.Wording  // of Conflict
-	Reason   string           // why it was refused or has not changed
-}
-
 // Unarchive restores the items of an archive. Each revision in the file must be the one that is recorded, with its digest, or all of it is journal.ErrArchive and nothing is recorded. An item
 // is restored if it was archived with this file, and if nothing that is believed now contradicts it. Dry, it says which were archived, and records nothing.
-func (k Beliefs) Unarchive(ctx context.Context, tenant dag.Tenant, document []byte, dry bool) (list []Unarchived, _ error) {
+func (k Beliefs) Unarchive(ctx context.Context, tenant dag.Tenant, in api.UnarchiveRequest) (out api.Unarchived, _ error) {
 	if err := mayBelieve(ctx, "restore from an archive"); err != nil {
-		return nil, err
+		return out, err
 	}
-	file, err := journal.ParseArchive(document)
+	file, err := journal.ParseArchive([]byte(in.Document))
 	if err != nil {
-		return nil, err
+		return out, err
 	}
 	if file.Tenant != tenant {
-		return nil, fmt.Errorf("%w: it is of tenant %s, not of %s", journal.ErrArchive, file.Tenant, tenant)
+		return out, fmt.Errorf("%w: it is of tenant %s, not of %s", journal.ErrArchive, file.Tenant, tenant)
 	}
+	out.Items = []api.UnarchivedItem{}
 	for i := range file.Items {
 		item := &file.Items[i]
 		if err := k.recorded(ctx, tenant, item); err != nil {
-			return nil, fmt.Errorf("%w: line %d: %w", journal.ErrArchive, i+2, err)
+			return out, fmt.Errorf("%w: line %d: %w", journal.ErrArchive, i+2, err)
 		}
 		one, err := k.unarchivable(ctx, tenant, item)
 		if err != nil {
-			return nil, err
+			return out, err
 		}
-		list = append(list, one)
+		out.Items = append(out.Items, one)
 	}
-	if dry {
-		return list, nil
+	if in.DryRun {
+		return out, nil
 	}
-	for i := range list {
-		one := &list[i]
-		if one.Result != journal.Changed {
+	for i := range out.Items {
+		one := &out.Items[i]
+		if one.Outcome != journal.Changed {
 			continue
 		}
 		done, err := k.Act(ctx, tenant, journal.Act{Item: one.Item, Reason: "restored, " + journal.ArchivedReason(file.Items[i].Digest())})
 		if err != nil {
-			return nil, err
+			return out, err
 		}
-		if one.Result, one.Seq, one.Conflict, one.Wording = done.Result, done.Seq, done.Conflict, done.Wording; done.Result == journal.Refused {
+		if one.Outcome, one.Seq = done.Result, done.Seq; done.Result == journal.Refused {
 			one.Reason = "it contradicts what is believed now"
 		}
+		for _, e := range done.Conflict {
+			one.Conflict = append(one.Conflict, worded(e.Literal, done.Wording))
+		}
 	}
-	return list, nil
+	return out, nil
 }
 
 // recorded makes sure that the revisions of an archived item are those that are recorded. What was erased since is compared by its digest.
@@ -259,8 +235,8 @@ func (k Beliefs) recorded(ctx context.Context, tenant dag.Tenant, item *journal.
 	return nil
 }
 
-func (k Beliefs) unarchivable(ctx context.Context, tenant dag.Tenant, item *journal.Archived) (one Unarchived, _ error) {
-	one = Unarchived{Item: item.Item, Result: journal.Changed}
+func (k Beliefs) unarchivable(ctx context.Context, tenant dag.Tenant, item *journal.Archived) (one api.UnarchivedItem, _ error) {
+	one = api.UnarchivedItem{Item: item.Item, Outcome: journal.Changed}
 	record, err := k.journal().Item(ctx, tenant, item.Item, history.Forever-1)
 	if err != nil {
 		return one, err
@@ -270,9 +246,9 @@ func (k Beliefs) unarchivable(ctx context.Context, tenant dag.Tenant, item *jour
 	case err != nil:
 		return one, err
 	case lapsed == nil:
-		one.Result, one.Reason = journal.Unchanged, "it is not archived"
+		one.Outcome, one.Reason = journal.Unchanged, "it is not archived"
 	case lapsed.Reason != journal.ArchivedReason(item.Digest()):
-		one.Result, one.Reason = journal.Refused, fmt.Sprintf("number %d deprecated it for another reason than this file: %.200q", lapsed.Seq, lapsed.Reason)
+		one.Outcome, one.Reason = journal.Refused, fmt.Sprintf("number %d deprecated it for another reason than this file: %.200q", lapsed.Seq, lapsed.Reason)
 	}
 	return one, nil
 }

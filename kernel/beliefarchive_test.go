@@ -1,7 +1,7 @@
 package kernel_test
 
 import (
-	"bytes"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/belief/journal"
 	"github.com/graphkernel/graphkernel/dag"
@@ -50,32 +51,30 @@ func (c *clocked) aged(t *testing.T, r *rand.Rand) {
 		}
 		switch r.IntN(5) {
 		case 0:
-			_, _, err := c.Beliefs().Used(ctx, tenant, belief.Address{Item: in.Item}, true)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(c.Beliefs().Used(ctx, tenant, api.BeliefUse{Ref: string(in.Item), Success: true}))
 		case 1:
 			must(c.Beliefs().Act(ctx, tenant, journal.Act{Item: in.Item, Deprecates: true}))
 		case 2:
 			must(c.Beliefs().Act(ctx, tenant, journal.Act{Item: in.Item, Tag: "mine", Number: 1}))
 		case 3:
-			must(c.Beliefs().Decay(ctx, tenant, beliefSpace, 0, false))
+			must(c.Beliefs().Decay(ctx, tenant, api.DecayRequest{Space: beliefSpace, Least: new(dag.PPM(0))}))
 		}
 	}
 }
 
 // save archives what is to be archived, as a caller does who keeps the file.
-func (c *clocked) save(t *testing.T) *kernel.BeliefArchive {
+func (c *clocked) save(t *testing.T) api.Archive {
 	t.Helper()
 	head := c.head(t)
-	dry := must(c.Beliefs().Archive(t.Context(), tenant, beliefSpace, nil))
+	dry := must(c.Beliefs().Archive(t.Context(), tenant, api.ArchiveRequest{Space: beliefSpace}))
 	if c.head(t) != head {
 		t.Fatal("something was recorded before there was a file")
 	}
-	done := must(c.Beliefs().Archive(t.Context(), tenant, beliefSpace, &dry.SHA256))
-	if !bytes.Equal(dry.Document, done.Document) {
+	done := must(c.Beliefs().Archive(t.Context(), tenant, api.ArchiveRequest{Space: beliefSpace, SHA256: dry.SHA256}))
+	if done.SHA256 != dry.SHA256 || sha256.Sum256([]byte(dry.Document)) != dry.SHA256 {
 		t.Fatal("the two documents differ")
 	}
+	done.Document = dry.Document
 	return done
 }
 
@@ -112,11 +111,11 @@ func TestArchiveAndBack(t *testing.T) {
 			t.Fatalf("as of %d it was\n%sand is\n%s", head, before, got)
 		}
 		head = c.head(t)
-		if dry := must(c.Beliefs().Unarchive(ctx, tenant, done.Document, true)); len(dry) != len(done.Items) || c.head(t) != head {
+		if dry := must(c.Beliefs().Unarchive(ctx, tenant, api.UnarchiveRequest{Document: done.Document, DryRun: true})).Items; len(dry) != len(done.Items) || c.head(t) != head {
 			t.Fatalf("dry: %+v", dry)
 		}
-		for _, one := range must(c.Beliefs().Unarchive(ctx, tenant, done.Document, false)) {
-			if one.Result != journal.Changed || one.Seq == 0 {
+		for _, one := range must(c.Beliefs().Unarchive(ctx, tenant, api.UnarchiveRequest{Document: done.Document})).Items {
+			if one.Outcome != journal.Changed || one.Seq == 0 {
 				t.Fatalf("%+v", one)
 			}
 		}
@@ -126,8 +125,8 @@ func TestArchiveAndBack(t *testing.T) {
 		if got := c.reading(t, 0); got != before {
 			t.Fatalf("it was\n%sand is\n%s", before, got)
 		}
-		for _, one := range must(c.Beliefs().Unarchive(ctx, tenant, done.Document, false)) {
-			if one.Result != journal.Unchanged {
+		for _, one := range must(c.Beliefs().Unarchive(ctx, tenant, api.UnarchiveRequest{Document: done.Document})).Items {
+			if one.Outcome != journal.Unchanged {
 				t.Fatalf("the second time: %+v", one)
 			}
 		}
@@ -169,9 +168,9 @@ func TestArchiveMangled(t *testing.T) {
 			if x == done.Document[i] {
 				continue
 			}
-			bad := bytes.Clone(done.Document)
+			bad := []byte(done.Document)
 			bad[i] = x
-			if list, err := c.Beliefs().Unarchive(ctx, tenant, bad, false); !errors.Is(err, journal.ErrArchive) {
+			if list, err := c.Beliefs().Unarchive(ctx, tenant, api.UnarchiveRequest{Document: string(bad)}); !errors.Is(err, journal.ErrArchive) {
 				t.Fatalf("byte %d, %q for %q: %+v, %v", i, x, done.Document[i], list, err)
 			}
 		}
@@ -182,21 +181,21 @@ func TestArchiveMangled(t *testing.T) {
 		"another space": strings.Replace(lines[0], "acme/desk", "acme/shop", 1) + lines[1], "another tenant": strings.Replace(lines[0], "default", "other", 1) + lines[1],
 		"another item": lines[0] + strings.ReplaceAll(lines[1], "a.fact", "d.fact"), "a number": lines[0] + strings.Replace(lines[1], `"seq":`, `"seq":1`, 1),
 	} {
-		if _, err := c.Beliefs().Unarchive(ctx, tenant, []byte(bad), false); !errors.Is(err, journal.ErrArchive) {
+		if _, err := c.Beliefs().Unarchive(ctx, tenant, api.UnarchiveRequest{Document: bad}); !errors.Is(err, journal.ErrArchive) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	if c.head(t) != head {
 		t.Errorf("the head is %d and was %d", c.head(t), head)
 	}
-	if list := must(c.Beliefs().Unarchive(ctx, tenant, []byte(lines[0]+lines[2]), false)); len(list) != 1 || list[0].Result != journal.Changed {
+	if list := must(c.Beliefs().Unarchive(ctx, tenant, api.UnarchiveRequest{Document: lines[0] + lines[2]})).Items; len(list) != 1 || list[0].Outcome != journal.Changed {
 		t.Errorf("one line of it: %+v", list)
 	}
 	agent := access.As(ctx, access.Identity{Role: access.Agent, Subject: access.Stdio})
-	if _, err := c.Beliefs().Archive(agent, tenant, beliefSpace, nil); !errors.Is(err, kernel.ErrMayNot) {
+	if _, err := c.Beliefs().Archive(agent, tenant, api.ArchiveRequest{Space: beliefSpace}); !errors.Is(err, kernel.ErrMayNot) {
 		t.Errorf("an agent: %v", err)
 	}
-	if _, err := c.Beliefs().Unarchive(agent, tenant, done.Document, true); !errors.Is(err, kernel.ErrMayNot) {
+	if _, err := c.Beliefs().Unarchive(agent, tenant, api.UnarchiveRequest{Document: done.Document, DryRun: true}); !errors.Is(err, kernel.ErrMayNot) {
 		t.Errorf("an agent: %v", err)
 	}
 }
@@ -211,15 +210,13 @@ func TestArchiveMoved(t *testing.T) {
 		must(c.Beliefs().Operate(ctx, tenant, in))
 	}
 	c.days(100)
-	file := must(c.Beliefs().Archive(ctx, tenant, beliefSpace, nil))
+	file := must(c.Beliefs().Archive(ctx, tenant, api.ArchiveRequest{Space: beliefSpace}))
 	if len(file.Items) != 3 {
 		t.Fatalf("%+v", file.Items)
 	}
-	if _, _, err := c.Beliefs().Used(ctx, tenant, belief.Address{Item: "kref://acme/desk/cy.fact"}, true); err != nil {
-		t.Fatal(err)
-	}
+	must(c.Beliefs().Used(ctx, tenant, api.BeliefUse{Ref: "kref://acme/desk/cy.fact", Success: true}))
 	head := c.head(t)
-	if _, err := c.Beliefs().Archive(ctx, tenant, beliefSpace, &file.SHA256); !errors.Is(err, kernel.ErrArchive) || c.head(t) != head {
+	if _, err := c.Beliefs().Archive(ctx, tenant, api.ArchiveRequest{Space: beliefSpace, SHA256: file.SHA256}); !errors.Is(err, kernel.ErrArchive) || c.head(t) != head {
 		t.Errorf("what was saved is not what would be archived now: %v", err)
 	}
 	done := c.save(t)
@@ -231,8 +228,8 @@ func TestArchiveMoved(t *testing.T) {
 	must(c.Beliefs().Operate(ctx, tenant, contrary))
 	must(c.Beliefs().Act(ctx, tenant, journal.Act{Item: "kref://acme/desk/bo.fact"}))
 	must(c.Beliefs().Act(ctx, tenant, journal.Act{Item: "kref://acme/desk/bo.fact", Deprecates: true, Reason: "wrong"}))
-	list := must(c.Beliefs().Unarchive(ctx, tenant, done.Document, false))
-	if list[0].Result != journal.Refused || len(list[0].Conflict) == 0 || list[1].Result != journal.Refused || !strings.Contains(list[1].Reason, "wrong") {
+	list := must(c.Beliefs().Unarchive(ctx, tenant, api.UnarchiveRequest{Document: done.Document})).Items
+	if list[0].Outcome != journal.Refused || len(list[0].Conflict) == 0 || list[1].Outcome != journal.Refused || !strings.Contains(list[1].Reason, "wrong") {
 		t.Errorf("%+v", list)
 	}
 	soundly(t, c.store)

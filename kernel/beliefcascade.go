@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/belief/journal"
 	"github.com/graphkernel/graphkernel/belief/rules"
@@ -13,36 +14,29 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 )
 
-// A BeliefCascade lists the new confidences of beliefs whose evidence fell.
-type BeliefCascade struct {
-	Seq      dag.Seq // the number of the last entry of the change; 0: nothing was recorded
-	Lowered  []rules.Lowering
-	Excepted []string // published addresses, which keep their confidence
-}
-
 // Cascade computes the confidence of the beliefs of a space whose evidence fell: a revision that is believed no longer, or a turn without its text. All of it is one change. Dry,
 // it records nothing.
-func (k Beliefs) Cascade(ctx context.Context, tenant dag.Tenant, space belief.Space, dry bool) (*BeliefCascade, error) {
-	if !dry {
+func (k Beliefs) Cascade(ctx context.Context, tenant dag.Tenant, in api.CascadeRequest) (out api.Cascade, _ error) {
+	if !in.DryRun {
 		if err := mayBelieve(ctx, "lower what is believed"); err != nil {
-			return nil, err
+			return out, err
 		}
 	}
-	if _, err := k.spaceOf(ctx, tenant, space, history.Forever-1); err != nil {
-		return nil, err
+	if _, err := k.spaceOf(ctx, tenant, in.Space, history.Forever-1); err != nil {
+		return out, err
 	}
-	w, err := k.web(ctx, tenant, space)
+	w, err := k.web(ctx, tenant, in.Space)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
 	now, err := k.now()
 	if err != nil {
-		return nil, err
+		return out, err
 	}
-	out := &BeliefCascade{}
+	out = api.Cascade{Lowered: []api.LoweredBelief{}, Excepted: []string{}}
 	nodes, rests, links, err := k.graph(ctx, tenant, w, now)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
 	var list []journal.Lowering
 	fell := map[string]bool{}
@@ -51,7 +45,7 @@ func (k Beliefs) Cascade(ctx context.Context, tenant dag.Tenant, space belief.Sp
 	}
 	all, err := k.cascade(ctx, tenant, w, nodes, rests)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
 	for _, l := range all {
 		fell[l.ID] = fell[l.ID] || l.Invalid
@@ -68,9 +62,10 @@ func (k Beliefs) Cascade(ctx context.Context, tenant dag.Tenant, space belief.Sp
 				lower.Evidence = append(lower.Evidence, journal.Link{Type: "derived_from", To: e.to})
 			}
 		}
-		out.Lowered, list = append(out.Lowered, l), append(list, lower)
+		out.Lowered = append(out.Lowered, api.LoweredBelief{Ref: l.ID, Before: l.Before, After: l.After, Invalid: l.Invalid, Fell: append([]string{}, l.Fell...), Reason: l.Reason})
+		list = append(list, lower)
 	}
-	if dry || len(list) == 0 {
+	if in.DryRun || len(list) == 0 {
 		return out, nil
 	}
 	out.Seq, err = k.lower(ctx, tenant, list, now)

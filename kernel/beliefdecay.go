@@ -5,49 +5,42 @@ import (
 	"fmt"
 
 	"github.com/graphkernel/graphkernel/access"
-	"github.com/graphkernel/graphkernel/belief"
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/belief/journal"
 	"github.com/graphkernel/graphkernel/belief/rules"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
 )
 
-// A BeliefDecay lists the revisions that lose confidence with time.
-type BeliefDecay struct {
-	Seq      dag.Seq // the number of the last entry of the change; 0: nothing was recorded
-	Lowered  []Decayed
-	Excepted []string // published addresses, which keep their confidence
-}
-
-// A Decayed is a revision that loses confidence.
-type Decayed struct {
-	Ref, Origin   string // the address, and that from whose confidence and time the new confidence is computed
-	Before, After dag.PPM
-	Reason        string
-}
+// leastDecay is what a belief must lose for decay to be recorded, unless the request says otherwise.
+const leastDecay dag.PPM = 10_000
 
 // Decay lowers the confidence of what is believed in a space by the half-lives of its kinds, if it loses at least so much. Nothing ends and nothing is deleted. The confidence follows from
 // the last revision that decay did not make, so that it is the same however often decay runs; a second run at the same time changes nothing. All of it is one change. Dry, it
 // records nothing.
-func (k Beliefs) Decay(ctx context.Context, tenant dag.Tenant, space belief.Space, least dag.PPM, dry bool) (*BeliefDecay, error) {
-	if !dry {
+func (k Beliefs) Decay(ctx context.Context, tenant dag.Tenant, in api.DecayRequest) (out api.Decay, _ error) {
+	if !in.DryRun {
 		if err := mayBelieve(ctx, "lower what is believed"); err != nil {
-			return nil, err
+			return out, err
 		}
 	}
-	p, _, err := k.kindsOf(ctx, tenant, space, history.Forever-1)
+	p, _, err := k.kindsOf(ctx, tenant, in.Space, history.Forever-1)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
-	w, err := k.web(ctx, tenant, space)
+	w, err := k.web(ctx, tenant, in.Space)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
 	now, err := k.now()
 	if err != nil {
-		return nil, err
+		return out, err
 	}
-	out := &BeliefDecay{}
+	least := leastDecay
+	if in.Least != nil {
+		least = *in.Least
+	}
+	out = api.Decay{Lowered: []api.DecayedBelief{}, Excepted: []string{}}
 	var list []journal.Lowering
 	for i, r := range w.revisions {
 		d, ok := w.decayed(i, p.Kind(r.Item.Kind()).HalfLife, least, now)
@@ -56,7 +49,7 @@ func (k Beliefs) Decay(ctx context.Context, tenant dag.Tenant, space belief.Spac
 		}
 		published, err := k.published(ctx, tenant, r, w.asOf)
 		if err != nil {
-			return nil, err
+			return out, err
 		}
 		if published {
 			out.Excepted = append(out.Excepted, d.Ref)
@@ -65,7 +58,7 @@ func (k Beliefs) Decay(ctx context.Context, tenant dag.Tenant, space belief.Spac
 		out.Lowered = append(out.Lowered, d)
 		list = append(list, journal.Lowering{Item: r.Item, Number: r.Number, Confidence: d.After, Reason: d.Reason, Evidence: []journal.Link{{Type: rules.DecayedFrom, To: d.Origin}}})
 	}
-	if dry || len(list) == 0 {
+	if in.DryRun || len(list) == 0 {
 		return out, nil
 	}
 	out.Seq, err = k.lower(ctx, tenant, list, now)
@@ -84,7 +77,7 @@ func (k Beliefs) lower(ctx context.Context, tenant dag.Tenant, list []journal.Lo
 }
 
 // decayed is what becomes of a revision under a half-life in days; false: it keeps its confidence.
-func (w *web) decayed(i, halfLife int, least dag.PPM, now dag.Time) (d Decayed, ok bool) {
+func (w *web) decayed(i, halfLife int, least dag.PPM, now dag.Time) (d api.DecayedBelief, ok bool) {
 	r, origin := w.revisions[i], w.revisions[i]
 	if w.origins[i] != nil {
 		origin = w.origins[i]
@@ -94,7 +87,7 @@ func (w *web) decayed(i, halfLife int, least dag.PPM, now dag.Time) (d Decayed, 
 		return d, false
 	}
 	days := (now - origin.At) / 86_400_000_000
-	return Decayed{
+	return api.DecayedBelief{
 		Ref: addressOf(r), Origin: addressOf(origin), Before: r.Confidence, After: after,
 		Reason: fmt.Sprintf("%d days after confidence %s, with a half-life of %d days", days, origin.Confidence, halfLife),
 	}, true

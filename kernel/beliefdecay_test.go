@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/belief/journal"
 	"github.com/graphkernel/graphkernel/belief/kinds"
@@ -34,7 +35,7 @@ func newClocked(t *testing.T) *clocked {
 	if err := c.Policies().Register(t.Context(), tenant, p); err != nil {
 		t.Fatal(err)
 	}
-	must(c.Beliefs().SetSpace(t.Context(), tenant, beliefSpace, "fading@1"))
+	must(c.Beliefs().SetSpace(t.Context(), tenant, api.NewSpace{Space: beliefSpace, Policy: "fading@1"}))
 	return c
 }
 
@@ -79,13 +80,13 @@ func TestDecayIsOfTime(t *testing.T) {
 				before[item] = often.current(t, item).Confidence
 			}
 			head := often.head(t)
-			if dry := must(often.Beliefs().Decay(t.Context(), tenant, beliefSpace, 0, true)); dry.Seq != 0 || often.head(t) != head {
+			if dry := must(often.Beliefs().Decay(t.Context(), tenant, api.DecayRequest{Space: beliefSpace, Least: new(dag.PPM(0)), DryRun: true})); dry.Seq != 0 || often.head(t) != head {
 				t.Fatalf("dry: %+v", dry)
 			}
-			d := must(often.Beliefs().Decay(t.Context(), tenant, beliefSpace, 0, false))
+			d := must(often.Beliefs().Decay(t.Context(), tenant, api.DecayRequest{Space: beliefSpace, Least: new(dag.PPM(0))}))
 			lowered += len(d.Lowered)
 			head = often.head(t)
-			if again := must(often.Beliefs().Decay(t.Context(), tenant, beliefSpace, 0, false)); len(again.Lowered) != 0 || again.Seq != 0 || often.head(t) != head {
+			if again := must(often.Beliefs().Decay(t.Context(), tenant, api.DecayRequest{Space: beliefSpace, Least: new(dag.PPM(0))})); len(again.Lowered) != 0 || again.Seq != 0 || often.head(t) != head {
 				t.Fatalf("the second time: %+v", again)
 			}
 			for _, item := range items {
@@ -94,7 +95,7 @@ func TestDecayIsOfTime(t *testing.T) {
 				}
 			}
 		}
-		must(once.Beliefs().Decay(t.Context(), tenant, beliefSpace, 0, false))
+		must(once.Beliefs().Decay(t.Context(), tenant, api.DecayRequest{Space: beliefSpace, Least: new(dag.PPM(0))}))
 		for _, item := range items {
 			if a, b := often.current(t, item), once.current(t, item); a.Confidence != b.Confidence {
 				t.Fatalf("%s: often %s, once %s", item, a.Confidence, b.Confidence)
@@ -121,14 +122,14 @@ func TestDecayKeeps(t *testing.T) {
 	must(c.Beliefs().Link(ctx, tenant, journal.Link{From: ref("above.observation", 1), Type: "depends_on", To: ref("ground.fact", 1).String()}))
 	must(c.Beliefs().Act(ctx, tenant, journal.Act{Item: ref("shown.observation", 0).Item, Tag: journal.Published, Number: 1}))
 	c.now = c.now.Add(time.Hour)
-	if d := must(c.Beliefs().Decay(ctx, tenant, beliefSpace, 10_000, false)); len(d.Lowered) != 0 {
+	if d := must(c.Beliefs().Decay(ctx, tenant, api.DecayRequest{Space: beliefSpace, Least: new(dag.PPM(10_000))})); len(d.Lowered) != 0 {
 		t.Errorf("after an hour: %+v", d)
 	}
 	c.now = c.now.Add(-time.Hour)
 	for want := dag.One / 2; want > 100_000; want /= 2 {
 		c.days(10)
 		changed := c.Turns().Changed(tenant)
-		d := must(c.Beliefs().Decay(ctx, tenant, beliefSpace, 10_000, false))
+		d := must(c.Beliefs().Decay(ctx, tenant, api.DecayRequest{Space: beliefSpace, Least: new(dag.PPM(10_000))}))
 		select {
 		case <-changed:
 		default:
@@ -145,24 +146,24 @@ func TestDecayKeeps(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	must(c.Beliefs().Act(ctx, tenant, journal.Act{Item: ref("ground.fact", 0).Item, Deprecates: true}))
-	if d := must(c.Beliefs().Cascade(ctx, tenant, beliefSpace, false)); len(d.Lowered) != 1 || !d.Lowered[0].Invalid || d.Lowered[0].Before != 125_000 {
+	if d := must(c.Beliefs().Cascade(ctx, tenant, api.CascadeRequest{Space: beliefSpace})); len(d.Lowered) != 1 || !d.Lowered[0].Invalid || d.Lowered[0].Before != 125_000 {
 		t.Errorf("what it rests on fell: %+v", d)
 	}
 	if _, err := c.Beliefs().Link(ctx, tenant, journal.Link{From: ref("shown.observation", 1), Type: rules.DecayedFrom, To: ref("above.observation", 1).String()}); !errors.Is(err, belief.ErrForm) {
 		t.Errorf("a link of decay: %v", err)
 	}
 	agent := access.As(ctx, access.Identity{Role: access.Agent, Subject: access.Stdio})
-	if _, err := c.Beliefs().Decay(agent, tenant, beliefSpace, 0, false); !errors.Is(err, kernel.ErrMayNot) {
+	if _, err := c.Beliefs().Decay(agent, tenant, api.DecayRequest{Space: beliefSpace, Least: new(dag.PPM(0))}); !errors.Is(err, kernel.ErrMayNot) {
 		t.Errorf("an agent: %v", err)
 	}
-	if _, err := c.Beliefs().Cascade(agent, tenant, beliefSpace, false); !errors.Is(err, kernel.ErrMayNot) {
+	if _, err := c.Beliefs().Cascade(agent, tenant, api.CascadeRequest{Space: beliefSpace}); !errors.Is(err, kernel.ErrMayNot) {
 		t.Errorf("an agent lowers: %v", err)
 	}
-	if _, err := c.Beliefs().Decay(ctx, tenant, "acme/none", 0, true); !errors.Is(err, journal.ErrSpace) {
+	if _, err := c.Beliefs().Decay(ctx, tenant, api.DecayRequest{Space: "acme/none", Least: new(dag.PPM(0)), DryRun: true}); !errors.Is(err, journal.ErrSpace) {
 		t.Errorf("no space: %v", err)
 	}
 	c.now = c.now.Add(-365 * 24 * time.Hour)
-	if d := must(c.Beliefs().Decay(ctx, tenant, beliefSpace, 0, false)); len(d.Lowered) != 0 {
+	if d := must(c.Beliefs().Decay(ctx, tenant, api.DecayRequest{Space: beliefSpace, Least: new(dag.PPM(0))})); len(d.Lowered) != 0 {
 		t.Errorf("a clock that went back: %+v", d)
 	}
 	soundly(t, c.store)

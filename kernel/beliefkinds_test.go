@@ -62,7 +62,10 @@ func TestUnlistedKinds(t *testing.T) {
 			_, err := w.to.Beliefs().ImportPersona(ctx, tenant, w.taking(envelope))
 			return err
 		},
-		"promotion": func() error { _, err := k.Beliefs().Promote(ctx, tenant, beliefSpace, "steps@1", false); return err },
+		"promotion": func() error {
+			_, err := k.Beliefs().Promote(ctx, tenant, api.PromotionRequest{Space: beliefSpace, Policy: "steps@1"})
+			return err
+		},
 		"abstraction": func() error {
 			in := api.AbstractionRequest{Space: beliefSpace, Statements: asking("", "pumps", "are", "loud").Statements, From: []string{string(plain.Item)}, Kind: "fakt"}
 			_, err := k.Beliefs().Abstract(ctx, tenant, in)

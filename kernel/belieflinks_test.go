@@ -73,7 +73,7 @@ func TestNewSpace(t *testing.T) {
 			}
 		}
 	}
-	if got := must(k.Beliefs().Spaces(t.Context(), tenant)); len(got) != 2 || got["acme/new"] != string(kinds.ID) || got[beliefSpace] != "desk@1" {
+	if got := must(k.Beliefs().Spaces(t.Context(), tenant, api.SpacesQuery{})).Spaces; !slices.Equal(got, []api.Space{{Space: beliefSpace, Policy: "desk@1"}, {Space: "acme/new", Policy: kinds.ID}}) {
 		t.Errorf("%v", got)
 	}
 	contrary := asking(journal.Revise, "ada", "lives-in", "oslo")

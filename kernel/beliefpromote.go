@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -14,7 +15,6 @@ import (
 	"github.com/graphkernel/graphkernel/belief/kinds"
 	"github.com/graphkernel/graphkernel/belief/rules"
 	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/store"
 )
 
@@ -81,41 +81,30 @@ func (w *web) candidates(uses [][]*journal.Use, tags []map[string]bool, conflict
 	return list
 }
 
-// A BeliefPromotion is a promotion with what was done about it.
-type BeliefPromotion struct {
-	rules.Promotion
-	From    belief.Address
-	To      belief.Item // that it becomes; of a promotion to a tag the item itself
-	Outcome *journal.Outcome
-	Acted   *journal.Acted // of a tag
-}
-
 // Promote promotes what the steps of a policy promote, "" is promotion@2: each to a new item of the step's kind, as a proposal with the reason, with links promoted_to from its sources; or with a tag. What was
 // promoted before is not promoted again. Dry, it records nothing.
-func (k Beliefs) Promote(ctx context.Context, tenant dag.Tenant, space belief.Space, id policy.ID, dry bool) (list []BeliefPromotion, _ error) {
-	if !dry {
+func (k Beliefs) Promote(ctx context.Context, tenant dag.Tenant, in api.PromotionRequest) (out api.Promotions, _ error) {
+	if !in.DryRun {
 		if err := mayBelieve(ctx, "promote"); err != nil {
-			return nil, err
+			return out, err
 		}
 	}
-	if id == "" {
-		id = rules.ID
-	}
+	space, id := in.Space, cmp.Or(in.Policy, rules.ID)
 	registered, err := Policies(k).Get(ctx, tenant, id)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
 	p, err := rules.Of(registered)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
 	conflicts, err := k.Conflicts(ctx, tenant, space)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
 	w, err := k.web(ctx, tenant, space)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
 	items, made := make([]belief.Item, len(w.revisions)), make([][]string, len(w.revisions))
 	tags := make([]map[string]bool, len(w.revisions))
@@ -123,7 +112,7 @@ func (k Beliefs) Promote(ctx context.Context, tenant dag.Tenant, space belief.Sp
 		items[i], tags[i] = r.Item, map[string]bool{}
 		record, err := k.journal().Item(ctx, tenant, r.Item, w.asOf)
 		if err != nil {
-			return nil, err
+			return out, err
 		}
 		for _, t := range record.Tags {
 			if t.Until == journal.Forever {
@@ -136,65 +125,68 @@ func (k Beliefs) Promote(ctx context.Context, tenant dag.Tenant, space belief.Sp
 	}
 	from, err := k.promotedFrom(ctx, tenant, w, made)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
 	times, err := k.turnTimes(ctx, tenant, w)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
 	uses, err := k.journal().Used(ctx, tenant, items, w.asOf)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
 	now, err := k.now()
 	if err != nil {
-		return nil, err
+		return out, err
 	}
 	promotions := rules.Promote(p, w.candidates(uses, tags, conflicts, from, times), now)
 	listed, _, err := k.kindsOf(ctx, tenant, space, w.asOf)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
 	for _, promotion := range promotions { // before anything is recorded
 		if to := promotion.Step.To; to != "" {
 			if err := listed.Allow(to); err != nil {
-				return nil, fmt.Errorf("a step of %s leads there: %w", id, err)
+				return out, fmt.Errorf("a step of %s leads there: %w", id, err)
 			}
 		}
 	}
-	for _, promotion := range promotions {
-		done := BeliefPromotion{Promotion: promotion}
-		r := w.revisions[w.of[belief.Item(promotion.ID)]]
-		done.From = belief.Address{Item: r.Item, Revision: r.Number}
-		if promotion.Step.Tag != "" {
-			done.To = r.Item
-			if !dry {
-				if done.Acted, err = k.Act(ctx, tenant, journal.Act{Item: r.Item, Tag: promotion.Step.Tag, Number: r.Number, Reason: promotion.Reason}); err != nil {
-					return list, err
+	out.Promotions = []api.Promotion{}
+	for _, one := range promotions {
+		r, to := w.revisions[w.of[belief.Item(one.ID)]], one.Step.To
+		done := api.Promotion{From: addressOf(r), To: r.Item, Tag: one.Step.Tag, Support: one.Support, Threshold: one.Step.Threshold, Sources: one.Sources, Reason: one.Reason, Outcome: journal.Changed}
+		if done.Tag != "" {
+			if !in.DryRun {
+				acted, err := k.Act(ctx, tenant, journal.Act{Item: r.Item, Tag: done.Tag, Number: r.Number, Reason: done.Reason})
+				if err != nil {
+					return out, err
 				}
+				done.Outcome, done.Seq = acted.Result, acted.Seq
 			}
-			list = append(list, done)
+			out.Promotions = append(out.Promotions, done)
 			continue
 		}
-		if done.To, err = promotedItem(r.Item, promotion.Step.To); err != nil {
-			return list, err
+		if done.To, err = promotedItem(r.Item, to); err != nil {
+			return out, err
 		}
-		if w.promoted(w.of[r.Item], promotion.Step.To) || slices.ContainsFunc(list, func(other BeliefPromotion) bool {
-			return other.Step.To == promotion.Step.To && slices.Contains(other.Sources, string(r.Item))
+		if w.promoted(w.of[r.Item], to) || slices.ContainsFunc(out.Promotions, func(other api.Promotion) bool {
+			return other.Tag == "" && other.To.Kind() == to && slices.Contains(other.Sources, string(r.Item))
 		}) {
 			continue
 		}
 		if _, err := k.journal().Item(ctx, tenant, done.To, w.asOf); err == nil {
 			continue // somebody gave it up since
 		} else if !errors.Is(err, journal.ErrNoItem) {
-			return list, err
+			return out, err
 		}
-		if done.Outcome, err = k.promote(ctx, tenant, w, r, &done, dry); err != nil {
-			return list, err
+		o, err := k.promote(ctx, tenant, w, r, &done, in.DryRun)
+		if err != nil {
+			return out, err
 		}
-		list = append(list, done)
+		done.Outcome, done.Seq = o.Result, o.Seq
+		out.Promotions = append(out.Promotions, done)
 	}
-	return list, nil
+	return out, nil
 }
 
 // promotedFrom returns for each item of a web what it was promoted from, over any number of steps. made are the addresses of all of its revisions.
@@ -292,9 +284,9 @@ func incoming(from []belief.Address, kind string) (list []journal.Link) {
 	return list
 }
 
-func (k Beliefs) promote(ctx context.Context, tenant dag.Tenant, w *web, r *journal.Revision, done *BeliefPromotion, dry bool) (*journal.Outcome, error) {
+func (k Beliefs) promote(ctx context.Context, tenant dag.Tenant, w *web, r *journal.Revision, done *api.Promotion, dry bool) (*journal.Outcome, error) {
 	in, span := &api.BeliefRequest{
-		Space: r.Item.Space(), Item: done.To, Kind: done.Step.To, Title: r.Title, Summary: r.Summary, Keywords: r.Keywords, Topics: r.Topics, Confidence: &r.Confidence, Reason: done.Reason, DryRun: dry,
+		Space: r.Item.Space(), Item: done.To, Kind: done.To.Kind(), Title: r.Title, Summary: r.Summary, Keywords: r.Keywords, Topics: r.Topics, Confidence: &r.Confidence, Reason: done.Reason, DryRun: dry,
 	}, belief.Always
 	if r.Withheld {
 		in.Title, in.Summary = "", ""

@@ -1,6 +1,7 @@
 package kernel_test
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -32,9 +33,9 @@ func tell(t *testing.T, k *kernel.Kernel, item belief.Item, said time.Time) {
 	must(k.Beliefs().Operate(t.Context(), tenant, in))
 }
 
-func promoted(list []kernel.BeliefPromotion) (names []string) {
+func promoted(list []api.Promotion) (names []string) {
 	for i := range list {
-		names = append(names, list[i].From.Item.Name()+" to "+list[i].Step.To+list[i].Step.Tag)
+		names = append(names, must(belief.ParseAddress(list[i].From)).Item.Name()+" to "+cmp.Or(list[i].Tag, list[i].To.Kind()))
 	}
 	return names
 }
@@ -59,7 +60,7 @@ func TestPromotionTimes(t *testing.T) {
 		tell(t, w.Kernel, "kref://acme/desk/a.episodic", c.said[0])
 		w.now = w.now.Add(c.apart)
 		tell(t, w.Kernel, "kref://acme/desk/b.episodic", c.said[1])
-		list := must(w.Beliefs().Promote(t.Context(), tenant, beliefSpace, "", true))
+		list := must(w.Beliefs().Promote(t.Context(), tenant, api.PromotionRequest{Space: beliefSpace, DryRun: true})).Promotions
 		if got := len(list) > 0; got != c.promoted {
 			t.Errorf("%s: %v", c.name, promoted(list))
 		}
@@ -73,33 +74,33 @@ func TestPromotionOnce(t *testing.T) {
 	for n := range 3 {
 		tell(t, k, belief.Item(fmt.Sprintf("kref://acme/desk/e%d.episodic", n)), day.Add(time.Duration(2*n)*time.Hour))
 	}
-	list := must(k.Beliefs().Promote(ctx, tenant, beliefSpace, "", false))
-	if len(list) != 1 || list[0].Step.To != "observation" || len(list[0].Sources) != 3 {
+	list := must(k.Beliefs().Promote(ctx, tenant, api.PromotionRequest{Space: beliefSpace})).Promotions
+	if len(list) != 1 || list[0].To.Kind() != "observation" || len(list[0].Sources) != 3 {
 		t.Fatalf("%v", promoted(list))
 	}
 	made := list[0].To
-	if v1 := must(k.Beliefs().Promote(ctx, tenant, beliefSpace, rules.V1ID, true)); !slices.Contains(promoted(v1), made.Name()+" to fact") {
+	if v1 := must(k.Beliefs().Promote(ctx, tenant, api.PromotionRequest{Space: beliefSpace, Policy: rules.V1ID, DryRun: true})).Promotions; !slices.Contains(promoted(v1), made.Name()+" to fact") {
 		t.Fatalf("by promotion@1 they count again: %v", promoted(v1))
 	}
 	again := asking(journal.Revise, "job", "fails", "at night") // another revision, to which no link leads
 	again.Item, again.Confidence = made, new(dag.PPM(990_000))
 	must(k.Beliefs().Operate(ctx, tenant, again))
 	tell(t, k, "kref://acme/desk/late.episodic", day)
-	if list := must(k.Beliefs().Promote(ctx, tenant, beliefSpace, "", false)); len(list) != 0 {
+	if list := must(k.Beliefs().Promote(ctx, tenant, api.PromotionRequest{Space: beliefSpace})).Promotions; len(list) != 0 {
 		t.Errorf("the second run: %v", promoted(list))
 	}
 	others := rules.New([]rules.Step{{From: "observation", To: "fact", Counts: rules.Evidence, Threshold: 3, Others: true}})
 	if err := k.Policies().Register(ctx, tenant, must(policy.Bind("others@1", others))); err != nil {
 		t.Fatal(err)
 	}
-	if list := must(k.Beliefs().Promote(ctx, tenant, beliefSpace, "others@1", true)); len(list) != 0 {
+	if list := must(k.Beliefs().Promote(ctx, tenant, api.PromotionRequest{Space: beliefSpace, Policy: "others@1", DryRun: true})).Promotions; len(list) != 0 {
 		t.Errorf("what it was promoted from counts again: %v", promoted(list))
 	}
 	for n := range 3 {
 		tell(t, k, belief.Item(fmt.Sprintf("kref://acme/desk/more%d.observation", n)), time.Time{})
 	}
-	list = must(k.Beliefs().Promote(ctx, tenant, beliefSpace, "", false))
-	if at := slices.IndexFunc(list, func(p kernel.BeliefPromotion) bool { return p.Step.To == "fact" }); at < 0 || !strings.Contains(list[at].Reason, "each of the kind observation") {
+	list = must(k.Beliefs().Promote(ctx, tenant, api.PromotionRequest{Space: beliefSpace})).Promotions
+	if at := slices.IndexFunc(list, func(p api.Promotion) bool { return p.To.Kind() == "fact" }); at < 0 || !strings.Contains(list[at].Reason, "each of the kind observation") {
 		t.Errorf("three others: %v", promoted(list))
 	}
 }
@@ -122,9 +123,9 @@ func TestResolveAdvice(t *testing.T) {
 		{asking(journal.Propose, "ada", "lives-in", "rome"), "desk@1", rules.AskPerson},
 		{asking(journal.Propose, "ada", "lives-in", "rome"), "beliefs@1", rules.KeepBoth},
 	} {
-		must(k.Beliefs().SetSpace(ctx, tenant, beliefSpace, "desk@1"))
+		must(k.Beliefs().SetSpace(ctx, tenant, api.NewSpace{Space: beliefSpace, Policy: "desk@1"}))
 		waits := must(k.Beliefs().Operate(agent, tenant, c.proposed))
-		must(k.Beliefs().SetSpace(ctx, tenant, beliefSpace, policy.ID(c.policy)))
+		must(k.Beliefs().SetSpace(ctx, tenant, api.NewSpace{Space: beliefSpace, Policy: policy.ID(c.policy)}))
 		r := must(k.Beliefs().ResolveConflict(ctx, tenant, api.ConflictResolution{Space: beliefSpace, Conflict: waits.Seq, How: journal.Dropped}))
 		if len(r.Advice) != 1 || r.Advice[0].Advice != string(c.want) {
 			t.Errorf("%v under %s: %+v, want %s", c.proposed.Statements, c.policy, r.Advice, c.want)

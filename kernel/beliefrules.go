@@ -135,28 +135,33 @@ func (k Beliefs) Rules(ctx context.Context, tenant dag.Tenant, space belief.Spac
 }
 
 // Used records that the revision an address leads to was used, and returns how often its item was.
-func (k Beliefs) Used(ctx context.Context, tenant dag.Tenant, a belief.Address, success bool) (*journal.Use, rules.Record, error) {
+func (k Beliefs) Used(ctx context.Context, tenant dag.Tenant, in api.BeliefUse) (out api.UseRecord, _ error) {
+	a, err := belief.ParseAddress(in.Ref)
+	if err != nil {
+		return out, err
+	}
 	kref, err := k.Resolve(ctx, tenant, a)
 	if err != nil {
-		return nil, rules.Record{}, err
+		return out, err
 	}
 	if kref.Revision == nil {
-		return nil, rules.Record{}, fmt.Errorf("%w: %s has no such revision now", journal.ErrNoItem, a)
+		return out, fmt.Errorf("%w: %s has no such revision now", journal.ErrNoItem, a)
 	}
 	now, err := k.now()
 	if err != nil {
-		return nil, rules.Record{}, err
+		return out, err
 	}
-	u, err := k.journal().AddUse(ctx, tenant, journal.Use{Of: belief.Address{Item: a.Item, Revision: kref.Revision.Number}, Success: success, By: access.CallerIn(ctx), At: now})
+	u, err := k.journal().AddUse(ctx, tenant, journal.Use{Of: belief.Address{Item: a.Item, Revision: kref.Revision.Number}, Success: in.Success, By: access.CallerIn(ctx), At: now})
 	if err != nil {
-		return nil, rules.Record{}, err
+		return out, err
 	}
 	k.changes.tell(tenant)
 	used, err := k.journal().Used(ctx, tenant, []belief.Item{a.Item}, history.Forever-1)
 	if err != nil {
-		return nil, rules.Record{}, err
+		return out, err
 	}
-	return u, rules.Rate(usesOf(used[0])), nil
+	r := rules.Rate(usesOf(used[0]))
+	return api.UseRecord{Seq: u.Seq, Ref: u.Of.String(), Uses: r.Uses, Successes: r.Successes, Rate: r.Rate}, nil
 }
 
 func usesOf(list []*journal.Use) (uses []rules.Use) {

@@ -92,24 +92,24 @@ func TestPromoteBeliefs(t *testing.T) {
 	for _, item := range []string{"a.observation", "b.observation", "c.observation"} {
 		say(item, "tank")
 	}
-	if list := must(k.Beliefs().Promote(ctx, tenant, beliefSpace, "", false)); len(list) != 0 {
+	if list := must(k.Beliefs().Promote(ctx, tenant, api.PromotionRequest{Space: beliefSpace})).Promotions; len(list) != 0 {
 		t.Fatalf("two of three, beside each: %+v", list)
 	}
-	if list := must(k.Beliefs().Promote(ctx, tenant, beliefSpace, rules.V1ID, true)); len(list) == 0 || list[0].Step.To != "fact" {
+	if list := must(k.Beliefs().Promote(ctx, tenant, api.PromotionRequest{Space: beliefSpace, Policy: rules.V1ID, DryRun: true})).Promotions; len(list) == 0 || list[0].To.Kind() != "fact" {
 		t.Fatalf("by the first policy each is one of three: %+v", list)
 	}
 	say("e.observation", "tank")
 	say("d.observation", "valve")
 	head := must(k.Turns().Head(ctx, tenant))
-	dry := must(k.Beliefs().Promote(ctx, tenant, beliefSpace, "", true))
-	if len(dry) == 0 || dry[0].Step.To != "fact" || must(k.Turns().Head(ctx, tenant)) != head {
+	dry := must(k.Beliefs().Promote(ctx, tenant, api.PromotionRequest{Space: beliefSpace, DryRun: true})).Promotions
+	if len(dry) == 0 || dry[0].To.Kind() != "fact" || must(k.Turns().Head(ctx, tenant)) != head {
 		t.Fatalf("dry: %+v", dry)
 	}
-	list := must(k.Beliefs().Promote(ctx, tenant, beliefSpace, "", false))
-	if len(list) != 1 || list[0].Outcome.Result != journal.Changed || list[0].To != dry[0].To {
+	list := must(k.Beliefs().Promote(ctx, tenant, api.PromotionRequest{Space: beliefSpace})).Promotions
+	if len(list) != 1 || list[0].Outcome != journal.Changed || list[0].To != dry[0].To {
 		t.Fatalf("%+v", list)
 	}
-	if again := must(k.Beliefs().Promote(ctx, tenant, beliefSpace, "", false)); len(again) != 0 {
+	if again := must(k.Beliefs().Promote(ctx, tenant, api.PromotionRequest{Space: beliefSpace})).Promotions; len(again) != 0 {
 		t.Errorf("the second time: %+v", again)
 	}
 	kref := must(k.Beliefs().Resolve(ctx, tenant, belief.Address{Item: list[0].To}))
@@ -122,17 +122,17 @@ func TestPromoteBeliefs(t *testing.T) {
 	if n := impact(""); n != 4 {
 		t.Errorf("%d links", n)
 	}
-	if c := must(k.Beliefs().Cascade(ctx, tenant, beliefSpace, false)); c.Seq != 0 || len(c.Lowered) != 0 {
+	if c := must(k.Beliefs().Cascade(ctx, tenant, api.CascadeRequest{Space: beliefSpace})); c.Seq != 0 || len(c.Lowered) != 0 {
 		t.Errorf("nothing fell: %+v", c)
 	}
 	fall := func(item string) {
 		must(k.Beliefs().Act(ctx, tenant, journal.Act{Item: belief.Item("kref://acme/desk/" + item), Deprecates: true}))
 	}
 	fall("a.observation")
-	if c := must(k.Beliefs().Cascade(ctx, tenant, beliefSpace, true)); len(c.Lowered) != 1 || c.Seq != 0 {
+	if c := must(k.Beliefs().Cascade(ctx, tenant, api.CascadeRequest{Space: beliefSpace, DryRun: true})); len(c.Lowered) != 1 || c.Seq != 0 {
 		t.Errorf("dry: %+v", c)
 	}
-	c := must(k.Beliefs().Cascade(ctx, tenant, beliefSpace, false))
+	c := must(k.Beliefs().Cascade(ctx, tenant, api.CascadeRequest{Space: beliefSpace}))
 	if len(c.Lowered) != 1 || c.Lowered[0].After != 750_000 || c.Seq == 0 {
 		t.Fatalf("%+v", c)
 	}
@@ -140,20 +140,20 @@ func TestPromoteBeliefs(t *testing.T) {
 	if now.Number != 2 || now.Confidence != 750_000 || now.Reason != c.Lowered[0].Reason {
 		t.Errorf("%+v", now)
 	}
-	if c := must(k.Beliefs().Cascade(ctx, tenant, beliefSpace, false)); len(c.Lowered) != 0 {
+	if c := must(k.Beliefs().Cascade(ctx, tenant, api.CascadeRequest{Space: beliefSpace})); len(c.Lowered) != 0 {
 		t.Errorf("the second time: %+v", c)
 	}
 	fall("b.observation")
 	fall("c.observation")
 	fall("e.observation")
-	if c := must(k.Beliefs().Cascade(ctx, tenant, beliefSpace, false)); len(c.Lowered) != 1 || !c.Lowered[0].Invalid {
+	if c := must(k.Beliefs().Cascade(ctx, tenant, api.CascadeRequest{Space: beliefSpace})); len(c.Lowered) != 1 || !c.Lowered[0].Invalid {
 		t.Fatalf("%+v", c)
 	}
 	gone := must(k.Beliefs().Resolve(ctx, tenant, belief.Address{Item: list[0].To})).Revision
 	if gone == nil || gone.Statements[0].Span.Until > gone.At || len(gone.Statements) != 1 {
 		t.Errorf("it does not end: %+v", gone)
 	}
-	if c := must(k.Beliefs().Cascade(ctx, tenant, beliefSpace, false)); len(c.Lowered) != 0 {
+	if c := must(k.Beliefs().Cascade(ctx, tenant, api.CascadeRequest{Space: beliefSpace})); len(c.Lowered) != 0 {
 		t.Errorf("after the end: %+v", c)
 	}
 	soundly(t, s)
@@ -170,7 +170,7 @@ func TestBeliefRules(t *testing.T) {
 	}
 	for _, kind := range []string{"preference", "law", "fact", "habit"} { // one that is not listed, since the policy came after it; hard alone, neither, always alone
 		if kind == "law" {
-			must(k.Beliefs().SetSpace(ctx, tenant, beliefSpace, "binding@1"))
+			must(k.Beliefs().SetSpace(ctx, tenant, api.NewSpace{Space: beliefSpace, Policy: "binding@1"}))
 		}
 		r := asking(journal.Revise, kind, "is", "kept")
 		r.Kind = kind
@@ -181,15 +181,15 @@ func TestBeliefRules(t *testing.T) {
 	}
 	item := must(k.Beliefs().Items(ctx, tenant, beliefSpace, "", 1, 0))[0]
 	for i, success := range []bool{true, false, true} {
-		u, record, err := k.Beliefs().Used(ctx, tenant, belief.Address{Item: item.Item}, success)
-		if err != nil || u.Of.Revision != 1 || record.Uses != i+1 {
-			t.Fatalf("%+v, %+v, %v", u, record, err)
+		record := must(k.Beliefs().Used(ctx, tenant, api.BeliefUse{Ref: string(item.Item), Success: success}))
+		if record.Ref != string(item.Item)+"?r=1" || record.Uses != i+1 {
+			t.Fatalf("%+v", record)
 		}
 		if i == 2 && (record.Successes != 2 || record.Rate != 666_666) {
 			t.Errorf("%+v", record)
 		}
 	}
-	if _, _, err := k.Beliefs().Used(ctx, tenant, belief.Address{Item: "kref://acme/desk/none.fact"}, true); !errors.Is(err, journal.ErrNoItem) {
+	if _, err := k.Beliefs().Used(ctx, tenant, api.BeliefUse{Ref: "kref://acme/desk/none.fact", Success: true}); !errors.Is(err, journal.ErrNoItem) {
 		t.Errorf("got %v", err)
 	}
 	soundly(t, s)
@@ -242,11 +242,11 @@ func TestCascadeKeepsPublished(t *testing.T) {
 	}
 	must(k.Beliefs().Act(ctx, tenant, journal.Act{Item: made["shown"], Tag: journal.Published, Number: 1}))
 	must(k.Beliefs().Act(ctx, tenant, journal.Act{Item: made["ground"], Deprecates: true}))
-	if c := must(k.Beliefs().Cascade(ctx, tenant, beliefSpace, false)); len(c.Lowered) != 0 || len(c.Excepted) != 1 {
+	if c := must(k.Beliefs().Cascade(ctx, tenant, api.CascadeRequest{Space: beliefSpace})); len(c.Lowered) != 0 || len(c.Excepted) != 1 {
 		t.Errorf("published: %+v", c)
 	}
 	must(k.Beliefs().Act(ctx, tenant, journal.Act{Item: made["shown"], Tag: journal.Published}))
-	if c := must(k.Beliefs().Cascade(ctx, tenant, beliefSpace, false)); len(c.Lowered) != 2 || len(c.Excepted) != 0 {
+	if c := must(k.Beliefs().Cascade(ctx, tenant, api.CascadeRequest{Space: beliefSpace})); len(c.Lowered) != 2 || len(c.Excepted) != 0 {
 		t.Errorf("not published: %+v", c)
 	}
 	soundly(t, s)

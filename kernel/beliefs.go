@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -116,20 +115,21 @@ func (k *engine) literals(aliases *normalize.Table, member string, list []belief
 	return out, wording, nil
 }
 
-// SetSpace makes a space of beliefs, or puts it under another policy of kinds; "" is the one that it has, and of a new space beliefs@1. A policy under which what is believed
+// SetSpace makes a space of beliefs, or puts it under another policy of kinds. A policy under which what is believed
 // contradicts itself is refused.
-func (k Beliefs) SetSpace(ctx context.Context, tenant dag.Tenant, space belief.Space, id policy.ID) (*journal.SpacePolicy, error) {
+func (k Beliefs) SetSpace(ctx context.Context, tenant dag.Tenant, in api.NewSpace) (out api.Space, _ error) {
+	space, id := in.Space, in.Policy
 	if err := mayBelieve(ctx, "set the policy of a space"); err != nil {
-		return nil, err
+		return out, err
 	}
 	has, err := k.spaceOf(ctx, tenant, space, history.Forever-1)
 	if err != nil && !errors.Is(err, journal.ErrSpace) {
-		return nil, err
+		return out, err
 	}
 	was := kinds.Policy{}
 	if has != "" {
 		if was, err = k.kindPolicy(ctx, tenant, policy.ID(has)); err != nil {
-			return nil, err
+			return out, err
 		}
 	}
 	if id == "" {
@@ -137,11 +137,11 @@ func (k Beliefs) SetSpace(ctx context.Context, tenant dag.Tenant, space belief.S
 	}
 	p, err := k.kindPolicy(ctx, tenant, id)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
 	now, err := k.now()
 	if err != nil {
-		return nil, err
+		return out, err
 	}
 	c := p.Constraints()
 	s, err := k.journal().SetSpace(ctx, tenant, journal.SpacePolicy{Space: space, Policy: string(id), By: access.CallerIn(ctx), At: now}, func(held []journal.Believed) error {
@@ -155,7 +155,10 @@ func (k Beliefs) SetSpace(ctx context.Context, tenant dag.Tenant, space belief.S
 		return loadOf(kindsByName(p), held).Grown(loadOf(kindsByName(was), held), space)
 	})
 	k.changes.tell(tenant)
-	return s, err
+	if err != nil {
+		return out, err
+	}
+	return api.Space{Space: s.Space, Policy: policy.ID(s.Policy), Seq: s.Seq}, nil
 }
 
 // Revise believes statements, and what contradicts them gives way.
@@ -518,13 +521,6 @@ func (c *cache) resolve(ctx context.Context, tenant dag.Tenant, a belief.Address
 		}
 	}
 	return kref, nil
-}
-
-// Spaces returns the spaces of a tenant that are there for who asks, with their policies.
-func (k Beliefs) Spaces(ctx context.Context, tenant dag.Tenant) (map[belief.Space]string, error) {
-	all, err := k.journal().Spaces(ctx, tenant, history.Forever-1)
-	maps.DeleteFunc(all, func(space belief.Space, _ string) bool { return !scopeOf(ctx).of.Sees(string(space)) })
-	return all, err
 }
 
 // Items returns up to limit items of a space above a name, ascending, with what is current of them. Deprecated ones are among them.

@@ -34,7 +34,7 @@ func believing(t testing.TB, k *kernel.Kernel, functional ...string) {
 	if err := k.Policies().Register(t.Context(), tenant, p); err != nil {
 		t.Fatal(err)
 	}
-	must(k.Beliefs().SetSpace(t.Context(), tenant, beliefSpace, "desk@1"))
+	must(k.Beliefs().SetSpace(t.Context(), tenant, api.NewSpace{Space: beliefSpace, Policy: "desk@1"}))
 }
 
 func asking(op journal.Operator, subject, predicate, object string) kernel.Operation {
@@ -348,18 +348,18 @@ func TestSpacePolicy(t *testing.T) {
 		t.Fatal(err)
 	}
 	var conflict *belief.ConflictError
-	if _, err := k.Beliefs().SetSpace(ctx, tenant, beliefSpace, "strict@1"); !errors.As(err, &conflict) || len(conflict.Elements) != 2 {
+	if _, err := k.Beliefs().SetSpace(ctx, tenant, api.NewSpace{Space: beliefSpace, Policy: "strict@1"}); !errors.As(err, &conflict) || len(conflict.Elements) != 2 {
 		t.Errorf("%v", err)
 	}
 	must(k.Beliefs().Operate(ctx, tenant, asking(journal.Contract, "a", "is", "b")))
-	must(k.Beliefs().SetSpace(ctx, tenant, beliefSpace, "strict@1"))
+	must(k.Beliefs().SetSpace(ctx, tenant, api.NewSpace{Space: beliefSpace, Policy: "strict@1"}))
 	if o := must(k.Beliefs().Operate(ctx, tenant, asking(journal.Revise, "a", "is", "d"))); len(o.GaveWay) != 1 {
 		t.Errorf("%+v", o)
 	}
-	if _, err := k.Beliefs().SetSpace(ctx, tenant, "acme/other", "default@1"); !errors.Is(err, policy.ErrMismatch) {
+	if _, err := k.Beliefs().SetSpace(ctx, tenant, api.NewSpace{Space: "acme/other", Policy: "default@1"}); !errors.Is(err, policy.ErrMismatch) {
 		t.Errorf("a policy of slices: %v", err)
 	}
-	if s := must(k.Beliefs().SetSpace(ctx, tenant, beliefSpace, "")); s.Policy != "strict@1" {
+	if s := must(k.Beliefs().SetSpace(ctx, tenant, api.NewSpace{Space: beliefSpace})); s.Policy != "strict@1" {
 		t.Errorf("a space that is made again without a policy is under %s", s.Policy)
 	}
 	if _, err := k.Beliefs().Items(ctx, tenant, "acme/none", "", 9, 0); !errors.Is(err, journal.ErrSpace) {

@@ -96,7 +96,7 @@ func (d *beliefHistory) act(t *testing.T) {
 		if d.now != "" {
 			to, id = "", "free@1"
 		}
-		if _, err := k.Beliefs().SetSpace(ctx, tenant, beliefSpace, id); err == nil {
+		if _, err := k.Beliefs().SetSpace(ctx, tenant, api.NewSpace{Space: beliefSpace, Policy: id}); err == nil {
 			d.now, reason = to, ""
 		}
 	case len(d.turns) > 1 && d.IntN(2) == 0:

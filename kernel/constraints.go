@@ -10,10 +10,12 @@ import (
 	"strings"
 
 	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/belief/journal"
 	"github.com/graphkernel/graphkernel/belief/kinds"
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice/contexts"
 	"github.com/graphkernel/graphkernel/store"
@@ -79,54 +81,62 @@ type OverfullSpace struct {
 	Left  int // of them that a context had no room for
 }
 
-// A SpaceLoad is what a space has of kinds that bind.
-type SpaceLoad struct {
-	Space  belief.Space
-	Policy policy.ID
-	journal.Load
-	Proposed int // revisions of such kinds that are no constraints, for no person vouches for all that they say
-}
-
-// Loads returns what the spaces that are there for who asks have of kinds that bind, ascending.
-func (k Beliefs) Loads(ctx context.Context, tenant dag.Tenant) (list []SpaceLoad, _ error) {
+// Spaces returns the spaces that are there for who asks, ascending, with what their constraints add up to if that is asked for.
+func (k Beliefs) Spaces(ctx context.Context, tenant dag.Tenant, in api.SpacesQuery) (out api.Spaces, _ error) {
 	head, err := k.asOfHead(ctx, tenant, 0)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
-	all, err := k.Spaces(ctx, tenant)
+	all, err := k.journal().Spaces(ctx, tenant, history.Forever-1)
+	if err != nil {
+		return out, err
+	}
+	out.Spaces = []api.Space{}
+	for _, space := range slices.Sorted(maps.Keys(all)) {
+		if !scopeOf(ctx).of.Sees(string(space)) {
+			continue
+		}
+		one := api.Space{Space: space, Policy: policy.ID(all[space])}
+		if in.Constraints {
+			if one.Constraints, err = k.load(ctx, tenant, &one, head); err != nil {
+				return out, err
+			}
+		}
+		out.Spaces = append(out.Spaces, one)
+	}
+	return out, nil
+}
+
+// load adds up what a space has of kinds that bind.
+func (k Beliefs) load(ctx context.Context, tenant dag.Tenant, of *api.Space, asOf dag.Seq) (*api.ConstraintLoad, error) {
+	p, err := k.kindPolicy(ctx, tenant, of.Policy)
 	if err != nil {
 		return nil, err
 	}
-	for _, space := range slices.Sorted(maps.Keys(all)) {
-		p, err := k.kindPolicy(ctx, tenant, policy.ID(all[space]))
-		if err != nil {
-			return nil, err
-		}
-		held, err := k.journal().Believed(ctx, tenant, space, head)
-		if err != nil {
-			return nil, err
-		}
-		named := kindsByName(p)
-		one := SpaceLoad{Space: space, Policy: policy.ID(all[space]), Load: loadOf(named, held)}
-		seen := map[belief.Item]bool{}
-		for i := range held {
-			r := held[i].Revision
-			kind := named[r.Item.Kind()]
-			if seen[r.Item] || !kind.Binds() {
-				continue
-			}
-			seen[r.Item] = true
-			is, err := k.constrains(ctx, tenant, kind, r, dag.ReadNow)
-			if err != nil {
-				return nil, err
-			}
-			if !is {
-				one.Proposed++
-			}
-		}
-		list = append(list, one)
+	held, err := k.journal().Believed(ctx, tenant, of.Space, asOf)
+	if err != nil {
+		return nil, err
 	}
-	return list, nil
+	named := kindsByName(p)
+	l := loadOf(named, held)
+	out := &api.ConstraintLoad{Count: l.Count, Bytes: l.Bytes, Longest: l.Longest, Over: l.Over()}
+	seen := map[belief.Item]bool{}
+	for i := range held {
+		r := held[i].Revision
+		kind := named[r.Item.Kind()]
+		if seen[r.Item] || !kind.Binds() {
+			continue
+		}
+		seen[r.Item] = true
+		is, err := k.constrains(ctx, tenant, kind, r, dag.ReadNow)
+		if err != nil {
+			return nil, err
+		}
+		if !is {
+			out.Proposed++
+		}
+	}
+	return out, nil
 }
 
 // room makes sure that the constraints fit into a context. Those of spaces within their bounds always count. Of an overfull space the newest are left to compete

@@ -109,7 +109,7 @@ func TestReadings(t *testing.T) {
 			if rules := must(k.Beliefs().Rules(ctx, tenant, beliefSpace, 0)); len(rules.Held) != 5 {
 				t.Errorf("%d rules", len(rules.Held))
 			}
-			if l := must(k.Beliefs().Loads(ctx, tenant)); len(l) != 1 || l[0].Proposed != 3 {
+			if l := must(k.Beliefs().Spaces(ctx, tenant, api.SpacesQuery{Constraints: true})).Spaces; len(l) != 1 || l[0].Constraints.Proposed != 3 {
 				t.Errorf("%+v", l)
 			}
 			if report := must(fsck.Store(ctx, s, fsck.Options{})); report.Err() != nil {
@@ -172,7 +172,7 @@ func TestConstraintBounds(t *testing.T) {
 		must(k.Beliefs().Operate(ctx, tenant, rule(journal.Revise, addOf(n), n, 0)))
 	}
 	must(k.Beliefs().Operate(ctx, tenant, rule(journal.Revise, addOf(3), 3, 200))) // another revision of one
-	must(k.Beliefs().SetSpace(ctx, tenant, "acme/other", ""))
+	must(k.Beliefs().SetSpace(ctx, tenant, api.NewSpace{Space: "acme/other"}))
 	must(k.Beliefs().Operate(ctx, tenant, rule(journal.Revise, "kref://acme/other/own.hard_rule", 1, 0)))
 	one := rule(journal.Revise, "", 100, 0)
 	refused("the count", s, func() error { return operate(k, one) }, "would have 65", "at most 64")
@@ -208,7 +208,10 @@ func TestConstraintBounds(t *testing.T) {
 	if err := k.Policies().Register(ctx, tenant, binding); err != nil {
 		t.Fatal(err)
 	}
-	refused("a policy of the space", s, func() error { _, err := k.Beliefs().SetSpace(ctx, tenant, beliefSpace, "binding@1"); return err })
+	refused("a policy of the space", s, func() error {
+		_, err := k.Beliefs().SetSpace(ctx, tenant, api.NewSpace{Space: beliefSpace, Policy: "binding@1"})
+		return err
+	})
 	soundly(t, s)
 }
 
@@ -221,7 +224,7 @@ func TestOverfull(t *testing.T) {
 			k := over(t, s, token.NewAuthority(ring(t, "k1")))
 			talk(t, k, "one")
 			believing(t, k)
-			must(k.Beliefs().SetSpace(ctx, tenant, "acme/other", ""))
+			must(k.Beliefs().SetSpace(ctx, tenant, api.NewSpace{Space: "acme/other"}))
 			must(k.Beliefs().Operate(ctx, tenant, rule(journal.Revise, "kref://acme/other/own.hard_rule", 1, 100)))
 			rules := 300
 			if name == "long" {
@@ -257,7 +260,7 @@ func TestOverfull(t *testing.T) {
 					t.Errorf("%v: %+v", spaces, i.Overfull)
 				}
 			}
-			if l := must(k.Beliefs().Loads(ctx, tenant)); len(l) != 2 || !l[0].Over() || l[0].Count != rules || l[1].Over() {
+			if l := must(k.Beliefs().Spaces(ctx, tenant, api.SpacesQuery{Constraints: true})).Spaces; len(l) != 2 || !l[0].Constraints.Over || l[0].Constraints.Count != rules || l[1].Constraints.Over {
 				t.Errorf("%+v", l)
 			}
 			// each can be said in other words that are not more, each can be ended, and none added

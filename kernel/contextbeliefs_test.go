@@ -49,7 +49,7 @@ func TestContextBeliefs(t *testing.T) {
 			k := named(t, s, token.NewAuthority(ring(t, "k1")), somebody(t))
 			ids := talk(t, k, "one")
 			believing(t, k, "prefers")
-			must(k.Beliefs().SetSpace(ctx, tenant, "acme/other", "desk@1"))
+			must(k.Beliefs().SetSpace(ctx, tenant, api.NewSpace{Space: "acme/other", Policy: "desk@1"}))
 			hold := func(item, subject, predicate, object string, change func(*kernel.Operation)) {
 				t.Helper()
 				r := asking(journal.Revise, subject, predicate, object)

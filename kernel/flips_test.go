@@ -152,7 +152,7 @@ func answers(ctx context.Context, k *kernel.Kernel, ids []dag.TurnID) map[string
 	} else {
 		put("context", nil, err)
 	}
-	spaces, err := k.Beliefs().Spaces(ctx, tenant)
+	spaces, err := k.Beliefs().Spaces(ctx, tenant, api.SpacesQuery{})
 	put("spaces", spaces, err)
 	base, err := k.Beliefs().Base(ctx, tenant, beliefSpace, 0, nil)
 	if err == nil {

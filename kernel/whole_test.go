@@ -194,17 +194,17 @@ func (w *whole) believes() {
 			did("a link", l.Seq, nil)
 		}
 	case what == 11:
-		u, _, err := b.Used(ctx, tenant, of(), w.IntN(2) == 0)
+		u, err := b.Used(ctx, tenant, api.BeliefUse{Ref: of().String(), Success: w.IntN(2) == 0})
 		if err == nil {
 			did("a use", u.Seq, nil)
 		}
 	case what == 12:
-		d, err := b.Decay(ctx, tenant, beliefSpace, 1, false)
+		d, err := b.Decay(ctx, tenant, api.DecayRequest{Space: beliefSpace, Least: new(dag.PPM(1))})
 		if err == nil {
 			did("a decay", d.Seq, nil)
 		}
 	case what == 13:
-		c, err := b.Cascade(ctx, tenant, beliefSpace, false)
+		c, err := b.Cascade(ctx, tenant, api.CascadeRequest{Space: beliefSpace})
 		if err == nil {
 			did("a cascade", c.Seq, nil)
 		}
@@ -215,7 +215,7 @@ func (w *whole) believes() {
 			did("an abstraction", a.Outcome.Seq, nil)
 		}
 	case what == 15:
-		s, err := b.SetSpace(ctx, tenant, belief.Space(fmt.Sprint("acme/", w.word())), "desk@1")
+		s, err := b.SetSpace(ctx, tenant, api.NewSpace{Space: belief.Space(fmt.Sprint("acme/", w.word())), Policy: "desk@1"})
 		if err == nil && s.Seq > w.ends[len(w.ends)-1] {
 			did("a space", s.Seq, nil)
 		}

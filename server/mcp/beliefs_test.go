@@ -13,7 +13,7 @@ import (
 // believed fills a space of beliefs, and returns arguments for the tools that ask about it.
 func believed(t *testing.T, k *kernel.Kernel) map[string]map[string]any {
 	t.Helper()
-	if _, err := k.Beliefs().SetSpace(t.Context(), dag.DefaultTenant, "acme/s", ""); err != nil {
+	if _, err := k.Beliefs().SetSpace(t.Context(), dag.DefaultTenant, api.NewSpace{Space: "acme/s"}); err != nil {
 		t.Fatal(err)
 	}
 	for i := range 200 {

@@ -36,40 +36,6 @@ func premises(list []belief.Literal, words journal.Wording) []api.WrittenStateme
 	return statements(list, words)
 }
 
-func setSpace(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.NewSpace) (api.Space, error) {
-	s, err := k.Beliefs().SetSpace(ctx, tenant, in.Space, in.Policy)
-	if err != nil {
-		return api.Space{}, err
-	}
-	return api.Space{Space: s.Space, Policy: policy.ID(s.Policy), Seq: s.Seq}, nil
-}
-
-func listSpaces(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.SpacesQuery) (api.Spaces, error) {
-	if in.Constraints {
-		return loadedSpaces(ctx, k, tenant)
-	}
-	all, err := k.Beliefs().Spaces(ctx, tenant)
-	w := api.Spaces{Spaces: []api.Space{}}
-	for s, p := range all {
-		w.Spaces = append(w.Spaces, api.Space{Space: s, Policy: policy.ID(p)})
-	}
-	slices.SortFunc(w.Spaces, func(a, b api.Space) int { return strings.Compare(string(a.Space), string(b.Space)) })
-	return w, err
-}
-
-// loadedSpaces are the spaces with what their constraints add up to.
-func loadedSpaces(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant) (api.Spaces, error) {
-	w := api.Spaces{Spaces: []api.Space{}}
-	list, err := k.Beliefs().Loads(ctx, tenant)
-	for _, s := range list {
-		w.Spaces = append(w.Spaces, api.Space{
-			Space: s.Space, Policy: s.Policy,
-			Constraints: &api.ConstraintLoad{Count: s.Count, Bytes: s.Bytes, Longest: s.Longest, Over: s.Over(), Proposed: s.Proposed},
-		})
-	}
-	return w, err
-}
-
 func beliefBase(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.BaseQuery) (_ api.BeliefBase, err error) {
 	subject := ""
 	if in.Subject != "" {

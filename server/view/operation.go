@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"reflect"
-	"slices"
 	"strings"
 
 	"github.com/graphkernel/graphkernel/access"
@@ -47,21 +45,21 @@ func spaceAdvice(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, err e
 	if !errors.Is(err, journal.ErrSpace) || access.Asking(ctx).Vouches() {
 		return err
 	}
-	all, failed := k.Beliefs().Spaces(ctx, tenant)
+	all, failed := k.Beliefs().Spaces(ctx, tenant, api.SpacesQuery{})
 	if failed != nil {
 		return err
 	}
 	there := "there is none yet"
-	if names := slices.Sorted(maps.Keys(all)); len(names) > 0 {
+	if n := len(all.Spaces); n > 0 {
 		more := ""
-		if len(names) > mostSpaces {
-			names, more = names[:mostSpaces], fmt.Sprintf(" and %d more", len(all)-mostSpaces)
+		if n > mostSpaces {
+			more = fmt.Sprintf(" and %d more", n-mostSpaces)
 		}
-		texts := make([]string, len(names))
-		for i, name := range names {
-			texts[i] = string(name)
+		var names []string
+		for _, s := range all.Spaces[:min(n, mostSpaces)] {
+			names = append(names, string(s.Space))
 		}
-		there = "there are " + strings.Join(texts, ", ") + more
+		there = "there are " + strings.Join(names, ", ") + more
 	}
 	return fmt.Errorf("%w; %s. A person makes a space, not an agent: ask for graphkernel belief space PROJECT/NAME (over HTTP, POST /api/spaces with a key that may revise)", err, there)
 }
@@ -109,8 +107,8 @@ var (
 	AtlasCommunities  = answered(api.AtlasCommunities, of((*kernel.Kernel).Atlas, survey.Atlas.Communities))
 	AtlasManifest     = answered(api.AtlasManifest, of((*kernel.Kernel).Atlas, survey.Atlas.Manifest))
 	BlameTurn         = answered(api.BlameTurn, of((*kernel.Kernel).Atlas, survey.Atlas.Blame))
-	SetSpace          = answered(api.SetSpace, setSpace)
-	ListSpaces        = answered(api.ListSpaces, listSpaces)
+	SetSpace          = answered(api.SetSpace, of((*kernel.Kernel).Beliefs, kernel.Beliefs.SetSpace))
+	ListSpaces        = answered(api.ListSpaces, of((*kernel.Kernel).Beliefs, kernel.Beliefs.Spaces))
 	ReviseBeliefs     = answered(api.ReviseBeliefs, of((*kernel.Kernel).Beliefs, kernel.Beliefs.Revise))
 	ContractBeliefs   = answered(api.ContractBeliefs, of((*kernel.Kernel).Beliefs, kernel.Beliefs.Contract))
 	ExpandBeliefs     = answered(api.ExpandBeliefs, of((*kernel.Kernel).Beliefs, kernel.Beliefs.Expand))
@@ -126,17 +124,17 @@ var (
 	DeprecateItem     = answered(api.DeprecateItem, deprecating(true))
 	RestoreItem       = answered(api.RestoreItem, deprecating(false))
 	LinkKref          = answered(api.LinkKref, linkKref)
-	PromoteBeliefs    = answered(api.PromoteBeliefs, promoteBeliefs)
-	CascadeBeliefs    = answered(api.CascadeBeliefs, cascadeBeliefs)
+	PromoteBeliefs    = answered(api.PromoteBeliefs, of((*kernel.Kernel).Beliefs, kernel.Beliefs.Promote))
+	CascadeBeliefs    = answered(api.CascadeBeliefs, of((*kernel.Kernel).Beliefs, kernel.Beliefs.Cascade))
 	ResolveConflict   = answered(api.ResolveConflict, of((*kernel.Kernel).Beliefs, kernel.Beliefs.ResolveConflict))
 	BeliefRules       = answered(api.BeliefRules, beliefRules)
-	UseBelief         = answered(api.UseBelief, useBelief)
+	UseBelief         = answered(api.UseBelief, of((*kernel.Kernel).Beliefs, kernel.Beliefs.Used))
 	ExportPersona     = answered(api.ExportPersona, of((*kernel.Kernel).Beliefs, kernel.Beliefs.ExportPersona))
 	ImportPersona     = answered(api.ImportPersona, of((*kernel.Kernel).Beliefs, kernel.Beliefs.ImportPersona))
-	DecayBeliefs      = answered(api.DecayBeliefs, decayBeliefs)
+	DecayBeliefs      = answered(api.DecayBeliefs, of((*kernel.Kernel).Beliefs, kernel.Beliefs.Decay))
 	AbstractBeliefs   = answered(api.AbstractBeliefs, of((*kernel.Kernel).Beliefs, kernel.Beliefs.Abstract))
-	ArchiveBeliefs    = answered(api.ArchiveBeliefs, archiveBeliefs)
-	UnarchiveBeliefs  = answered(api.UnarchiveBeliefs, unarchiveBeliefs)
+	ArchiveBeliefs    = answered(api.ArchiveBeliefs, of((*kernel.Kernel).Beliefs, kernel.Beliefs.Archive))
+	UnarchiveBeliefs  = answered(api.UnarchiveBeliefs, of((*kernel.Kernel).Beliefs, kernel.Beliefs.Unarchive))
 
 	PutWorking         = answered(api.PutWorking, of((*kernel.Kernel).Working, kernel.Working.Put))
 	ListWorking        = answered(api.ListWorking, of((*kernel.Kernel).Working, kernel.Working.List))
