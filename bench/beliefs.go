@@ -107,7 +107,7 @@ func valued(i, value int) belief.Literal {
 
 // resolve asks a kernel for what is current of an item.
 func (b *believer) resolve(ctx context.Context, k *kernel.Kernel, i int) error {
-	kref, err := k.Beliefs().Resolve(ctx, b.tenant, b.refs[i*7919%len(b.refs)])
+	kref, err := k.Beliefs().Kref(ctx, b.tenant, b.refs[i*7919%len(b.refs)])
 	if err == nil && kref.Revision == nil {
 		err = errors.New("nothing is current")
 	}
@@ -170,7 +170,7 @@ func (b *believer) items(ctx context.Context, n int) error {
 		if i > layer {
 			to = i - layer
 		}
-		l := journal.Link{From: belief.Address{Item: item, Revision: 1}, Type: "depends_on", To: belief.Address{Item: b.refs[to].Item, Revision: 1}.String()}
+		l := api.NewLink{From: belief.Address{Item: item, Revision: 1}.String(), Type: "depends_on", To: belief.Address{Item: b.refs[to].Item, Revision: 1}.String()}
 		if _, err := b.k.Beliefs().Link(ctx, b.tenant, l); err != nil {
 			return err
 		}
@@ -208,21 +208,21 @@ func (b *believer) measure(ctx context.Context, r *report, sizes []int, items, r
 		return b.resolve(ctx, b.fresh, i)
 	}}
 	base := &candidate{name: fmt.Sprintf("the base of %d items", items), run: func(ctx context.Context, _ int) error {
-		got, err := b.k.Beliefs().Base(ctx, b.tenant, "bench/items", 0, nil)
+		got, err := b.k.Beliefs().Held(ctx, b.tenant, "bench/items", 0, nil)
 		if err == nil && len(got.Held) != items {
 			err = fmt.Errorf("%d statements, want %d", len(got.Held), items)
 		}
 		return err
 	}}
 	earlier := &candidate{name: fmt.Sprintf("the base of %d of them, as of an earlier number", items/2), run: func(ctx context.Context, _ int) error {
-		got, err := b.k.Beliefs().Base(ctx, b.tenant, "bench/items", b.half, nil)
+		got, err := b.k.Beliefs().Held(ctx, b.tenant, "bench/items", b.half, nil)
 		if err == nil && len(got.Held) != items/2 {
 			err = fmt.Errorf("%d statements, want %d", len(got.Held), items/2)
 		}
 		return err
 	}}
 	impact := &candidate{name: fmt.Sprintf("impact on %d dependents over %d steps", items-1, impactDepth), run: func(ctx context.Context, _ int) error {
-		got, err := b.k.Beliefs().Impact(ctx, b.tenant, belief.Address{Item: b.refs[0].Item, Revision: 1}, impactDepth)
+		got, err := b.k.Beliefs().Impact(ctx, b.tenant, api.ImpactQuery{Ref: belief.Address{Item: b.refs[0].Item, Revision: 1}.String(), Depth: impactDepth})
 		if err == nil && len(got.Links) != items-1 {
 			err = fmt.Errorf("%d dependents, want %d", len(got.Links), items-1)
 		}

@@ -84,7 +84,7 @@ func (b *believer) measureMany(ctx context.Context, r *report, items, rounds int
 		refs[i] = belief.Address{Item: manyItem(i * 7919 % items)}
 	}
 	resolve := func(i int) error {
-		kref, err := b.k.Beliefs().Resolve(ctx, b.tenant, refs[i%len(refs)])
+		kref, err := b.k.Beliefs().Kref(ctx, b.tenant, refs[i%len(refs)])
 		if err == nil && (kref.Revision == nil || kref.Revision.Number < manyRevisions) {
 			err = fmt.Errorf("%s leads to %+v", refs[i%len(refs)], kref.Revision)
 		}

@@ -79,7 +79,7 @@ func (k Turns) restsOn(ctx context.Context, tenant dag.Tenant, address string) (
 	if err != nil {
 		return dag.TurnID{}, err
 	}
-	kref, err := k.beliefs().Resolve(ctx, tenant, a)
+	kref, err := k.beliefs().Kref(ctx, tenant, a)
 	if err != nil {
 		return dag.TurnID{}, err
 	}

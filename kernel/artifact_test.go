@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/belief/journal"
 	"github.com/graphkernel/graphkernel/dag"
@@ -31,7 +32,7 @@ func TestArtifactsOfBeliefs(t *testing.T) {
 	r.Statements[0].Object, r.Artifacts, r.Turns = "stop", nil, nil
 	must(k.Beliefs().Operate(ctx, tenant, r))
 	at := func(query string) (*belief.Artifact, error) {
-		kref, err := k.Beliefs().Resolve(ctx, tenant, must(belief.ParseAddress(string(r.Item)+query)))
+		kref, err := k.Beliefs().Kref(ctx, tenant, must(belief.ParseAddress(string(r.Item)+query)))
 		if err != nil {
 			return nil, err
 		}
@@ -47,9 +48,9 @@ func TestArtifactsOfBeliefs(t *testing.T) {
 			t.Errorf("%s: %+v, %v", query, got, err)
 		}
 	}
-	l := journal.Link{From: belief.Address{Item: r.Item, Revision: 2}, Type: "referenced", To: string(r.Item) + "?r=1&a=a"}
+	l := api.NewLink{From: string(r.Item) + "?r=2", Type: "referenced", To: string(r.Item) + "?r=1&a=a"}
 	must(k.Beliefs().Link(ctx, tenant, l))
-	l.From.Artifact = "a"
+	l.From += "&a=a"
 	if _, err := k.Beliefs().Link(ctx, tenant, l); !errors.Is(err, belief.ErrForm) {
 		t.Errorf("a link from an artifact: %v", err)
 	}
@@ -61,7 +62,7 @@ func TestArtifactsOfBeliefs(t *testing.T) {
 	other := open(t, "sqlite")
 	must(transfer.Copy(ctx, other, s, transfer.Options{}))
 	copied := over(t, other, token.NewAuthority(ring(t, "k1")))
-	kref := must(copied.Beliefs().Resolve(ctx, tenant, must(belief.ParseAddress(string(r.Item)+"?r=1"))))
+	kref := must(copied.Beliefs().Kref(ctx, tenant, must(belief.ParseAddress(string(r.Item)+"?r=1"))))
 	if want := []belief.Artifact{list[1], list[0]}; !slices.Equal(kref.Revision.Artifacts, want) {
 		t.Errorf("the copy has %+v, want %+v", kref.Revision.Artifacts, want)
 	}

@@ -45,7 +45,7 @@ func TestInsideOfAChange(t *testing.T) {
 				if got := stated(t, k, n); !slices.Equal(got, want) {
 					t.Errorf("as of %d: %q, want %q", n, got, want)
 				}
-				if b := must(k.Beliefs().Base(t.Context(), tenant, beliefSpace, n, nil)); b.AsOf != at {
+				if b := must(k.Beliefs().Held(t.Context(), tenant, beliefSpace, n, nil)); b.AsOf != at {
 					t.Errorf("as of %d: the answer is of %d, want %d", n, b.AsOf, at)
 				}
 			}

@@ -87,7 +87,7 @@ func (k Beliefs) original(ctx context.Context, tenant dag.Tenant, space belief.S
 	if a.Item.Space() != space {
 		return nil, fmt.Errorf("%w: %s is not in the space %s", belief.ErrForm, a, space)
 	}
-	kref, err := k.Resolve(ctx, tenant, a)
+	kref, err := k.Kref(ctx, tenant, a)
 	if err != nil {
 		return nil, err
 	}

@@ -39,11 +39,11 @@ func TestAbstract(t *testing.T) {
 		}
 		in.DryRun = false
 		done := must(k.Beliefs().Abstract(ctx, tenant, in))
-		r := must(k.Beliefs().Resolve(ctx, tenant, belief.Address{Item: done.Outcome.Item})).Revision
+		r := must(k.Beliefs().Kref(ctx, tenant, belief.Address{Item: done.Outcome.Item})).Revision
 		if done.Kept != c.kept || r.Confidence != 800_000 || len(r.Statements[0].Turns) != 2 || !strings.Contains(r.Reason, "abstracted from 2 items with the specificity "+c.specificity.String()+": heard") {
 			t.Errorf("%+v, %+v", done, r)
 		}
-		links := must(k.Beliefs().Impact(ctx, tenant, belief.Address{Item: done.Outcome.Item}, 1)).Links
+		links := must(k.Beliefs().ImpactOf(ctx, tenant, belief.Address{Item: done.Outcome.Item}, 1)).Links
 		if len(links) != 2 || links[0].Type != rules.AbstractedTo || string(links[0].From.Item) != from[0] {
 			t.Errorf("%+v", links)
 		}
@@ -55,7 +55,7 @@ func TestAbstract(t *testing.T) {
 			t.Errorf("with %s: %q, want %q", c.specificity, got, want)
 		}
 		for _, a := range from {
-			if record := must(k.Beliefs().Resolve(ctx, tenant, must(belief.ParseAddress(a)))).Record; record.Deprecated == c.kept {
+			if record := must(k.Beliefs().Kref(ctx, tenant, must(belief.ParseAddress(a)))).Record; record.Deprecated == c.kept {
 				t.Errorf("%+v", record)
 			}
 		}

@@ -1,9 +1,14 @@
 package kernel
 
 import (
+	"cmp"
+	"slices"
+	"strings"
+
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/belief/journal"
+	"github.com/graphkernel/graphkernel/policy"
 )
 
 // worded answers a literal with how it was written, where that is known.
@@ -55,4 +60,70 @@ func outcomeOf(o *journal.Outcome, err error) (api.BeliefOutcome, error) {
 		w.Fell = append(w.Fell, worded(f.Literal, o.Wording))
 	}
 	return w, nil
+}
+
+// acted answers an act on an item.
+func acted(a *journal.Acted, err error) (out api.KrefChange, _ error) {
+	if err != nil {
+		return out, err
+	}
+	out.Outcome, out.Seq = a.Result, a.Seq
+	for i := range a.Conflict {
+		out.Conflict = append(out.Conflict, worded(a.Conflict[i].Literal, a.Wording))
+	}
+	return out, nil
+}
+
+// answer lists what a base states, and what follows from it by rules and is stated nowhere, by ascending statement and item.
+func (b *BeliefBase) answer(space belief.Space) api.BeliefBase {
+	list := []api.HeldStatement{}
+	add := func(l belief.Literal, r *journal.Revision, span belief.Span) *api.HeldStatement {
+		h := api.HeldStatement{WrittenStatement: worded(l, r.Wording), Item: r.Item, Revision: r.Number}
+		if !r.Withheld {
+			h.Title, h.Summary = r.Title, r.Summary
+		}
+		h.ValidFrom, h.ValidUntil = span.Bounds()
+		list = append(list, h)
+		return &list[len(list)-1]
+	}
+	for i := range b.Held {
+		h := &b.Held[i]
+		if s := h.Stated(); s.Premises == nil {
+			add(s.Literal, h.Revision, s.Span).Since = h.Since
+		}
+	}
+	for _, f := range b.Follows {
+		if f.Stated {
+			continue
+		}
+		for _, i := range f.Support { // the rule whose literal it is
+			h := &b.Held[i]
+			if s := h.Stated(); s.Literal == f.Literal && s.Premises != nil {
+				add(f.Literal, h.Revision, belief.Span{From: f.Spans[0].From, Until: f.Spans[len(f.Spans)-1].Until}).Derived = true
+				break
+			}
+		}
+	}
+	slices.SortFunc(list, func(x, y api.HeldStatement) int {
+		return cmp.Or(x.BeliefStatement.Compare(y.BeliefStatement), strings.Compare(string(x.Item), string(y.Item)), cmp.Compare(x.Revision, y.Revision))
+	})
+	return api.BeliefBase{AsOf: b.AsOf, Space: space, Policy: policy.ID(b.Policy), Statements: list}
+}
+
+// itemRevision answers a revision, without what it stated if that was erased.
+func itemRevision(r *journal.Revision) *api.ItemRevision {
+	out := &api.ItemRevision{
+		Revision: r.Number, Seq: r.Seq, At: r.At, By: r.By, Supersedes: r.Supersedes, Title: r.Title, Summary: r.Summary, Withheld: r.Withheld, Keywords: r.Keywords, Topics: r.Topics,
+		Confidence: r.Confidence, Source: r.Source, Reason: r.Reason, Erased: r.Erased, Statements: []api.RevisionElement{}, Artifacts: r.Artifacts,
+	}
+	for i := range r.Statements {
+		s := &r.Statements[i]
+		if r.Erased {
+			break
+		}
+		e := api.RevisionElement{WrittenStatement: worded(s.Literal, r.Wording), Premises: wordedAll(s.Premises, r.Wording), Turns: s.Turns, Class: s.Rank.Class.String()}
+		e.ValidFrom, e.ValidUntil = s.Span.Bounds()
+		out.Statements = append(out.Statements, e)
+	}
+	return out
 }

@@ -80,7 +80,7 @@ func (k Beliefs) Archive(ctx context.Context, tenant dag.Tenant, in api.ArchiveR
 	}
 	for i := range out.Items {
 		item := &out.Items[i]
-		done, err := k.Act(ctx, tenant, journal.Act{Item: item.Item, Deprecates: true, Newest: item.Revisions, Reason: journal.ArchivedReason(item.SHA256)})
+		done, err := k.act(ctx, tenant, journal.Act{Item: item.Item, Deprecates: true, Newest: item.Revisions, Reason: journal.ArchivedReason(item.SHA256)})
 		if err != nil {
 			return out, err
 		}
@@ -204,7 +204,7 @@ func (k Beliefs) Unarchive(ctx context.Context, tenant dag.Tenant, in api.Unarch
 		if one.Outcome != journal.Changed {
 			continue
 		}
-		done, err := k.Act(ctx, tenant, journal.Act{Item: one.Item, Reason: "restored, " + journal.ArchivedReason(file.Items[i].Digest())})
+		done, err := k.act(ctx, tenant, journal.Act{Item: one.Item, Reason: "restored, " + journal.ArchivedReason(file.Items[i].Digest())})
 		if err != nil {
 			return out, err
 		}

@@ -21,12 +21,12 @@ import (
 func (c *clocked) reading(t *testing.T, asOf dag.Seq) string {
 	t.Helper()
 	var b strings.Builder
-	for _, h := range must(c.Beliefs().Base(t.Context(), tenant, beliefSpace, asOf, nil)).Held {
+	for _, h := range must(c.Beliefs().Held(t.Context(), tenant, beliefSpace, asOf, nil)).Held {
 		fmt.Fprintf(&b, "%s r%d %s %v %+v\n", h.Revision.Item, h.Revision.Number, h.Stated().Literal, h.Stated().Span, h.Element().Rank)
 	}
-	for _, listed := range must(c.Beliefs().Items(t.Context(), tenant, beliefSpace, "", 1000, asOf)) {
+	for _, listed := range must(c.Beliefs().ItemsNow(t.Context(), tenant, beliefSpace, "", 1000, asOf)) {
 		item := listed.Item
-		k := must(c.Beliefs().Resolve(t.Context(), tenant, belief.Address{Item: item, Seq: asOf}))
+		k := must(c.Beliefs().Kref(t.Context(), tenant, belief.Address{Item: item, Seq: asOf}))
 		fmt.Fprintf(&b, "%s deprecated %t %v\n", item, k.Record.Deprecated, k.Record.Tags)
 		for _, r := range k.Record.Revisions {
 			fmt.Fprintf(&b, "  %d %q %q %s %v %v\n", r.Number, r.Title, r.Reason, r.Confidence, r.At, r.Statements)
@@ -96,7 +96,7 @@ func TestArchiveAndBack(t *testing.T) {
 		done := c.save(t)
 		archived, stayed = archived+len(done.Items), stayed+12-len(done.Items)
 		for _, item := range done.Items {
-			k := must(c.Beliefs().Resolve(ctx, tenant, belief.Address{Item: item.Item}))
+			k := must(c.Beliefs().Kref(ctx, tenant, belief.Address{Item: item.Item}))
 			if !k.Record.Deprecated || item.Confidence >= 300_000 || dag.Time(c.now.UnixMicro())-item.LastUsed < 90*86_400_000_000 || item.Seq == 0 {
 				t.Fatalf("%+v was archived: %+v", item, k.Record)
 			}

@@ -51,7 +51,7 @@ func (c *clocked) say(t *testing.T, item, subject string, confidence dag.PPM) {
 
 func (c *clocked) current(t *testing.T, item string) *journal.Revision {
 	t.Helper()
-	return must(c.Beliefs().Resolve(t.Context(), tenant, belief.Address{Item: belief.Item("kref://acme/desk/" + item)})).Revision
+	return must(c.Beliefs().Kref(t.Context(), tenant, belief.Address{Item: belief.Item("kref://acme/desk/" + item)})).Revision
 }
 
 func (c *clocked) head(t *testing.T) dag.Seq { return must(c.Turns().Head(t.Context(), tenant)) }
@@ -119,7 +119,7 @@ func TestDecayKeeps(t *testing.T) {
 	ref := func(item string, n int) belief.Address {
 		return belief.Address{Item: belief.Item("kref://acme/desk/" + item), Revision: n}
 	}
-	must(c.Beliefs().Link(ctx, tenant, journal.Link{From: ref("above.observation", 1), Type: "depends_on", To: ref("ground.fact", 1).String()}))
+	must(c.Beliefs().Link(ctx, tenant, api.NewLink{From: ref("above.observation", 1).String(), Type: "depends_on", To: ref("ground.fact", 1).String()}))
 	must(c.Beliefs().Act(ctx, tenant, journal.Act{Item: ref("shown.observation", 0).Item, Tag: journal.Published, Number: 1}))
 	c.now = c.now.Add(time.Hour)
 	if d := must(c.Beliefs().Decay(ctx, tenant, api.DecayRequest{Space: beliefSpace, Least: new(dag.PPM(10_000))})); len(d.Lowered) != 0 {
@@ -149,7 +149,7 @@ func TestDecayKeeps(t *testing.T) {
 	if d := must(c.Beliefs().Cascade(ctx, tenant, api.CascadeRequest{Space: beliefSpace})); len(d.Lowered) != 1 || !d.Lowered[0].Invalid || d.Lowered[0].Before != 125_000 {
 		t.Errorf("what it rests on fell: %+v", d)
 	}
-	if _, err := c.Beliefs().Link(ctx, tenant, journal.Link{From: ref("shown.observation", 1), Type: rules.DecayedFrom, To: ref("above.observation", 1).String()}); !errors.Is(err, belief.ErrForm) {
+	if _, err := c.Beliefs().Link(ctx, tenant, api.NewLink{From: ref("shown.observation", 1).String(), Type: rules.DecayedFrom, To: ref("above.observation", 1).String()}); !errors.Is(err, belief.ErrForm) {
 		t.Errorf("a link of decay: %v", err)
 	}
 	agent := access.As(ctx, access.Identity{Role: access.Agent, Subject: access.Stdio})

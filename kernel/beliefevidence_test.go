@@ -42,10 +42,10 @@ func TestBeliefEvidence(t *testing.T) {
 					t.Fatal(err)
 				}
 				of := belief.Literal{Subject: fmt.Sprintf("E%d", r.IntN(2)), Predicate: fmt.Sprintf("p%d", r.IntN(2)), Object: fmt.Sprintf("v%d", r.IntN(2)), Not: r.IntN(4) == 0}
-				why := must(k.Beliefs().Why(ctx, tenant, beliefSpace, of, 0))
+				why := must(k.Beliefs().Why(ctx, tenant, whether(of, 0)))
 				i, err := k.Beliefs().Prove(ctx, tenant, api.BeliefProofRequest{Space: beliefSpace, BeliefStatement: of})
 				asked++
-				if (err == nil) != (why.Support != nil) || err != nil && !errors.Is(err, kernel.ErrNotBelieved) {
+				if (err == nil) != (why.Believed) || err != nil && !errors.Is(err, kernel.ErrNotBelieved) {
 					t.Fatalf("%s: %d elements support it, and %v", of, len(why.Support), err)
 				}
 				if err != nil {

@@ -1,18 +1,20 @@
 package kernel
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
 	"slices"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/belief/journal"
 	"github.com/graphkernel/graphkernel/dag"
 )
 
-// A BeliefImpact is what depends on a revision.
-type BeliefImpact struct {
+// An impact is what depends on a revision.
+type impact struct {
 	Kref
 	Falls   []belief.Conclusion // what would not follow without it; without the elements that support it
 	Wording journal.Wording     // of Falls
@@ -21,9 +23,28 @@ type BeliefImpact struct {
 	Deprecated map[belief.Item]bool // items of Links that are
 }
 
-// Impact returns what would fall without a revision, and what links to it over some steps.
-func (k Beliefs) Impact(ctx context.Context, tenant dag.Tenant, a belief.Address, depth int) (*BeliefImpact, error) {
-	return steady(k.engine, func(c *cache) (*BeliefImpact, error) {
+// Impact answers what would fall without a revision, and what links to it over some steps.
+func (k Beliefs) Impact(ctx context.Context, tenant dag.Tenant, in api.ImpactQuery) (out api.Impact, _ error) {
+	a, err := belief.ParseAddress(in.Ref)
+	if err != nil {
+		return out, err
+	}
+	of, err := k.impact(ctx, tenant, a, cmp.Or(in.Depth, 10))
+	if err != nil {
+		return out, err
+	}
+	out = api.Impact{AsOf: of.AsOf, Ref: addressOf(of.Revision), Falls: []api.WrittenStatement{}, Links: []api.Dependent{}}
+	for _, f := range of.Falls {
+		out.Falls = append(out.Falls, worded(f.Literal, of.Wording))
+	}
+	for _, l := range of.Links {
+		out.Links = append(out.Links, api.Dependent{Ref: l.From.String(), Type: l.Type, To: l.To, Depth: l.Depth, Deprecated: of.Deprecated[l.From.Item]})
+	}
+	return out, nil
+}
+
+func (k Beliefs) impact(ctx context.Context, tenant dag.Tenant, a belief.Address, depth int) (*impact, error) {
+	return steady(k.engine, func(c *cache) (*impact, error) {
 		kref, err := c.resolve(ctx, tenant, a)
 		if err != nil {
 			return nil, err
@@ -31,9 +52,9 @@ func (k Beliefs) Impact(ctx context.Context, tenant dag.Tenant, a belief.Address
 		if kref.Revision == nil {
 			return nil, fmt.Errorf("%w: %s has no such revision now", journal.ErrNoItem, a)
 		}
-		of := &BeliefImpact{Kref: *kref}
+		of := &impact{Kref: *kref}
 		if of.Falls, of.Wording, err = k.falls(ctx, c, tenant, kref); err != nil {
-			return stillOf[*BeliefImpact](c.store, nil, err) // the policy is read without regard to the epoch
+			return stillOf[*impact](c.store, nil, err) // the policy is read without regard to the epoch
 		}
 		root := belief.Address{Item: a.Item, Revision: kref.Revision.Number}
 		of.Links, err = c.beliefLinks.dependents(ctx, tenant, root, depth, kref.AsOf)

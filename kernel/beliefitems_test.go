@@ -34,8 +34,8 @@ func TestItemsNow(t *testing.T) {
 	}
 	head := must(s.Head(ctx, tenant))
 	for asOf := dag.Seq(2); asOf <= head; asOf++ {
-		for _, now := range must(k.Beliefs().Items(ctx, tenant, beliefSpace, "", 1000, asOf)) {
-			kref := must(k.Beliefs().Resolve(ctx, tenant, belief.Address{Item: now.Item, Seq: asOf}))
+		for _, now := range must(k.Beliefs().ItemsNow(ctx, tenant, beliefSpace, "", 1000, asOf)) {
+			kref := must(k.Beliefs().Kref(ctx, tenant, belief.Address{Item: now.Item, Seq: asOf}))
 			if now.Deprecated != kref.Record.Deprecated || (now.Current == nil) != (kref.Revision == nil) || now.Current != nil && (now.Current.Number != kref.Revision.Number || len(now.Current.Wording) == 0) {
 				t.Fatalf("as of %d: %+v, resolved %+v", asOf, now, kref)
 			}

@@ -21,7 +21,25 @@ import (
 func isFree(tag string) bool { return tag != journal.Current && tag != journal.Published }
 
 // Link adds a link from a revision to another, to a turn or to a slice.
-func (k Beliefs) Link(ctx context.Context, tenant dag.Tenant, l journal.Link) (*journal.Link, error) {
+func (k Beliefs) Link(ctx context.Context, tenant dag.Tenant, in api.NewLink) (out api.KrefChange, _ error) {
+	from, err := belief.ParseAddress(in.From)
+	if err != nil {
+		return out, err
+	}
+	if from.Revision == 0 {
+		return out, fmt.Errorf("%w: from: %s names no revision; add ?r=", belief.ErrForm, from)
+	}
+	l, err := k.link(ctx, tenant, journal.Link{From: from, Type: in.Type, To: in.To})
+	if err != nil {
+		return out, err
+	}
+	if out = (api.KrefChange{Outcome: journal.Changed, Seq: l.Seq}); l.Known {
+		out.Outcome = journal.Unchanged
+	}
+	return out, nil
+}
+
+func (k Beliefs) link(ctx context.Context, tenant dag.Tenant, l journal.Link) (*journal.Link, error) {
 	now, err := k.now()
 	if err != nil {
 		return nil, err
@@ -102,7 +120,7 @@ func (k Beliefs) linked(ctx context.Context, tenant dag.Tenant, l *journal.Link)
 		return fmt.Errorf("%w: to: %.200q: %w", belief.ErrForm, l.To, errLink)
 	}
 	if err = scopeOf(ctx).check(a.Item.Space()); err == nil && a.Artifact != "" {
-		_, err = k.Resolve(ctx, tenant, a)
+		_, err = k.Kref(ctx, tenant, a)
 	}
 	return err
 }

@@ -51,10 +51,10 @@ func TestAttachedMay(t *testing.T) {
 	in := asking(journal.Propose, "pump", "feeds", "tank")
 	in.Tags, in.Links = []string{"mine"}, append(to("depends_on", at), to("created_from", "turn:"+turns[0].String())...)
 	o := must(k.Beliefs().Operate(agent, tenant, in))
-	if got := must(k.Beliefs().Resolve(t.Context(), tenant, belief.Address{Item: o.Item, Tag: "mine"})); got.Revision == nil || got.Revision.Number != 1 {
+	if got := must(k.Beliefs().Kref(t.Context(), tenant, belief.Address{Item: o.Item, Tag: "mine"})); got.Revision == nil || got.Revision.Number != 1 {
 		t.Errorf("%+v", got)
 	}
-	if links := must(k.Beliefs().Impact(t.Context(), tenant, belief.Address{Item: held.Item}, 1)).Links; len(links) != 1 || links[0].From.Item != o.Item || links[0].By == "" {
+	if links := must(k.Beliefs().ImpactOf(t.Context(), tenant, belief.Address{Item: held.Item}, 1)).Links; len(links) != 1 || links[0].From.Item != o.Item || links[0].By == "" {
 		t.Errorf("%+v", links)
 	}
 	soundly(t, s)

@@ -254,7 +254,7 @@ func (k Beliefs) ImportPersona(ctx context.Context, tenant dag.Tenant, in api.Pe
 		if from.Item == "" || to.Item == "" {
 			continue
 		}
-		if _, err := k.Link(ctx, tenant, journal.Link{From: from, Type: l.Type, To: to.String()}); err != nil {
+		if _, err := k.link(ctx, tenant, journal.Link{From: from, Type: l.Type, To: to.String()}); err != nil {
 			return out, err
 		}
 		out.Links++

@@ -138,7 +138,7 @@ func TestPersonaOfRandomSpaces(t *testing.T) {
 		}
 		for range 12 {
 			from, to := made[r.IntN(len(made))], made[r.IntN(len(made))]
-			must(w.from.Beliefs().Link(ctx, tenant, journal.Link{From: from, Type: "depends_on", To: to.String()}))
+			must(w.from.Beliefs().Link(ctx, tenant, api.NewLink{From: from.String(), Type: "depends_on", To: to.String()}))
 		}
 		out := must(w.from.Beliefs().ExportPersona(ctx, tenant, api.PersonaRequest{Space: beliefSpace, Aliases: aliases}))
 		payload := w.payload(t, out.Envelope)
@@ -196,7 +196,7 @@ func compareTaken(t *testing.T, w *personaWorld, d *persona.Document, done api.I
 	t.Helper()
 	for i, item := range d.Items {
 		last := done.Items[i].Outcomes[len(done.Items[i].Outcomes)-1]
-		r := must(w.to.Beliefs().Resolve(t.Context(), tenant, belief.Address{Item: last.Item})).Revision
+		r := must(w.to.Beliefs().Kref(t.Context(), tenant, belief.Address{Item: last.Item})).Revision
 		if r == nil || r.Title != item.Title || r.Summary != item.Summary || r.Confidence != item.Confidence || !slices.Equal(r.Keywords, item.Keywords) || r.Source != "external" || r.Item.Kind() != item.Kind {
 			t.Fatalf("%+v became %+v", item, r)
 		}
@@ -332,7 +332,7 @@ func TestPersonaConflicts(t *testing.T) {
 			t.Errorf("%+v", done.Items[0].Outcomes[0])
 		}
 	}
-	if list := must(w.to.Beliefs().Conflicts(ctx, tenant, beliefSpace)); len(list) != 1 {
+	if list := must(w.to.Beliefs().Conflicts(ctx, tenant, api.ConflictsQuery{Space: beliefSpace})).Conflicts; len(list) != 1 {
 		t.Errorf("%d wait", len(list))
 	}
 	in := w.taking(envelope)

@@ -98,7 +98,7 @@ func (k Beliefs) Promote(ctx context.Context, tenant dag.Tenant, in api.Promotio
 	if err != nil {
 		return out, err
 	}
-	conflicts, err := k.Conflicts(ctx, tenant, space)
+	conflicts, err := k.conflicts(ctx, tenant, space)
 	if err != nil {
 		return out, err
 	}
@@ -157,7 +157,7 @@ func (k Beliefs) Promote(ctx context.Context, tenant dag.Tenant, in api.Promotio
 		done := api.Promotion{From: addressOf(r), To: r.Item, Tag: one.Step.Tag, Support: one.Support, Threshold: one.Step.Threshold, Sources: one.Sources, Reason: one.Reason, Outcome: journal.Changed}
 		if done.Tag != "" {
 			if !in.DryRun {
-				acted, err := k.Act(ctx, tenant, journal.Act{Item: r.Item, Tag: done.Tag, Number: r.Number, Reason: done.Reason})
+				acted, err := k.act(ctx, tenant, journal.Act{Item: r.Item, Tag: done.Tag, Number: r.Number, Reason: done.Reason})
 				if err != nil {
 					return out, err
 				}

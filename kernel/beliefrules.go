@@ -110,9 +110,18 @@ func together(constraints *belief.Constraints, c *journal.Conflict, old *journal
 	return ok && !c.Erased && !old.Erased
 }
 
-// Rules returns all statements of the constraints of a space, as of a number, 0 is now. Nothing shortens the list.
-func (k Beliefs) Rules(ctx context.Context, tenant dag.Tenant, space belief.Space, asOf dag.Seq) (*BeliefBase, error) {
-	b, err := k.Base(ctx, tenant, space, asOf, nil)
+// Rules answers all statements of the constraints of a space. Nothing shortens the list.
+func (k Beliefs) Rules(ctx context.Context, tenant dag.Tenant, in api.RulesQuery) (api.BeliefBase, error) {
+	b, err := k.Constraints(ctx, tenant, in.Space, in.AsOf)
+	if err != nil {
+		return api.BeliefBase{}, err
+	}
+	return b.answer(in.Space), nil
+}
+
+// Constraints returns what constraints of a space state, as of a number, 0 is now.
+func (k Beliefs) Constraints(ctx context.Context, tenant dag.Tenant, space belief.Space, asOf dag.Seq) (*BeliefBase, error) {
+	b, err := k.Held(ctx, tenant, space, asOf, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -140,7 +149,7 @@ func (k Beliefs) Used(ctx context.Context, tenant dag.Tenant, in api.BeliefUse) 
 	if err != nil {
 		return out, err
 	}
-	kref, err := k.Resolve(ctx, tenant, a)
+	kref, err := k.Kref(ctx, tenant, a)
 	if err != nil {
 		return out, err
 	}

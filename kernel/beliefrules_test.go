@@ -41,7 +41,9 @@ func TestResolveConflict(t *testing.T) {
 		}
 		return o
 	}
-	waiting := func() int { return len(must(k.Beliefs().Conflicts(ctx, tenant, beliefSpace))) }
+	waiting := func() int {
+		return len(must(k.Beliefs().Conflicts(ctx, tenant, api.ConflictsQuery{Space: beliefSpace})).Conflicts)
+	}
 	resolve := func(o *journal.Outcome, how string, dry bool) api.ResolvedConflict {
 		return must(k.Beliefs().ResolveConflict(ctx, tenant, api.ConflictResolution{Space: beliefSpace, Conflict: o.Seq, How: how, Reason: "looked", DryRun: dry}))
 	}
@@ -59,7 +61,7 @@ func TestResolveConflict(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	resolve(two, journal.Dropped, false)
-	must(k.Beliefs().Act(ctx, tenant, journal.Act{Item: must(k.Beliefs().Items(ctx, tenant, beliefSpace, "", 1, 0))[0].Item, Tag: journal.Published, Number: 2}))
+	must(k.Beliefs().Act(ctx, tenant, journal.Act{Item: must(k.Beliefs().ItemsNow(ctx, tenant, beliefSpace, "", 1, 0))[0].Item, Tag: journal.Published, Number: 2}))
 	if r := resolve(three, journal.Taken, false); r.Outcome.Outcome != journal.Refused || r.Seq != 0 || waiting() != 1 {
 		t.Errorf("what is published: %+v, %d wait", r.Outcome, waiting())
 	}
@@ -75,7 +77,7 @@ func TestResolveConflict(t *testing.T) {
 	other := inmem.Open(&inmem.Disk{}, inmem.Options{})
 	must(transfer.Copy(ctx, other, s, transfer.Options{}))
 	soundly(t, other)
-	if list := must(over(t, other, a).Beliefs().Conflicts(ctx, tenant, beliefSpace)); len(list) != 0 {
+	if list := must(over(t, other, a).Beliefs().Conflicts(ctx, tenant, api.ConflictsQuery{Space: beliefSpace})).Conflicts; len(list) != 0 {
 		t.Errorf("in a copy: %+v", list)
 	}
 }
@@ -112,12 +114,12 @@ func TestPromoteBeliefs(t *testing.T) {
 	if again := must(k.Beliefs().Promote(ctx, tenant, api.PromotionRequest{Space: beliefSpace})).Promotions; len(again) != 0 {
 		t.Errorf("the second time: %+v", again)
 	}
-	kref := must(k.Beliefs().Resolve(ctx, tenant, belief.Address{Item: list[0].To}))
+	kref := must(k.Beliefs().Kref(ctx, tenant, belief.Address{Item: list[0].To}))
 	if kref.Revision == nil || kref.Revision.Reason != list[0].Reason || kref.Revision.Statements[0].Rank.Class != belief.Inferred {
 		t.Errorf("%+v", kref.Revision)
 	}
 	impact := func(item string) int {
-		return len(must(k.Beliefs().Impact(ctx, tenant, belief.Address{Item: list[0].To}, 1)).Links)
+		return len(must(k.Beliefs().ImpactOf(ctx, tenant, belief.Address{Item: list[0].To}, 1)).Links)
 	}
 	if n := impact(""); n != 4 {
 		t.Errorf("%d links", n)
@@ -136,7 +138,7 @@ func TestPromoteBeliefs(t *testing.T) {
 	if len(c.Lowered) != 1 || c.Lowered[0].After != 750_000 || c.Seq == 0 {
 		t.Fatalf("%+v", c)
 	}
-	now := must(k.Beliefs().Resolve(ctx, tenant, belief.Address{Item: list[0].To})).Revision
+	now := must(k.Beliefs().Kref(ctx, tenant, belief.Address{Item: list[0].To})).Revision
 	if now.Number != 2 || now.Confidence != 750_000 || now.Reason != c.Lowered[0].Reason {
 		t.Errorf("%+v", now)
 	}
@@ -149,7 +151,7 @@ func TestPromoteBeliefs(t *testing.T) {
 	if c := must(k.Beliefs().Cascade(ctx, tenant, api.CascadeRequest{Space: beliefSpace})); len(c.Lowered) != 1 || !c.Lowered[0].Invalid {
 		t.Fatalf("%+v", c)
 	}
-	gone := must(k.Beliefs().Resolve(ctx, tenant, belief.Address{Item: list[0].To})).Revision
+	gone := must(k.Beliefs().Kref(ctx, tenant, belief.Address{Item: list[0].To})).Revision
 	if gone == nil || gone.Statements[0].Span.Until > gone.At || len(gone.Statements) != 1 {
 		t.Errorf("it does not end: %+v", gone)
 	}
@@ -176,10 +178,10 @@ func TestBeliefRules(t *testing.T) {
 		r.Kind = kind
 		must(k.Beliefs().Operate(ctx, tenant, r))
 	}
-	if b := must(k.Beliefs().Rules(ctx, tenant, beliefSpace, 0)); len(b.Held) != 2 || len(must(k.Beliefs().Base(ctx, tenant, beliefSpace, 0, nil)).Held) != 4 {
+	if b := must(k.Beliefs().Constraints(ctx, tenant, beliefSpace, 0)); len(b.Held) != 2 || len(must(k.Beliefs().Held(ctx, tenant, beliefSpace, 0, nil)).Held) != 4 {
 		t.Errorf("%+v", b.Held)
 	}
-	item := must(k.Beliefs().Items(ctx, tenant, beliefSpace, "", 1, 0))[0]
+	item := must(k.Beliefs().ItemsNow(ctx, tenant, beliefSpace, "", 1, 0))[0]
 	for i, success := range []bool{true, false, true} {
 		record := must(k.Beliefs().Used(ctx, tenant, api.BeliefUse{Ref: string(item.Item), Success: success}))
 		if record.Ref != string(item.Item)+"?r=1" || record.Uses != i+1 {
@@ -215,12 +217,12 @@ func TestResolveRule(t *testing.T) {
 	if r.Outcome.Item != rule.Item || r.Advice[0].Proposed > 400_000 {
 		t.Errorf("%+v, advice %+v", r.Outcome, r.Advice)
 	}
-	taken := must(k.Beliefs().Resolve(ctx, tenant, belief.Address{Item: rule.Item})).Revision
+	taken := must(k.Beliefs().Kref(ctx, tenant, belief.Address{Item: rule.Item})).Revision
 	if len(taken.Statements) != 1 || !slices.Equal(taken.Statements[0].Premises, rule.Premises) || taken.Confidence != 400_000 {
 		t.Errorf("%+v", taken)
 	}
 	must(k.Beliefs().Operate(ctx, tenant, asking(journal.Contract, "valve", "is", "shut")))
-	if w := must(k.Beliefs().Why(ctx, tenant, beliefSpace, belief.Literal{Subject: "pump", Predicate: "is", Object: "dry"}, 0)); w.Support != nil {
+	if w := must(k.Beliefs().Why(ctx, tenant, whether(belief.Literal{Subject: "pump", Predicate: "is", Object: "dry"}, 0))); w.Believed {
 		t.Errorf("it is believed without its premise: %+v", w.Support)
 	}
 	soundly(t, s)
@@ -238,7 +240,7 @@ func TestCascadeKeepsPublished(t *testing.T) {
 	more.Item = made["above"]
 	must(k.Beliefs().Operate(ctx, tenant, more)) // a revision with a statement of the one before
 	for from, to := range map[string]string{"shown": "ground", "above": "shown"} {
-		must(k.Beliefs().Link(ctx, tenant, journal.Link{From: belief.Address{Item: made[from], Revision: map[string]int{"shown": 1, "above": 2}[from]}, Type: "depends_on", To: belief.Address{Item: made[to], Revision: 1}.String()}))
+		must(k.Beliefs().Link(ctx, tenant, api.NewLink{From: belief.Address{Item: made[from], Revision: map[string]int{"shown": 1, "above": 2}[from]}.String(), Type: "depends_on", To: belief.Address{Item: made[to], Revision: 1}.String()}))
 	}
 	must(k.Beliefs().Act(ctx, tenant, journal.Act{Item: made["shown"], Tag: journal.Published, Number: 1}))
 	must(k.Beliefs().Act(ctx, tenant, journal.Act{Item: made["ground"], Deprecates: true}))

@@ -398,8 +398,23 @@ func (k *engine) evidence(ctx context.Context, tenant dag.Tenant, turns []dag.Tu
 	return units, nil
 }
 
-// Act moves a tag of an item, or deprecates or restores it. Moving current or published needs the permission to revise, and so does the rest.
-func (k Beliefs) Act(ctx context.Context, tenant dag.Tenant, a journal.Act) (*journal.Acted, error) {
+// Tag points a tag of an item to a revision, or takes it away.
+func (k Beliefs) Tag(ctx context.Context, tenant dag.Tenant, in api.NewTag) (api.KrefChange, error) {
+	return acted(k.act(ctx, tenant, journal.Act{Item: in.Ref, Tag: in.Tag, Number: in.Revision, Reason: in.Reason}))
+}
+
+// Deprecate takes an item out of what is believed.
+func (k Beliefs) Deprecate(ctx context.Context, tenant dag.Tenant, in api.Deprecation) (api.KrefChange, error) {
+	return acted(k.act(ctx, tenant, journal.Act{Item: in.Ref, Deprecates: true, Reason: in.Reason}))
+}
+
+// Restore puts an item back that was deprecated. It is refused if that would contradict what is believed.
+func (k Beliefs) Restore(ctx context.Context, tenant dag.Tenant, in api.Deprecation) (api.KrefChange, error) {
+	return acted(k.act(ctx, tenant, journal.Act{Item: in.Ref, Reason: in.Reason}))
+}
+
+// act moves a tag of an item, or deprecates or restores it. Moving current or published needs the permission to revise, and so does the rest.
+func (k Beliefs) act(ctx context.Context, tenant dag.Tenant, a journal.Act) (*journal.Acted, error) {
 	if free := a.Tag != "" && isFree(a.Tag); !free && !believes(ctx) {
 		return nil, fmt.Errorf("%w: it needs the permission to %s", ErrMayNot, access.Believe)
 	}
@@ -429,8 +444,8 @@ type BeliefBase struct {
 	Elements belief.Base // of Held
 }
 
-// Base returns what is believed in a space as of a number, 0 is now, at an instant or, with nil, at any time.
-func (k Beliefs) Base(ctx context.Context, tenant dag.Tenant, space belief.Space, asOf dag.Seq, validAt *dag.Time) (_ *BeliefBase, err error) {
+// Held returns what is believed in a space as of a number, 0 is now, at an instant or, with nil, at any time.
+func (k Beliefs) Held(ctx context.Context, tenant dag.Tenant, space belief.Space, asOf dag.Seq, validAt *dag.Time) (_ *BeliefBase, err error) {
 	ctx, observed := k.observe(ctx, "belief base")
 	defer func() { observed(err) }()
 	b := &BeliefBase{}
@@ -455,17 +470,54 @@ func (k Beliefs) Base(ctx context.Context, tenant dag.Tenant, space belief.Space
 	return b, nil
 }
 
-// Diff returns what is believed in a space as of two numbers. Before there was the space nothing was.
-func (k Beliefs) Diff(ctx context.Context, tenant dag.Tenant, space belief.Space, from, to dag.Seq) (before, after *BeliefBase, err error) {
-	if after, err = k.Base(ctx, tenant, space, to, nil); err != nil {
-		return nil, nil, err
+// Base answers what is believed in a space: what is stated, and what follows from it by rules and is stated nowhere.
+func (k Beliefs) Base(ctx context.Context, tenant dag.Tenant, in api.BaseQuery) (out api.BeliefBase, err error) {
+	subject := ""
+	if in.Subject != "" {
+		if subject, err = normalize.Name(in.Subject); err != nil {
+			return out, fmt.Errorf("subject: %w", err)
+		}
 	}
-	before, err = k.Base(ctx, tenant, space, from, nil)
+	b, err := k.Held(ctx, tenant, in.Space, in.AsOf, in.ValidAt)
+	if err != nil {
+		return out, err
+	}
+	out = b.answer(in.Space)
+	if subject == "" {
+		return out, nil
+	}
+	aliases, err := k.facts().Aliases(ctx, tenant, b.AsOf)
+	if err != nil {
+		return api.BeliefBase{}, err
+	}
+	subject = aliases.Resolve(subject)
+	out.Statements = slices.DeleteFunc(out.Statements, func(h api.HeldStatement) bool { return aliases.Resolve(h.Subject) != subject })
+	return out, nil
+}
+
+// Diff answers what came to be believed in a space between two numbers, and what no longer is. Before there was the space nothing was.
+func (k Beliefs) Diff(ctx context.Context, tenant dag.Tenant, in api.BaseDiffQuery) (out api.BaseDiff, _ error) {
+	after, err := k.Held(ctx, tenant, in.Space, in.To, nil)
+	if err != nil {
+		return out, err
+	}
+	before, err := k.Held(ctx, tenant, in.Space, in.From, nil)
 	if errors.Is(err, journal.ErrSpace) {
 		before = &BeliefBase{}
-		before.AsOf, err = k.asOfHead(ctx, tenant, from)
+		before.AsOf, err = k.asOfHead(ctx, tenant, in.From)
 	}
-	return before, after, err
+	if err != nil {
+		return out, err
+	}
+	old, now := before.answer(in.Space).Statements, after.answer(in.Space).Statements
+	beyond := func(list, other []api.HeldStatement) []api.HeldStatement {
+		return slices.DeleteFunc(slices.Clone(list), func(a api.HeldStatement) bool {
+			return slices.ContainsFunc(other, func(b api.HeldStatement) bool {
+				return a.BeliefStatement == b.BeliefStatement && a.Item == b.Item && a.Derived == b.Derived && belief.SpanOf(a.ValidFrom, a.ValidUntil) == belief.SpanOf(b.ValidFrom, b.ValidUntil)
+			})
+		})
+	}
+	return api.BaseDiff{From: before.AsOf, To: after.AsOf, Added: beyond(now, old), Removed: beyond(old, now)}, nil
 }
 
 // A Kref is what an address leads to.
@@ -476,8 +528,32 @@ type Kref struct {
 	Artifact *belief.Artifact  // that the address names; nil: it names none
 }
 
-// Resolve follows an address: to the revision that it names, or that its tag pointed to as of its number or its time, and to the artifact of it.
-func (k Beliefs) Resolve(ctx context.Context, tenant dag.Tenant, a belief.Address) (*Kref, error) {
+// Resolve answers where an address leads.
+func (k Beliefs) Resolve(ctx context.Context, tenant dag.Tenant, in api.KrefQuery) (out api.ResolvedKref, _ error) {
+	a, err := belief.ParseAddress(in.Ref)
+	if err != nil {
+		return out, err
+	}
+	kref, err := k.Kref(ctx, tenant, a)
+	if err != nil {
+		return out, err
+	}
+	out = api.ResolvedKref{Ref: in.Ref, AsOf: kref.AsOf, Item: a.Item, Deprecated: kref.Record.Deprecated, Artifact: kref.Artifact, Revisions: len(kref.Record.Revisions), Tags: []api.ItemTag{}}
+	for _, t := range kref.Record.Tags {
+		one := api.ItemTag{Tag: t.Name, Revision: t.Number, Since: t.Since}
+		if t.Until != journal.Forever {
+			one.Until = t.Until
+		}
+		out.Tags = append(out.Tags, one)
+	}
+	if kref.Revision != nil {
+		out.Revision = itemRevision(kref.Revision)
+	}
+	return out, nil
+}
+
+// Kref follows an address: to the revision that it names, or that its tag pointed to as of its number or its time, and to the artifact of it.
+func (k Beliefs) Kref(ctx context.Context, tenant dag.Tenant, a belief.Address) (*Kref, error) {
 	return steady(k.engine, func(c *cache) (*Kref, error) { return c.resolve(ctx, tenant, a) })
 }
 
@@ -523,8 +599,34 @@ func (c *cache) resolve(ctx context.Context, tenant dag.Tenant, a belief.Address
 	return kref, nil
 }
 
-// Items returns up to limit items of a space above a name, ascending, with what is current of them. Deprecated ones are among them.
-func (k Beliefs) Items(ctx context.Context, tenant dag.Tenant, space belief.Space, after string, limit int, asOf dag.Seq) ([]journal.ItemNow, error) {
+// Items answers a page of the items of a space, ascending, with what is current of them.
+func (k Beliefs) Items(ctx context.Context, tenant dag.Tenant, in api.ItemsQuery) (out api.Items, _ error) {
+	limit := cmp.Or(in.Limit, 100)
+	list, err := k.items(ctx, tenant, in.Space, in.After, limit, in.AsOf)
+	if err != nil {
+		return out, err
+	}
+	out.Items = []api.ListedItem{}
+	for _, item := range list {
+		if item.Deprecated && !in.Deprecated {
+			out.LeftOut++
+			continue
+		}
+		one := api.ListedItem{Item: item.Item, Deprecated: item.Deprecated, Statements: []api.RevisionElement{}}
+		if item.Current != nil {
+			r := itemRevision(item.Current)
+			one.Revision, one.Statements, one.Title, one.Erased = r.Revision, r.Statements, r.Title, r.Erased
+		}
+		out.Items = append(out.Items, one)
+	}
+	if len(list) == limit {
+		out.Next = list[limit-1].Item.Name()
+	}
+	return out, nil
+}
+
+// items returns up to limit items of a space above a name, ascending, with what is current of them. Deprecated ones are among them.
+func (k Beliefs) items(ctx context.Context, tenant dag.Tenant, space belief.Space, after string, limit int, asOf dag.Seq) ([]journal.ItemNow, error) {
 	asOf, err := k.asOfHead(ctx, tenant, asOf)
 	if err != nil {
 		return nil, err
@@ -539,8 +641,26 @@ func (k Beliefs) Items(ctx context.Context, tenant dag.Tenant, space belief.Spac
 	return k.journal().Now(ctx, tenant, names, asOf)
 }
 
-// Conflicts returns the proposals that were not taken.
-func (k Beliefs) Conflicts(ctx context.Context, tenant dag.Tenant, space belief.Space) ([]*journal.Conflict, error) {
+// Conflicts answers the proposals that were not taken and wait.
+func (k Beliefs) Conflicts(ctx context.Context, tenant dag.Tenant, in api.ConflictsQuery) (api.Conflicts, error) {
+	list, err := k.conflicts(ctx, tenant, in.Space)
+	out := api.Conflicts{Conflicts: []api.Conflict{}}
+	for _, c := range list {
+		one := api.Conflict{
+			Seq: c.Seq, At: c.At, By: c.By, Item: c.Item, Statements: wordedAll(c.Statements, c.Wording), Premises: wordedAll(c.Premises, c.Wording), Confidence: c.Confidence, With: []string{}, Turns: c.Turns, Reason: c.Reason, Erased: c.Erased,
+		}
+		if !c.Erased {
+			one.ValidFrom, one.ValidUntil = c.Span.Bounds()
+		}
+		for _, a := range c.With {
+			one.With = append(one.With, a.String())
+		}
+		out.Conflicts = append(out.Conflicts, one)
+	}
+	return out, err
+}
+
+func (k Beliefs) conflicts(ctx context.Context, tenant dag.Tenant, space belief.Space) ([]*journal.Conflict, error) {
 	if _, err := k.spaceOf(ctx, tenant, space, history.Forever-1); err != nil {
 		return nil, err
 	}
@@ -548,6 +668,12 @@ func (k Beliefs) Conflicts(ctx context.Context, tenant dag.Tenant, space belief.
 }
 
 // Changes returns up to limit of what was recorded of beliefs above a number, ascending.
-func (k Beliefs) Changes(ctx context.Context, tenant dag.Tenant, after dag.Seq, limit int) ([]journal.Recorded, error) {
-	return k.journal().Recorded(ctx, tenant, after, limit)
+func (k Beliefs) Changes(ctx context.Context, tenant dag.Tenant, after dag.Seq, limit int) (events []api.BeliefEvent, _ error) {
+	list, err := k.journal().Recorded(ctx, tenant, after, limit)
+	for i := range list {
+		r := &list[i]
+		kind, _, _ := strings.Cut(string(r.Kind), "/")
+		events = append(events, api.BeliefEvent{Seq: r.Seq, At: r.At, Kind: kind, Space: r.Space, Item: r.Item, Revision: r.Revision, Tag: r.Tag, By: r.By, Erased: r.Erased})
+	}
+	return events, err
 }

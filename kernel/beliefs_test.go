@@ -44,7 +44,7 @@ func asking(op journal.Operator, subject, predicate, object string) kernel.Opera
 // stated lists what a kernel believes as of a number, as text.
 func stated(t testing.TB, k *kernel.Kernel, asOf dag.Seq) (list []string) {
 	t.Helper()
-	for _, h := range must(k.Beliefs().Base(t.Context(), tenant, beliefSpace, asOf, nil)).Held {
+	for _, h := range must(k.Beliefs().Held(t.Context(), tenant, beliefSpace, asOf, nil)).Held {
 		list = append(list, h.Stated().Literal.String())
 	}
 	slices.Sort(list)
@@ -55,7 +55,7 @@ func stated(t testing.TB, k *kernel.Kernel, asOf dag.Seq) (list []string) {
 func projected(t testing.TB, k *kernel.Kernel) {
 	t.Helper()
 	var want, got []string
-	for _, h := range must(k.Beliefs().Base(t.Context(), tenant, beliefSpace, 0, nil)).Held {
+	for _, h := range must(k.Beliefs().Held(t.Context(), tenant, beliefSpace, 0, nil)).Held {
 		if s := h.Stated(); !s.Not && s.Premises == nil {
 			want = append(want, fmt.Sprint(h.Revision.Item.Path(), " ", s.Literal, s.Span.From, s.Span.Until, h.Revision.Confidence))
 		}
@@ -144,10 +144,10 @@ func TestErasedBeliefs(t *testing.T) {
 			if got := stated(t, k, before); !slices.Equal(got, []string{"pump feeds tank"}) { // the rest of the revision is stated once more, later
 				t.Errorf("as of %d: %q", before, got)
 			}
-			if r := must(k.Beliefs().Resolve(ctx, tenant, belief.Address{Item: mixed.Item})).Revision; len(r.Wording) != 1 || r.Wording[r.Statements[0].Literal].Object != "Plain Zebra" {
+			if r := must(k.Beliefs().Kref(ctx, tenant, belief.Address{Item: mixed.Item})).Revision; len(r.Wording) != 1 || r.Wording[r.Statements[0].Literal].Object != "Plain Zebra" {
 				t.Errorf("what is kept has the wording %v", r.Wording)
 			}
-			if r := must(k.Beliefs().Resolve(ctx, tenant, belief.Address{Item: early.Item})).Revision; len(r.Statements) != 1 || len(r.Wording) != 0 {
+			if r := must(k.Beliefs().Kref(ctx, tenant, belief.Address{Item: early.Item})).Revision; len(r.Statements) != 1 || len(r.Wording) != 0 {
 				t.Errorf("%d statements have the wording %v, which an erased turn had", len(r.Statements), r.Wording)
 			}
 			must(transfer.Copy(ctx, later, s, transfer.Options{}))
@@ -174,7 +174,7 @@ func TestErasedBeliefs(t *testing.T) {
 				t.Errorf("believed: %q", got)
 			}
 			projected(t, k)
-			if r := must(k.Beliefs().Resolve(ctx, tenant, belief.Address{Item: mixed.Item})); r.Revision == nil || r.Revision.Number != 3 || !r.Record.Revisions[1].Erased {
+			if r := must(k.Beliefs().Kref(ctx, tenant, belief.Address{Item: mixed.Item})); r.Revision == nil || r.Revision.Number != 3 || !r.Record.Revisions[1].Erased {
 				t.Errorf("%+v", r)
 			}
 			if _, err := k.Beliefs().Operate(ctx, tenant, alone); !errors.Is(err, kernel.ErrNoEvidence) {
@@ -285,7 +285,7 @@ func TestStale(t *testing.T) {
 			must(k.Turns().Admit(t.Context(), tenant, []dag.Draft{d}))
 		default:
 			value := func(asOf dag.Seq) string {
-				for _, h := range must(k.Beliefs().Base(t.Context(), tenant, beliefSpace, asOf, nil)).Held {
+				for _, h := range must(k.Beliefs().Held(t.Context(), tenant, beliefSpace, asOf, nil)).Held {
 					if h.Stated().Subject == subject(stream) {
 						return h.Stated().Object
 					}
@@ -362,10 +362,10 @@ func TestSpacePolicy(t *testing.T) {
 	if s := must(k.Beliefs().SetSpace(ctx, tenant, api.NewSpace{Space: beliefSpace})); s.Policy != "strict@1" {
 		t.Errorf("a space that is made again without a policy is under %s", s.Policy)
 	}
-	if _, err := k.Beliefs().Items(ctx, tenant, "acme/none", "", 9, 0); !errors.Is(err, journal.ErrSpace) {
+	if _, err := k.Beliefs().ItemsNow(ctx, tenant, "acme/none", "", 9, 0); !errors.Is(err, journal.ErrSpace) {
 		t.Errorf("items of a space that was not made: %v", err)
 	}
-	if _, err := k.Beliefs().Conflicts(ctx, tenant, "acme/none"); !errors.Is(err, journal.ErrSpace) {
+	if _, err := k.Beliefs().Conflicts(ctx, tenant, api.ConflictsQuery{Space: "acme/none"}); !errors.Is(err, journal.ErrSpace) {
 		t.Errorf("conflicts of a space that was not made: %v", err)
 	}
 	dry := asking(journal.Revise, "a", "is", "e")
@@ -373,7 +373,7 @@ func TestSpacePolicy(t *testing.T) {
 	if o := must(k.Beliefs().Operate(ctx, tenant, dry)); o.Result != journal.Changed || o.Seq != 0 {
 		t.Errorf("a dry run: %+v", o)
 	}
-	if _, err := k.Beliefs().Base(ctx, tenant, "acme/none", 0, nil); !errors.Is(err, journal.ErrSpace) {
+	if _, err := k.Beliefs().Held(ctx, tenant, "acme/none", 0, nil); !errors.Is(err, journal.ErrSpace) {
 		t.Errorf("a space that was not made: %v", err)
 	}
 }
@@ -389,15 +389,15 @@ func TestLinks(t *testing.T) {
 	cut := must(k.Slices().Cut(ctx, tenant, kernel.Request{Anchor: turns[2]}))
 	from := belief.Address{Item: made.Item, Revision: 1}
 	for _, to := range []string{"turn:" + turns[1].String(), "slice:" + cut.Record.Provenance.SliceID.String()} {
-		l := journal.Link{From: from, Type: "referenced", To: to}
+		l := api.NewLink{From: from.String(), Type: "referenced", To: to}
 		first := must(k.Beliefs().Link(ctx, tenant, l))
 		again := must(k.Beliefs().Link(ctx, tenant, l))
-		if first.Known || !again.Known || again.Seq != first.Seq {
+		if first.Outcome != journal.Changed || again.Outcome != journal.Unchanged || again.Seq != first.Seq {
 			t.Errorf("%s: %+v, then %+v", to, first, again)
 		}
 	}
 	for _, to := range []string{"slice:0123456789abcdef", "slice:x", "turn:" + dag.TurnID{1}.String()} {
-		if l, err := k.Beliefs().Link(ctx, tenant, journal.Link{From: from, Type: "referenced", To: to}); err == nil {
+		if l, err := k.Beliefs().Link(ctx, tenant, api.NewLink{From: from.String(), Type: "referenced", To: to}); err == nil {
 			t.Errorf("%s: %+v", to, l)
 		}
 	}

@@ -56,7 +56,7 @@ func sameImpact(t *testing.T, k *kernel.Kernel, s store.Store, a belief.Address,
 	view := a
 	view.Seq = must(k.Turns().AsOf(t.Context(), tenant, a.Seq))
 	record, fallen, dependents := readImpact(t, s, view, depth)
-	got, err := k.Beliefs().Impact(t.Context(), tenant, a, depth)
+	got, err := k.Beliefs().ImpactOf(t.Context(), tenant, a, depth)
 	switch {
 	case record == nil && err == nil:
 		t.Fatalf("%s: there is none, and the kernel has %+v", a, got)
@@ -102,7 +102,7 @@ func (d *randomDesk) act(t *testing.T, k *kernel.Kernel) {
 			d.revisions = append(d.revisions, belief.Address{Item: o.Item, Revision: o.Revision})
 		}
 	case what < 9:
-		_, _ = k.Beliefs().Link(ctx, tenant, journal.Link{From: d.any(), Type: "depends_on", To: d.any().String()})
+		_, _ = k.Beliefs().Link(ctx, tenant, api.NewLink{From: d.any().String(), Type: "depends_on", To: d.any().String()})
 	case what == 9:
 		a := d.any()
 		_, _ = k.Beliefs().Act(ctx, tenant, journal.Act{Item: a.Item, Tag: []string{"current", "mine"}[d.IntN(2)], Number: a.Revision})
@@ -188,7 +188,7 @@ func TestKeptItemOvertaken(t *testing.T) {
 	in := asking(journal.Revise, "pump", "is", "old")
 	in.Item = "kref://acme/desk/a.fact"
 	must(other.Beliefs().Operate(ctx, tenant, in))
-	if _, err := k.Beliefs().Resolve(ctx, tenant, belief.Address{Item: "kref://acme/desk/none.fact"}); !errors.Is(err, journal.ErrNoItem) {
+	if _, err := k.Beliefs().Kref(ctx, tenant, belief.Address{Item: "kref://acme/desk/none.fact"}); !errors.Is(err, journal.ErrNoItem) {
 		t.Fatal(err) // the kernel has read up to here
 	}
 	happened := false
@@ -197,12 +197,12 @@ func TestKeptItemOvertaken(t *testing.T) {
 		in := in
 		in.Statements = []belief.Literal{{Subject: "pump", Predicate: "is", Object: "new"}}
 		must(other.Beliefs().Operate(ctx, tenant, in))
-		if _, err := k.Beliefs().Resolve(ctx, tenant, belief.Address{Item: "kref://acme/desk/none.fact"}); !errors.Is(err, journal.ErrNoItem) {
+		if _, err := k.Beliefs().Kref(ctx, tenant, belief.Address{Item: "kref://acme/desk/none.fact"}); !errors.Is(err, journal.ErrNoItem) {
 			t.Error(err)
 		}
 	}
-	must(k.Beliefs().Resolve(ctx, tenant, belief.Address{Item: in.Item}))
-	if got := must(k.Beliefs().Resolve(ctx, tenant, belief.Address{Item: in.Item})); !happened || got.Revision.Number != 2 {
+	must(k.Beliefs().Kref(ctx, tenant, belief.Address{Item: in.Item}))
+	if got := must(k.Beliefs().Kref(ctx, tenant, belief.Address{Item: in.Item})); !happened || got.Revision.Number != 2 {
 		t.Errorf("revision %d, want 2; it was overtaken: %t", got.Revision.Number, happened)
 	}
 }
@@ -223,15 +223,15 @@ func TestImpactEpochEnds(t *testing.T) {
 	early, late := made(1), made(2)
 	var of belief.Address
 	ask := func(k *kernel.Kernel) *kernel.BeliefImpact {
-		return must(k.Beliefs().Impact(t.Context(), tenant, of, 5))
+		return must(k.Beliefs().ImpactOf(t.Context(), tenant, of, 5))
 	}
 	var want *kernel.BeliefImpact
 	for i := range 8 { // one that both have
 		of = belief.Address{Item: belief.Item(fmt.Sprintf("kref://%s/i%d.fact", beliefSpace, i)), Revision: 1}
-		if _, err := over(t, late, a).Beliefs().Impact(t.Context(), tenant, of, 5); err != nil {
+		if _, err := over(t, late, a).Beliefs().ImpactOf(t.Context(), tenant, of, 5); err != nil {
 			continue
 		}
-		if other, err := over(t, early, a).Beliefs().Impact(t.Context(), tenant, of, 5); err == nil && len(other.Links) > 0 {
+		if other, err := over(t, early, a).Beliefs().ImpactOf(t.Context(), tenant, of, 5); err == nil && len(other.Links) > 0 {
 			want = other
 			break
 		}

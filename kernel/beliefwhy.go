@@ -2,8 +2,8 @@ package kernel
 
 import (
 	"context"
-	"slices"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/belief/journal"
 	"github.com/graphkernel/graphkernel/dag"
@@ -12,52 +12,36 @@ import (
 	"github.com/graphkernel/graphkernel/policy"
 )
 
-// A BeliefWhy explains why a literal is believed in a space, or when and how the belief in it ended.
-type BeliefWhy struct {
-	AsOf    dag.Seq
-	Of      belief.Literal
-	Wording journal.Wording
-	Support []journal.Believed // a set of elements from which it follows, none of which can be left out; nil: it is not believed
-	Ended   []journal.Period   // times in which it was believed and that have ended
-	Erased  []ErasedRevision   // if nothing that is left ever made it believed: what may have
-}
-
-// An ErasedRevision is a revision whose words are gone, with the erasure that took them.
-type ErasedRevision struct {
-	*journal.Revision
-	By erasures.Erasure
-}
-
 // Why says why a literal is believed, or what became of it: when it was believed, and who ended that. Where nothing that is left ever made it believed, the
 // revisions of the space that were erased are named, for one of them may have. Names are as they are written.
-func (k Beliefs) Why(ctx context.Context, tenant dag.Tenant, space belief.Space, of belief.Literal, asOf dag.Seq) (*BeliefWhy, error) {
+func (k Beliefs) Why(ctx context.Context, tenant dag.Tenant, in api.WhyQuery) (out api.Why, _ error) {
 	aliases, err := k.facts().Aliases(ctx, tenant, 0)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
-	named, wording, err := k.literals(aliases, "statement", []belief.Literal{of}, nil)
+	named, wording, err := k.literals(aliases, "statement", []belief.Literal{{Subject: in.Subject, Predicate: in.Predicate, Object: in.Object, Not: in.Not}}, nil)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
-	b, err := k.Base(ctx, tenant, space, asOf, nil)
+	b, err := k.Held(ctx, tenant, in.Space, in.AsOf, nil)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
-	p, _, err := k.kindsOf(ctx, tenant, space, b.AsOf)
+	p, _, err := k.kindsOf(ctx, tenant, in.Space, b.AsOf)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
-	why := &BeliefWhy{AsOf: b.AsOf, Of: named[0], Wording: wording}
+	out = api.Why{AsOf: b.AsOf, Statement: worded(named[0], wording), State: "never", Support: []api.Support{}, Ended: []api.EndedBelief{}}
 	for _, i := range belief.Support(p.Constraints(), b.Elements, named[0], belief.Always) {
-		why.Support = append(why.Support, b.Held[i])
+		out.Support = append(out.Support, supportOf(&b.Held[i]))
 	}
 	j := k.journal()
-	under, err := j.Policies(ctx, tenant, space, b.AsOf)
+	under, err := j.Policies(ctx, tenant, in.Space, b.AsOf)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
 	known := map[string]*belief.Constraints{}
-	periods, err := j.Periods(ctx, tenant, space, named[0], b.AsOf, under, func(id string) (*belief.Constraints, error) {
+	periods, err := j.Periods(ctx, tenant, in.Space, named[0], b.AsOf, under, func(id string) (*belief.Constraints, error) {
 		if known[id] == nil {
 			p, err := k.kindPolicy(ctx, tenant, policy.ID(id))
 			if err != nil {
@@ -68,17 +52,45 @@ func (k Beliefs) Why(ctx context.Context, tenant dag.Tenant, space belief.Space,
 		return known[id], nil
 	})
 	if err != nil {
-		return nil, err
+		return out, err
 	}
-	why.Ended = slices.DeleteFunc(periods, func(p journal.Period) bool { return p.Until == history.Forever })
-	if why.Support == nil && len(why.Ended) == 0 {
-		why.Erased, err = k.erasedIn(ctx, tenant, space, b.AsOf)
+	for i := range periods {
+		e := &periods[i]
+		if e.Until == history.Forever {
+			continue
+		}
+		one := api.EndedBelief{Since: e.Since, Until: e.Until, Derived: e.Derived, Ending: string(e.Ending), At: e.At, By: e.By, Reason: e.Why, Lost: []api.Support{}}
+		for n := range e.Lost {
+			one.Lost = append(one.Lost, supportOf(&e.Lost[n]))
+		}
+		if e.Instead != nil {
+			one.Instead = new(worded(e.Instead.Stated().Literal, e.Instead.Revision.Wording))
+		}
+		out.Ended = append(out.Ended, one)
 	}
-	return why, err
+	switch out.Believed = len(out.Support) > 0; {
+	case out.Believed:
+		out.State = "believed"
+	case len(out.Ended) > 0:
+		out.State = "ended"
+	default:
+		if out.Erased, err = k.erasedIn(ctx, tenant, in.Space, b.AsOf); len(out.Erased) > 0 {
+			out.State = "erased"
+		}
+	}
+	return out, err
+}
+
+// supportOf answers an element with who wrote it.
+func supportOf(h *journal.Believed) api.Support {
+	s, r := h.Stated(), h.Revision
+	return api.Support{
+		Statement: worded(s.Literal, r.Wording), Premises: wordedAll(s.Premises, r.Wording), Item: r.Item, Revision: r.Number, Turns: s.Turns, By: r.By, Class: s.Rank.Class.String(), Since: h.Element().Rank.Event,
+	}
 }
 
 // erasedIn returns the revisions of a space up to a number whose words are gone by now.
-func (k Beliefs) erasedIn(ctx context.Context, tenant dag.Tenant, space belief.Space, asOf dag.Seq) (list []ErasedRevision, _ error) {
+func (k Beliefs) erasedIn(ctx context.Context, tenant dag.Tenant, space belief.Space, asOf dag.Seq) (list []api.ErasedRevision, _ error) {
 	by := map[dag.TurnID]erasures.Erasure{}
 	var turns []dag.TurnID
 	const page = 1000
@@ -97,7 +109,8 @@ func (k Beliefs) erasedIn(ctx context.Context, tenant dag.Tenant, space belief.S
 	}
 	revisions, err := k.journal().Erased(ctx, tenant, space, turns, asOf)
 	for _, r := range revisions {
-		list = append(list, ErasedRevision{r, takenBy(r, by)})
+		first := takenBy(r, by)
+		list = append(list, api.ErasedRevision{Item: r.Item, Revision: r.Number, Seq: r.Seq, Turn: first.Turn, Erasure: first.Seq})
 	}
 	return list, err
 }

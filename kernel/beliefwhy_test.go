@@ -126,7 +126,7 @@ func TestWhyOfRandomHistories(t *testing.T) {
 		}
 		held := make([][]journal.Believed, len(d.moments))
 		for i, m := range d.moments {
-			held[i] = must(k.Beliefs().Base(t.Context(), tenant, beliefSpace, m.head, nil)).Held
+			held[i] = must(k.Beliefs().Held(t.Context(), tenant, beliefSpace, m.head, nil)).Held
 		}
 		gone := erasedRevisions(t, s)
 		for n := range 16 {
@@ -136,8 +136,8 @@ func TestWhyOfRandomHistories(t *testing.T) {
 				believed[i] = follows(held[i], m.functional, l)
 			}
 			for i := range d.moments {
-				why := must(k.Beliefs().Why(t.Context(), tenant, beliefSpace, l, d.moments[i].head))
-				state := d.compare(t, why, believed[:i+1], held, gone)
+				why := must(k.Beliefs().Why(t.Context(), tenant, whether(l, d.moments[i].head)))
+				state := d.compare(t, &why, believed[:i+1], held, gone)
 				if t.Failed() {
 					t.Fatalf("seed %d, %s as of %d: %+v", seed, l, d.moments[i].head, why)
 				}
@@ -147,9 +147,12 @@ func TestWhyOfRandomHistories(t *testing.T) {
 				if state == "never" && len(why.Erased) > 0 {
 					state = "erased"
 				}
+				if state != why.State {
+					t.Fatalf("seed %d, %s as of %d: %s, want %s", seed, l, d.moments[i].head, why.State, state)
+				}
 				states[state]++
 				for _, p := range why.Ended {
-					endings[p.Ending]++
+					endings[journal.Ending(p.Ending)]++
 				}
 			}
 		}
@@ -160,12 +163,17 @@ func TestWhyOfRandomHistories(t *testing.T) {
 	}
 }
 
+// whether asks why a literal is believed as of a number.
+func whether(l belief.Literal, asOf dag.Seq) api.WhyQuery {
+	return api.WhyQuery{Space: beliefSpace, Subject: l.Subject, Predicate: l.Predicate, Object: l.Object, Not: l.Not, AsOf: asOf}
+}
+
 // compare holds an answer against what an account says of each moment up to the one that it is as of.
-func (d *beliefHistory) compare(t *testing.T, why *kernel.BeliefWhy, believed []bool, held [][]journal.Believed, gone []dag.Seq) string {
+func (d *beliefHistory) compare(t *testing.T, why *api.Why, believed []bool, held [][]journal.Believed, gone []dag.Seq) string {
 	t.Helper()
 	last := len(believed) - 1
-	if (why.Support != nil) != believed[last] {
-		t.Errorf("supported: %t", why.Support != nil)
+	if why.Believed != believed[last] || (len(why.Support) > 0) != why.Believed {
+		t.Errorf("believed: %t, by %+v", why.Believed, why.Support)
 	}
 	var runs [][2]int // moments at which it began, and at which it was over
 	for i, is := range believed {
@@ -196,24 +204,28 @@ func (d *beliefHistory) compare(t *testing.T, why *kernel.BeliefWhy, believed []
 		if p.Since <= before || p.Since > d.moments[run[0]].head || p.Until <= d.moments[run[1]-1].head || p.Until > over.head {
 			t.Errorf("from %d until %d, the account has %v", p.Since, p.Until, run)
 		}
-		if p.Ending != journal.Policy && over.reason != "" && p.Why != over.reason && (p.Why != "" || !slices.Contains(gone, p.Until)) {
-			t.Errorf("it ended for %q, want %q", p.Why, over.reason)
+		if journal.Ending(p.Ending) != journal.Policy && over.reason != "" && p.Reason != over.reason && (p.Reason != "" || !slices.Contains(gone, p.Until)) {
+			t.Errorf("it ended for %q, want %q", p.Reason, over.reason)
 		}
-		if stated := slices.ContainsFunc(held[run[1]-1], func(b journal.Believed) bool { return b.Stated().Literal == why.Of && b.Stated().Premises == nil }); p.Derived == stated {
+		if stated := slices.ContainsFunc(held[run[1]-1], func(b journal.Believed) bool {
+			return b.Stated().Literal == why.Statement.BeliefStatement && b.Stated().Premises == nil
+		}); p.Derived == stated {
 			t.Errorf("derived: %t", p.Derived)
 		}
-		if len(p.Lost) == 0 && p.Ending != journal.Policy {
+		if len(p.Lost) == 0 && journal.Ending(p.Ending) != journal.Policy {
 			t.Error("nothing was lost with it")
 		}
 		for _, lost := range p.Lost {
 			is := func(at int) bool {
-				return slices.ContainsFunc(held[at], func(b journal.Believed) bool { return b.Revision.Seq == lost.Revision.Seq && b.Part.At == lost.Part.At })
+				return slices.ContainsFunc(held[at], func(b journal.Believed) bool {
+					return b.Revision.Item == lost.Item && b.Revision.Number == lost.Revision && b.Stated().Literal == lost.Statement.BeliefStatement && slices.EqualFunc(b.Stated().Premises, lost.Premises, func(l belief.Literal, w api.WrittenStatement) bool { return l == w.BeliefStatement })
+				})
 			}
 			if !is(run[1]-1) || is(run[1]) {
-				t.Errorf("%s was lost: believed before %t, after %t", lost.Stated().Literal, is(run[1]-1), is(run[1]))
+				t.Errorf("%s was lost: believed before %t, after %t", lost.Statement, is(run[1]-1), is(run[1]))
 			}
 		}
-		if (p.Ending == journal.Contradicted) != (p.Instead != nil) {
+		if (journal.Ending(p.Ending) == journal.Contradicted) != (p.Instead != nil) {
 			t.Errorf("%s, instead %v", p.Ending, p.Instead)
 		}
 	}

@@ -106,7 +106,7 @@ func TestReadings(t *testing.T) {
 					t.Errorf("from the record of reading %d: %s, %s", r.Reading, again.Outcome, again.Reason)
 				}
 			}
-			if rules := must(k.Beliefs().Rules(ctx, tenant, beliefSpace, 0)); len(rules.Held) != 5 {
+			if rules := must(k.Beliefs().Constraints(ctx, tenant, beliefSpace, 0)); len(rules.Held) != 5 {
 				t.Errorf("%d rules", len(rules.Held))
 			}
 			if l := must(k.Beliefs().Spaces(ctx, tenant, api.SpacesQuery{Constraints: true})).Spaces; len(l) != 1 || l[0].Constraints.Proposed != 3 {

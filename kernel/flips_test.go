@@ -154,7 +154,7 @@ func answers(ctx context.Context, k *kernel.Kernel, ids []dag.TurnID) map[string
 	}
 	spaces, err := k.Beliefs().Spaces(ctx, tenant, api.SpacesQuery{})
 	put("spaces", spaces, err)
-	base, err := k.Beliefs().Base(ctx, tenant, beliefSpace, 0, nil)
+	base, err := k.Beliefs().Held(ctx, tenant, beliefSpace, 0, nil)
 	if err == nil {
 		var held []string
 		for _, h := range base.Held {

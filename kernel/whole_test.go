@@ -171,7 +171,7 @@ func (w *whole) believes() {
 			w.end("a proposal", o.Seq)
 		}
 	case what == 7 || what == 16:
-		if waiting := must(b.Conflicts(ctx, tenant, beliefSpace)); len(waiting) > 0 {
+		if waiting := must(b.Conflicts(ctx, tenant, api.ConflictsQuery{Space: beliefSpace})).Conflicts; len(waiting) > 0 {
 			r, err := b.ResolveConflict(ctx, tenant, api.ConflictResolution{Space: beliefSpace, Conflict: waiting[0].Seq, How: []string{journal.Taken, "dropped"}[w.IntN(2)], Reason: "looked"})
 			if err == nil {
 				did("a resolution", r.Seq, nil)
@@ -189,8 +189,8 @@ func (w *whole) believes() {
 			did("a tag", a.Seq, nil)
 		}
 	case what == 10:
-		l, err := b.Link(ctx, tenant, journal.Link{From: of(), Type: "depends_on", To: of().String()})
-		if err == nil && !l.Known {
+		l, err := b.Link(ctx, tenant, api.NewLink{From: of().String(), Type: "depends_on", To: of().String()})
+		if err == nil && l.Outcome == journal.Changed {
 			did("a link", l.Seq, nil)
 		}
 	case what == 11:
@@ -261,7 +261,7 @@ func (w *whole) text1(id dag.TurnID) string {
 func (w *whole) views(n dag.Seq, anchor dag.TurnID) (list []string) {
 	ctx, k := w.t.Context(), w.k
 	say := func(what string, v any, err error) { list = append(list, fmt.Sprintf("%s: %+v %v", what, v, err)) }
-	b, err := k.Beliefs().Base(ctx, tenant, beliefSpace, n, nil)
+	b, err := k.Beliefs().Held(ctx, tenant, beliefSpace, n, nil)
 	if err == nil {
 		ports := map[string]string{}
 		for _, h := range b.Held {
@@ -278,11 +278,11 @@ func (w *whole) views(n dag.Seq, anchor dag.TurnID) (list []string) {
 	} else {
 		say("base", nil, errors.Unwrap(err))
 	}
-	rules, err := k.Beliefs().Rules(ctx, tenant, beliefSpace, n)
+	rules, err := k.Beliefs().Constraints(ctx, tenant, beliefSpace, n)
 	if err == nil {
 		say("rules", rules.AsOf, nil)
 	}
-	items, err := k.Beliefs().Items(ctx, tenant, beliefSpace, "", 100, n)
+	items, err := k.Beliefs().ItemsNow(ctx, tenant, beliefSpace, "", 100, n)
 	for _, i := range items {
 		current := dag.Seq(0)
 		if i.Current != nil {
@@ -293,7 +293,7 @@ func (w *whole) views(n dag.Seq, anchor dag.TurnID) (list []string) {
 	say("items", fmt.Sprint(len(items), err != nil), nil)
 	for _, a := range w.items[:min(len(w.items), 3)] {
 		a.Seq, a.Revision = n, 0
-		if kref, err := k.Beliefs().Resolve(ctx, tenant, a); err == nil {
+		if kref, err := k.Beliefs().Kref(ctx, tenant, a); err == nil {
 			list = append(list, fmt.Sprint("kref ", kref.AsOf, kref.Record.Deprecated, len(kref.Record.Revisions), kref.Revision != nil))
 		} else {
 			say("kref", nil, errors.Unwrap(err))
@@ -435,7 +435,7 @@ func (w *whole) reading(n int) (seen *[]dag.Seq, stop func()) {
 					return
 				}
 				for _, asOf := range []dag.Seq{0, head} {
-					b, err := w.k.Beliefs().Base(w.t.Context(), tenant, beliefSpace, asOf, nil)
+					b, err := w.k.Beliefs().Held(w.t.Context(), tenant, beliefSpace, asOf, nil)
 					if err != nil {
 						w.t.Error(err)
 						return

@@ -289,9 +289,8 @@ func (st *stream) numbered() ([]numberedEvent, error) {
 	}
 	for i := range beliefs {
 		told(beliefs[i].Seq, api.EventBelief, func(asOf uint64) any {
-			e := view.BeliefEvent(&beliefs[i])
-			e.AsOf = dag.Seq(asOf)
-			return e
+			beliefs[i].AsOf = dag.Seq(asOf)
+			return beliefs[i]
 		})
 	}
 	for i := range turns { // each is a change of its own

@@ -257,12 +257,12 @@ func (w *world) seen() *power {
 	w.t.Helper()
 	out := &power{}
 	for _, space := range []belief.Space{powerSpace, "acme/t"} {
-		rules, err := w.kernel.Beliefs().Rules(w.person, w.tenant, space, 0)
+		rules, err := w.kernel.Beliefs().Constraints(w.person, w.tenant, space, 0)
 		w.must(err)
 		for i := range rules.Held {
 			out.constraints = append(out.constraints, contexts.BeliefText(rules.Held[i].Revision))
 		}
-		all, err := w.kernel.Beliefs().Base(w.person, w.tenant, space, 0, nil)
+		all, err := w.kernel.Beliefs().Held(w.person, w.tenant, space, 0, nil)
 		w.must(err)
 		for i := range all.Held {
 			if s, r := all.Held[i].Stated(), all.Held[i].Revision; s.Rank.Class >= belief.Human {
@@ -303,12 +303,12 @@ func (w *world) goesOn() {
 		w.must(w.does(w.person, line.op, line.body))
 	}
 	for _, space := range []belief.Space{powerSpace, "acme/t"} {
-		all, err := w.kernel.Beliefs().Base(w.person, w.tenant, space, 0, nil)
+		all, err := w.kernel.Beliefs().Held(w.person, w.tenant, space, 0, nil)
 		w.must(err)
 		for i := range all.Held {
 			if r := all.Held[i].Revision; all.Held[i].At == 0 && !slices.ContainsFunc(r.Statements, func(s journal.Stated) bool { return s.Rank.Class >= belief.Human }) {
-				done, err := w.kernel.Beliefs().Act(w.person, w.tenant, journal.Act{Item: r.Item, Deprecates: true})
-				if err != nil || done.Result != journal.Changed {
+				done, err := w.kernel.Beliefs().Deprecate(w.person, w.tenant, api.Deprecation{Ref: r.Item})
+				if err != nil || done.Outcome != journal.Changed {
 					w.t.Errorf("%s cannot be taken back: %+v, %v", r.Item, done, err)
 				}
 			}
