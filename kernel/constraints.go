@@ -74,13 +74,6 @@ func loadOf(named map[string]kinds.Kind, held []journal.Believed) (load journal.
 	return load
 }
 
-// An OverfullSpace has more constraints than a space may.
-type OverfullSpace struct {
-	Space belief.Space
-	Load  journal.Load
-	Left  int // of them that a context had no room for
-}
-
 // Spaces returns the spaces that are there for who asks, ascending, with what their constraints add up to if that is asked for.
 func (k Beliefs) Spaces(ctx context.Context, tenant dag.Tenant, in api.SpacesQuery) (out api.Spaces, _ error) {
 	head, err := k.asOfHead(ctx, tenant, 0)
@@ -178,7 +171,7 @@ func (g *gatherer) room() error {
 		left[r.Item.Space()]++
 	}
 	for _, space := range slices.Sorted(maps.Keys(left)) {
-		g.beliefs.overfull = append(g.beliefs.overfull, OverfullSpace{space, g.beliefs.loads[space], left[space]})
+		g.beliefs.overfull = append(g.beliefs.overfull, api.OverfullSpace{Space: space, Count: g.beliefs.loads[space].Count, Left: left[space]})
 	}
 	return nil
 }

@@ -256,7 +256,7 @@ func TestOverfull(t *testing.T) {
 				if len(got) != rules+1-left || !slices.Contains(got, "other/own.hard_rule?r=1") || !slices.Contains(got, "desk/rule-000.hard_rule?r=1") || slices.Contains(got, fmt.Sprintf("desk/rule-%03d.hard_rule?r=1", rules-1)) {
 					t.Errorf("%v: %d constraints, %v", spaces, len(got), got)
 				}
-				if len(i.Overfull) != 1 || i.Overfull[0].Space != beliefSpace || i.Overfull[0].Left != left || i.Overfull[0].Load.Count != rules {
+				if len(i.Overfull) != 1 || i.Overfull[0].Space != beliefSpace || i.Overfull[0].Left != left || i.Overfull[0].Count != rules {
 					t.Errorf("%v: %+v", spaces, i.Overfull)
 				}
 			}

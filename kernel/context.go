@@ -80,7 +80,7 @@ type IssuedContext struct {
 	Record  issued.Record
 
 	// Overfull are spaces that have more constraints than one may, and more than this context had room for.
-	Overfull []OverfullSpace
+	Overfull []api.OverfullSpace
 }
 
 // Answer says what was issued, with the prompt.
@@ -90,7 +90,7 @@ func (i *IssuedContext) Answer() api.Context {
 	w := api.Context{
 		ContextID: b.Provenance.SliceID, BundleSHA256: i.Record.Bundle, PolicyID: b.Provenance.PolicyID, AsOf: b.AsOf,
 		Format: string(b.Request.Format), Cost: b.Prompt.Cost, Candidates: len(b.Candidates), Turns: make([]dag.TurnID, len(b.Turns)), Facts: make([]dag.Digest, len(b.Facts)), Beliefs: make([]string, len(b.Beliefs)),
-		Sufficiency: api.Sufficiency{PPM: int(s.Share), Level: s.Level, Missing: append([]string{}, s.Missing...)},
+		Sufficiency: api.Sufficiency{PPM: int(s.Share), Level: s.Level, Missing: append([]string{}, s.Missing...)}, Overfull: i.Overfull,
 	}
 	for n := range b.Turns {
 		w.Turns[n] = b.Turns[n].ID
@@ -100,9 +100,6 @@ func (i *IssuedContext) Answer() api.Context {
 	}
 	for n := range b.Beliefs {
 		w.Beliefs[n] = b.Beliefs[n].Address().String()
-	}
-	for _, o := range i.Overfull {
-		w.Overfull = append(w.Overfull, api.OverfullSpace{Space: o.Space, Count: o.Load.Count, Left: o.Left})
 	}
 	switch b.Request.Format {
 	case contexts.OpenAI, contexts.Anthropic, contexts.JSON:
@@ -361,7 +358,7 @@ type assembly struct {
 	salted     func(*contexts.Request, policy.ID, dag.Seq) error // sets the salt of the request; nil: it has one, or needs none
 	statistics *retrieval.Statistics                             // that the scores of the search rest on; nil: those of now
 	head       dag.Seq                                           // set by assembleOnce: when it began
-	overfull   []OverfullSpace                                   // set by assembleOnce
+	overfull   []api.OverfullSpace                               // set by assembleOnce
 }
 
 func (r *contextAsk) assembly(p policy.Registered) assembly {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/belief/journal"
 	"github.com/graphkernel/graphkernel/dag"
@@ -23,7 +24,7 @@ type believing struct {
 	chains    map[knowledge.ID]string      // the address of the revision that asserts a fact, by Fact.Chain
 	always    map[string]bool              // constraints, which every context has
 	loads     map[belief.Space]journal.Load
-	overfull  []OverfullSpace
+	overfull  []api.OverfullSpace
 	contested map[belief.Item]bool
 	chosen    map[string]*contexts.Candidate
 	reached   int // of chosen, those that are of the source of facts
