@@ -68,13 +68,12 @@ conflicts lists it.`,
 const attachedHelp = `What --link, --tag and --new-space say is recorded in the same change as the revision: all of it or, if
 it is refused, nothing. Each TO is as in graphkernel belief link, and must be there before.`
 
-// A changeFlags says what is meant beside the statements.
-type changeFlags struct {
-	not, dry, newSpace                          bool
-	because, turns, artifacts, links, tags      []string
-	item, kind, from, until, reason, title, key string
-	summary, confidence                         string
-	keywords, topics                            []string
+// A stating is a request with what has to be read of it first.
+type stating struct {
+	api.BeliefRequest
+	not                              bool // the statements are denied
+	because, turns, artifacts, links []string
+	from, until, confidence          string
 }
 
 func operatorCommands(a *cli.App) (list []*cobra.Command) {
@@ -85,7 +84,7 @@ func operatorCommands(a *cli.App) (list []*cobra.Command) {
 }
 
 func operatorCommand(a *cli.App, o *operator) *cobra.Command {
-	var f changeFlags
+	var f stating
 	attached := ""
 	if o.states {
 		attached = "\n" + attachedHelp
@@ -120,26 +119,26 @@ review are revisions that depend on what gave way by a link and not by a rule.`,
 	flags.BoolVar(&f.not, "not", false, "the statements are denied")
 	flags.StringVar(&f.from, "from", "", "since when they hold, a date or a time; 1970 if absent")
 	flags.StringVar(&f.until, "until", "", "before when they hold; without an end if absent")
-	flags.StringVar(&f.reason, "reason", "", "why, for the record")
-	flags.StringVar(&f.key, "key", "", "names the request: one that was answered is not done again")
-	flags.BoolVar(&f.dry, "dry-run", false, "change nothing; show what would happen")
+	flags.StringVar(&f.Reason, "reason", "", "why, for the record")
+	flags.StringVar(&f.Key, "key", "", "names the request: one that was answered is not done again")
+	flags.BoolVar(&f.DryRun, "dry-run", false, "change nothing; show what would happen")
 	cli.NoFiles(c, "from", "until", "reason", "key")
 	if !o.states {
 		return c
 	}
 	flags.StringArrayVar(&f.because, "because", nil, `a premise from which they follow: "SUBJECT PREDICATE OBJECT"; may be repeated`)
-	flags.StringVar(&f.item, "item", "", "the item whose revision this becomes (default: the one that states or contradicts the same, or a new one)")
-	flags.StringVar(&f.kind, "kind", "fact", "the kind of a new item")
+	flags.StringVar((*string)(&f.Item), "item", "", "the item whose revision this becomes (default: the one that states or contradicts the same, or a new one)")
+	flags.StringVar(&f.Kind, "kind", "fact", "the kind of a new item")
 	flags.StringSliceVar(&f.turns, "turn", nil, "the turn that says so, as elsewhere; may be repeated")
 	flags.StringArrayVar(&f.artifacts, "artifact", nil, "points to a file or a URI: "+artifactForm+"; may be repeated")
-	flags.StringVar(&f.title, "title", "", "what the revision is called")
-	flags.StringVar(&f.summary, "summary", "", "its text, as it should be read")
-	flags.StringSliceVar(&f.keywords, "keywords", nil, "words by which contexts find it, with commas between; may be repeated")
-	flags.StringSliceVar(&f.topics, "topics", nil, "what it is about, likewise")
+	flags.StringVar(&f.Title, "title", "", "what the revision is called")
+	flags.StringVar(&f.Summary, "summary", "", "its text, as it should be read")
+	flags.StringSliceVar(&f.Keywords, "keywords", nil, "words by which contexts find it, with commas between; may be repeated")
+	flags.StringSliceVar(&f.Topics, "topics", nil, "what it is about, likewise")
 	flags.StringVar(&f.confidence, "confidence", "", "how sure it is, from 0 to 1 (default: 1)")
 	flags.StringArrayVar(&f.links, "link", nil, "links the revision: TYPE=TO, as in graphkernel belief link; may be repeated")
-	flags.StringSliceVar(&f.tags, "tag", nil, "points the tag to the revision; may be repeated")
-	flags.BoolVar(&f.newSpace, "new-space", false, "make the space, under beliefs@1, if it is not there")
+	flags.StringSliceVar(&f.Tags, "tag", nil, "points the tag to the revision; may be repeated")
+	flags.BoolVar(&f.NewSpace, "new-space", false, "make the space, under beliefs@1, if it is not there")
 	cli.NoFiles(c, "because", "item", "turn", "title", "summary", "keywords", "topics", "confidence")
 	_ = c.RegisterFlagCompletionFunc("link", completeLink) // both flags exist
 	_ = c.RegisterFlagCompletionFunc("tag", cobra.FixedCompletions([]string{"published"}, cobra.ShellCompDirectiveNoFileComp))
@@ -155,69 +154,71 @@ func usualKinds() (names []string) {
 	return names
 }
 
-// request returns what is asked for, except for the turns, which only the store knows.
-func (f *changeFlags) request(c *cobra.Command, args []string) (r api.BeliefRequest, err error) {
-	r = api.BeliefRequest{Space: belief.Space(args[0]), Item: belief.Item(f.item), Kind: f.kind, Title: f.title, Summary: f.summary, Keywords: f.keywords, Topics: f.topics, Reason: f.reason, Key: f.key, DryRun: f.dry, Tags: f.tags, NewSpace: f.newSpace}
+// read completes the request, except for the turns, which only the store knows.
+func (f *stating) read(c *cobra.Command, args []string) (err error) {
+	r := &f.BeliefRequest
+	r.Space = belief.Space(args[0])
 	if r.Statements, err = statementsOf(c, args[1:], f.not); err != nil {
-		return r, err
+		return err
 	}
 	for _, text := range f.because {
 		premise, err := premiseOf(text)
 		if err != nil {
-			return r, err
+			return err
 		}
 		r.Premises = append(r.Premises, premise)
 	}
 	for _, text := range f.links {
 		one, err := linkOf(text)
 		if err != nil {
-			return r, err
+			return err
 		}
 		r.Links = append(r.Links, one)
 	}
-	for _, name := range f.tags {
+	for _, name := range f.Tags {
 		if !belief.IsTag(name) {
-			return r, cli.Usagef("--tag is %.80q, want [a-z][a-z0-9_-]{0,31}", name)
+			return cli.Usagef("--tag is %.80q, want [a-z][a-z0-9_-]{0,31}", name)
 		}
 	}
 	for _, text := range f.artifacts {
 		one, err := artifactOf(text)
 		if err != nil {
-			return r, err
+			return err
 		}
 		r.Artifacts = append(r.Artifacts, one)
 	}
 	if r.Confidence, err = ppmOf("confidence", f.confidence); err != nil {
-		return r, err
+		return err
 	}
 	if r.ValidFrom, err = timeOf("from", f.from); err != nil {
-		return r, err
+		return err
 	}
 	if r.ValidUntil, err = timeOf("until", f.until); err != nil {
-		return r, err
+		return err
 	}
-	if f.item != "" {
+	if f.Item != "" {
 		if c.Flags().Changed("kind") {
-			return r, cli.Usagef("--kind is of a new item without a name; leave it out, since --item says the kind")
+			return cli.Usagef("--kind is of a new item without a name; leave it out, since --item says the kind")
 		}
-		item, err := belief.ParseItem(f.item)
+		item, err := belief.ParseItem(string(f.Item))
 		if err != nil {
-			return r, cli.Usagef("--item: %w", err)
+			return cli.Usagef("--item: %w", err)
 		}
 		if string(item.Space()) != string(r.Space) {
-			return r, cli.Usagef("--item: %s is in the space %s, and %s is asked for", item, item.Space(), r.Space)
+			return cli.Usagef("--item: %s is in the space %s, and %s is asked for", item, item.Space(), r.Space)
 		}
 	}
-	return r, nil
+	return nil
 }
 
-func change(a *cli.App, c *cobra.Command, o *operator, args []string, f *changeFlags) error {
-	r, err := f.request(c, args)
+func change(a *cli.App, c *cobra.Command, o *operator, args []string, f *stating) error {
+	r := &f.BeliefRequest
+	err := f.read(c, args)
 	if err != nil {
 		return err
 	}
 	with := a.Stores.WithKernel
-	if f.newSpace && !f.dry {
+	if f.NewSpace && !f.DryRun {
 		with = a.Stores.WithNewKernel
 	}
 	return with(c.Context(), token.Keyring{}, func(s *cli.Session) error {
@@ -236,11 +237,11 @@ func change(a *cli.App, c *cobra.Command, o *operator, args []string, f *changeF
 			}
 		}
 		slices.SortFunc(r.Turns, dag.TurnID.Compare)
-		out, err := cli.Do(c.Context(), s, o.op, r)
+		out, err := cli.Do(c.Context(), s, o.op, *r)
 		if err != nil {
 			return hinted(err, spaceHint(string(r.Space), 0))
 		}
-		if err := a.IO.Print(out, func(w io.Writer) { printOutcome(w, o, &r, &out) }); err != nil {
+		if err := a.IO.Print(out, func(w io.Writer) { printOutcome(w, o, r, &out) }); err != nil {
 			return err
 		}
 		if out.Outcome == "refused" {

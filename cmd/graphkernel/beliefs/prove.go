@@ -7,7 +7,6 @@ import (
 	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/client"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
-	"github.com/graphkernel/graphkernel/dag"
 )
 
 // A proofJSON tells what went into a file.
@@ -25,7 +24,7 @@ type proofJSON struct {
 }
 
 func proveCommand(a *cli.App) *cobra.Command {
-	var asOf uint64
+	var r api.BeliefProofRequest
 	var not bool
 	var validAt, out string
 	c := &cobra.Command{
@@ -42,12 +41,11 @@ With --output json and -o, standard output tells what was written:
 		Example: `  graphkernel belief prove acme/support customer-7 prefers e-mail -o belief.json && graphkernel verify belief.json
   graphkernel belief prove acme/support customer-7 prefers e-mail --as-of 120 --valid-at 2026-03-14`,
 		Args: spaceAnd("SUBJECT PREDICATE OBJECT"),
-		RunE: func(c *cobra.Command, args []string) error {
-			s, err := statementOf("", args[1:], not)
-			if err != nil {
+		RunE: func(c *cobra.Command, args []string) (err error) {
+			r.Space = belief.Space(args[0])
+			if r.BeliefStatement, err = statementOf("", args[1:], not); err != nil {
 				return err
 			}
-			r := api.BeliefProofRequest{Space: belief.Space(args[0]), BeliefStatement: belief.Literal{Subject: s.Subject, Predicate: s.Predicate, Object: s.Object, Not: not}, AsOf: dag.Seq(asOf)}
 			if r.ValidAt, err = timeOf("valid-at", validAt); err != nil {
 				return err
 			}
@@ -55,11 +53,11 @@ With --output json and -o, standard output tells what was written:
 		},
 		ValidArgsFunction: a.Stores.CompleteSpaces(),
 	}
-	asOfFlag(c, &asOf)
+	c.Flags().Uint64Var((*uint64)(&r.AsOf), "as-of", 0, "what was believed at this sequence number; 0 is the present")
 	c.Flags().BoolVar(&not, "not", false, "that it is denied")
 	c.Flags().StringVar(&validAt, "valid-at", "", "that it holds at this date or time; whenever it held if absent")
 	c.Flags().StringVarP(&out, "out", "o", "", "the file to write; standard output if absent")
-	cli.NoFiles(c, "valid-at")
+	cli.NoFiles(c, "as-of", "valid-at")
 	return c
 }
 

@@ -229,9 +229,3 @@ func timeOf(flag, text string) (*dag.Time, error) {
 	}
 	return &t, nil
 }
-
-// asOfFlag adds --as-of to a command.
-func asOfFlag(c *cobra.Command, asOf *uint64) {
-	c.Flags().Uint64Var(asOf, "as-of", 0, "what was believed at this sequence number; 0 is the present")
-	cli.NoFiles(c, "as-of")
-}
