@@ -64,7 +64,7 @@ type ImportedPersona struct {
 // A PersonaOrigin is where a persona is from.
 type PersonaOrigin struct {
 	Kernel string       `json:"kernel" doc:"The name that its key signs as."`
-	Tenant string       `json:"tenant"`
+	Tenant dag.Tenant   `json:"tenant"`
 	Space  belief.Space `json:"space" is:"BeliefSpace"`
 	AsOf   dag.Seq      `json:"as_of" is:"Seq"`
 	At     dag.Time     `json:"at"`

@@ -222,8 +222,7 @@ func (k Beliefs) ImportPersona(ctx context.Context, tenant dag.Tenant, in api.Pe
 			return out, fmt.Errorf("%w: links[%d].type: %s leads from an item to itself alone", ErrPersona, i, l.Type)
 		}
 	}
-	o := d.Origin
-	out = api.ImportedPersona{SHA256: digest, Items: []api.ImportedItem{}, Origin: api.PersonaOrigin{Kernel: o.Kernel, Tenant: string(o.Tenant), Space: o.Space, AsOf: o.AsOf, At: o.At}}
+	out = api.ImportedPersona{SHA256: digest, Items: []api.ImportedItem{}, Origin: api.PersonaOrigin(d.Origin)}
 	var all [][]*beliefRequest // before any is done, so that what is wrong with one leaves nothing behind
 	for i := range d.Items {
 		if err := listed.Allow(d.Items[i].Kind); err != nil {
