@@ -117,7 +117,7 @@ func modules(t *testing.T, replace string) (path string) {
 var pathRules = []string{"freemius-secret-key", "hashicorp-tf-password", "kubernetes-secret-yaml", "nuget-config-password"}
 
 // ownRules are those that gitleaks does not have.
-var ownRules = []string{"payment-card", "url-password", "password-in-text"}
+var ownRules = []string{"payment-card", "url-password", "password-in-text", "password-quoted", "password-set", "password-for", "password-option", "password-element", "basic-authorization"}
 
 // TestSecretsOfGitleaks tries the examples that gitleaks has for each of its rules, and plants a thousand of them in transcripts.
 func TestSecretsOfGitleaks(t *testing.T) {
