@@ -109,7 +109,7 @@ var mayImport = map[string][]string{
 	"api/clients":            {"api"},
 	"api/describe":           {"api", "dag", "internal/canon", "knowledge", "policy", "retrieval", "slice/contexts"},
 	"examples/guard":         {"access", "dag", "store/inmem", "token", "kernel", "server", "client"},
-	"render":                 {"dag", "policy", "slice", "knowledge"},
+	"render":                 {"dag", "policy", "slice"},
 	"store/observed":         {"dag", "history", "ledger", "store"},
 	"server/certs":           {},
 	"console":                {"belief", "policy", "internal/loopback", "internal/markup", "access", "api", "client", "dag", "ingest", "ingest/extract", "slice", "slice/contexts", "verifiers/js", "github.com/rogpeppe/go-internal", "golang.org/x/oauth2"},

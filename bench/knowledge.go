@@ -154,7 +154,7 @@ func (w *web) learn(ctx context.Context, acts []knowledge.Act) ([]row, error) {
 // that no finished answer helps, and walks the same edges again.
 func reach(k *kernel.Kernel, start string, i int) func(context.Context) error {
 	return func(ctx context.Context) error {
-		got, err := k.Facts().Traverse(ctx, benchTenant, kernel.Traversal{Start: []string{start}, MinConfidence: dag.PPM(i % 400_000)})
+		got, err := k.Facts().Traverse(ctx, benchTenant, api.TraverseRequest{Start: []string{start}, MinConfidence: dag.PPM(i % 400_000)})
 		if err == nil && len(got.Reached) == 0 {
 			err = fmt.Errorf("nothing is reached from %s", start)
 		}

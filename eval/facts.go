@@ -9,7 +9,6 @@ import (
 
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/normalize"
 )
@@ -60,7 +59,7 @@ func walk(ctx context.Context, c *Corpus, q Question) ([]dag.TurnID, error) {
 		return nil, nil
 	}
 	var ids []dag.TurnID
-	add := func(got *kernel.Traversed, err error) error {
+	add := func(got api.Traversal, err error) error {
 		if errors.Is(err, knowledge.ErrQuery) {
 			return nil // two names of one entity
 		}
@@ -68,8 +67,8 @@ func walk(ctx context.Context, c *Corpus, q Question) ([]dag.TurnID, error) {
 			return err
 		}
 		for i := range got.Reached {
-			for _, edge := range got.Reached[i].Path {
-				ids = append(ids, edge.Turn)
+			for _, step := range got.Reached[i].Path {
+				ids = append(ids, step.Turn)
 			}
 		}
 		return nil
@@ -83,11 +82,11 @@ func walk(ctx context.Context, c *Corpus, q Question) ([]dag.TurnID, error) {
 		}
 	}
 	if over := named(q.Text, c.facts.predicates, true); len(over) > 0 {
-		if err := add(facts.Traverse(ctx, c.tenant, kernel.Traversal{Start: entities, Predicates: over, MaxHops: 2})); err != nil {
+		if err := add(facts.Traverse(ctx, c.tenant, api.TraverseRequest{Start: entities, Predicates: over, MaxHops: 2})); err != nil {
 			return nil, err
 		}
 	}
-	if err := add(facts.Traverse(ctx, c.tenant, kernel.Traversal{Start: entities})); err != nil {
+	if err := add(facts.Traverse(ctx, c.tenant, api.TraverseRequest{Start: entities})); err != nil {
 		return nil, err
 	}
 	return distinct(ids), nil

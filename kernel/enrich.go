@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/normalize"
@@ -67,15 +68,14 @@ func (r *EnrichRequest) check() error {
 // An EnrichedHit is a hit with what is known around it.
 type EnrichedHit struct {
 	enrich.Hit
-	Entities []string          // canonical names, ascending
-	Around   []*knowledge.Edge // parallel to Facts. They are the cache's and must not be changed
+	Entities []string   // canonical names, ascending
+	Around   []api.Step // parallel to Facts
 }
 
 // Enriched is the answer to an EnrichRequest.
 type Enriched struct {
-	AsOf    dag.Seq
-	Aliases *normalize.Table // that counted
-	Hits    []EnrichedHit    // the best first
+	AsOf dag.Seq
+	Hits []EnrichedHit // the best first
 }
 
 // Enrich returns hits with the facts around the entities that they speak of, the best first by both. The entities of a turn are those of the facts
@@ -103,7 +103,7 @@ func (c *cache) enrich(ctx context.Context, tenant dag.Tenant, r *EnrichRequest)
 		return nil, err
 	}
 	words := analysis.English.Terms(nil, r.Query)
-	around := map[dag.TurnID][]*knowledge.Edge{}
+	around := map[dag.TurnID][]api.Step{}
 	hits := make([]enrich.Hit, len(r.Hits))
 	for i, found := range r.Hits {
 		hits[i] = enrich.Hit{Turn: found.Turn, Found: found.Score}
@@ -112,12 +112,12 @@ func (c *cache) enrich(ctx context.Context, tenant dag.Tenant, r *EnrichRequest)
 			return nil, err
 		}
 		for _, n := range near {
-			around[found.Turn] = append(around[found.Turn], n.edge)
+			around[found.Turn] = append(around[found.Turn], stepOf(n.edge, v.aliases))
 			hits[i].Facts = append(hits[i].Facts, enrich.Fact{Confidence: n.edge.Confidence, Hops: n.hops, Fit: fit(words, n.edge)})
 		}
 	}
 	enrich.Combine(hits, r.Alpha)
-	answer := &Enriched{AsOf: asOf, Aliases: v.aliases}
+	answer := &Enriched{AsOf: asOf}
 	for _, h := range hits {
 		answer.Hits = append(answer.Hits, EnrichedHit{h, entities[h.Turn], around[h.Turn]})
 	}

@@ -136,7 +136,7 @@ func TestErasedFacts(t *testing.T) {
 			}
 			held, asked, without := cut("team"), cut("Quillon Okapi"), cut("valve")
 			reach := func(k *kernel.Kernel, start string, asOf dag.Seq) []string {
-				return entities(must(k.Facts().Traverse(ctx, tenant, kernel.Traversal{Start: []string{start}, AsOf: asOf, MaxHops: 1})).Reached)
+				return entities(must(k.Facts().Traverse(ctx, tenant, api.TraverseRequest{Start: []string{start}, AsOf: asOf, MaxHops: 1})).Reached)
 			}
 			for range 3 {
 				for _, k := range []*kernel.Kernel{k, other} {

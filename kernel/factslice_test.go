@@ -114,11 +114,11 @@ func checkFactSlice(t *testing.T, k *kernel.Kernel, given *kernel.IssuedFacts, r
 		t.Fatalf("%s\n%+v", given.Bundle, verdict)
 	}
 	b := must(facts.Parse(given.Bundle))
-	want := must(k.Facts().Traverse(ctx, tenant, kernel.Traversal{
+	want := must(k.Facts().Traverse(ctx, tenant, api.TraverseRequest{
 		Start: r.Start, Predicates: p.Follows(), Direction: p.Direction, MaxHops: p.MaxHops, MaxResults: p.MaxResults,
 		MinConfidence: p.MinConfidence, AsOf: r.AsOf, ValidAt: r.ValidAt,
 	}))
-	if b.AsOf != want.AsOf || b.Cut != want.Cut || len(b.Reached) != len(want.Reached) {
+	if b.AsOf != want.AsOf || string(b.Cut) != want.Cut || len(b.Reached) != len(want.Reached) {
 		t.Fatalf("%s\nTraverse gives %+v", given.Bundle, want)
 	}
 	used := map[knowledge.ID]bool{}
@@ -128,8 +128,8 @@ func checkFactSlice(t *testing.T, k *kernel.Kernel, given *kernel.IssuedFacts, r
 			t.Fatalf("reached[%d] of\n%s\nTraverse gives %+v", i, given.Bundle, of)
 		}
 		for j := range of.Path {
-			used[of.Path[j].ID] = true
-			if got.Path[j].Fact != of.Path[j].ID || got.Path[j].Incoming != of.Path[j].Incoming {
+			used[of.Path[j].Statement] = true
+			if got.Path[j].Fact != of.Path[j].Statement || got.Path[j].Incoming != (of.Path[j].Direction == string(knowledge.Incoming)) {
 				t.Fatalf("reached[%d].path[%d] of\n%s", i, j, given.Bundle)
 			}
 		}

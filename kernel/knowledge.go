@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -138,36 +139,11 @@ func firstOf[K comparable](m map[K]int) (least int, key K) {
 	return least, key
 }
 
-// A Traversal asks which entities can be reached. Names are as they are written.
-type Traversal struct {
-	Start         []string
-	Predicates    []string            // empty: all
-	Direction     knowledge.Direction // "": both
-	MaxHops       int                 // 0: 3
-	MaxResults    int                 // 0: 100
-	MinConfidence dag.PPM
-	AsOf          dag.Seq   // 0: now
-	ValidAt       *dag.Time // nil: whenever it held
-
-	// Within holds the traversal within evidence: it goes along facts that this lets through and no others. The view is that of the
-	// evidence unless another is asked for. Aliases count as they do elsewhere. Nil: all facts.
-	Within *token.Boundary
-}
-
-// query returns what is asked, in canonical names and without defaults.
-func (t *Traversal) query(asOf dag.Seq) (q knowledge.Query, err error) {
+// queryOf returns what a traversal asks, in canonical names and without defaults.
+func queryOf(t *api.TraverseRequest, asOf dag.Seq) (q knowledge.Query, err error) {
 	q = knowledge.Query{
 		Filter:    knowledge.Filter{AsOf: asOf, ValidAt: t.ValidAt, MinConfidence: t.MinConfidence},
-		Direction: t.Direction, MaxHops: t.MaxHops, MaxResults: t.MaxResults,
-	}
-	if q.Direction == "" {
-		q.Direction = knowledge.Both
-	}
-	if q.MaxHops == 0 {
-		q.MaxHops = 3
-	}
-	if q.MaxResults == 0 {
-		q.MaxResults = 100
+		Direction: cmp.Or(t.Direction, knowledge.Both), MaxHops: cmp.Or(t.MaxHops, 3), MaxResults: cmp.Or(t.MaxResults, 100),
 	}
 	if q.Start, err = namesOf(t.Start); err != nil {
 		return q, fmt.Errorf("start: %w", err)
@@ -195,26 +171,82 @@ func namesOf(written []string) ([]string, error) {
 	return names, nil
 }
 
-// Traversed is the answer to a Traversal. It shares what it points to, the results and their
-// paths, with answers that the kernel keeps and returns to others: none of it may be changed.
-type Traversed struct {
+// traversed is what a traversal found. It shares what it points to, the results and their paths, with answers that the cache keeps and
+// returns to others: none of it may be changed.
+type traversed struct {
 	knowledge.Answer
-	AsOf    dag.Seq
-	Aliases *normalize.Table // that counted
+	asOf    dag.Seq
+	aliases *normalize.Table // that counted
+}
+
+// shown is the answer in the names that counted.
+func (t *traversed) shown() api.Traversal {
+	w := api.Traversal{Reached: make([]api.Reached, len(t.Reached)), Cut: string(t.Cut), Looked: t.Looked, AsOf: t.asOf}
+	for i := range t.Reached {
+		r := &t.Reached[i]
+		path := make([]api.Step, len(r.Path))
+		for k, e := range r.Path {
+			path[k] = stepOf(e, t.aliases)
+		}
+		w.Reached[i] = api.Reached{Entity: r.Entity, Hops: r.Hops, MinConfidence: r.MinConfidence, From: r.From, Path: path}
+	}
+	return w
+}
+
+// stepOf is an edge in the names that count, with those that were asserted and written.
+func stepOf(e *knowledge.Edge, aliases *normalize.Table) api.Step {
+	subject, object := aliases.Resolve(e.Subject), aliases.Resolve(e.Object)
+	return api.Step{
+		Statement: e.ID, Subject: subject, Predicate: e.Predicate, Object: object, Asserted: asserted(&e.Statement, subject, object),
+		Written: e.Written, Direction: string(e.Direction()), Confidence: e.Confidence, Source: e.Source, Turn: e.Turn, Since: e.Since,
+		ValidFrom: e.From, ValidUntil: ending(&e.Statement),
+	}
+}
+
+// ending is when a statement ends; 0: it does not.
+func ending(s *knowledge.Statement) dag.Time {
+	if s.Until == knowledge.Forever {
+		return 0
+	}
+	return s.Until
+}
+
+// asserted returns the names that a statement has itself, where aliases give others.
+func asserted(s *knowledge.Statement, subject, object string) (w api.Written) {
+	if s.Subject != subject {
+		w.Subject = s.Subject
+	}
+	if s.Object != object {
+		w.Object = s.Object
+	}
+	return w
 }
 
 // Traverse returns the entities that can be reached from others, with a path to each. What was
-// asked twice before, as of the same number, is answered from memory.
-func (k Facts) Traverse(ctx context.Context, tenant dag.Tenant, t Traversal) (_ *Traversed, err error) {
+// asked twice before, as of the same number, is answered from memory. A traversal within evidence goes along the facts that this lets
+// through and no others, in the view of the evidence unless another is asked for; aliases count as they do elsewhere.
+func (k Facts) Traverse(ctx context.Context, tenant dag.Tenant, in api.TraverseRequest) (api.Traversal, error) {
+	found, err := k.traverse(ctx, tenant, in)
+	if err != nil {
+		return api.Traversal{}, err
+	}
+	return found.shown(), nil
+}
+
+func (k Facts) traverse(ctx context.Context, tenant dag.Tenant, t api.TraverseRequest) (_ *traversed, err error) {
 	ctx, observed := k.observe(ctx, "traverse")
 	defer func() { observed(err) }()
-	if _, err := t.query(0); err != nil {
+	if _, err := queryOf(&t, 0); err != nil {
 		return nil, err
 	}
-	if t.AsOf, err = held(tenant, t.Within, t.AsOf); err != nil {
-		return nil, err
+	var boundary *token.Boundary
+	if t.Within != nil {
+		if boundary, err = k.slices().Boundary(tenant, t.Within); err != nil {
+			return nil, err
+		}
+		t.AsOf = cmp.Or(t.AsOf, boundary.AsOf())
 	}
-	return steady(k.engine, func(c *cache) (*Traversed, error) {
+	return steady(k.engine, func(c *cache) (*traversed, error) {
 		at, early, err := c.begin(ctx, tenant, &t)
 		if err != nil || early != nil {
 			return early, err
@@ -223,14 +255,14 @@ func (k Facts) Traverse(ctx context.Context, tenant dag.Tenant, t Traversal) (_ 
 		if err != nil {
 			return nil, err
 		}
-		if t.Within != nil {
-			within, err := c.restingOn(ctx, t.Within, v.asOf)
+		if boundary != nil {
+			within, err := c.restingOn(ctx, boundary, v.asOf)
 			if err != nil {
 				return nil, err
 			}
 			g := boundedGraph{scopeOf(ctx).graph(v), func(e *knowledge.Edge) bool { return within[e.ID] }}
 			answer, err := knowledge.Traverse(ctx, g, v.aliases, q)
-			return &Traversed{answer, v.asOf, v.aliases}, err
+			return &traversed{answer, v.asOf, v.aliases}, err
 		}
 		return v.traverse(ctx, q)
 	})
@@ -238,7 +270,7 @@ func (k Facts) Traverse(ctx context.Context, tenant dag.Tenant, t Traversal) (_ 
 
 // begin returns the number that a traversal is as of. While the store is asked for the head, what
 // is kept is walked as of what the head likely is: if it is that, the answer is there already.
-func (c *cache) begin(ctx context.Context, tenant dag.Tenant, t *Traversal) (at dag.Seq, early *Traversed, err error) {
+func (c *cache) begin(ctx context.Context, tenant dag.Tenant, t *api.TraverseRequest) (at dag.Seq, early *traversed, err error) {
 	if t.AsOf != 0 {
 		at, _, err = c.asOf(ctx, tenant, t.AsOf)
 		return at, nil, err
@@ -249,7 +281,7 @@ func (c *cache) begin(ctx context.Context, tenant dag.Tenant, t *Traversal) (at 
 		at, err = c.store.Head(ctx, tenant)
 	} else {
 		at, err = c.store.HeadWhile(ctx, tenant, func() {
-			if q, err := t.query(likely.asOf); err == nil {
+			if q, err := queryOf(t, likely.asOf); err == nil {
 				early, _ = likely.traverse(ctx, q) // what failed is done again
 			}
 		})
@@ -258,24 +290,24 @@ func (c *cache) begin(ctx context.Context, tenant dag.Tenant, t *Traversal) (at 
 		return 0, nil, err
 	}
 	facts.saw(at)
-	if early != nil && early.AsOf != at {
+	if early != nil && early.asOf != at {
 		early = nil
 	}
 	return at, early, nil
 }
 
 // traverse answers with what is there for who asks.
-func (v *view) traverse(ctx context.Context, q knowledge.Query) (*Traversed, error) {
+func (v *view) traverse(ctx context.Context, q knowledge.Query) (*traversed, error) {
 	answer, err := v.answerTo(ctx, scopeOf(ctx), q)
 	if err != nil {
 		return nil, err
 	}
-	return &Traversed{answer, v.asOf, v.aliases}, nil
+	return &traversed{answer, v.asOf, v.aliases}, nil
 }
 
 // walk returns a traversal as of a number that the head has reached, and what is known as of it.
-func (c *cache) walk(ctx context.Context, tenant dag.Tenant, t *Traversal, at dag.Seq) (q knowledge.Query, v *view, err error) {
-	if q, err = t.query(at); err != nil {
+func (c *cache) walk(ctx context.Context, tenant dag.Tenant, t *api.TraverseRequest, at dag.Seq) (q knowledge.Query, v *view, err error) {
+	if q, err = queryOf(t, at); err != nil {
 		return q, nil, err
 	}
 	v, err = c.tenants.of(tenant).facts.view(ctx, at)
@@ -427,22 +459,19 @@ func (k Facts) Aliases(ctx context.Context, tenant dag.Tenant, at dag.Seq) (*nor
 }
 
 // Paths returns the shortest ways from one entity to another, the best first.
-func (k Facts) Paths(ctx context.Context, tenant dag.Tenant, p api.PathQuery) (_ *Traversed, err error) {
+func (k Facts) Paths(ctx context.Context, tenant dag.Tenant, p api.PathQuery) (w api.Traversal, err error) {
 	ctx, observed := k.observe(ctx, "paths")
 	defer func() { observed(err) }()
-	if p.Count == 0 {
-		p.Count = 1
-	}
 	to, err := normalize.Name(p.To)
 	if err != nil {
-		return nil, fmt.Errorf("%w: to: %w", knowledge.ErrQuery, err)
+		return w, fmt.Errorf("%w: to: %w", knowledge.ErrQuery, err)
 	}
-	t := Traversal{Start: []string{p.From}, Predicates: p.Predicates, Direction: p.Direction, MaxHops: p.MaxHops, MaxResults: p.Count,
+	t := api.TraverseRequest{Start: []string{p.From}, Predicates: p.Predicates, Direction: p.Direction, MaxHops: p.MaxHops, MaxResults: cmp.Or(p.Count, 1),
 		MinConfidence: p.MinConfidence, AsOf: p.AsOf, ValidAt: p.ValidAt}
-	if _, err := t.query(0); err != nil {
-		return nil, err
+	if _, err := queryOf(&t, 0); err != nil {
+		return w, err
 	}
-	return steady(k.engine, func(c *cache) (*Traversed, error) {
+	found, err := steady(k.engine, func(c *cache) (*traversed, error) {
 		at, _, err := c.asOf(ctx, tenant, t.AsOf)
 		if err != nil {
 			return nil, err
@@ -455,6 +484,10 @@ func (k Facts) Paths(ctx context.Context, tenant dag.Tenant, p api.PathQuery) (_
 		if err != nil {
 			return nil, err
 		}
-		return &Traversed{answer, v.asOf, v.aliases}, nil
+		return &traversed{answer, v.asOf, v.aliases}, nil
 	})
+	if err != nil {
+		return w, err
+	}
+	return found.shown(), nil
 }

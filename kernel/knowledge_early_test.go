@@ -5,9 +5,9 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
-	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/store/inmem"
@@ -75,7 +75,7 @@ func TestWalksEarly(t *testing.T) {
 	ask := func(what, start string, asked, askedWhile, edges int, want ...string) {
 		t.Helper()
 		far.asked, far.askedWhile, far.edges = 0, 0, 0
-		got := must(k.Facts().Traverse(ctx, tenant, kernel.Traversal{Start: []string{start}}))
+		got := must(k.Facts().Traverse(ctx, tenant, api.TraverseRequest{Start: []string{start}}))
 		if head := must(inner.Head(ctx, tenant)); !reflect.DeepEqual(entities(got.Reached), want) || got.AsOf != head {
 			t.Errorf("%s: %q as of %d, want %q as of %d", what, entities(got.Reached), got.AsOf, want, head)
 		}
@@ -99,7 +99,7 @@ func TestWalksEarly(t *testing.T) {
 	gone := fact(t, "b", "p", "c")
 	far.meanwhile = learn(knowledge.Act{Kind: knowledge.Retract, Statement: gone.Fact.ID()})
 	ask("retracted on the way", "a", 0, 1, 3, "b", "d", "f")
-	if got, err := k.Facts().Traverse(ctx, tenant, kernel.Traversal{Start: []string{"a"}, AsOf: 3}); err != nil || !reflect.DeepEqual(entities(got.Reached), []string{"b", "c"}) {
+	if got, err := k.Facts().Traverse(ctx, tenant, api.TraverseRequest{Start: []string{"a"}, AsOf: 3}); err != nil || !reflect.DeepEqual(entities(got.Reached), []string{"b", "c"}) {
 		t.Errorf("as of 3: %v, %v", got, err)
 	}
 }

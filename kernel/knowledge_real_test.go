@@ -12,9 +12,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/internal/race"
-	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/normalize"
 	"github.com/graphkernel/graphkernel/store/storetest"
@@ -78,7 +78,7 @@ func adjacency(acts []knowledge.Recorded, aliases *normalize.Table) adjacent {
 }
 
 // reach is the definition of a traversal, level by level.
-func (a adjacent) reach(aliases *normalize.Table, q kernel.Traversal, asOf dag.Seq) (reached []knowledge.Reached, cut knowledge.Cut) {
+func (a adjacent) reach(aliases *normalize.Table, q api.TraverseRequest, asOf dag.Seq) (reached []knowledge.Reached, cut knowledge.Cut) {
 	type way struct {
 		name   string
 		min    dag.PPM
@@ -169,7 +169,7 @@ func TestFreebase(t *testing.T) {
 			reached, deep := 0, 0
 			for range queries {
 				f := &acts[r.IntN(len(acts))].Fact
-				q := kernel.Traversal{
+				q := api.TraverseRequest{
 					Start: []string{f.Subject}, Direction: []knowledge.Direction{knowledge.Outgoing, knowledge.Incoming, knowledge.Both}[r.IntN(3)],
 					MaxHops: 1 + r.IntN(3), MaxResults: 1 + r.IntN(120), MinConfidence: dag.PPM(r.IntN(3)) * 300_000, AsOf: []dag.Seq{before, head}[r.IntN(2)],
 				}
@@ -184,7 +184,7 @@ func TestFreebase(t *testing.T) {
 					q.Start = []string{member[1+r.IntN(len(member)-1)]}
 				}
 				want, cut := graphs[q.AsOf].reach(tables[q.AsOf], q, q.AsOf)
-				got := must(k.Facts().Traverse(ctx, tenant, q))
+				got := must(k.Facts().Walk(ctx, tenant, q))
 				if got.Cut != cut || len(got.Reached) != len(want) || len(want) > 0 && !reflect.DeepEqual(got.Reached, want) {
 					t.Fatalf("%+v\ngot  %d %q\nwant %d %q\n%s", q, len(got.Reached), got.Cut, len(want), cut, firstOther(got.Reached, want))
 				}

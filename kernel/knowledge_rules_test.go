@@ -3,7 +3,7 @@ package kernel_test
 import (
 	"testing"
 
-	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/token"
 )
@@ -24,7 +24,7 @@ func TestWrittenOnPaths(t *testing.T) {
 			}
 			must(k.Facts().Learn(ctx, tenant, acts))
 			for range 2 { // from the store, and from memory
-				answer := must(k.Facts().Traverse(ctx, tenant, kernel.Traversal{Start: []string{"ada lovelace", "ada"}}))
+				answer := must(k.Facts().Traverse(ctx, tenant, api.TraverseRequest{Start: []string{"ada lovelace", "ada"}}))
 				if len(answer.Reached) != 5 {
 					t.Fatalf("%d reached", len(answer.Reached))
 				}

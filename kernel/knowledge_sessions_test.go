@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/ingest"
 	"github.com/graphkernel/graphkernel/ingest/extract"
@@ -112,7 +113,7 @@ func TestWhichTurnsTouched(t *testing.T) {
 			files[r.name] = true
 		}
 		for name := range files {
-			got := must(k.Facts().Traverse(ctx, tenant, kernel.Traversal{Start: []string{name}, Direction: knowledge.Incoming, MaxHops: 1, MaxResults: knowledge.MaxResults,
+			got := must(k.Facts().Traverse(ctx, tenant, api.TraverseRequest{Start: []string{name}, Direction: knowledge.Incoming, MaxHops: 1, MaxResults: knowledge.MaxResults,
 				Predicates: []string{extract.ReadFile, extract.WroteFile, extract.EditedFile}}))
 			for _, before := range ends {
 				var want, turns []string
@@ -132,7 +133,7 @@ func TestWhichTurnsTouched(t *testing.T) {
 				}
 				slices.Sort(want)
 				slices.Sort(turns)
-				if got.Cut != knowledge.Whole || !slices.Equal(slices.Compact(want), turns) {
+				if got.Cut != string(knowledge.Whole) || !slices.Equal(slices.Compact(want), turns) {
 					t.Errorf("%s, %s before line %d:\ngot  %q\nwant %q", filepath.Base(path), name, before, turns, want)
 				}
 				asked++

@@ -34,7 +34,7 @@ func alias(name, canonical string) knowledge.Act {
 	return knowledge.Act{Kind: knowledge.Alias, Alias: name, Canonical: canonical}
 }
 
-func entities(list []knowledge.Reached) (names []string) {
+func entities(list []api.Reached) (names []string) {
 	for _, r := range list {
 		names = append(names, r.Entity)
 	}
@@ -55,7 +55,7 @@ func TestTraverse(t *testing.T) {
 				if asOf > 0 {
 					k = over(t, s, a) // which has no answer of that time kept
 				}
-				return entities(must(k.Facts().Traverse(ctx, tenant, kernel.Traversal{Start: []string{start}, AsOf: asOf})).Reached)
+				return entities(must(k.Facts().Traverse(ctx, tenant, api.TraverseRequest{Start: []string{start}, AsOf: asOf})).Reached)
 			}
 			learn(fact(t, "Ada Lovelace", "wrote", "Note G"), fact(t, "Note G", "about", "Bernoulli numbers"), fact(t, "Countess of Lovelace", "lived in", "London"))
 			if got := reach(0, "ADA lovelace"); !slices.Equal(got, []string{"bernoulli-numbers", "note-g"}) {
@@ -80,10 +80,10 @@ func TestTraverse(t *testing.T) {
 			if got := reach(0, "ada-lovelace"); !slices.Equal(got, []string{"note-g"}) {
 				t.Errorf("after a retraction: %q", got)
 			}
-			if _, err := k.Facts().Traverse(ctx, tenant, kernel.Traversal{Start: []string{"ada"}, AsOf: 99}); !errors.Is(err, kernel.ErrBeyondHead) {
+			if _, err := k.Facts().Traverse(ctx, tenant, api.TraverseRequest{Start: []string{"ada"}, AsOf: 99}); !errors.Is(err, kernel.ErrBeyondHead) {
 				t.Errorf("beyond the head: %v", err)
 			}
-			for _, bad := range []kernel.Traversal{{}, {Start: []string{"???"}}, {Start: []string{"a"}, MaxHops: 99}, {Start: []string{"a"}, Direction: "up"}} {
+			for _, bad := range []api.TraverseRequest{{}, {Start: []string{"???"}}, {Start: []string{"a"}, MaxHops: 99}, {Start: []string{"a"}, Direction: "up"}} {
 				if _, err := k.Facts().Traverse(ctx, tenant, bad); !errors.Is(err, knowledge.ErrQuery) {
 					t.Errorf("%+v: %v", bad, err)
 				}
@@ -244,7 +244,7 @@ func TestFactsStayFresh(t *testing.T) {
 					continue // they changed nothing
 				}
 				for range 4 {
-					q := kernel.Traversal{Start: []string{fmt.Sprintf("e%d", r.IntN(6))}, MaxHops: 1 + r.IntN(3), MaxResults: 1 + r.IntN(6)}
+					q := api.TraverseRequest{Start: []string{fmt.Sprintf("e%d", r.IntN(6))}, MaxHops: 1 + r.IntN(3), MaxResults: 1 + r.IntN(6)}
 					if r.IntN(2) == 0 {
 						q.AsOf = 1 + dag.Seq(r.IntN(int(head)))
 					}
@@ -296,15 +296,15 @@ func TestTies(t *testing.T) {
 				of := dag.Tenant(fmt.Sprintf("order-%d", n))
 				r.Shuffle(len(acts), func(i, j int) { acts[i], acts[j] = acts[j], acts[i] })
 				must(k.Facts().Learn(ctx, of, acts))
-				got := must(k.Facts().Traverse(ctx, of, kernel.Traversal{Start: []string{"hub"}}))
+				got := must(k.Facts().Traverse(ctx, of, api.TraverseRequest{Start: []string{"hub"}}))
 				var text strings.Builder
 				for _, one := range got.Reached {
-					e := *one.Path[0]
+					e := one.Path[0]
 					e.Since, one.Path = 0, one.Path[1:]
 					fmt.Fprintf(&text, "%+v %+v\n", one, e)
 				}
 				switch text := text.String(); {
-				case len(got.Reached) != 100 || got.Cut != knowledge.CutResults:
+				case len(got.Reached) != 100 || got.Cut != string(knowledge.CutResults):
 					t.Fatalf("%d entities, %q", len(got.Reached), got.Cut)
 				case first == "":
 					first = text
@@ -334,7 +334,7 @@ func TestFactsForgotten(t *testing.T) {
 	a := token.NewAuthority(ring(t, "k1"))
 	k, other := over(t, s, a), over(t, s, a)
 	reach := func(of dag.Tenant) []string {
-		return entities(must(k.Facts().Traverse(ctx, of, kernel.Traversal{Start: []string{"a"}})).Reached)
+		return entities(must(k.Facts().Traverse(ctx, of, api.TraverseRequest{Start: []string{"a"}})).Reached)
 	}
 	must(k.Facts().Learn(ctx, tenant, []knowledge.Act{fact(t, "a", "p", "b")}))
 	reach(tenant)
@@ -356,13 +356,13 @@ func TestFactsFarBehind(t *testing.T) {
 	a := token.NewAuthority(ring(t, "k1"))
 	k, other := over(t, s, a), over(t, s, a)
 	must(k.Facts().Learn(ctx, tenant, []knowledge.Act{fact(t, "a", "p", "b"), alias("other-a", "a")}))
-	must(k.Facts().Traverse(ctx, tenant, kernel.Traversal{Start: []string{"a"}}))
+	must(k.Facts().Traverse(ctx, tenant, api.TraverseRequest{Start: []string{"a"}}))
 	var acts []knowledge.Act
 	for n := range 5000 {
 		acts = append(acts, fact(t, "x", "p", fmt.Sprint(n)))
 	}
 	must(other.Facts().Learn(ctx, tenant, append(acts, fact(t, "another a", "p", "c"), alias("another-a", "a"), fact(t, "a", "p", "d"))))
-	if got := entities(must(k.Facts().Traverse(ctx, tenant, kernel.Traversal{Start: []string{"other a"}})).Reached); !slices.Equal(got, []string{"b", "c", "d"}) {
+	if got := entities(must(k.Facts().Traverse(ctx, tenant, api.TraverseRequest{Start: []string{"other a"}})).Reached); !slices.Equal(got, []string{"b", "c", "d"}) {
 		t.Errorf("%q", got)
 	}
 }
@@ -383,7 +383,7 @@ func TestFactsConcurrent(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				got, err := kernels[(w+n)%2].Facts().Traverse(ctx, tenant, kernel.Traversal{Start: []string{fmt.Sprintf("s%d", w%2)}, MaxHops: 1, MaxResults: 500})
+				got, err := kernels[(w+n)%2].Facts().Traverse(ctx, tenant, api.TraverseRequest{Start: []string{fmt.Sprintf("s%d", w%2)}, MaxHops: 1, MaxResults: 500})
 				if err != nil || !slices.Contains(entities(got.Reached), object) {
 					t.Errorf("%s is not there, %v", object, err)
 					return
@@ -427,7 +427,7 @@ func TestFactsLearnedInMidRead(t *testing.T) {
 		k, other := over(t, s, a), over(t, inner, a)
 		must(other.Facts().Learn(ctx, tenant, []knowledge.Act{gone}))
 		reach := func() []string {
-			return append([]string{}, entities(must(k.Facts().Traverse(ctx, tenant, kernel.Traversal{Start: []string{"a"}, MaxHops: 1})).Reached)...)
+			return append([]string{}, entities(must(k.Facts().Traverse(ctx, tenant, api.TraverseRequest{Start: []string{"a"}, MaxHops: 1})).Reached)...)
 		}
 		s.meanwhile = func() {
 			must(other.Facts().Learn(ctx, tenant, []knowledge.Act{c.act}))

@@ -305,7 +305,7 @@ func (w *whole) views(n dag.Seq, anchor dag.TurnID) (list []string) {
 	}
 	aliases := must(k.Facts().Aliases(ctx, tenant, n))
 	say("facts", fmt.Sprint(f.AsOf, f.Total, maps.Collect(aliases.All()), must(k.Facts().Totals(ctx, tenant, n))), nil)
-	t := must(k.Facts().Traverse(ctx, tenant, kernel.Traversal{Start: []string{honestWords[0]}, AsOf: n}))
+	t := must(k.Facts().Traverse(ctx, tenant, api.TraverseRequest{Start: []string{honestWords[0]}, AsOf: n}))
 	for i := range t.Reached {
 		list = append(list, fmt.Sprint("reached ", t.Reached[i].Entity, t.Reached[i].MinConfidence))
 	}

@@ -76,9 +76,9 @@ func TestWithin(t *testing.T) {
 						t.Fatalf("%q within %d turns:\ngot  %v\nwant %v", q.Text, len(few), heard(got), heard(want))
 					}
 					found += len(got.Hits)
-					walk := kernel.Traversal{Start: []string{fmt.Sprint("thing ", r.IntN(8))}, AsOf: must(k.Turns().Head(ctx, tenant))}
-					small := must(small.Facts().Traverse(ctx, tenant, kernel.Traversal{Start: walk.Start}))
-					walk.Within = b
+					walk := api.TraverseRequest{Start: []string{fmt.Sprint("thing ", r.IntN(8))}, AsOf: must(k.Turns().Head(ctx, tenant))}
+					small := must(small.Facts().Traverse(ctx, tenant, api.TraverseRequest{Start: walk.Start}))
+					walk.Within = bundle
 					large := must(k.Facts().Traverse(ctx, tenant, walk))
 					if got, want := reached(large), reached(small); !reflect.DeepEqual(got, want) {
 						t.Fatalf("from %s within %d turns: got %v, want %v", walk.Start, len(few), got, want)
@@ -100,7 +100,7 @@ func heard(f kernel.Found) (all []any) {
 	return all
 }
 
-func reached(t *kernel.Traversed) (all []any) {
+func reached(t api.Traversal) (all []any) {
 	for _, r := range t.Reached {
 		all = append(all, r.Entity, len(r.Path))
 	}
@@ -122,14 +122,22 @@ func TestWithinRefuses(t *testing.T) {
 	if f, err := k.Turns().Search(ctx, tenant, q); !errors.Is(err, kernel.ErrNotAdmissible) {
 		t.Errorf("a boundary of nothing: %+v, %v", f, err)
 	}
-	if f, err := k.Facts().Traverse(ctx, tenant, kernel.Traversal{Start: []string{"x"}, Within: &token.Boundary{}}); !errors.Is(err, kernel.ErrNotAdmissible) {
-		t.Errorf("a boundary of nothing: %+v, %v", f, err)
+	for _, of := range []dag.Tenant{tenant, "other"} {
+		if f, err := k.Facts().Traverse(ctx, of, api.TraverseRequest{Start: []string{"x"}, Within: bundle}); !errors.Is(err, kernel.ErrNotAdmissible) {
+			t.Errorf("a traversal of tenant %s within a bundle that was changed: %+v, %v", of, f, err)
+		}
+	}
+	if f, err := k.Facts().Traverse(ctx, tenant, api.TraverseRequest{Start: []string{"x"}, Within: []byte{}}); !errors.Is(err, kernel.ErrNotAdmissible) {
+		t.Errorf("a traversal within no bytes: %+v, %v", f, err)
 	}
 	bundle[len(bundle)/2] ^= 1
 	if q.Within = must(k.Slices().Boundary(tenant, bundle)); true {
 		if _, err := k.Turns().Search(ctx, "other", q); !errors.Is(err, kernel.ErrTenant) {
 			t.Errorf("a question of another tenant: %v", err)
 		}
+	}
+	if _, err := k.Facts().Traverse(ctx, "other", api.TraverseRequest{Start: []string{"x"}, Within: bundle}); !errors.Is(err, kernel.ErrNotAdmissible) {
+		t.Errorf("a traversal within evidence of another tenant: %v", err)
 	}
 	if _, err := k.Slices().Boundary("other", bundle); !errors.Is(err, kernel.ErrNotAdmissible) {
 		t.Errorf("evidence of another tenant: %v", err)

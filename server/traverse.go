@@ -6,9 +6,7 @@ import (
 	"net/http"
 
 	"github.com/graphkernel/graphkernel/api"
-	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/normalize"
-	"github.com/graphkernel/graphkernel/render"
 )
 
 // Media types of drawings.
@@ -20,12 +18,12 @@ const (
 // drawings are the formats of a drawing.
 var drawings = map[string]struct {
 	media string
-	draw  func(*render.Graph) ([]byte, error)
+	draw  func(*api.D3Graph) ([]byte, error)
 }{
-	"d3":      {typeJSON, render.D3},
-	"jsonld":  {typeLD, render.JSONLD},
-	"mermaid": {typeText + "; charset=utf-8", render.Mermaid},
-	"dot":     {typeGraphviz + "; charset=utf-8", render.DOT},
+	"d3":      {typeJSON, drawD3},
+	"jsonld":  {typeLD, drawJSONLD},
+	"mermaid": {typeText + "; charset=utf-8", drawMermaid},
+	"dot":     {typeGraphviz + "; charset=utf-8", drawDOT},
 }
 
 func drawKnowledge(c *call) error {
@@ -33,22 +31,23 @@ func drawKnowledge(c *call) error {
 	if err != nil {
 		return err
 	}
-	t := kernel.Traversal{
+	found, err := c.server.config.Kernel.Facts().Traverse(c.ctx, c.tenant(), api.TraverseRequest{
 		Start: []string{in.Entity}, Predicates: in.Predicates, Direction: in.Direction, MaxHops: in.MaxHops, MaxResults: in.MaxResults,
 		MinConfidence: in.MinConfidence, AsOf: in.AsOf, ValidAt: in.ValidAt,
-	}
-	found, err := c.server.config.Kernel.Facts().Traverse(c.ctx, c.tenant(), t)
+	})
 	if err != nil {
 		return err
 	}
-	start, err := normalize.Name(t.Start[0])
+	aliases, err := c.server.config.Kernel.Facts().Aliases(c.ctx, c.tenant(), found.AsOf)
+	if err != nil {
+		return err
+	}
+	start, err := normalize.Name(in.Entity)
 	if err != nil {
 		return err
 	}
 	as := drawings[cmp.Or(in.Format, "d3")]
-	g := render.GraphOf(found.Aliases.Resolve(start), &found.Answer, found.Aliases.Resolve)
-	g.AsOf = found.AsOf
-	data, err := as.draw(g)
+	data, err := as.draw(graphOf(aliases.Resolve(start), &found))
 	if err != nil {
 		return fmt.Errorf("drawing: %v", err) // not %w: the fault is ours
 	}

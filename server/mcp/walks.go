@@ -7,25 +7,16 @@ import (
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/knowledge"
-	"github.com/graphkernel/graphkernel/server/view"
 )
 
-func traverse(ctx context.Context, s *Server, who access.Identity, in api.TraverseRequest, from position) (answer, error) {
-	asOf, err := viewOf(ctx, s, who, in.AsOf, from)
-	if err != nil {
+func traverse(ctx context.Context, s *Server, who access.Identity, in api.TraverseRequest, from position) (_ answer, err error) {
+	if in.AsOf, err = viewOf(ctx, s, who, in.AsOf, from); err != nil {
 		return answer{}, err
 	}
-	t := kernel.Traversal{
-		Start: in.Start, Predicates: in.Predicates, Direction: in.Direction, MaxHops: in.MaxHops, MaxResults: cmp.Or(in.MaxResults, standardLimit),
-		MinConfidence: in.MinConfidence, AsOf: asOf, ValidAt: in.ValidAt,
-	}
-	got, err := s.kernel.Facts().Traverse(ctx, who.Tenant, t)
-	if err != nil {
-		return answer{}, err
-	}
-	return answer{result: view.Traversal(got), view: got.AsOf}, nil
+	in.MaxResults = cmp.Or(in.MaxResults, standardLimit)
+	got, err := s.kernel.Facts().Traverse(ctx, who.Tenant, in)
+	return answer{result: got, view: got.AsOf}, err
 }
 
 // A factsCut is what knowledge_slice says beside the evidence.
@@ -60,16 +51,12 @@ func cutFacts(ctx context.Context, s *Server, who access.Identity, in api.FactSl
 	}}, nil
 }
 
-func paths(ctx context.Context, s *Server, who access.Identity, in api.PathQuery, from position) (answer, error) {
-	var err error
+func paths(ctx context.Context, s *Server, who access.Identity, in api.PathQuery, from position) (_ answer, err error) {
 	if in.AsOf, err = viewOf(ctx, s, who, in.AsOf, from); err != nil {
 		return answer{}, err
 	}
 	got, err := s.kernel.Facts().Paths(ctx, who.Tenant, in)
-	if err != nil {
-		return answer{}, err
-	}
-	return answer{result: view.Traversal(got), view: got.AsOf}, nil
+	return answer{result: got, view: got.AsOf}, err
 }
 
 type history struct {

@@ -31,8 +31,8 @@ func enrich(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.Enr
 			Turn: h.Turn, Score: uint64(h.Found), Graph: h.Graph, Combined: h.Combined, Entities: append([]string{}, h.Entities...),
 			Facts: make([]api.NearFact, len(h.Around)),
 		}
-		for n, e := range h.Around {
-			one.Facts[n] = api.NearFact{Hops: h.Facts[n].Hops, Fact: step(e, found.Aliases)}
+		for n, s := range h.Around {
+			one.Facts[n] = api.NearFact{Hops: h.Facts[n].Hops, Fact: s}
 		}
 		w.Hits[i] = one
 	}

@@ -79,28 +79,3 @@ func Changes(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, after uin
 	w.Acts = Acts(list)
 	return w, nil
 }
-
-// traverse finds what can be reached.
-func traverse(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.TraverseRequest) (api.Traversal, error) {
-	boundary, err := within(k, tenant, in.Within)
-	if err != nil {
-		return api.Traversal{}, err
-	}
-	found, err := k.Facts().Traverse(ctx, tenant, kernel.Traversal{
-		Start: in.Start, Predicates: in.Predicates, Direction: in.Direction, MaxHops: in.MaxHops, MaxResults: in.MaxResults,
-		MinConfidence: in.MinConfidence, AsOf: in.AsOf, ValidAt: in.ValidAt, Within: boundary,
-	})
-	if err != nil {
-		return api.Traversal{}, err
-	}
-	return Traversal(found), nil
-}
-
-// paths finds ways from one entity to another.
-func paths(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.PathQuery) (api.Traversal, error) {
-	found, err := k.Facts().Paths(ctx, tenant, in)
-	if err != nil {
-		return api.Traversal{}, err
-	}
-	return Traversal(found), nil
-}

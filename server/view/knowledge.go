@@ -109,30 +109,6 @@ func KnowledgeEvent(r *knowledge.Recorded) api.KnowledgeEvent {
 	}
 }
 
-// Traversal shows what a traversal returned, in the names that counted and as they were written.
-func Traversal(t *kernel.Traversed) api.Traversal {
-	w := api.Traversal{Reached: make([]api.Reached, len(t.Reached)), Cut: string(t.Cut), Looked: t.Looked, AsOf: t.AsOf}
-	for i := range t.Reached {
-		r := &t.Reached[i]
-		one := api.Reached{Entity: r.Entity, Hops: r.Hops, MinConfidence: r.MinConfidence, From: r.From, Path: make([]api.Step, len(r.Path))}
-		for k, e := range r.Path {
-			one.Path[k] = step(e, t.Aliases)
-		}
-		w.Reached[i] = one
-	}
-	return w
-}
-
-func step(e *knowledge.Edge, aliases *normalize.Table) api.Step {
-	w := api.Step{
-		Statement: e.ID, Subject: aliases.Resolve(e.Subject), Predicate: e.Predicate, Object: aliases.Resolve(e.Object),
-		Direction: string(e.Direction()), Confidence: e.Confidence, Source: e.Source, Turn: e.Turn, Since: e.Since,
-	}
-	w.ValidFrom, w.ValidUntil = e.From, until(&e.Statement)
-	w.Asserted, w.Written = asserted(&e.Statement, w.Subject, w.Object), e.Written
-	return w
-}
-
 // mostExamples bounds the entries of a list that are shown of those that were not used.
 const mostExamples = 20
 

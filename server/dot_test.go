@@ -1,10 +1,13 @@
-package render
+package server
 
 import (
 	"fmt"
 	"html"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/graphkernel/graphkernel/api"
 )
 
 // A dotGraph is what Graphviz would make of a text.
@@ -126,27 +129,44 @@ func (r *dotReader) label() string {
 	return ""
 }
 
+// rename gives the second node of a graph another name.
+func rename(g *api.D3Graph, name string) {
+	old := g.Nodes[1].ID
+	g.Nodes[1].ID = name
+	for i := range g.Links {
+		for _, end := range []*string{&g.Links[i].Source, &g.Links[i].Target} {
+			if *end == old {
+				*end = name
+			}
+		}
+	}
+}
+
 // TestDOT reads drawings: what is shown is what the names are, whatever these would be in DOT.
 func TestDOT(t *testing.T) {
 	t.Parallel()
 	g := small(t)
 	evil := []string{`"]; evil [label="\N &lt;b&gt;`, `\`, `\\"`, `<b>`, `a -> b`, `// no`, `&amp;amp;`, `}`, `""`, `\l\r\n`, `é界`}
 	for _, name := range evil {
-		g.Nodes[1].Name, g.Links[1].Predicate = name, name
-		text := drawn(t, DOT, g)
+		rename(g, name)
+		g.Links[1].Predicate = name
+		text := drawn(t, drawDOT, g)
 		got, err := readDOT(text)
 		if err != nil || len(got.names) != len(g.Nodes) || len(got.links) != len(g.Links) {
 			t.Errorf("%d nodes, %d links, %v of\n%s", len(got.names), len(got.links), err, text)
 			continue
 		}
 		for i := range g.Nodes {
-			if got.names[i] != g.Nodes[i].Name {
-				t.Errorf("node %d shows %q, want %q", i, got.names[i], g.Nodes[i].Name)
+			if got.names[i] != g.Nodes[i].ID {
+				t.Errorf("node %d shows %q, want %q", i, got.names[i], g.Nodes[i].ID)
 			}
+		}
+		place := func(name string) int {
+			return slices.IndexFunc(g.Nodes, func(n api.D3Node) bool { return n.ID == name })
 		}
 		for i := range g.Links {
 			l := &g.Links[i]
-			want := dotLink{fmt.Sprintf("n%d", l.From), fmt.Sprintf("n%d", l.To), l.Predicate + " " + l.Confidence.String()}
+			want := dotLink{fmt.Sprintf("n%d", place(l.Source)), fmt.Sprintf("n%d", place(l.Target)), l.Predicate + " " + l.Confidence.String()}
 			if got.links[i] != want {
 				t.Errorf("link %d is %+v, want %+v", i, got.links[i], want)
 			}
@@ -159,8 +179,8 @@ func TestDOT(t *testing.T) {
 func TestReadDOT(t *testing.T) {
 	t.Parallel()
 	g := small(t)
-	g.Nodes[1].Name = `a\"b&`
-	text := drawn(t, DOT, g)
+	rename(g, `a\"b&`)
+	text := drawn(t, drawDOT, g)
 	good, err := readDOT(text)
 	if err != nil {
 		t.Fatal(err)

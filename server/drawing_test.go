@@ -1,4 +1,4 @@
-package render
+package server
 
 import (
 	"encoding/json"
@@ -7,40 +7,36 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/knowledge"
+	"github.com/graphkernel/graphkernel/render"
 )
 
-func edge(t *testing.T, subject, predicate, object string, confidence dag.PPM, incoming bool) knowledge.Edge {
+func step(t *testing.T, subject, predicate, object string, confidence dag.PPM, direction knowledge.Direction) api.Step {
 	t.Helper()
 	f, err := knowledge.NewFact(subject, predicate, object, "user")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return knowledge.Edge{Version: knowledge.Version{Statement: f.Statement, ID: f.ID(), Confidence: confidence, Since: 1}, Incoming: incoming}
+	return api.Step{Statement: f.ID(), Subject: f.Subject, Predicate: f.Predicate, Object: f.Object, Direction: string(direction), Confidence: confidence, Since: 1}
 }
 
 // small is the neighbourhood of Ada Lovelace.
-func small(t *testing.T) *Graph {
+func small(t *testing.T) *api.D3Graph {
 	t.Helper()
-	wrote := edge(t, "countess", "wrote", "Note G", 900_000, false)
-	about := edge(t, "Note G", "about", "C#", dag.One, false)
-	knew := edge(t, "Babbage", "knew", "Ada Lovelace", 500_000, true)
-	g := GraphOf("ada-lovelace", &knowledge.Answer{Cut: knowledge.CutResults, Reached: []knowledge.Reached{
-		{Entity: "note-g", Hops: 1, Path: []*knowledge.Edge{&wrote}, From: "ada-lovelace"},
-		{Entity: "babbage", Hops: 1, Path: []*knowledge.Edge{&knew}, From: "ada-lovelace"},
-		{Entity: "c#", Hops: 2, Path: []*knowledge.Edge{&wrote, &about}, From: "ada-lovelace"},
-	}}, func(name string) string {
-		if name == "countess" {
-			return "ada-lovelace"
-		}
-		return name
-	})
-	g.AsOf = 7
-	return g
+	wrote := step(t, "countess", "wrote", "Note G", 900_000, knowledge.Outgoing)
+	wrote.Subject, wrote.Asserted.Subject = "ada-lovelace", wrote.Subject
+	about := step(t, "Note G", "about", "C#", dag.One, knowledge.Outgoing)
+	knew := step(t, "Babbage", "knew", "Ada Lovelace", 500_000, knowledge.Incoming)
+	return graphOf("ada-lovelace", &api.Traversal{Cut: string(knowledge.CutResults), AsOf: 7, Reached: []api.Reached{
+		{Entity: "note-g", Hops: 1, Path: []api.Step{wrote}, From: "ada-lovelace"},
+		{Entity: "babbage", Hops: 1, Path: []api.Step{knew}, From: "ada-lovelace"},
+		{Entity: "c#", Hops: 2, Path: []api.Step{wrote, about}, From: "ada-lovelace"},
+	}})
 }
 
-func drawn(t *testing.T, draw func(*Graph) ([]byte, error), g *Graph) string {
+func drawn(t *testing.T, draw func(*api.D3Graph) ([]byte, error), g *api.D3Graph) string {
 	t.Helper()
 	text, err := draw(g)
 	if err != nil {
@@ -59,7 +55,7 @@ func TestGraph(t *testing.T) {
 	if len(g.Nodes) != 4 || len(g.Links) != 3 {
 		t.Fatalf("got %+v", g)
 	}
-	if got, want := drawn(t, Mermaid, g), `flowchart LR
+	if got, want := drawn(t, drawMermaid, g), `flowchart LR
     n0["ada-lovelace"]
     n1["note-g"]
     n2["babbage"]
@@ -70,7 +66,7 @@ func TestGraph(t *testing.T) {
 `; got != want {
 		t.Errorf("got\n%s", got)
 	}
-	if got, want := drawn(t, DOT, g), `digraph knowledge {
+	if got, want := drawn(t, drawDOT, g), `digraph knowledge {
     rankdir=LR;
     n0 [label="ada-lovelace"];
     n1 [label="note-g"];
@@ -84,14 +80,14 @@ func TestGraph(t *testing.T) {
 		t.Errorf("got\n%s", got)
 	}
 	first := g.Links[0].Statement.String()
-	if got, want := drawn(t, D3, g), `{"as_of":7,"cut":"results","nodes":[{"id":"ada-lovelace","hops":0},{"id":"note-g","hops":1},{"id":"babbage","hops":1},{"id":"c#","hops":2}],"links":[`+
+	if got, want := drawn(t, drawD3, g), `{"as_of":7,"cut":"results","nodes":[{"id":"ada-lovelace","hops":0},{"id":"note-g","hops":1},{"id":"babbage","hops":1},{"id":"c#","hops":2}],"links":[`+
 		`{"source":"ada-lovelace","target":"note-g","predicate":"wrote","confidence":0.9,"statement":"`+first+`","since":1},`; !strings.HasPrefix(got, want) {
 		t.Errorf("got %s", got)
 	}
 	var ld struct {
 		Graph []map[string]any `json:"@graph"`
 	}
-	text := drawn(t, JSONLD, g)
+	text := drawn(t, drawJSONLD, g)
 	if err := json.Unmarshal([]byte(text), &ld); err != nil || len(ld.Graph) != 7 {
 		t.Fatalf("got %s, %v", text, err)
 	}
@@ -100,7 +96,7 @@ func TestGraph(t *testing.T) {
 			t.Errorf("%s is not in %s", want, text)
 		}
 	}
-	if alone := drawn(t, D3, GraphOf("a", &knowledge.Answer{}, nil)); alone != "{\"as_of\":0,\"cut\":\"\",\"nodes\":[{\"id\":\"a\",\"hops\":0}],\"links\":[]}\n" {
+	if alone := drawn(t, drawD3, graphOf("a", &api.Traversal{})); alone != "{\"as_of\":0,\"cut\":\"\",\"nodes\":[{\"id\":\"a\",\"hops\":0}],\"links\":[]}\n" {
 		t.Errorf("got %s", alone)
 	}
 }
@@ -114,12 +110,13 @@ func TestGraphInjection(t *testing.T) {
 		name := func(what string) string {
 			return rapid.StringOfN(rapid.OneOf(evil, rapid.Rune()), 0, 30, -1).Draw(t, what)
 		}
-		g := &Graph{
-			Nodes: []GraphNode{{Name: name("one")}, {Name: name("two"), Hops: 1}},
-			Links: []GraphLink{{From: 0, To: 1, Predicate: name("predicate"), Confidence: 1}},
+		one, two := name("one"), name("two")
+		g := &api.D3Graph{
+			Nodes: []api.D3Node{{ID: one}, {ID: two, Hops: 1}},
+			Links: []api.D3Link{{Source: one, Target: two, Predicate: name("predicate"), Confidence: 1}},
 		}
-		mermaid, _ := Mermaid(g)
-		dot, _ := DOT(g)
+		mermaid, _ := drawMermaid(g)
+		dot, _ := drawDOT(g)
 		if n := strings.Count(string(mermaid), "\n"); n != 4 || strings.Count(string(mermaid), `"`) != 6 {
 			t.Fatalf("%q", mermaid)
 		}
@@ -130,23 +127,26 @@ func TestGraphInjection(t *testing.T) {
 			}
 		}
 		if read, err := readDOT(string(dot)); err != nil || len(read.names) != 2 || len(read.links) != 1 ||
-			read.names[0] != oneName(g.Nodes[0].Name) || read.names[1] != oneName(g.Nodes[1].Name) || read.links[0].label != oneName(g.Links[0].Predicate+" 0.000001") {
+			read.names[0] != oneName(one) || read.names[1] != oneName(two) || read.links[0].label != oneName(g.Links[0].Predicate+" 0.000001") {
 			t.Fatalf("%q is read as %+v, %v", dot, read, err)
 		}
 		for _, text := range [][]byte{mermaid, dot} {
-			if strings.ContainsFunc(string(text), hidesInJSON) {
+			if strings.ContainsFunc(string(text), acts) {
 				t.Fatalf("%q acts", text)
 			}
 		}
-		for _, draw := range []func(*Graph) ([]byte, error){D3, JSONLD} {
+		for _, draw := range []func(*api.D3Graph) ([]byte, error){drawD3, drawJSONLD} {
 			text, err := draw(g)
 			var v any
-			if err != nil || json.Unmarshal(text, &v) != nil || strings.ContainsFunc(string(text), hidesInJSON) {
+			if err != nil || json.Unmarshal(text, &v) != nil || strings.ContainsFunc(string(text), acts) {
 				t.Fatalf("%q, %v", text, err)
 			}
 		}
 	})
 }
+
+// acts reports whether a character acts on who looks at a text, except for those that format it.
+func acts(r rune) bool { return r != '\n' && r != '\t' && render.Acts(r) }
 
 // between returns what is between the first and the last quote.
 func between(line string) string {
