@@ -1,6 +1,8 @@
 package api
 
 import (
+	"cmp"
+
 	"github.com/graphkernel/graphkernel/slice"
 
 	"github.com/graphkernel/graphkernel/dag"
@@ -76,6 +78,17 @@ type Fact struct {
 	EvidenceTotal int            `json:"evidence_total"`
 }
 
+// Stated returns the names that the statement itself has.
+func (f *Fact) Stated() Written {
+	return Written{Subject: cmp.Or(f.Asserted.Subject, f.Subject), Predicate: f.Predicate, Object: cmp.Or(f.Asserted.Object, f.Object)}
+}
+
+// Spelled returns the names as they were written.
+func (f *Fact) Spelled() (subject, predicate, object string) {
+	s := f.Stated()
+	return knowledge.Spelled(s.Subject, f.Written.Subject), knowledge.Spelled(s.Predicate, f.Written.Predicate), knowledge.Spelled(s.Object, f.Written.Object)
+}
+
 // Facts is a page of facts.
 type Facts struct {
 	Facts []Fact  `json:"facts"`
@@ -116,6 +129,68 @@ type FactHistory struct {
 	Statement dag.Digest     `json:"statement" is:"Digest"`
 	Acts      []KnowledgeAct `json:"acts"`
 	Next      string         `json:"next,omitempty" is:"Next"`
+}
+
+// Short is the page for agents, with up to so many assertions of each fact.
+func (f *Facts) Short(evidence int) any {
+	type fact struct {
+		*Fact
+		Evidence []FactEvidence `json:"evidence,omitempty"`
+	}
+	w := struct {
+		*Facts
+		Short []fact `json:"facts"`
+	}{f, make([]fact, len(f.Facts))}
+	for i := range f.Facts {
+		newest := f.Facts[i].Evidence
+		w.Short[i] = fact{&f.Facts[i], newest[max(0, len(newest)-evidence):]}
+	}
+	return w
+}
+
+// A shortAct is an act for agents. Its own fields are in place of those of the act.
+type shortAct struct {
+	KnowledgeAct
+	At      dag.Time   `json:"at,omitzero"`
+	Kind    string     `json:"kind,omitempty"`
+	Leaf    dag.Digest `json:"leaf,omitzero"`
+	Version bool       `json:"version,omitempty"`
+}
+
+// Short is the history for agents: the statement comes once, and its acts without it.
+func (h *FactHistory) Short() any {
+	w := struct {
+		Statement  dag.Digest `json:"statement"`
+		Subject    string     `json:"subject"`
+		Predicate  string     `json:"predicate"`
+		Object     string     `json:"object"`
+		ValidFrom  dag.Time   `json:"valid_from,omitzero"`
+		ValidUntil dag.Time   `json:"valid_until,omitzero"`
+		Believed   bool       `json:"believed"`
+		Total      int        `json:"total"`
+		Acts       []shortAct `json:"acts"`
+	}{Statement: h.Statement, Total: len(h.Acts), Acts: make([]shortAct, len(h.Acts))}
+	for i, a := range h.Acts {
+		if a.Subject != "" {
+			w.Subject, w.Predicate, w.Object, w.ValidFrom, w.ValidUntil = a.Subject, a.Predicate, a.Object, a.ValidFrom, a.ValidUntil
+		}
+		w.Believed = w.Believed || a.Version && a.Until == 0
+		a.Statement, a.Subject, a.Predicate, a.Object, a.ValidFrom, a.ValidUntil = dag.Digest{}, "", "", "", 0, 0
+		w.Acts[i] = shortAct{KnowledgeAct: a, At: a.At, Kind: a.Kind}
+	}
+	return w
+}
+
+// Short is the answer for agents, with up to so many of the acts, all of which assert.
+func (r *Retracted) Short(acts int) any {
+	w := struct {
+		*Retracted
+		Acts []shortAct `json:"acts"`
+	}{r, make([]shortAct, min(len(r.Acts), acts))}
+	for i := range w.Acts {
+		w.Acts[i] = shortAct{KnowledgeAct: r.Acts[i]}
+	}
+	return w
 }
 
 // KnowledgeChanges is a page of what changed.
@@ -239,6 +314,14 @@ type KnowledgeEvent struct {
 	Source     string     `json:"source,omitempty"`
 	Alias      string     `json:"alias,omitempty"`
 	Canonical  string     `json:"canonical,omitempty"`
+}
+
+// Event tells of an act in a few words: what may be long is left out.
+func (a *KnowledgeAct) Event(asOf dag.Seq) KnowledgeEvent {
+	return KnowledgeEvent{
+		Seq: a.Seq, AsOf: asOf, At: a.At, Kind: a.Kind, Erased: a.Erased, Statement: a.Statement, Subject: a.Subject, Predicate: a.Predicate, Object: a.Object,
+		Confidence: a.Confidence, Source: a.Source, Alias: a.Alias, Canonical: a.Canonical,
+	}
 }
 
 // EventKnowledge names an event whose data is a KnowledgeEvent.

@@ -1,6 +1,7 @@
 package kernel_test
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -60,16 +61,16 @@ func projected(t testing.TB, k *kernel.Kernel) {
 			want = append(want, fmt.Sprint(h.Revision.Item.Path(), " ", s.Literal, s.Span.From, s.Span.Until, h.Revision.Confidence))
 		}
 	}
-	for _, f := range must(k.Facts().List(t.Context(), tenant, kernel.FactQuery{Limit: 1000})).Facts {
-		item, held := strings.CutPrefix(f.Version.Source, "belief:")
+	for _, f := range must(k.Facts().List(t.Context(), tenant, api.FactQuery{Paging: api.Paging{Limit: 1000}})).Facts {
+		item, held := strings.CutPrefix(f.Source, "belief:")
 		if !held {
 			continue
 		}
 		item, _, _ = strings.Cut(item, "?")
-		l := belief.Literal{Subject: f.Version.Subject, Predicate: f.Version.Predicate, Object: f.Version.Object}
-		got = append(got, fmt.Sprint(item, " ", l, f.Version.Statement.From, f.Version.Statement.Until, f.Version.Confidence))
-		if f.Version.Turn != (dag.TurnID{}) && must(k.Turns().Erasure(t.Context(), tenant, f.Version.Turn)) != nil {
-			t.Errorf("fact %d names turn %s, which was erased", f.Version.Since, f.Version.Turn)
+		l := belief.Literal{Subject: f.Stated().Subject, Predicate: f.Predicate, Object: f.Stated().Object}
+		got = append(got, fmt.Sprint(item, " ", l, f.ValidFrom, cmp.Or(f.ValidUntil, knowledge.Forever), f.Confidence))
+		if f.Turn != (dag.TurnID{}) && must(k.Turns().Erasure(t.Context(), tenant, f.Turn)) != nil {
+			t.Errorf("fact %d names turn %s, which was erased", f.Since, f.Turn)
 		}
 	}
 	slices.Sort(want)
@@ -417,13 +418,13 @@ func TestRestated(t *testing.T) {
 	more := asking(journal.Revise, "pump", "is", "loud")
 	more.Item = r.Item
 	must(k.Beliefs().Operate(ctx, tenant, more))
-	version := func() knowledge.Version {
+	version := func() api.Fact {
 		t.Helper()
-		list := must(k.Facts().List(ctx, tenant, kernel.FactQuery{Predicate: "feeds"})).Facts
+		list := must(k.Facts().List(ctx, tenant, api.FactQuery{FactFilter: api.FactFilter{Predicate: "feeds"}})).Facts
 		if len(list) != 1 {
 			t.Fatalf("%+v", list)
 		}
-		return list[0].Version
+		return list[0]
 	}
 	first := version()
 	if first.Turn != turns[0] || first.Source != "belief:acme/desk/pump.fact?r=1" {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/knowledge"
 )
 
 // Occupy takes all places of the turnstile that slices pass, and returns what leaves them.
@@ -23,3 +24,6 @@ func (k *Kernel) Occupy() func() {
 func (k Facts) Walk(ctx context.Context, tenant dag.Tenant, in api.TraverseRequest) (*traversed, error) {
 	return k.traverse(ctx, tenant, in)
 }
+
+// EvidenceOf is the evidence of a fact as a listing shows it.
+func EvidenceOf(list []knowledge.Recorded) []api.FactEvidence { return evidenceOf(list) }

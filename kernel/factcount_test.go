@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/knowledge"
@@ -23,7 +24,7 @@ func TestFactTotals(t *testing.T) {
 			for n := range 120 {
 				a := storetest.RandomAct(r)
 				if n%30 == 29 { // names that are there become one
-					list := must(k.Facts().List(ctx, tenant, kernel.FactQuery{})).Facts
+					list := must(k.Facts().List(ctx, tenant, api.FactQuery{})).Facts
 					a = knowledge.Act{Kind: knowledge.Alias, Rule: normalize.Newest, Alias: list[0].Subject, Canonical: list[len(list)-1].Object}
 				}
 				a.Fact.Turn, a.Fact.Slice = dag.TurnID{}, ""
@@ -34,10 +35,10 @@ func TestFactTotals(t *testing.T) {
 			for asOf := dag.Seq(1); asOf <= head; asOf++ {
 				total := must(k.Facts().Totals(ctx, tenant, asOf))
 				names, stored := map[string]bool{}, map[string]bool{}
-				page := must(k.Facts().List(ctx, tenant, kernel.FactQuery{AsOf: asOf, Limit: kernel.MaxFacts}))
+				page := must(k.Facts().List(ctx, tenant, api.FactQuery{View: api.View{AsOf: asOf}, Paging: api.Paging{Limit: kernel.MaxFacts}}))
 				for _, f := range page.Facts {
 					names[f.Subject], names[f.Object] = true, true
-					stored[f.Version.Subject], stored[f.Version.Object] = true, true
+					stored[f.Stated().Subject], stored[f.Stated().Object] = true, true
 				}
 				if total.Facts != len(page.Facts) || page.Total != len(page.Facts) || total.Entities != len(names) {
 					t.Fatalf("as of %d: %+v, and listed are %d facts about %d names", asOf, total, len(page.Facts), len(names))
@@ -48,11 +49,11 @@ func TestFactTotals(t *testing.T) {
 				for _, least := range []dag.PPM{1, dag.One / 2, dag.One} {
 					sure := 0
 					for _, f := range page.Facts {
-						if f.Version.Confidence >= least {
+						if f.Confidence >= least {
 							sure++
 						}
 					}
-					if got := must(k.Facts().List(ctx, tenant, kernel.FactQuery{AsOf: asOf, Limit: 1, MinConfidence: least})).Total; got != sure {
+					if got := must(k.Facts().List(ctx, tenant, api.FactQuery{FactFilter: api.FactFilter{MinConfidence: least}, View: api.View{AsOf: asOf}, Paging: api.Paging{Limit: 1}})).Total; got != sure {
 						t.Fatalf("as of %d: %d facts with a confidence of %s, want %d", asOf, got, least, sure)
 					}
 				}

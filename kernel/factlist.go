@@ -4,111 +4,126 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/knowledge"
+	"github.com/graphkernel/graphkernel/slice"
 )
-
-// A FactQuery asks for facts. Names are as they are written; what is empty does not limit.
-type FactQuery struct {
-	Subject, Predicate, Object string
-	Entity                     string // the subject or the object
-	Source                     string
-	Turn                       *dag.TurnID
-	Statement                  *knowledge.ID
-	MinConfidence              dag.PPM
-	AsOf                       dag.Seq   // 0: now
-	ValidAt                    *dag.Time // nil: whenever it held
-	After                      dag.Seq   // facts that are believed since a later number
-	Limit                      int       // 0: 100, at most MaxFacts
-}
 
 // MaxFacts bounds a page of facts.
 const MaxFacts = 1000
 
-// limits reports whether the query picks facts out by what they are about or rest on. That they
+// limits reports whether a filter picks facts out by what they are about or rest on. That they
 // hold at a time, or are believed with some confidence, is true of nearly all.
-func (q *FactQuery) limits() bool {
-	return q.Subject != "" || q.Predicate != "" || q.Object != "" || q.Entity != "" || q.Source != "" || q.Turn != nil || q.Statement != nil
+func limits(f api.FactFilter) bool {
+	f.MinConfidence, f.ValidAt = 0, nil
+	return f != api.FactFilter{}
 }
 
-// A Fact is a statement that is believed, as somebody who asks sees it.
-type Fact struct {
-	Version  knowledge.Version
-	Subject  string // the canonical name, under the aliases that counted
-	Object   string
-	Evidence []knowledge.Recorded // the assertions that count, by ascending number
+// pageInView is [api.Paging.InView] for a number as a caller gives it, which may be inside of a change. It returns the end of a change, or 0
+// where nothing is yet.
+func (c *cache) pageInView(ctx context.Context, tenant dag.Tenant, p *api.Paging, given dag.Seq) (after, asOf dag.Seq, err error) {
+	if given != 0 || p.After == "" {
+		if given, _, err = c.asOf(ctx, tenant, given); err != nil {
+			return 0, 0, err
+		}
+	}
+	if after, asOf, err = p.InView(given); err == nil && p.After != "" {
+		asOf, _, err = c.asOf(ctx, tenant, asOf)
+	}
+	return after, asOf, err
 }
 
-// A FactPage is an answer to a FactQuery.
-type FactPage struct {
-	Facts []Fact
-	Total int     // of all pages
-	Next  dag.Seq // After of the next page, which has facts; 0: there is none
-	AsOf  dag.Seq
-}
-
-// List lists facts, by ascending number of the assertion that gave their confidence.
-func (k Facts) List(ctx context.Context, tenant dag.Tenant, q FactQuery) (_ *FactPage, err error) {
+// List lists a page of the facts that are believed, by ascending number of the assertion that gave their confidence.
+func (k Facts) List(ctx context.Context, tenant dag.Tenant, in api.FactQuery) (w api.Facts, err error) {
 	ctx, observed := k.observe(ctx, "facts")
 	defer func() { observed(err) }()
-	if q.Limit == 0 {
-		q.Limit = 100
+	limit := in.Size()
+	if limit < 1 || limit > MaxFacts {
+		return w, fmt.Errorf("%w: a limit of %d, want 1 to %d", knowledge.ErrQuery, limit, MaxFacts)
 	}
-	if q.Limit < 1 || q.Limit > MaxFacts {
-		return nil, fmt.Errorf("%w: a limit of %d, want 1 to %d", knowledge.ErrQuery, q.Limit, MaxFacts)
+	turn, err := k.evidenceNamed(ctx, tenant, in.Turn)
+	if err != nil {
+		return w, err
 	}
-	return steady(k.engine, func(c *cache) (*FactPage, error) {
-		find, v, err := c.find(ctx, tenant, &q)
+	return steady(k.engine, func(c *cache) (w api.Facts, err error) {
+		after, asOf, err := c.pageInView(ctx, tenant, &in.Paging, in.AsOf)
 		if err != nil {
-			return nil, err
+			return w, err
 		}
-		find.Limit++ // one more tells whether any follow
+		find, v, err := c.find(ctx, tenant, &in.FactFilter, turn, asOf)
+		if err != nil {
+			return w, err
+		}
+		find.After, find.Limit = after, limit+1 // one more tells whether any follow
 		list, total, err := c.store.knowledge().Versions(ctx, tenant, find)
 		if err != nil {
-			return nil, err
+			return w, err
 		}
-		page := &FactPage{Total: total, AsOf: v.asOf}
-		if len(list) > q.Limit {
-			list = list[:q.Limit]
-			page.Next = list[q.Limit-1].Seq
+		w = api.Facts{Total: total, AsOf: v.asOf}
+		if len(list) > limit {
+			list = list[:limit]
+			w.Next = api.NextInView(list[limit-1].Seq, v.asOf)
 		}
 		evidence, err := c.store.knowledge().ActsIn(ctx, tenant, spansOf(list, v.asOf))
 		if err != nil {
-			return nil, err
+			return w, err
 		}
-		page.Facts = make([]Fact, len(list))
+		w.Facts = make([]api.Fact, len(list))
 		for i := range list {
-			page.Facts[i] = v.fact(&list[i], evidence[i])
+			w.Facts[i] = v.fact(&list[i], evidence[i])
 		}
-		return page, c.store.still()
+		return w, c.store.still()
 	})
+}
+
+// evidenceNamed returns the turn that a filter names, or nil if it names none.
+func (k Facts) evidenceNamed(ctx context.Context, tenant dag.Tenant, name string) (*dag.TurnID, error) {
+	if name == "" {
+		return nil, nil
+	}
+	id, err := k.turns().Named(ctx, tenant, name)
+	return &id, err
+}
+
+// Named finds the turn that a name means: its id, its external id, or a beginning of its id. Whether
+// there is a turn of an id is not asked.
+func (k Turns) Named(ctx context.Context, tenant dag.Tenant, name string) (id dag.TurnID, err error) {
+	if id.UnmarshalText([]byte(name)) == nil {
+		return id, nil
+	}
+	if id, err = k.Resolve(ctx, tenant, name); err != nil {
+		return id, fmt.Errorf("turn: %w", err)
+	}
+	return id, nil
 }
 
 // Totals counts the facts as of a number, 0 is now, and the names that they are about.
 func (k Facts) Totals(ctx context.Context, tenant dag.Tenant, asOf dag.Seq) (knowledge.Totals, error) {
-	return steady(k.engine, func(c *cache) (knowledge.Totals, error) {
-		_, v, err := c.find(ctx, tenant, &FactQuery{AsOf: asOf})
+	return steady(k.engine, func(c *cache) (n knowledge.Totals, err error) {
+		at, _, err := c.asOf(ctx, tenant, asOf)
 		if err != nil {
-			return knowledge.Totals{}, err
+			return n, err
 		}
-		n, err := c.store.knowledge().Totals(ctx, tenant, v.aliases, v.asOf)
+		v, err := c.tenants.of(tenant).facts.view(ctx, at)
+		if err != nil {
+			return n, err
+		}
+		n, err = c.store.knowledge().Totals(ctx, tenant, v.aliases, v.asOf)
 		return n, cmp.Or(err, c.store.still())
 	})
 }
 
-// find turns a query into one of stored names.
-func (c *cache) find(ctx context.Context, tenant dag.Tenant, q *FactQuery) (f knowledge.Find, v *view, err error) {
-	at, _, err := c.asOf(ctx, tenant, q.AsOf)
-	if err != nil {
-		return f, nil, err
-	}
+// find turns a filter into a question for stored names, as of a number that the head has reached.
+func (c *cache) find(ctx context.Context, tenant dag.Tenant, q *api.FactFilter, turn *dag.TurnID, at dag.Seq) (f knowledge.Find, v *view, err error) {
 	if v, err = c.tenants.of(tenant).facts.view(ctx, at); err != nil {
 		return f, nil, err
 	}
 	f = knowledge.Find{
 		Filter: knowledge.Filter{AsOf: at, ValidAt: q.ValidAt, MinConfidence: q.MinConfidence},
-		Source: q.Source, Turn: q.Turn, Statement: q.Statement, After: q.After, Limit: q.Limit,
+		Source: q.Source, Turn: turn, Statement: q.Statement,
 	}
 	if s := scopeOf(ctx); !s.whole() {
 		f.Shows = s.shows
@@ -142,8 +157,126 @@ func spansOf(list []knowledge.Recorded, asOf dag.Seq) []knowledge.Span {
 	return spans
 }
 
-// fact completes what a listing gives of a version.
-func (v *view) fact(r *knowledge.Recorded, evidence []knowledge.Recorded) Fact {
-	version, _ := r.Version()
-	return Fact{Version: version, Subject: v.aliases.Resolve(version.Subject), Object: v.aliases.Resolve(version.Object), Evidence: evidence}
+// mostEvidence bounds the assertions that are shown of each fact of a listing.
+const mostEvidence = 32
+
+// fact is a version in the names that count, with the newest of its evidence.
+func (v *view) fact(r *knowledge.Recorded, evidence []knowledge.Recorded) api.Fact {
+	of, _ := r.Version()
+	w := api.Fact{
+		Statement: of.ID, Subject: v.aliases.Resolve(of.Subject), Predicate: of.Predicate, Object: v.aliases.Resolve(of.Object), Confidence: of.Confidence,
+		Source: of.Source, Turn: of.Turn, Since: of.Since, ValidFrom: of.From, ValidUntil: ending(&of.Statement), EvidenceTotal: len(evidence),
+	}
+	w.Asserted = asserted(&of.Statement, w.Subject, w.Object)
+	for i := range evidence {
+		if evidence[i].Seq == of.Since {
+			w.Written = evidence[i].Act.Fact.Written
+		}
+	}
+	w.Evidence = evidenceOf(evidence[max(0, len(evidence)-mostEvidence):])
+	return w
+}
+
+func evidenceOf(list []knowledge.Recorded) []api.FactEvidence {
+	w := make([]api.FactEvidence, len(list))
+	for i := range list {
+		r, said := &list[i], &list[i].Act.Fact
+		w[i] = api.FactEvidence{
+			Seq: r.Seq, At: r.At, Source: said.Source, Confidence: said.Confidence, Turn: said.Turn, Slice: slice.SliceID(said.Slice), Written: said.Written,
+		}
+	}
+	return w
+}
+
+// shownAct is a recorded act, in the names with which it was asserted.
+func shownAct(r *knowledge.Recorded) api.KnowledgeAct {
+	a := &r.Act
+	w := api.KnowledgeAct{Seq: r.Seq, At: r.At, Kind: string(a.Kind), Leaf: r.Leaf}
+	switch f := &a.Fact; {
+	case r.Erased:
+		w.Erased, w.Turn = true, f.Turn
+	case a.Kind == knowledge.Assert:
+		w.Statement, w.Subject, w.Predicate, w.Object, w.Written = f.ID(), f.Subject, f.Predicate, f.Object, f.Written
+		w.Confidence, w.Source, w.Turn, w.Slice = &f.Confidence, f.Source, f.Turn, slice.SliceID(f.Slice)
+		w.ValidFrom, w.ValidUntil, w.Supersedes = f.From, ending(&f.Statement), a.Supersedes
+		if w.Version = r.Until != 0; r.Until != dag.MaxSeq {
+			w.Until = r.Until
+		}
+	case a.Kind == knowledge.Retract:
+		w.Statement, w.Reason = a.Statement, a.Reason
+	default:
+		w.Alias, w.Canonical = a.Alias, a.Canonical
+	}
+	return w
+}
+
+// shownActs returns up to limit acts, and after which number others follow.
+func shownActs(list []knowledge.Recorded, limit int) (w []api.KnowledgeAct, next string) {
+	if len(list) > limit {
+		list = list[:limit]
+		next = api.Next(uint64(list[limit-1].Seq))
+	}
+	w = make([]api.KnowledgeAct, len(list))
+	for i := range list {
+		w[i] = shownAct(&list[i])
+	}
+	return w, next
+}
+
+// mostCounts bounds the names of a count.
+const mostCounts = 100
+
+// Count counts what is believed.
+func (k Facts) Count(ctx context.Context, tenant dag.Tenant, in api.KnowledgeCount) (w api.KnowledgeStats, err error) {
+	asOf, err := k.turns().AsOf(ctx, tenant, in.AsOf)
+	if err != nil {
+		return w, err
+	}
+	given := cmp.Or(asOf, in.AsOf) // 0 would be now, also where nothing was yet
+	aliases, err := k.Aliases(ctx, tenant, given)
+	if err != nil {
+		return w, err
+	}
+	w = api.KnowledgeStats{Aliases: aliases.Len(), AsOf: asOf}
+	if in.Brief {
+		n, err := k.Totals(ctx, tenant, given)
+		w.Facts, w.Entities, w.Predicates, w.Sources = n.Facts, n.Entities, []api.NameCount{}, []api.NameCount{}
+		return w, err
+	}
+	const atOnce = 1000
+	entities, predicates, sources := map[string]bool{}, map[string]int{}, map[string]int{}
+	for after := dag.Seq(0); after < asOf; {
+		list, err := k.acts(ctx, tenant, after, atOnce)
+		if err != nil {
+			return w, err
+		}
+		for i := range list {
+			if v, ok := list[i].Version(); ok && v.Seen(asOf) {
+				w.Facts++
+				entities[aliases.Resolve(v.Subject)], entities[aliases.Resolve(v.Object)] = true, true
+				predicates[v.Predicate]++
+				sources[v.Source]++
+			}
+		}
+		if len(list) < atOnce {
+			break
+		}
+		after = list[len(list)-1].Seq
+	}
+	w.Entities = len(entities)
+	w.Predicates, w.PredicatesTotal = counts(predicates), len(predicates)
+	w.Sources, w.SourcesTotal = counts(sources), len(sources)
+	return w, nil
+}
+
+// counts returns the names with the most facts, the most first.
+func counts(of map[string]int) []api.NameCount {
+	list := make([]api.NameCount, 0, len(of))
+	for name, n := range of {
+		list = append(list, api.NameCount{Name: name, Facts: n})
+	}
+	slices.SortFunc(list, func(a, b api.NameCount) int {
+		return cmp.Or(cmp.Compare(b.Facts, a.Facts), cmp.Compare(a.Name, b.Name))
+	})
+	return list[:min(len(list), mostCounts)]
 }

@@ -102,16 +102,16 @@ func answers(ctx context.Context, k *kernel.Kernel, ids []dag.TurnID) map[string
 		}
 		put("search "+q, found, err)
 	}
-	var facts []kernel.Fact
-	for after := dag.Seq(0); ; {
-		page, err := k.Facts().List(ctx, tenant, kernel.FactQuery{Limit: 100, After: after})
+	var facts []api.Fact
+	for after := ""; ; {
+		page, err := k.Facts().List(ctx, tenant, api.FactQuery{Paging: api.Paging{Limit: 100, After: after}})
 		if err != nil || len(page.Facts) == 0 {
 			put("facts", facts, err)
 			break
 		}
 		facts = append(facts, page.Facts...)
 		after = page.Next
-		if after == 0 {
+		if after == "" {
 			put("facts", facts, nil)
 			break
 		}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"unicode/utf8"
 
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
@@ -370,22 +371,47 @@ func believedOnly(acts []knowledge.Recorded, until, asOf dag.Seq) []knowledge.Re
 	return acts
 }
 
-// History returns all that was said of a statement, by ascending number.
-func (k Facts) History(ctx context.Context, tenant dag.Tenant, id knowledge.ID) (_ []knowledge.Recorded, err error) {
+// History lists a page of what was said of a statement, by ascending number.
+func (k Facts) History(ctx context.Context, tenant dag.Tenant, in api.HistoryOf) (w api.FactHistory, err error) {
 	ctx, observed := k.observe(ctx, "fact history")
 	defer func() { observed(err) }()
+	after, err := in.Number()
+	if err != nil {
+		return w, err
+	}
 	acts, err := steady(k.engine, func(c *cache) ([]knowledge.Recorded, error) {
-		return c.store.knowledge().ActsOf(ctx, tenant, id, 0, 1<<20)
+		return c.store.knowledge().ActsOf(ctx, tenant, in.Statement, 0, 1<<20)
 	})
 	acts = scopeOf(ctx).acts(acts)
 	if err == nil && len(acts) == 0 {
-		err = fmt.Errorf("statement %s of tenant %s: %w", id, tenant, store.ErrNotFound)
+		err = fmt.Errorf("statement %s of tenant %s: %w", in.Statement, tenant, store.ErrNotFound)
 	}
-	return acts, err
+	if err != nil {
+		return w, err
+	}
+	for len(acts) > 0 && acts[0].Seq <= dag.Seq(after) {
+		acts = acts[1:]
+	}
+	w.Statement = in.Statement
+	w.Acts, w.Next = shownActs(acts, in.Size())
+	return w, nil
 }
 
-// Acts returns up to limit acts numbered above after, ascending: what changed since.
-func (k Facts) Acts(ctx context.Context, tenant dag.Tenant, after dag.Seq, limit int) ([]knowledge.Recorded, error) {
+// Changes lists a page of all acts, by ascending number.
+func (k Facts) Changes(ctx context.Context, tenant dag.Tenant, in api.Paging) (w api.KnowledgeChanges, err error) {
+	after, err := in.Number()
+	if err != nil {
+		return w, err
+	}
+	list, err := k.acts(ctx, tenant, dag.Seq(after), in.Size()+1)
+	if err == nil {
+		w.Acts, w.Next = shownActs(list, in.Size())
+	}
+	return w, err
+}
+
+// acts returns up to limit acts numbered above after, ascending.
+func (k Facts) acts(ctx context.Context, tenant dag.Tenant, after dag.Seq, limit int) ([]knowledge.Recorded, error) {
 	if s := scopeOf(ctx); !s.whole() { // what ended may be a belief of any space
 		return nil, fmt.Errorf("%w: changes are those of all spaces, and the key is for %s; ask for facts as of a number", ErrMayNot, s.of.Spaces)
 	}
@@ -398,22 +424,29 @@ func (k Facts) Acts(ctx context.Context, tenant dag.Tenant, after dag.Seq, limit
 	})
 }
 
-// Retract ends the belief in all facts that a query matches, up to knowledge.MaxActs at once,
-// all or none; After and Limit do not count. With dry nothing changes. It returns what was, or
-// would be, retracted.
-func (k Facts) Retract(ctx context.Context, tenant dag.Tenant, q FactQuery, reason string, dry bool) (_ []knowledge.Recorded, err error) {
-	if !q.limits() {
-		return nil, fmt.Errorf("%w: name a subject, a predicate, an object, an entity, a source, a turn or a statement; a confidence or a time alone is none", ErrNoFilter)
+// Retract ends the belief in all facts that a filter matches, up to knowledge.MaxActs at once,
+// all or none. A dry run changes nothing. The answer has the assertions that were, or would be, retracted.
+func (k Facts) Retract(ctx context.Context, tenant dag.Tenant, in api.Retracting) (w api.Retracted, err error) {
+	if len(in.Reason) > knowledge.MaxReason || !utf8.ValidString(in.Reason) {
+		return w, api.Faultf(api.CodeInvalid, "query parameter reason", "a reason of %d bytes, want UTF-8 of at most %d", len(in.Reason), knowledge.MaxReason)
 	}
-	if q.AsOf != 0 {
-		return nil, fmt.Errorf("%w: what was believed as of number %d cannot be retracted, only what is now", knowledge.ErrQuery, q.AsOf)
+	if !limits(in.FactFilter) {
+		return w, fmt.Errorf("%w: name a subject, a predicate, an object, an entity, a source, a turn or a statement; a confidence or a time alone is none", ErrNoFilter)
 	}
-	q.After, q.Limit = 0, knowledge.MaxActs
+	turn, err := k.evidenceNamed(ctx, tenant, in.Turn)
+	if err != nil {
+		return w, err
+	}
 	list, err := steady(k.engine, func(c *cache) ([]knowledge.Recorded, error) {
-		find, _, err := c.find(ctx, tenant, &q)
+		now, _, err := c.asOf(ctx, tenant, 0)
 		if err != nil {
 			return nil, err
 		}
+		find, _, err := c.find(ctx, tenant, &in.FactFilter, turn, now)
+		if err != nil {
+			return nil, err
+		}
+		find.Limit = knowledge.MaxActs
 		list, total, err := c.store.knowledge().Versions(ctx, tenant, find)
 		if err != nil {
 			return nil, err
@@ -423,14 +456,21 @@ func (k Facts) Retract(ctx context.Context, tenant dag.Tenant, q FactQuery, reas
 		}
 		return list, c.store.still()
 	})
-	if err != nil || dry || len(list) == 0 {
-		return list, err
+	if err == nil && !in.DryRun && len(list) > 0 {
+		list, err = k.retract(ctx, tenant, list, in.Reason)
 	}
+	w = api.Retracted{DryRun: in.DryRun, Total: len(list)}
+	w.Acts, _ = shownActs(list, len(list))
+	return w, err
+}
+
+// retract ends the belief in statements, and returns the assertions of those that were believed.
+func (k Facts) retract(ctx context.Context, tenant dag.Tenant, list []knowledge.Recorded, reason string) ([]knowledge.Recorded, error) {
 	acts := make([]knowledge.Act, len(list))
 	for i := range list {
 		acts[i] = knowledge.Act{Kind: knowledge.Retract, Statement: list[i].Act.Fact.Chain(), Reason: reason}
 	}
-	outcomes, err := k.facts().Learn(ctx, tenant, acts)
+	outcomes, err := k.Learn(ctx, tenant, acts)
 	if err != nil {
 		return nil, err
 	}
@@ -455,6 +495,33 @@ func (k Facts) Aliases(ctx context.Context, tenant dag.Tenant, at dag.Seq) (*nor
 			return nil, err
 		}
 		return v.aliases, nil
+	})
+}
+
+// ListAliases lists a page of the alias table.
+func (k Facts) ListAliases(ctx context.Context, tenant dag.Tenant, in api.AliasesOf) (api.Aliases, error) {
+	return steady(k.engine, func(c *cache) (w api.Aliases, err error) {
+		after, asOf, err := c.pageInView(ctx, tenant, &in.Paging, in.AsOf)
+		if err != nil {
+			return w, err
+		}
+		v, err := c.tenants.of(tenant).facts.view(ctx, asOf)
+		if err != nil {
+			return w, err
+		}
+		w = api.Aliases{Aliases: []api.Alias{}, Total: v.aliases.Len(), AsOf: asOf}
+		n := dag.Seq(0)
+		for alias, canonical := range v.aliases.All() {
+			if n++; n <= after {
+				continue
+			}
+			if len(w.Aliases) == in.Size() {
+				w.Next = api.NextInView(n-1, asOf)
+				break
+			}
+			w.Aliases = append(w.Aliases, api.Alias{Alias: alias, Canonical: canonical})
+		}
+		return w, nil
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/kernel"
@@ -22,14 +23,16 @@ func TestFactsEpochEnds(t *testing.T) {
 	surer.Fact.Source = "another"
 	for what, ask := range map[string]func(*kernel.Kernel) any{
 		"facts": func(k *kernel.Kernel) any {
-			return must(k.Facts().List(t.Context(), tenant, kernel.FactQuery{Subject: "a"}))
+			return must(k.Facts().List(t.Context(), tenant, api.FactQuery{FactFilter: api.FactFilter{Subject: "a"}}))
 		},
 		"retract": func(k *kernel.Kernel) any {
-			return must(k.Facts().Retract(t.Context(), tenant, kernel.FactQuery{Subject: "a"}, "", true))
+			return must(k.Facts().Retract(t.Context(), tenant, api.Retracting{FactFilter: api.FactFilter{Subject: "a"}, DryRun: true}))
 		},
 		"evidence": func(k *kernel.Kernel) any { return must(k.Facts().Evidence(t.Context(), tenant, surer.Fact.ID(), 2)) },
-		"history":  func(k *kernel.Kernel) any { return must(k.Facts().History(t.Context(), tenant, surer.Fact.ID())) },
-		"acts":     func(k *kernel.Kernel) any { return must(k.Facts().Acts(t.Context(), tenant, 0, 9)) },
+		"history": func(k *kernel.Kernel) any {
+			return must(k.Facts().History(t.Context(), tenant, api.HistoryOf{Statement: surer.Fact.ID()}))
+		},
+		"acts": func(k *kernel.Kernel) any { return must(k.Facts().Changes(t.Context(), tenant, api.Paging{Limit: 8})) },
 	} {
 		for question := 1; ; question++ {
 			early, late := inmem.Open(&inmem.Disk{}, inmem.Options{}), inmem.Open(&inmem.Disk{}, inmem.Options{})

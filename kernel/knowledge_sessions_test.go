@@ -104,8 +104,8 @@ func TestWhichTurnsTouched(t *testing.T) {
 		must(k.Facts().Learn(ctx, tenant, acts))
 		raw, lines := rawTouches(t, path)
 		ends := []int{1 << 30} // lines before which is asked: all, and those of commits
-		for _, f := range must(k.Facts().List(ctx, tenant, kernel.FactQuery{Predicate: extract.MadeCommit, Limit: kernel.MaxFacts})).Facts {
-			ends = append(ends, lines[f.Version.Turn.String()])
+		for _, f := range must(k.Facts().List(ctx, tenant, api.FactQuery{FactFilter: api.FactFilter{Predicate: extract.MadeCommit}, Paging: api.Paging{Limit: kernel.MaxFacts}})).Facts {
+			ends = append(ends, lines[f.Turn.String()])
 			commits++
 		}
 		files := map[string]bool{}

@@ -114,28 +114,47 @@ func TestEvidenceOfFacts(t *testing.T) {
 					t.Errorf("%+v: %v does not say that it is the second of two", bad.Fact, err)
 				}
 			}
-			page := must(k.Facts().List(ctx, tenant, kernel.FactQuery{}))
-			if page.Total != 1 || len(page.Facts) != 1 || page.Facts[0].Version.Confidence != 300_000 || page.Facts[0].Version.Turn != ids[1] || len(page.Facts[0].Evidence) != 2 {
+			page := must(k.Facts().List(ctx, tenant, api.FactQuery{}))
+			if page.Total != 1 || len(page.Facts) != 1 || page.Facts[0].Confidence != 300_000 || page.Facts[0].Turn != ids[1] || len(page.Facts[0].Evidence) != 2 {
 				t.Fatalf("%+v", page)
 			}
 			instead := fact(t, "a", "b", "d")
 			instead.Supersedes = []knowledge.ID{with.Fact.ID()}
 			must(k.Facts().Learn(ctx, tenant, []knowledge.Act{instead}))
 			must(k.Facts().Learn(ctx, tenant, []knowledge.Act{with}))
-			page = must(k.Facts().List(ctx, tenant, kernel.FactQuery{Object: "C"}))
+			page = must(k.Facts().List(ctx, tenant, api.FactQuery{FactFilter: api.FactFilter{Object: "C"}}))
 			if len(page.Facts) != 1 || len(page.Facts[0].Evidence) != 1 {
 				t.Errorf("believed anew: %+v", page)
 			}
 			if acts := must(k.Facts().Evidence(ctx, tenant, with.Fact.ID(), 6)); len(acts) != 0 {
 				t.Errorf("while it was superseded: %+v", acts)
 			}
-			if acts := must(k.Facts().History(ctx, tenant, with.Fact.ID())); len(acts) != 3 {
+			if acts := must(k.Facts().History(ctx, tenant, api.HistoryOf{Statement: with.Fact.ID()})).Acts; len(acts) != 3 {
 				t.Errorf("history: %+v", acts)
 			}
-			if _, err := k.Facts().History(ctx, tenant, knowledge.ID{1}); !errors.Is(err, store.ErrNotFound) {
+			if _, err := k.Facts().History(ctx, tenant, api.HistoryOf{Statement: knowledge.ID{1}}); !errors.Is(err, store.ErrNotFound) {
 				t.Errorf("history of nothing: %v", err)
 			}
 		})
+	}
+}
+
+// TestBeforeFirstChange asks as of a number inside of the first change: nothing is there yet, and no question is one about now.
+func TestBeforeFirstChange(t *testing.T) {
+	ctx := t.Context()
+	k := over(t, open(t, "memory"), token.NewAuthority(ring(t, "k1")))
+	must(k.Facts().Learn(ctx, tenant, []knowledge.Act{fact(t, "a", "p", "b"), alias("x", "a"), fact(t, "b", "p", "c")}))
+	at := api.View{AsOf: 1}
+	if f := must(k.Facts().List(ctx, tenant, api.FactQuery{View: at})); f.Total != 0 || len(f.Facts) != 0 || f.AsOf != 0 {
+		t.Errorf("facts: %+v", f)
+	}
+	if l := must(k.Facts().ListAliases(ctx, tenant, api.AliasesOf{View: at})); l.Total != 0 || len(l.Aliases) != 0 || l.AsOf != 0 {
+		t.Errorf("aliases: %+v", l)
+	}
+	for _, brief := range []bool{false, true} {
+		if n := must(k.Facts().Count(ctx, tenant, api.KnowledgeCount{View: at, Brief: brief})); n.Facts != 0 || n.Entities != 0 || n.Aliases != 0 || n.AsOf != 0 {
+			t.Errorf("counts, brief %t: %+v", brief, n)
+		}
 	}
 }
 
@@ -147,26 +166,26 @@ func TestRetract(t *testing.T) {
 		must(k.Facts().Learn(ctx, tenant, []knowledge.Act{fact(t, "a", "p", fmt.Sprint(n)), fact(t, "b", "p", fmt.Sprint(n))}))
 	}
 	at := dag.Time(1)
-	for _, q := range []kernel.FactQuery{{}, {MinConfidence: 1}, {ValidAt: &at}, {MinConfidence: 1, ValidAt: &at}} {
-		if _, err := k.Facts().Retract(ctx, tenant, q, "", false); !errors.Is(err, kernel.ErrNoFilter) {
+	for _, q := range []api.FactFilter{{}, {MinConfidence: 1}, {ValidAt: &at}, {MinConfidence: 1, ValidAt: &at}} {
+		if _, err := k.Facts().Retract(ctx, tenant, api.Retracting{FactFilter: q}); !errors.Is(err, kernel.ErrNoFilter) {
 			t.Errorf("without a filter: %v", err)
 		}
 	}
 	for _, dry := range []bool{true, false} {
-		if list := must(k.Facts().Retract(ctx, tenant, kernel.FactQuery{Subject: "A"}, "wrong", dry)); len(list) != 5 {
-			t.Errorf("dry %v: %d", dry, len(list))
+		if list := must(k.Facts().Retract(ctx, tenant, api.Retracting{FactFilter: api.FactFilter{Subject: "A"}, Reason: "wrong", DryRun: dry})); list.Total != 5 || len(list.Acts) != 5 || list.DryRun != dry {
+			t.Errorf("dry %v: %d", dry, list.Total)
 		}
 	}
-	if list := must(k.Facts().Retract(ctx, tenant, kernel.FactQuery{Subject: "A"}, "wrong", false)); len(list) != 0 {
-		t.Errorf("again: %d", len(list))
+	if list := must(k.Facts().Retract(ctx, tenant, api.Retracting{FactFilter: api.FactFilter{Subject: "A"}, Reason: "wrong"})); list.Total != 0 {
+		t.Errorf("again: %d", list.Total)
 	}
-	if page := must(k.Facts().List(ctx, tenant, kernel.FactQuery{Limit: 3})); page.Total != 5 || len(page.Facts) != 3 || page.Next == 0 {
+	if page := must(k.Facts().List(ctx, tenant, api.FactQuery{Paging: api.Paging{Limit: 3}})); page.Total != 5 || len(page.Facts) != 3 || page.Next == "" {
 		t.Errorf("%+v", page)
-	} else if rest := must(k.Facts().List(ctx, tenant, kernel.FactQuery{Limit: 3, After: page.Next})); len(rest.Facts) != 2 || rest.Next != 0 || rest.Total != 5 {
+	} else if rest := must(k.Facts().List(ctx, tenant, api.FactQuery{Paging: api.Paging{Limit: 3, After: page.Next}})); len(rest.Facts) != 2 || rest.Next != "" || rest.Total != 5 {
 		t.Errorf("%+v", rest)
 	}
-	if full := must(k.Facts().List(ctx, tenant, kernel.FactQuery{Limit: 5})); len(full.Facts) != 5 || full.Next != 0 {
-		t.Errorf("a full page that nothing follows on: %d facts, next %d", len(full.Facts), full.Next)
+	if full := must(k.Facts().List(ctx, tenant, api.FactQuery{Paging: api.Paging{Limit: 5}})); len(full.Facts) != 5 || full.Next != "" {
+		t.Errorf("a full page that nothing follows on: %d facts, next %q", len(full.Facts), full.Next)
 	}
 }
 
@@ -196,10 +215,10 @@ func TestFactEvidence(t *testing.T) {
 			}
 			several := 0
 			for asOf := dag.Seq(1); asOf <= must(s.Head(ctx, tenant)); asOf++ {
-				for _, f := range must(k.Facts().List(ctx, tenant, kernel.FactQuery{AsOf: asOf, Limit: kernel.MaxFacts})).Facts {
-					want := must(k.Facts().Evidence(ctx, tenant, f.Version.ID, asOf))
-					if len(want) == 0 || !reflect.DeepEqual(f.Evidence, want) {
-						t.Fatalf("as of %d, %s: got %+v, want %+v", asOf, f.Version.ID, f.Evidence, want)
+				for _, f := range must(k.Facts().List(ctx, tenant, api.FactQuery{View: api.View{AsOf: asOf}, Paging: api.Paging{Limit: kernel.MaxFacts}})).Facts {
+					want := must(k.Facts().Evidence(ctx, tenant, f.Statement, asOf))
+					if len(want) == 0 || !reflect.DeepEqual(f.Evidence, kernel.EvidenceOf(want)) {
+						t.Fatalf("as of %d, %s: got %+v, want %+v", asOf, f.Statement, f.Evidence, want)
 					}
 					if len(want) > 1 {
 						several++

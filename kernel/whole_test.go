@@ -299,9 +299,9 @@ func (w *whole) views(n dag.Seq, anchor dag.TurnID) (list []string) {
 			say("kref", nil, errors.Unwrap(err))
 		}
 	}
-	f := must(k.Facts().List(ctx, tenant, kernel.FactQuery{AsOf: n, Limit: kernel.MaxFacts}))
+	f := must(k.Facts().List(ctx, tenant, api.FactQuery{View: api.View{AsOf: n}, Paging: api.Paging{Limit: kernel.MaxFacts}}))
 	for i := range f.Facts {
-		list = append(list, fmt.Sprint("fact ", f.Facts[i].Version.ID, f.Facts[i].Version.Since, len(f.Facts[i].Evidence)))
+		list = append(list, fmt.Sprint("fact ", f.Facts[i].Statement, f.Facts[i].Since, len(f.Facts[i].Evidence)))
 	}
 	aliases := must(k.Facts().Aliases(ctx, tenant, n))
 	say("facts", fmt.Sprint(f.AsOf, f.Total, maps.Collect(aliases.All()), must(k.Facts().Totals(ctx, tenant, n))), nil)

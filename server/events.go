@@ -259,7 +259,7 @@ func (st *stream) numbered() ([]numberedEvent, error) {
 	if err != nil {
 		return nil, err
 	}
-	acts, err := k.Facts().Acts(c.ctx, c.tenant(), st.at.seq, eventsAtOnce)
+	changes, err := k.Facts().Changes(c.ctx, c.tenant(), api.Paging{After: api.Next(uint64(st.at.seq)), Limit: eventsAtOnce})
 	if err != nil {
 		return nil, err
 	}
@@ -275,7 +275,7 @@ func (st *stream) numbered() ([]numberedEvent, error) {
 	if err != nil {
 		return nil, err
 	}
-	list := make([]numberedEvent, 0, len(turns)+len(events)+len(acts)+len(tasks)+len(beliefs))
+	list := make([]numberedEvent, 0, len(turns)+len(events)+len(changes.Acts)+len(tasks)+len(beliefs))
 	whole := make(map[dag.Seq]dag.Seq, len(entries))
 	for _, e := range entries {
 		if whole[e.Seq] = e.Whole; e.Quiet {
@@ -310,12 +310,8 @@ func (st *stream) numbered() ([]numberedEvent, error) {
 			return e
 		})
 	}
-	for i := range acts {
-		told(acts[i].Seq, api.EventKnowledge, func(asOf uint64) any {
-			e := view.KnowledgeEvent(&acts[i])
-			e.AsOf = dag.Seq(asOf)
-			return e
-		})
+	for i := range changes.Acts {
+		told(changes.Acts[i].Seq, api.EventKnowledge, func(asOf uint64) any { return changes.Acts[i].Event(dag.Seq(asOf)) })
 	}
 	slices.SortFunc(list, func(a, b numberedEvent) int { return cmp.Compare(a.seq, b.seq) })
 	return list, nil

@@ -8,7 +8,6 @@ import (
 
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/api"
-	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/internal/canon"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/server/view"
@@ -19,7 +18,9 @@ const (
 	MaxFacts      = 1000 // facts of one knowledge_assert
 	maxPredicates = 256
 	shownRetracts = 100 // facts that knowledge_retract shows
-	standardLimit = 20  // facts or entities that are shown if the caller names no number
+	shownEvidence = 20  // assertions of a fact that knowledge_find shows, the newest ones
+	mostActs      = 1 << 20
+	standardLimit = 20 // facts or entities that are shown if the caller names no number
 
 	factValues = 32 // values of one fact on average
 	listValues = fewValues + knowledge.MaxStarts + maxPredicates
@@ -29,16 +30,10 @@ const (
 const assertSource = "mcp"
 
 type asserted struct {
-	Asserted  int            `json:"asserted"`
-	Confirmed int            `json:"confirmed"`
-	Existing  int            `json:"existing"`
-	Results   []assertedFact `json:"results"`
-}
-
-type assertedFact struct {
-	Statement string `json:"statement"`
-	Result    string `json:"result"`
-	Seq       uint64 `json:"seq,omitempty"`
+	Asserted  int                    `json:"asserted"`
+	Confirmed int                    `json:"confirmed"`
+	Existing  int                    `json:"existing"`
+	Results   []api.KnowledgeOutcome `json:"results"`
 }
 
 func assertFacts(ctx context.Context, s *Server, who access.Identity, in newFacts, _ position) (answer, error) {
@@ -57,9 +52,8 @@ func assertFacts(ctx context.Context, s *Server, who access.Identity, in newFact
 	if err != nil {
 		return answer{}, err
 	}
-	w := asserted{Results: make([]assertedFact, len(outcomes))}
-	for i, o := range outcomes {
-		w.Results[i] = assertedFact{o.Statement.String(), string(o.Result), uint64(o.Seq)}
+	w := asserted{Results: outcomes}
+	for _, o := range outcomes {
 		switch o.Result {
 		case knowledge.Asserted:
 			w.Asserted++
@@ -72,18 +66,8 @@ func assertFacts(ctx context.Context, s *Server, who access.Identity, in newFact
 	return answer{result: w}, nil
 }
 
-type found struct {
-	Total int         `json:"total"`
-	AsOf  uint64      `json:"as_of"`
-	Facts []shownFact `json:"facts"`
-}
-
-func findFacts(ctx context.Context, s *Server, who access.Identity, in factSearch, from position) (answer, error) {
-	q, err := view.FactQuery(ctx, s.kernel, who.Tenant, &in.FactFilter)
-	if err != nil {
-		return answer{}, err
-	}
-	q.After, q.Limit = dag.Seq(from.after), cmp.Or(in.Limit, standardLimit)
+func findFacts(ctx context.Context, s *Server, who access.Identity, in factSearch, from position) (_ answer, err error) {
+	q := turnedTo(api.FactQuery{FactFilter: in.FactFilter, Paging: api.Paging{Limit: cmp.Or(in.Limit, standardLimit)}}, from).(api.FactQuery)
 	if q.AsOf, err = viewOf(ctx, s, who, in.AsOf, from); err != nil {
 		return answer{}, err
 	}
@@ -91,36 +75,16 @@ func findFacts(ctx context.Context, s *Server, who access.Identity, in factSearc
 	if err != nil {
 		return answer{}, err
 	}
-	w := found{Total: page.Total, AsOf: uint64(page.AsOf), Facts: make([]shownFact, len(page.Facts))}
-	for i := range page.Facts {
-		w.Facts[i] = showFact(&page.Facts[i], in.Evidence)
+	a, evidence := pageOf(page, from), 0
+	if in.Evidence {
+		evidence = shownEvidence
 	}
-	return answer{result: w, view: page.AsOf, after: from.after, more: uint64(page.Next)}, nil
-}
-
-type retracted struct {
-	Retracted int         `json:"retracted"`
-	DryRun    bool        `json:"dry_run"`
-	Facts     []shownFact `json:"facts"`
+	page.Next = "" // which is said beside it
+	a.view, a.result = page.AsOf, page.Short(evidence)
+	return a, nil
 }
 
 func retractFacts(ctx context.Context, s *Server, who access.Identity, in api.Retracting, _ position) (answer, error) {
-	q, err := view.FactQuery(ctx, s.kernel, who.Tenant, &in.FactFilter)
-	if err != nil {
-		return answer{}, err
-	}
-	list, err := s.kernel.Facts().Retract(ctx, who.Tenant, q, in.Reason, in.DryRun)
-	if err != nil {
-		return answer{}, err
-	}
-	w := retracted{Retracted: len(list), DryRun: in.DryRun, Facts: make([]shownFact, min(len(list), shownRetracts))}
-	for i := range w.Facts {
-		v, _ := list[i].Version()
-		w.Facts[i] = shownFact{
-			triple:     tripleOf(&v.Statement, v.Subject, v.Object),
-			Confidence: ppm(v.Confidence), Source: v.Source, Turn: turnText(v.Turn), Since: uint64(v.Since),
-		}
-		w.Facts[i].Written = writtenIn(&list[i].Act.Fact)
-	}
-	return answer{result: w}, nil
+	got, err := s.kernel.Facts().Retract(ctx, who.Tenant, in)
+	return answer{result: got.Short(shownRetracts)}, err
 }

@@ -106,10 +106,10 @@ func TestKnowledge(t *testing.T) {
 	sameLines(t, "all", factLines(all["facts"]), whole, about)
 	one := all["facts"].([]any)[0].(map[string]any)
 	if one["turn"] != turnID(2) || one["valid_from"] != "1992-12-31T23:00:00.000000Z" || one["valid_until"] != nil || one["statement"] != ada || one["since"] != 4.0 ||
-		fmt.Sprint(one["written"]) != "map[object:Note G predicate:wrote subject:Ada Lovelace]" {
+		fmt.Sprint(one["written"]) != "map[object:Note G subject:Ada Lovelace]" {
 		t.Errorf("fact %v", one)
 	}
-	if e := one["evidence"].([]any)[0].(map[string]any); e["slice"] != cut["slice_id"] || e["turn"] != turnID(2) || e["kind"] != "assert" || e["at"] == "" || e["until"] != nil {
+	if e := one["evidence"].([]any)[0].(map[string]any); e["slice"] != cut["slice_id"] || e["turn"] != turnID(2) || e["source"] != "user" || e["at"] == "" {
 		t.Errorf("evidence %v", e)
 	}
 	if two := all["facts"].([]any)[1].(map[string]any); two["evidence_total"] != 2.0 {
@@ -192,11 +192,11 @@ func TestKnowledge(t *testing.T) {
 		t.Errorf("history of what was superseded: %v", past)
 	}
 	_, dry := must(t, c, "knowledge_retract", map[string]any{"subject": "Note G", "dry_run": true})
-	sameLines(t, "dry run", factLines(dry["facts"]), "note-g is-about an-algorithm 1 mcp")
-	if _, again := must(t, c, "knowledge_retract", map[string]any{"subject": "Note G", "reason": "a slip"}); again["retracted"] != 1.0 || again["dry_run"] != false {
+	sameLines(t, "dry run", factLines(dry["acts"]), "note-g is-about an-algorithm 1 mcp")
+	if _, again := must(t, c, "knowledge_retract", map[string]any{"subject": "Note G", "reason": "a slip"}); again["total"] != 1.0 || again["dry_run"] != false {
 		t.Errorf("retracted %v", again)
 	}
-	if _, none := must(t, c, "knowledge_retract", map[string]any{"subject": "Note G"}); none["retracted"] != 0.0 {
+	if _, none := must(t, c, "knowledge_retract", map[string]any{"subject": "Note G"}); none["total"] != 0.0 {
 		t.Errorf("retracted once more %v", none)
 	}
 	sameLines(t, "earlier", factLines(find(map[string]any{"subject": "Note G", "as_of": 10})["facts"]), "note-g is-about an-algorithm 1 mcp")

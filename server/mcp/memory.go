@@ -15,6 +15,7 @@ import (
 	"golang.org/x/text/language"
 
 	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/normalize"
@@ -92,11 +93,10 @@ func remember(ctx context.Context, s *Server, tenant dag.Tenant) (done func(), e
 
 var memorySeed = maphash.MakeSeed()
 
-// kept returns up to limit facts that a query matches, from any source, and whether there are
+// kept returns up to limit facts of a view that a filter matches, from any source, and whether there are
 // more. It reads them in pages.
-func kept(ctx context.Context, s *Server, who access.Identity, q kernel.FactQuery, limit int) (facts []kernel.Fact, cut bool, err error) {
-	q.Limit = kernel.MaxFacts
-	for {
+func kept(ctx context.Context, s *Server, who access.Identity, only api.FactFilter, view dag.Seq, limit int) (facts []api.Fact, cut bool, err error) {
+	for q := (api.FactQuery{FactFilter: only, View: api.View{AsOf: view}, Paging: api.Paging{Limit: kernel.MaxFacts}}); ; {
 		page, err := s.kernel.Facts().List(ctx, who.Tenant, q)
 		if err != nil {
 			return nil, false, err
@@ -105,35 +105,34 @@ func kept(ctx context.Context, s *Server, who access.Identity, q kernel.FactQuer
 		if limit > 0 && (len(facts) > limit || len(facts) == limit && page.Total > limit) {
 			return facts[:limit], true, nil
 		}
-		if page.Next == 0 {
+		if q.After = page.Next; page.Next == "" {
 			return facts, false, nil
 		}
-		q.After, q.AsOf = page.Next, page.AsOf
 	}
 }
 
 // about returns the memory's facts with an entity at either end, by ascending number. That
 // an entity has the name of a type or of an observation says nothing about it. The view 0 is now.
-func about(ctx context.Context, s *Server, who access.Identity, name string, view dag.Seq) ([]kernel.Fact, error) {
-	facts, _, err := kept(ctx, s, who, kernel.FactQuery{Subject: name, Source: MemorySource, AsOf: view}, 0)
+func about(ctx context.Context, s *Server, who access.Identity, name string, view dag.Seq) ([]api.Fact, error) {
+	facts, _, err := kept(ctx, s, who, api.FactFilter{Subject: name, Source: MemorySource}, view, 0)
 	if err != nil {
 		return nil, err
 	}
-	incoming, _, err := kept(ctx, s, who, kernel.FactQuery{Object: name, Source: MemorySource, AsOf: view}, 0)
+	incoming, _, err := kept(ctx, s, who, api.FactFilter{Object: name, Source: MemorySource}, view, 0)
 	if err != nil {
 		return nil, err
 	}
-	return append(facts, slices.DeleteFunc(incoming, func(f kernel.Fact) bool { return !isRelation(&f) })...), nil
+	return append(facts, slices.DeleteFunc(incoming, func(f api.Fact) bool { return !isRelation(&f) })...), nil
 }
 
-func isRelation(f *kernel.Fact) bool { return !isType(f) && !isObservation(f) }
+func isRelation(f *api.Fact) bool { return !isType(f) && !isObservation(f) }
 
-func isType(f *kernel.Fact) bool {
-	return f.Version.Predicate == TypePredicate && normalize.IsText(f.Version.Object)
+func isType(f *api.Fact) bool {
+	return f.Predicate == TypePredicate && normalize.IsText(f.Stated().Object)
 }
 
-func isObservation(f *kernel.Fact) bool {
-	return f.Version.Predicate == ObservedPredicate && normalize.IsText(f.Version.Object)
+func isObservation(f *api.Fact) bool {
+	return f.Predicate == ObservedPredicate && normalize.IsText(f.Stated().Object)
 }
 
 // A graph is what facts of the memory say.
@@ -145,8 +144,8 @@ type graph struct {
 
 // graphOf puts facts together: entities in the order in which they were created,
 // observations and relations in the order in which they came.
-func graphOf(facts []kernel.Fact) *graph {
-	slices.SortFunc(facts, func(a, b kernel.Fact) int { return cmp.Compare(a.Version.Since, b.Version.Since) })
+func graphOf(facts []api.Fact) *graph {
+	slices.SortFunc(facts, func(a, b api.Fact) int { return cmp.Compare(a.Since, b.Since) })
 	g := &graph{memoryGraph: memoryGraph{Entities: []memoryEntity{}, Relations: []memoryRelation{}}}
 	index := map[string]int{}
 	for i := range facts {
@@ -155,7 +154,7 @@ func graphOf(facts []kernel.Fact) *graph {
 			continue
 		}
 		index[f.Subject] = len(g.Entities)
-		name, _, kind := spelling(f).Spelled()
+		name, _, kind := f.Spelled()
 		g.Entities, g.names = append(g.Entities, memoryEntity{name, kind, []string{}}), append(g.names, f.Subject)
 	}
 	seen := map[[3]string]bool{}
@@ -163,14 +162,14 @@ func graphOf(facts []kernel.Fact) *graph {
 		f := &facts[i]
 		object := f.Object
 		if !isRelation(f) {
-			object = f.Version.Object
+			object = f.Stated().Object
 		}
-		key := [3]string{f.Subject, f.Version.Predicate, object}
+		key := [3]string{f.Subject, f.Predicate, object}
 		if seen[key] {
 			continue
 		}
 		seen[key] = true
-		subject, predicate, object := spelling(f).Spelled()
+		subject, predicate, object := f.Spelled()
 		switch at, ok := index[f.Subject]; {
 		case isRelation(f):
 			g.Relations, g.ends = append(g.Relations, memoryRelation{subject, object, predicate}), append(g.ends, [2]string{f.Subject, f.Object})
@@ -201,7 +200,7 @@ func (g *graph) only(fits func(name string, e *memoryEntity) bool) memoryGraph {
 
 // wholeGraph returns the memory of a view as far as MaxGraph facts go.
 func wholeGraph(ctx context.Context, s *Server, who access.Identity, view dag.Seq) (*graph, error) {
-	facts, cut, err := kept(ctx, s, who, kernel.FactQuery{Source: MemorySource, AsOf: view}, s.mostFacts)
+	facts, cut, err := kept(ctx, s, who, api.FactFilter{Source: MemorySource}, view, s.mostFacts)
 	if err != nil {
 		return nil, err
 	}
@@ -271,7 +270,7 @@ func openNodes(ctx context.Context, s *Server, who access.Identity, in nodeNames
 			return memoryGraph{}, err
 		}
 		asked := map[string]bool{}
-		var facts []kernel.Fact
+		var facts []api.Fact
 		for _, name := range in.Names {
 			canonical, err := normalize.Name(name)
 			if canonical = aliases.Resolve(canonical); err != nil || asked[canonical] {

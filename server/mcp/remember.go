@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"reflect"
@@ -8,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/graphkernel/graphkernel/access"
-	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/normalize"
 )
@@ -21,7 +22,8 @@ type change struct {
 	aliases *normalize.Table
 	steps   [][]knowledge.Act          // each recorded as a whole
 	asserts bool                       // all of them are
-	types   map[string]*kernel.Fact    // by entity: what says its type; nil: it does not exist
+	types   map[string]*api.Fact       // by entity: what says its type; nil: it does not exist
+	failed  error                      // of a look-up by others
 	texts   map[string]map[string]bool // by entity: the names of its observations
 }
 
@@ -38,9 +40,9 @@ func changing(ctx context.Context, s *Server, who access.Identity, do func(*chan
 	if err != nil {
 		return err
 	}
-	c := &change{s: s, ctx: ctx, who: who, aliases: aliases, types: map[string]*kernel.Fact{}, texts: map[string]map[string]bool{}}
-	if err := do(c); err != nil {
-		return err
+	c := &change{s: s, ctx: ctx, who: who, aliases: aliases, types: map[string]*api.Fact{}, texts: map[string]map[string]bool{}}
+	if err := do(c); err != nil || c.failed != nil {
+		return cmp.Or(err, c.failed)
 	}
 	var acts []knowledge.Act
 	learn := func() error {
@@ -75,26 +77,26 @@ func (c *change) key(written string) string {
 }
 
 // entity returns the fact that says an entity's type, or nil if there is none.
-func (c *change) entity(name string) (*kernel.Fact, error) {
+func (c *change) entity(name string) (*api.Fact, error) {
 	key := c.key(name)
 	if f, ok := c.types[key]; ok || key == "" {
 		return f, nil
 	}
-	facts, _, err := kept(c.ctx, c.s, c.who, kernel.FactQuery{Subject: name, Predicate: TypePredicate, Source: MemorySource}, 0)
+	facts, _, err := kept(c.ctx, c.s, c.who, api.FactFilter{Subject: name, Predicate: TypePredicate, Source: MemorySource}, 0, 0)
 	if err != nil {
 		return nil, err
 	}
 	c.types[key] = nil
-	if i := slices.IndexFunc(facts, func(f kernel.Fact) bool { return isType(&f) }); i >= 0 {
+	if i := slices.IndexFunc(facts, func(f api.Fact) bool { return isType(&f) }); i >= 0 {
 		c.types[key] = &facts[i]
 	}
 	return c.types[key], nil
 }
 
 // observations returns the facts that are the observations of an entity.
-func (c *change) observations(name string) ([]kernel.Fact, error) {
-	facts, _, err := kept(c.ctx, c.s, c.who, kernel.FactQuery{Subject: name, Predicate: ObservedPredicate, Source: MemorySource}, 0)
-	return slices.DeleteFunc(facts, func(f kernel.Fact) bool { return !isObservation(&f) }), err
+func (c *change) observations(name string) ([]api.Fact, error) {
+	facts, _, err := kept(c.ctx, c.s, c.who, api.FactFilter{Subject: name, Predicate: ObservedPredicate, Source: MemorySource}, 0, 0)
+	return slices.DeleteFunc(facts, func(f api.Fact) bool { return !isObservation(&f) }), err
 }
 
 // observed returns the names of the observations of an entity.
@@ -109,7 +111,7 @@ func (c *change) observed(name string) (map[string]bool, error) {
 	}
 	have := map[string]bool{}
 	for i := range facts {
-		have[facts[i].Version.Object] = true
+		have[facts[i].Stated().Object] = true
 	}
 	c.texts[key] = have
 	return have, nil
@@ -121,16 +123,16 @@ func (c *change) observed(name string) (map[string]bool, error) {
 func (c *change) assert(f knowledge.Fact) error {
 	c.asserts = true
 	id := f.ID()
-	page, err := c.s.kernel.Facts().List(c.ctx, c.who.Tenant, kernel.FactQuery{Statement: &id})
+	page, err := c.s.kernel.Facts().List(c.ctx, c.who.Tenant, api.FactQuery{FactFilter: api.FactFilter{Statement: &id}})
 	if err != nil {
 		return err
 	}
 	own := knowledge.Act{Kind: knowledge.Assert, Fact: f}
-	if len(page.Facts) == 0 || page.Facts[0].Version.Confidence < f.Confidence {
+	if len(page.Facts) == 0 || page.Facts[0].Confidence < f.Confidence {
 		c.steps = append(c.steps, []knowledge.Act{own})
 		return nil
 	}
-	c.steps = append(c.steps, append([]knowledge.Act{retraction(id, "asserted by "+MemorySource+" too"), own}, others(&page.Facts[0])...))
+	c.steps = append(c.steps, append([]knowledge.Act{retraction(id, "asserted by "+MemorySource+" too"), own}, c.others(&page.Facts[0])...))
 	return nil
 }
 
@@ -138,10 +140,15 @@ func retraction(id knowledge.ID, reason string) knowledge.Act {
 	return knowledge.Act{Kind: knowledge.Retract, Statement: id, Reason: reason}
 }
 
-// others returns the assertions of a fact that are not the memory's, to be made again.
-func others(f *kernel.Fact) (acts []knowledge.Act) {
-	for i := range f.Evidence {
-		if said := &f.Evidence[i].Act.Fact; said.Source != MemorySource {
+// others returns the assertions of a fact that are not the memory's, to be made again. An error fails the change.
+func (c *change) others(f *api.Fact) (acts []knowledge.Act) {
+	if f.EvidenceTotal == 1 && f.Source == MemorySource {
+		return nil
+	}
+	all, err := c.s.kernel.Facts().Evidence(c.ctx, c.who.Tenant, f.Statement, 0)
+	c.failed = cmp.Or(c.failed, err)
+	for i := range all {
+		if said := &all[i].Act.Fact; said.Source != MemorySource {
 			acts = append(acts, knowledge.Act{Kind: knowledge.Assert, Fact: *said})
 		}
 	}
@@ -167,12 +174,12 @@ func (c *change) observe(name, text string) (bool, error) {
 
 // retract adds the end of facts to the acts, each once. What other sources say of them stays
 // believed.
-func (c *change) retract(reason string, gone map[knowledge.ID]bool, facts ...kernel.Fact) (n int) {
+func (c *change) retract(reason string, gone map[knowledge.ID]bool, facts ...api.Fact) (n int) {
 	for i := range facts {
-		if id := facts[i].Version.ID; !gone[id] {
+		if id := facts[i].Statement; !gone[id] {
 			gone[id] = true
 			n++
-			c.steps = append(c.steps, append([]knowledge.Act{retraction(id, reason)}, others(&facts[i])...))
+			c.steps = append(c.steps, append([]knowledge.Act{retraction(id, reason)}, c.others(&facts[i])...))
 		}
 	}
 	return n
@@ -190,7 +197,7 @@ func createEntities(ctx context.Context, s *Server, who access.Identity, in newE
 			} else if f != nil {
 				continue
 			}
-			c.types[c.key(name)] = &kernel.Fact{}
+			c.types[c.key(name)] = &api.Fact{}
 			kind, err := knowledge.NewText(name, TypePredicate, kindOf, MemorySource)
 			if err != nil {
 				return refusef("%v", err)
@@ -239,10 +246,10 @@ func createRelations(ctx context.Context, s *Server, who access.Identity, in new
 				continue
 			}
 			seen[key] = true
-			facts, _, err := kept(ctx, s, who, relationQuery(&r), 0)
+			facts, _, err := kept(ctx, s, who, relationQuery(&r), 0, 0)
 			if err != nil {
 				return err
-			} else if slices.ContainsFunc(facts, func(f kernel.Fact) bool { return isRelation(&f) }) {
+			} else if slices.ContainsFunc(facts, func(f api.Fact) bool { return isRelation(&f) }) {
 				continue
 			}
 			f, err := knowledge.NewFact(shown.From, shown.RelationType, shown.To, MemorySource)
@@ -262,18 +269,18 @@ func createRelations(ctx context.Context, s *Server, who access.Identity, in new
 	return answer{items: reflect.ValueOf(created)}, nil
 }
 
-func relationQuery(r *memoryRelation) kernel.FactQuery {
-	return kernel.FactQuery{Subject: r.From, Predicate: r.RelationType, Object: r.To, Source: MemorySource}
+func relationQuery(r *memoryRelation) api.FactFilter {
+	return api.FactFilter{Subject: r.From, Predicate: r.RelationType, Object: r.To, Source: MemorySource}
 }
 
 // spelledAs returns an entity's own spelling of its name, if that is what was written, so that
 // relations name entities as entities are named.
-func spelledAs(f *kernel.Fact, written string) string {
+func spelledAs(f *api.Fact, written string) string {
 	if f == nil {
 		return written // an entity that does not exist
 	}
-	subject, _, _ := spelling(f).Spelled()
-	if name, err := normalize.Name(written); err == nil && name == f.Version.Subject {
+	subject, _, _ := f.Spelled()
+	if name, err := normalize.Name(written); err == nil && name == f.Stated().Subject {
 		return subject
 	}
 	return written
@@ -366,7 +373,7 @@ func deleteObservations(ctx context.Context, s *Server, who access.Identity, in 
 			for _, text := range l.Observations {
 				name, err := normalize.Text(text)
 				for i := range facts {
-					if err == nil && facts[i].Version.Object == name {
+					if err == nil && facts[i].Stated().Object == name {
 						n += c.retract("delete_observations", gone, facts[i])
 					}
 				}
@@ -389,7 +396,7 @@ func deleteRelations(ctx context.Context, s *Server, who access.Identity, in old
 			if _, err := normalize.Name(r.RelationType); err != nil || c.key(r.From) == "" || c.key(r.To) == "" {
 				continue
 			}
-			facts, _, err := kept(ctx, s, who, relationQuery(&r), 0)
+			facts, _, err := kept(ctx, s, who, relationQuery(&r), 0, 0)
 			if err != nil {
 				return err
 			}

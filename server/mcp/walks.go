@@ -6,7 +6,6 @@ import (
 
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/api"
-	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/knowledge"
 )
 
@@ -59,18 +58,6 @@ func paths(ctx context.Context, s *Server, who access.Identity, in api.PathQuery
 	return answer{result: got, view: got.AsOf}, err
 }
 
-type history struct {
-	Statement string     `json:"statement"`
-	Subject   string     `json:"subject"`
-	Predicate string     `json:"predicate"`
-	Object    string     `json:"object"`
-	ValidFrom string     `json:"valid_from,omitempty"`
-	Until     string     `json:"valid_until,omitempty"`
-	Believed  bool       `json:"believed"`
-	Total     int        `json:"total"`
-	Acts      []shownAct `json:"acts"`
-}
-
 // id returns which statement is meant: by its id, or by what it says.
 func (in *statement) id() (id knowledge.ID, err error) {
 	says := [...]struct {
@@ -111,19 +98,6 @@ func factHistory(ctx context.Context, s *Server, who access.Identity, in stateme
 	if err != nil {
 		return answer{}, err
 	}
-	acts, err := s.kernel.Facts().History(ctx, who.Tenant, id)
-	if err != nil {
-		return answer{}, err
-	}
-	w := history{Statement: id.String(), Total: len(acts), Acts: make([]shownAct, len(acts))}
-	for i := range acts {
-		r := &acts[i]
-		if r.Act.Kind == knowledge.Assert {
-			t := tripleOf(&r.Act.Fact.Statement, r.Act.Fact.Subject, r.Act.Fact.Object)
-			w.Subject, w.Predicate, w.Object, w.ValidFrom, w.Until = t.Subject, t.Predicate, t.Object, t.ValidFrom, t.ValidUntil
-			w.Believed = w.Believed || r.Until == dag.MaxSeq
-		}
-		w.Acts[i] = showAct(r)
-	}
-	return answer{result: w}, nil
+	got, err := s.kernel.Facts().History(ctx, who.Tenant, api.HistoryOf{Statement: id, Paging: api.Paging{Limit: mostActs}})
+	return answer{result: got.Short()}, err
 }
