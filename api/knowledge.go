@@ -2,10 +2,12 @@ package api
 
 import (
 	"cmp"
+	"fmt"
 
 	"github.com/graphkernel/graphkernel/slice"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/internal/canon"
 	"github.com/graphkernel/graphkernel/knowledge"
 )
 
@@ -14,14 +16,52 @@ type NewFact struct {
 	Subject    string        `json:"subject" is:"Name" tool:"What it is about."`
 	Predicate  string        `json:"predicate" is:"Name" tool:"A verb, active voice."`
 	Object     string        `json:"object" is:"Name" tool:"An entity or a value."`
-	ObjectText *string       `json:"object_text,omitempty" is:"MemoryText" doc:"A text to be kept byte by byte. Its name is object: text: and its SHA-256." tool:"-"`
-	Confidence *dag.PPM      `json:"confidence,omitempty" tool:"1 if left out."`
-	Source     string        `json:"source,omitempty" is:"Source" tool:"Who says so, such as user or llm:x; mcp if left out."` // api if absent
-	Turn       string        `json:"turn,omitempty" is:"TurnName" tool:"The recorded turn that it was learned from."`
-	Slice      slice.SliceID `json:"slice,omitempty" is:"AnySliceID" tool:"The slice that it was learned from."`
-	ValidFrom  *dag.Time     `json:"valid_from,omitempty" tool:"Holds from then: a date or RFC 3339."`
-	ValidUntil *dag.Time     `json:"valid_until,omitempty" tool:"Holds before then."`
-	Supersedes []dag.Digest  `json:"supersedes,omitempty" max:"1000" tool:"Statements that it replaces."`
+	ObjectText *string       `json:"object_text,omitempty" flag:"-" is:"MemoryText" doc:"A text to be kept byte by byte. Its name is object: text: and its SHA-256." tool:"-"`
+	Confidence *dag.PPM      `json:"confidence,omitempty" flag:": how sure it is, from 0 to 1" tool:"1 if left out."`
+	Source     string        `json:"source,omitempty" flag:": who says so, such as user or llm:MODEL" is:"Source" tool:"Who says so, such as user or llm:x; mcp if left out."` // api if absent
+	Turn       string        `json:"turn,omitempty" flag:": the turn that says so, as elsewhere" is:"TurnName" tool:"The recorded turn that it was learned from."`
+	Slice      slice.SliceID `json:"slice,omitempty" flag:": the slice that it was learned from (an id)" is:"AnySliceID" tool:"The slice that it was learned from."`
+	ValidFrom  *dag.Time     `json:"valid_from,omitempty" flag:"from: since when it holds, a date or a time; 1970 if absent" tool:"Holds from then: a date or RFC 3339."`
+	ValidUntil *dag.Time     `json:"valid_until,omitempty" flag:"until: before when it holds; without an end if absent" tool:"Holds before then."`
+	Supersedes []dag.Digest  `json:"supersedes,omitempty" flag:": statements that end with it; may come several times" max:"1000" tool:"Statements that it replaces."`
+}
+
+// Act is the act that records the fact, from a source if the fact names none, without the turn. What is wrong with the fact is a
+// *canon.FieldError.
+func (f *NewFact) Act(source string) (knowledge.Act, error) {
+	source = cmp.Or(f.Source, source)
+	fact, err := knowledge.NewFact(f.Subject, f.Predicate, f.Object, source)
+	if name := fact.Object; err == nil && f.ObjectText != nil {
+		if fact, err = knowledge.NewText(f.Subject, f.Predicate, *f.ObjectText, source); err == nil && fact.Object != name {
+			return knowledge.Act{}, &canon.FieldError{Path: "object_text", Err: fmt.Errorf("its name is %s, and object is %s", fact.Object, name)}
+		}
+	}
+	if err != nil {
+		return knowledge.Act{}, &canon.FieldError{Err: err}
+	}
+	fact.Slice = string(f.Slice)
+	set(&fact.Confidence, f.Confidence)
+	set(&fact.From, f.ValidFrom)
+	set(&fact.Until, f.ValidUntil)
+	return checked(knowledge.Act{Kind: knowledge.Assert, Fact: fact, Supersedes: knowledge.SortIDs(f.Supersedes)})
+}
+
+func checked(act knowledge.Act) (knowledge.Act, error) {
+	if err := act.Check(); err != nil {
+		return act, &canon.FieldError{Err: err}
+	}
+	return act, nil
+}
+
+func set[T any](to, from *T) {
+	if from != nil {
+		*to = *from
+	}
+}
+
+// Act is the act that ends the belief in the statement.
+func (r *Retraction) Act() (knowledge.Act, error) {
+	return checked(knowledge.Act{Kind: knowledge.Retract, Statement: r.Statement, Reason: r.Reason})
 }
 
 // A Retraction ends the belief in a statement.

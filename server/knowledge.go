@@ -75,7 +75,7 @@ func learnFacts(c *call) error {
 	acts := make([]knowledge.Act, n)
 	for i := range acts {
 		if i < retractions {
-			acts[i], err = view.Retraction(&in.Retractions[i])
+			acts[i], err = in.Retractions[i].Act()
 		} else {
 			acts[i], err = assertion(c, &in.Facts[i-retractions])
 		}
@@ -157,7 +157,7 @@ func readLine(c *call, line []byte, place string) (knowledge.Act, error) {
 	} else {
 		r := api.Read[api.Retraction](at)
 		if err = at.Err(); err == nil {
-			act, err = view.Retraction(&r)
+			act, err = r.Act()
 		}
 	}
 	if err != nil {

@@ -1,7 +1,6 @@
 package view
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,7 +8,6 @@ import (
 
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/internal/canon"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/normalize"
@@ -43,48 +41,14 @@ func AliasList(l *normalize.List) *api.AliasList {
 	return w
 }
 
-// Assertion is the act that records a fact, from a source if the fact names none. What is wrong with
-// the fact is a *canon.FieldError.
+// Assertion is [api.NewFact.Act] with the turn that the fact names.
 func Assertion(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, f *api.NewFact, source string) (knowledge.Act, error) {
-	fact, err := knowledge.NewFact(f.Subject, f.Predicate, f.Object, cmp.Or(f.Source, source))
-	if name := fact.Object; err == nil && f.ObjectText != nil {
-		if fact, err = knowledge.NewText(f.Subject, f.Predicate, *f.ObjectText, cmp.Or(f.Source, source)); err == nil && fact.Object != name {
-			return knowledge.Act{}, &canon.FieldError{Path: "object_text", Err: fmt.Errorf("its name is %s, and object is %s", fact.Object, name)}
-		}
+	act, err := f.Act(source)
+	if err != nil || f.Turn == "" {
+		return act, err
 	}
-	if err != nil {
-		return knowledge.Act{}, &canon.FieldError{Err: err}
+	if act.Fact.Turn, err = k.Turns().Named(ctx, tenant, f.Turn); errors.Is(err, store.ErrNotFound) {
+		err = fmt.Errorf("%w: %v", kernel.ErrNoEvidence, err) // not %w: that there is no fact is not meant
 	}
-	fact.Slice = string(f.Slice)
-	set(&fact.Confidence, f.Confidence)
-	set(&fact.From, f.ValidFrom)
-	set(&fact.Until, f.ValidUntil)
-	if f.Turn != "" {
-		if fact.Turn, err = k.Turns().Named(ctx, tenant, f.Turn); errors.Is(err, store.ErrNotFound) {
-			return knowledge.Act{}, fmt.Errorf("%w: %v", kernel.ErrNoEvidence, err) // not %w: that there is no fact is not meant
-		} else if err != nil {
-			return knowledge.Act{}, err
-		}
-	}
-	act := knowledge.Act{Kind: knowledge.Assert, Fact: fact, Supersedes: knowledge.SortIDs(f.Supersedes)}
-	return act, checked(&act)
-}
-
-func checked(act *knowledge.Act) error {
-	if err := act.Check(); err != nil {
-		return &canon.FieldError{Err: err}
-	}
-	return nil
-}
-
-func set[T any](to, from *T) {
-	if from != nil {
-		*to = *from
-	}
-}
-
-// Retraction is the act that ends the belief in a statement.
-func Retraction(r *api.Retraction) (knowledge.Act, error) {
-	act := knowledge.Act{Kind: knowledge.Retract, Statement: r.Statement, Reason: r.Reason}
-	return act, checked(&act)
+	return act, err
 }

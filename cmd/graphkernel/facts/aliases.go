@@ -35,114 +35,100 @@ An alias stands for one canonical name, which is no alias itself.`,
 	return c
 }
 
-func listAliasesCommand(a *cli.App) *cobra.Command {
-	var of string
-	var asOf uint64
-	c := &cobra.Command{
-		Use:   "list",
-		Short: "List the aliases",
-		Long: `Lists the aliases with what they stand for, by name. The result, as JSON:
-
-  {"aliases":[{"alias","canonical"}]}`,
-		Args: cli.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return listAliases(a, c.Context(), of, dag.Seq(asOf)) },
-	}
-	c.Flags().StringVar(&of, "of", "", "only the names of this entity")
-	asOfFlag(c, &asOf)
-	cli.NoFiles(c, "of")
-	return c
+// An aliasesAsked asks for the alias table, or for the names of an entity.
+type aliasesAsked struct {
+	Of string `json:"of,omitempty" is:"Name" doc:"Only the names of this entity."`
+	api.View
 }
 
-func listAliases(a *cli.App, ctx context.Context, of string, asOf dag.Seq) error {
-	only := ""
-	if of != "" {
-		var err error
-		if only, err = normalize.Name(of); err != nil {
-			return cli.Usagef("--of: %w", err)
-		}
-	}
-	return a.Stores.WithKernel(ctx, token.Keyring{}, func(s *cli.Session) error {
-		if err := s.HoldsTurns(ctx); err != nil {
-			return err
-		}
-		t, err := s.Aliases(ctx, asOf)
-		if err != nil {
-			return err
-		}
-		lines := []api.Alias{}
-		if only != "" {
-			canonical := t.Resolve(only)
-			for _, name := range t.Members(only)[1:] {
-				lines = append(lines, api.Alias{Alias: name, Canonical: canonical})
+// aliasesTold is the answer.
+type aliasesTold struct {
+	Aliases []api.Alias `json:"aliases"`
+}
+
+func listAliasesCommand(a *cli.App) *cobra.Command {
+	return cli.Asking(a, cli.Command[aliasesAsked, aliasesTold]{
+		Use: "list", Short: "List the aliases", Long: "Lists the aliases with what they stand for, by name.",
+		Opens: cli.ToWrite, Holds: true,
+		Ask: func(ctx context.Context, s *cli.Session, in aliasesAsked) (out aliasesTold, err error) {
+			t, err := s.Aliases(ctx, in.AsOf)
+			if err != nil {
+				return out, err
 			}
-		} else {
+			out.Aliases = []api.Alias{}
+			only, _ := normalize.Name(in.Of) // which was read
 			for alias, canonical := range t.All() {
-				lines = append(lines, api.Alias{Alias: alias, Canonical: canonical})
+				if in.Of == "" || canonical == t.Resolve(only) {
+					out.Aliases = append(out.Aliases, api.Alias{Alias: alias, Canonical: canonical})
+				}
 			}
-		}
-		return a.IO.Print(map[string]any{"aliases": lines}, func(w io.Writer) {
-			if len(lines) > 0 {
+			return out, nil
+		},
+		Print: func(w io.Writer, _ *aliasesAsked, out *aliasesTold) {
+			if len(out.Aliases) > 0 {
 				tab := cli.NewTable(w, "alias", "canonical")
-				for _, l := range lines {
+				for _, l := range out.Aliases {
 					tab.AppendRow(table.Row{clipped(l.Alias), clipped(l.Canonical)})
 				}
 				tab.Render()
 			}
-			fmt.Fprintln(w, cli.Count(len(lines), "alias"))
-		})
+			fmt.Fprintln(w, cli.Count(len(out.Aliases), "alias"))
+		},
 	})
+}
+
+// An aliasTold tells what became of an alias.
+type aliasTold struct {
+	Alias     string           `json:"alias"`
+	Canonical string           `json:"canonical"`
+	Result    knowledge.Result `json:"result"`
+	Seq       dag.Seq          `json:"seq,omitempty"`
+}
+
+func printAlias[In any](w io.Writer, _ *In, out *aliasTold) {
+	fmt.Fprintf(w, "%s: %s for %s", out.Result, shown(out.Alias, ""), shown(out.Canonical, ""))
+	if out.Seq == 0 {
+		fmt.Fprintln(w, "; nothing changed")
+		return
+	}
+	fmt.Fprintf(w, ", number %d\n", out.Seq)
 }
 
 func addAliasCommand(a *cli.App) *cobra.Command {
-	return &cobra.Command{
+	change := func(in *api.Alias) normalize.Change {
+		return normalize.Change{Alias: in.Alias, Canonical: in.Canonical}
+	}
+	return cli.Asking(a, cli.Command[api.Alias, aliasTold]{
 		Use:   "add ALIAS CANONICAL",
 		Short: "Let a name stand for another from now on",
 		Long: `Records an alias. What cannot be is refused: a name that stands for another already, a
-canonical name that is itself an alias, or an alias that is a canonical name. The result, as
-JSON:
-
-  {"result","seq","alias","canonical"}
+canonical name that is itself an alias, or an alias that is a canonical name.
 
 result is aliased, or existing if nothing changed.`,
 		Example: `  graphkernel knowledge aliases add "Countess of Lovelace" "Ada Lovelace"`,
-		Args:    manyArgs("ALIAS CANONICAL"),
-		RunE:    func(c *cobra.Command, args []string) error { return addAlias(a, c.Context(), args[0], args[1]) },
-
-		ValidArgsFunction: cobra.NoFileCompletions,
-	}
-}
-
-func addAlias(a *cli.App, ctx context.Context, alias, canonical string) error {
-	change := normalize.Change{Alias: alias, Canonical: canonical}
-	if _, _, err := (*normalize.Table)(nil).With(change); err != nil { // what no table takes
-		return cli.Usage(err)
-	}
-	return a.Stores.WithNewKernel(ctx, token.Keyring{}, func(s *cli.Session) error { return changeAlias(a, ctx, s, knowledge.Alias, change) })
+		Args:    []string{"alias", "canonical"}, Opens: cli.ToMake,
+		Check: func(in *api.Alias) error {
+			_, _, err := (*normalize.Table)(nil).With(change(in)) // what no table takes
+			return err
+		},
+		Ask: func(ctx context.Context, s *cli.Session, in api.Alias) (aliasTold, error) {
+			return changeAlias(ctx, s, knowledge.Alias, change(&in))
+		},
+		Print: printAlias[api.Alias],
+	})
 }
 
 // changeAlias records one change of the table.
-func changeAlias(a *cli.App, ctx context.Context, s *cli.Session, kind knowledge.Kind, change normalize.Change) error {
+func changeAlias(ctx context.Context, s *cli.Session, kind knowledge.Kind, change normalize.Change) (out aliasTold, err error) {
 	act, err := actOfAlias(kind, change)
 	if err != nil {
-		return cli.Usage(err)
+		return out, cli.Usage(err)
 	}
 	outcomes, err := s.Facts.Learn(ctx, []knowledge.Act{act})
 	if err != nil {
-		return err
+		return out, err
 	}
-	o := outcomes[0]
-	result := map[string]any{"result": string(o.Result), "alias": act.Alias, "canonical": act.Canonical}
-	if o.Seq != 0 {
-		result["seq"] = uint64(o.Seq)
-	}
-	return a.IO.Print(result, func(w io.Writer) {
-		fmt.Fprintf(w, "%s: %s for %s", o.Result, shown(act.Alias, ""), shown(act.Canonical, ""))
-		if o.Seq == 0 {
-			fmt.Fprintln(w, "; nothing changed")
-			return
-		}
-		fmt.Fprintf(w, ", number %d\n", o.Seq)
-	})
+	return aliasTold{act.Alias, act.Canonical, outcomes[0].Result, outcomes[0].Seq}, nil
 }
 
 func actOfAlias(kind knowledge.Kind, change normalize.Change) (act knowledge.Act, err error) {
@@ -154,34 +140,22 @@ func actOfAlias(kind knowledge.Kind, change normalize.Change) (act knowledge.Act
 }
 
 func removeAliasCommand(a *cli.App) *cobra.Command {
-	return &cobra.Command{
-		Use:   "remove ALIAS",
-		Short: "Let a name stand for itself again",
-		Long: `Removes an alias, from now on. The result, as JSON:
-
-  {"result":"unaliased","seq","alias","canonical"}`,
-		Args: cli.OneArg("ALIAS"),
-		RunE: func(c *cobra.Command, args []string) error { return removeAlias(a, c.Context(), args[0]) },
-
-		ValidArgsFunction: completeAliases(a),
-	}
-}
-
-func removeAlias(a *cli.App, ctx context.Context, alias string) error {
-	name, err := normalize.Name(alias)
-	if err != nil {
-		return cli.Usage(err)
-	}
-	return a.Stores.WithKernel(ctx, token.Keyring{}, func(s *cli.Session) error {
-		t, err := s.Aliases(ctx, 0)
-		if err != nil {
-			return err
-		}
-		canonical := t.Resolve(name)
-		if canonical == name {
-			return fmt.Errorf("alias %q of tenant %s: %w; see: graphkernel knowledge aliases list", name, s.Tenant, store.ErrNotFound)
-		}
-		return changeAlias(a, ctx, s, knowledge.Unalias, normalize.Change{Alias: name, Canonical: canonical, Remove: true})
+	return cli.Asking(a, cli.Command[api.AliasNamed, aliasTold]{
+		Use: "remove ALIAS", Short: "Let a name stand for itself again", Long: "Removes an alias, from now on.",
+		Args: []string{"alias"}, Opens: cli.ToWrite, Completes: completeAliases(a),
+		Ask: func(ctx context.Context, s *cli.Session, in api.AliasNamed) (out aliasTold, err error) {
+			name, _ := normalize.Name(in.Alias) // which was read
+			t, err := s.Aliases(ctx, 0)
+			if err != nil {
+				return out, err
+			}
+			canonical := t.Resolve(name)
+			if canonical == name {
+				return out, fmt.Errorf("alias %q of tenant %s: %w; see: graphkernel knowledge aliases list", name, s.Tenant, store.ErrNotFound)
+			}
+			return changeAlias(ctx, s, knowledge.Unalias, normalize.Change{Alias: name, Canonical: canonical, Remove: true})
+		},
+		Print: printAlias[api.AliasNamed],
 	})
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -12,118 +13,95 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/store"
-	"github.com/graphkernel/graphkernel/token"
 )
 
-func knowledgeHistoryCommand(a *cli.App) *cobra.Command {
-	var asOf uint64
-	c := &cobra.Command{
-		Use:   "history STATEMENT",
-		Short: "Tell all that was said of a statement, and until when it was believed",
-		Long: `Lists what was recorded about a statement (64 hex digits), by sequence number: assertions,
-retractions, and by what it was superseded. The result, as JSON:
-
-  {"statement","believed","acts":[{"seq","at","kind",…,"until","ended_by","superseded_by"}]}
-
-until is the number before which the assertion gave the statement its confidence, ended_by
-what ended that: confirmation (a surer one), retraction or supersession (by the statement
-superseded_by). They are absent while it counts.`,
-		Args: cli.OneArg("STATEMENT"),
-		RunE: func(c *cobra.Command, args []string) error { return factHistory(a, c, args[0], asOf) },
-
-		ValidArgsFunction: cobra.NoFileCompletions,
-	}
-	asOfFlag(c, &asOf)
-	return c
+// A statementAsked asks for what was said of a statement.
+type statementAsked struct {
+	Statement dag.Digest `json:"statement"`
+	api.View
 }
 
-// A historyJSON says of an act what ended it.
-type historyJSON struct {
+// A statementTold is all that was said of a statement up to a number.
+type statementTold struct {
+	Acts      []actTold  `json:"acts"`
+	Believed  bool       `json:"believed"`
+	Statement dag.Digest `json:"statement"`
+}
+
+// An actTold says of an act what ended it.
+type actTold struct {
 	api.KnowledgeAct
 	EndedBy string `json:"ended_by,omitempty"`
 	By      string `json:"superseded_by,omitempty"`
 }
 
-func factHistory(a *cli.App, c *cobra.Command, text string, asOf uint64) error {
-	return a.Stores.WithKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
-		id, err := statementNamed(c.Context(), s, "STATEMENT", text)
-		if err != nil {
-			return err
-		}
-		acts, err := historyAsOf(s, c.Context(), id, asOf)
-		if err != nil {
-			return err
-		}
-		lines := []historyJSON{}
-		believed := false
-		for _, act := range acts {
-			line := historyJSON{KnowledgeAct: act}
-			if act.Version && act.Until == 0 {
-				believed = true
-			} else if act.Until != 0 {
-				if line.EndedBy, line.By, err = endedBy(s, c.Context(), id, uint64(act.Until)); err != nil {
-					return err
-				}
-			}
-			lines = append(lines, line)
-		}
-		return a.IO.Print(map[string]any{"statement": id.String(), "believed": believed, "acts": lines}, func(w io.Writer) {
-			for i := range lines {
-				l := &lines[i]
+func knowledgeHistoryCommand(a *cli.App) *cobra.Command {
+	return cli.Asking(a, cli.Command[statementAsked, statementTold]{
+		Use:   "history STATEMENT",
+		Short: "Tell all that was said of a statement, and until when it was believed",
+		Long: `Lists what was recorded about a statement (64 hex digits), by sequence number: assertions,
+retractions, and by what it was superseded.
+
+until is the number before which the assertion gave the statement its confidence, ended_by
+what ended that: confirmation (a surer one), retraction or supersession (by the statement
+superseded_by). They are absent while it counts.`,
+		Args: []string{"statement"}, Resolve: statement, Opens: cli.ToWrite, Ask: tellStatement,
+		Hint: func(*statementAsked) string { return "; see: graphkernel knowledge list" },
+		Print: func(w io.Writer, _ *statementAsked, out *statementTold) {
+			for i := range out.Acts {
+				l := &out.Acts[i]
 				fmt.Fprintf(w, "%d  %s  %s  %s\n", l.Seq, l.At, l.Kind, does(&l.KnowledgeAct))
 				if l.Until != 0 {
-					fmt.Fprintf(w, "    until %d, by %s%s\n", l.Until, l.EndedBy, prefixed(" ", l.By))
+					fmt.Fprintf(w, "    until %d, by %s\n", l.Until, strings.TrimSpace(l.EndedBy+" "+l.By))
 				}
 			}
-			if believed {
+			if out.Believed {
 				fmt.Fprintln(w, "it is believed")
 			} else {
 				fmt.Fprintln(w, "it is not believed")
 			}
-		})
+		},
 	})
 }
 
-func prefixed(prefix, s string) string {
-	if s == "" {
-		return ""
+func tellStatement(ctx context.Context, s *cli.Session, in statementAsked) (out statementTold, err error) {
+	at, err := viewed(ctx, s, in.AsOf)
+	if err != nil {
+		return out, err
 	}
-	return prefix + s
-}
-
-// historyAsOf returns what was said of a statement up to a number; 0 is the present.
-func historyAsOf(s *cli.Session, ctx context.Context, id knowledge.ID, asOf uint64) (acts []api.KnowledgeAct, err error) {
-	if asOf, err = viewed(ctx, s, asOf); err != nil {
-		return nil, err
+	list, err := s.History(ctx, in.Statement)
+	if err != nil {
+		return out, err
 	}
-	list, err := s.History(ctx, id)
-	if cli.Is(err, api.CodeNotFound) {
-		return nil, fmt.Errorf("%w; see: graphkernel knowledge list", err)
-	} else if err != nil {
-		return nil, err
-	}
+	out.Statement = in.Statement
 	for _, act := range list {
-		if asOf != 0 && uint64(act.Seq) > asOf {
+		if act.Seq > at {
 			break
 		}
-		if asOf != 0 && uint64(act.Until) > asOf {
+		if act.Until > at {
 			act.Until = 0
 		}
-		acts = append(acts, act)
+		line := actTold{KnowledgeAct: act}
+		if act.Until != 0 {
+			if line.EndedBy, line.By, err = endedBy(s, ctx, in.Statement, uint64(act.Until)); err != nil {
+				return out, err
+			}
+		}
+		out.Believed = out.Believed || act.Version && act.Until == 0
+		out.Acts = append(out.Acts, line)
 	}
-	if len(acts) == 0 {
-		return nil, fmt.Errorf("statement %s of tenant %s: %w as of %d", id, s.Tenant, store.ErrNotFound, asOf)
+	if len(out.Acts) == 0 {
+		err = fmt.Errorf("statement %s of tenant %s: %w as of %d", in.Statement, s.Tenant, store.ErrNotFound, in.AsOf)
 	}
-	return acts, nil
+	return out, err
 }
 
-// viewed resolves an as-of number to the end of a change. For 0, the present, it returns 0.
-func viewed(ctx context.Context, s *cli.Session, asOf uint64) (uint64, error) {
+// viewed resolves an as-of number to the end of a change. For 0, the present, it returns dag.MaxSeq.
+func viewed(ctx context.Context, s *cli.Session, asOf dag.Seq) (dag.Seq, error) {
 	if asOf == 0 {
-		return 0, nil
+		return dag.MaxSeq, nil
 	}
-	at, err := s.AsOf(ctx, dag.Seq(asOf))
-	return uint64(at), err
+	return s.AsOf(ctx, asOf)
 }
 
 // endedBy says what the act of a number was to a statement that ended with it.
@@ -144,55 +122,34 @@ func endedBy(s *cli.Session, ctx context.Context, id knowledge.ID, seq uint64) (
 	return "supersession", page.Acts[0].Statement.String(), nil
 }
 
+// A changesAsked asks for acts.
+type changesAsked struct {
+	After dag.Seq `json:"after,omitempty" doc:"Acts with a later number."`
+	Limit int     `json:"limit,omitempty" is:"1..10000" default:"100" doc:"How many at most."`
+	api.View
+}
+
 func knowledgeChangesCommand(a *cli.App) *cobra.Command {
-	var after, asOf uint64
-	var limit int
-	c := &cobra.Command{
+	return cli.Asking(a, cli.Command[changesAsked, api.KnowledgeChanges]{
 		Use:   "changes",
 		Short: "List what was recorded since a number: facts, retractions, aliases",
 		Long: `Lists acts by sequence number. Their names are as they were asserted, whatever aliases say
-today. The result, as JSON:
-
-  {"acts":[{"seq","at","kind","leaf","statement","subject","predicate","object","written":{…},
-    "confidence","source","turn","slice","valid_from","valid_until","supersedes":[STATEMENT],
-    "version","until","reason","alias","canonical","erased"}],"next"}
+today.
 
 kind is assert, retract, alias or unalias. Of what was erased with its turn there are no names. Where there are more, next is the --after of the
 next page.`,
-		Args: cli.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
-			return listChanges(a, c, dag.Seq(after), dag.Seq(asOf), limit)
+		Opens: cli.ToWrite, Holds: true,
+		Ask: func(ctx context.Context, s *cli.Session, in changesAsked) (page api.KnowledgeChanges, err error) {
+			at, err := viewed(ctx, s, in.AsOf)
+			if err != nil {
+				return page, err
+			}
+			if page, err = s.Acts(ctx, in.After, in.Limit); err == nil {
+				err = endAt(ctx, s, &page, at)
+			}
+			return page, err
 		},
-	}
-	c.Flags().Uint64Var(&after, "after", 0, "acts with a later number")
-	c.Flags().IntVar(&limit, "limit", 100, fmt.Sprintf("how many at most, up to %d", mostChanges))
-	asOfFlag(c, &asOf)
-	cli.NoFiles(c, "after", "limit")
-	return c
-}
-
-const mostChanges = 10_000
-
-func listChanges(a *cli.App, c *cobra.Command, after, asOf dag.Seq, limit int) error {
-	if limit < 1 || limit > mostChanges {
-		return cli.Usagef("--limit is %d, want 1 to %d", limit, mostChanges)
-	}
-	return a.Stores.WithKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
-		if err := s.HoldsTurns(c.Context()); err != nil {
-			return err
-		}
-		at, err := viewed(c.Context(), s, uint64(asOf))
-		if err != nil {
-			return err
-		}
-		page, err := s.Acts(c.Context(), after, limit)
-		if err != nil {
-			return err
-		}
-		if err := endAt(c.Context(), s, &page, dag.Seq(at)); err != nil {
-			return err
-		}
-		return a.IO.Print(page, func(w io.Writer) {
+		Print: func(w io.Writer, _ *changesAsked, page *api.KnowledgeChanges) {
 			for i := range page.Acts {
 				act := &page.Acts[i]
 				fmt.Fprintf(w, "%d  %s  %s  %s\n", act.Seq, act.At, act.Kind, does(act))
@@ -200,23 +157,20 @@ func listChanges(a *cli.App, c *cobra.Command, after, asOf dag.Seq, limit int) e
 			if page.Next != "" {
 				fmt.Fprintf(w, "there are more: --after %s\n", page.Next)
 			}
-		})
+		},
 	})
 }
 
-// endAt ends a page at a number, if that is not 0.
+// endAt ends a page at a number, if that is not dag.MaxSeq.
 func endAt(ctx context.Context, s *cli.Session, page *api.KnowledgeChanges, asOf dag.Seq) error {
-	if asOf == 0 {
-		return nil
-	}
 	for n := len(page.Acts); n > 0 && page.Acts[n-1].Seq > asOf; n-- {
 		page.Acts, page.Next = page.Acts[:n-1], ""
 	}
-	if page.Next == "" {
+	if page.Next == "" || asOf == dag.MaxSeq {
 		return nil
 	}
-	further, err := s.Acts(ctx, dag.Seq(page.Acts[len(page.Acts)-1].Seq), 1)
-	if err == nil && (len(further.Acts) == 0 || uint64(further.Acts[0].Seq) > uint64(asOf)) {
+	further, err := s.Acts(ctx, page.Acts[len(page.Acts)-1].Seq, 1)
+	if err == nil && (len(further.Acts) == 0 || further.Acts[0].Seq > asOf) {
 		page.Next = ""
 	}
 	return err

@@ -2,7 +2,6 @@ package facts
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -17,7 +16,6 @@ import (
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/server/view"
 	"github.com/graphkernel/graphkernel/store"
-	"github.com/graphkernel/graphkernel/token"
 )
 
 const namesHelp = `A name is as somebody would write it: "Ada Lovelace", "ada lovelace" and ADA-LOVELACE are
@@ -57,34 +55,29 @@ func confidenceOf(flag, text string) (dag.PPM, error) {
 	return p, nil
 }
 
-// timeOf reads the time that a flag gives.
-func timeOf(flag, text string) (dag.Time, error) {
-	t, err := knowledge.ReadTime(text)
-	if err != nil {
-		return 0, cli.Usagef("--%s: %w", flag, err)
-	}
-	return t, nil
-}
-
-// statementOf reads the name of a statement.
-func statementOf(what, text string) (knowledge.ID, error) {
+// statementOf reads the id of a statement, in any case.
+func statementOf(text string) (string, error) {
 	id, err := dag.AnyCase(dag.ParseDigest)(text)
 	if err != nil {
-		return id, cli.Usagef("%s: %w; a statement is named by 64 hex digits, see: graphkernel knowledge list", what, err)
+		return "", fmt.Errorf("%w; a statement is named by 64 hex digits, see: graphkernel knowledge list", err)
 	}
-	return id, nil
+	return id.String(), nil
 }
 
 // statementNamed finds the statement that a person names by its id, or by a beginning of at least 4 digits that no other
 // shares: for a beginning, every act is looked at.
-func statementNamed(ctx context.Context, s *cli.Session, what, text string) (id knowledge.ID, err error) {
+func statementNamed(ctx context.Context, s *cli.Session, what, text string) (string, error) {
 	begin := strings.ToLower(text)
-	if len(begin) < 4 || len(begin) >= 2*len(id) || strings.Trim(begin, "0123456789abcdef") != "" {
-		return statementOf(what, text)
+	if len(begin) < 4 || len(begin) >= 2*len(dag.Digest{}) || strings.Trim(begin, "0123456789abcdef") != "" {
+		id, err := statementOf(text)
+		if err != nil {
+			err = cli.Usagef("%s: %w", what, err)
+		}
+		return id, err
 	}
 	all, err := s.Acts(ctx, 0, 0)
 	if err != nil {
-		return id, err
+		return "", err
 	}
 	var found []string
 	for i := range all.Acts {
@@ -94,24 +87,35 @@ func statementNamed(ctx context.Context, s *cli.Session, what, text string) (id 
 	}
 	switch len(found) {
 	case 0:
-		return id, fmt.Errorf("%s: no statement of tenant %s begins with %s: %w; see: graphkernel knowledge list", what, s.Tenant, begin, store.ErrNotFound)
+		return "", fmt.Errorf("%s: no statement of tenant %s begins with %s: %w; see: graphkernel knowledge list", what, s.Tenant, begin, store.ErrNotFound)
 	case 1:
-		return statementOf(what, found[0])
+		return found[0], nil
 	}
-	return id, cli.Usagef("%s: %q begins several statements (%s); give more of it", what, begin, strings.Join(found[:min(len(found), 3)], ", "))
+	return "", cli.Usagef("%s: %q begins several statements (%s); give more of it", what, begin, strings.Join(found[:min(len(found), 3)], ", "))
 }
 
-// An addFlags says what is learned beside the triple.
-type addFlags struct {
-	confidence, source, turn, slice, from, until string
+// A factAdded is a fact to be learned.
+type factAdded struct {
+	api.NewFact
+	Replace bool `json:"replace,omitempty" doc:"It supersedes all with the same subject and predicate."`
+}
 
-	supersedes []string
-	replace    bool
+// addedJSON tells what became of a fact.
+type addedJSON struct {
+	Result     knowledge.Result `json:"result"`
+	Seq        dag.Seq          `json:"seq,omitempty"`
+	Statement  dag.Digest       `json:"statement"`
+	Subject    string           `json:"subject"`
+	Predicate  string           `json:"predicate"`
+	Object     string           `json:"object"`
+	ValidFrom  dag.Time         `json:"valid_from,omitzero"`
+	ValidUntil dag.Time         `json:"valid_until,omitzero"`
+	Confidence dag.PPM          `json:"confidence"`
+	Superseded []dag.Digest     `json:"superseded,omitempty"`
 }
 
 func knowledgeAddCommand(a *cli.App) *cobra.Command {
-	var f addFlags
-	c := &cobra.Command{
+	return cli.Asking(a, cli.Command[factAdded, addedJSON]{
 		Use:   "add SUBJECT PREDICATE OBJECT",
 		Short: "Learn one fact",
 		Long: `Records that a subject has a relation to an object. The same fact once more changes
@@ -121,124 +125,57 @@ evidence, and counts with the highest confidence.
 --supersedes ends the belief in the statements that it names, --replace in all with the same
 subject and predicate. They stay in the history.
 
-` + namesHelp + ` The result, as JSON:
-
-  {"result","seq","statement","subject","predicate","object","confidence","superseded":[STATEMENT],…}
+` + namesHelp + `
 
 result is asserted, confirmed (it was believed already, the evidence was added) or existing
 (nothing changed, and there is no seq).`,
 		Example: `  graphkernel knowledge add "Ada Lovelace" wrote "Note G" --confidence 0.9 --turn 42fec86c
   graphkernel knowledge add checkout runs-on "pool 7" --from 2026-03-14 --replace`,
-		Args: manyArgs("SUBJECT PREDICATE OBJECT"),
-		RunE: func(c *cobra.Command, args []string) error { return addFact(a, c, args, &f) },
-
-		ValidArgsFunction: cobra.NoFileCompletions,
-	}
-	flags := c.Flags()
-	flags.StringVar(&f.confidence, "confidence", "1", "how sure it is, from 0 to 1")
-	flags.StringVar(&f.source, "source", "user", "who says so, such as user or llm:MODEL")
-	flags.StringVar(&f.turn, "turn", "", "the turn that says so, as elsewhere")
-	flags.StringVar(&f.slice, "slice", "", "the slice that it was learned from (an id)")
-	flags.StringVar(&f.from, "from", "", "since when it holds, a date or a time; 1970 if absent")
-	flags.StringVar(&f.until, "until", "", "before when it holds; without an end if absent")
-	flags.StringSliceVar(&f.supersedes, "supersedes", nil, "statements that end with it")
-	flags.BoolVar(&f.replace, "replace", false, "it supersedes all with the same subject and predicate")
-	cli.NoFiles(c, "confidence", "source", "turn", "slice", "from", "until", "supersedes")
-	return c
-}
-
-// manyArgs wants as many arguments as there are words in names.
-func manyArgs(names string) cobra.PositionalArgs {
-	return func(c *cobra.Command, args []string) error {
-		if len(args) != len(strings.Fields(names)) {
-			return cli.Usagef("%s takes %s, got %s", c.CommandPath(), names, cli.Count(len(args), "argument"))
-		}
-		return nil
-	}
-}
-
-// act returns what is to be learned, except for the turn, which only the store knows.
-func (f *addFlags) act(args []string) (act knowledge.Act, err error) {
-	if f.replace && len(f.supersedes) > 0 {
-		return act, cli.Usagef("--replace supersedes what it finds; leave out --supersedes")
-	}
-	act.Kind = knowledge.Assert
-	if act.Fact, err = knowledge.NewFact(args[0], args[1], args[2], f.source); err != nil {
-		return act, cli.Usage(err)
-	}
-	fact := &act.Fact
-	fact.Slice = strings.ToLower(f.slice)
-	if fact.Confidence, err = confidenceOf("confidence", f.confidence); err != nil {
-		return act, err
-	}
-	if f.from != "" {
-		if fact.From, err = timeOf("from", f.from); err != nil {
-			return act, err
-		}
-	}
-	if f.until != "" {
-		if fact.Until, err = timeOf("until", f.until); err != nil {
-			return act, err
-		}
-	}
-	for _, text := range f.supersedes {
-		id, err := statementOf("--supersedes", text)
-		if err != nil {
-			return act, err
-		}
-		act.Supersedes = append(act.Supersedes, id)
-	}
-	act.Supersedes = knowledge.SortIDs(act.Supersedes)
-	if err := act.Check(); err != nil {
-		return act, cli.Usage(err)
-	}
-	return act, nil
-}
-
-type addedJSON struct {
-	Result string `json:"result"`
-	Seq    uint64 `json:"seq,omitempty"`
-	statementJSON
-	Confidence json.Number `json:"confidence"`
-	Superseded []string    `json:"superseded,omitempty"`
-}
-
-func addFact(a *cli.App, c *cobra.Command, args []string, f *addFlags) error {
-	act, err := f.act(args)
-	if err != nil {
-		return err
-	}
-	return a.Stores.WithNewKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
-		if f.turn != "" {
-			if act.Fact.Turn, err = cli.Resolve(a, c, s, f.turn); err != nil {
-				return err
+		Args: []string{"subject", "predicate", "object"}, Defaults: map[string]string{"confidence": "1", "source": "user"},
+		Means: map[string]func(string) (string, error){"supersedes": statementOf}, Opens: cli.ToMake,
+		Check: func(in *factAdded) error {
+			if in.Replace && len(in.Supersedes) > 0 {
+				return cli.Usagef("--replace supersedes what it finds; leave out --supersedes")
 			}
-		}
-		outcome, err := learnOne(s, c.Context(), &act, f.replace)
-		if cli.Is(err, api.CodeNotBelieved) {
-			return fmt.Errorf("%w; see: graphkernel knowledge history STATEMENT", err)
-		} else if err != nil {
+			_, err := in.Act("")
 			return err
-		}
-		result := addedJSON{
-			Result: string(outcome.Result), Seq: uint64(outcome.Seq),
-			statementJSON: statementOfFact(&act.Fact), Confidence: decimal(act.Fact.Confidence),
-		}
-		if outcome.Seq != 0 {
-			result.Superseded = cli.Texts(act.Supersedes)
-		}
-		return a.IO.Print(result, func(w io.Writer) {
-			fmt.Fprintf(w, "%s %s\n", result.Result, arrow(act.Fact.Subject, act.Fact.Predicate, act.Fact.Object))
-			if outcome.Seq == 0 {
-				fmt.Fprintf(w, "  nothing changed; statement %s\n", result.Statement)
+		},
+		Ask: addFact,
+		Print: func(w io.Writer, _ *factAdded, out *addedJSON) {
+			fmt.Fprintf(w, "%s %s\n", out.Result, arrow(out.Subject, out.Predicate, out.Object))
+			if out.Seq == 0 {
+				fmt.Fprintf(w, "  nothing changed; statement %s\n", out.Statement)
 				return
 			}
-			fmt.Fprintf(w, "  number %d, statement %s\n", outcome.Seq, result.Statement)
-			for _, id := range result.Superseded {
+			fmt.Fprintf(w, "  number %d, statement %s\n", out.Seq, out.Statement)
+			for _, id := range out.Superseded {
 				fmt.Fprintf(w, "  supersedes %s\n", id)
 			}
-		})
+		},
 	})
+}
+
+func addFact(ctx context.Context, s *cli.Session, in factAdded) (out addedJSON, err error) {
+	act, err := in.Act("")
+	if err == nil && in.Turn != "" {
+		err = act.Fact.Turn.UnmarshalText([]byte(in.Turn)) // which was resolved
+	}
+	if err != nil {
+		return out, err
+	}
+	outcome, err := learnOne(s, ctx, &act, in.Replace)
+	if cli.Is(err, api.CodeNotBelieved) {
+		err = fmt.Errorf("%w; see: graphkernel knowledge history STATEMENT", err)
+	}
+	f := &act.Fact
+	out = addedJSON{Result: outcome.Result, Seq: outcome.Seq, Statement: f.ID(), Subject: f.Subject, Predicate: f.Predicate, Object: f.Object, ValidFrom: f.From, Confidence: f.Confidence}
+	if f.Until != knowledge.Forever {
+		out.ValidUntil = f.Until
+	}
+	if outcome.Seq != 0 {
+		out.Superseded = act.Supersedes
+	}
+	return out, err
 }
 
 // learnOne learns a fact. With replace it supersedes what is believed with the same subject

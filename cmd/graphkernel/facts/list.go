@@ -27,8 +27,7 @@ func asOfFlag(c *cobra.Command, asOf *uint64) {
 
 // statement resolves the beginning of a statement's id.
 var statement = map[string]cli.Resolver{"statement": func(c *cobra.Command, s *cli.Session, place, text string) (string, error) {
-	id, err := statementNamed(c.Context(), s, place, text)
-	return id.String(), err
+	return statementNamed(c.Context(), s, place, text)
 }}
 
 // isName refuses what can be the name of nothing.

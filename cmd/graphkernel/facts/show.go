@@ -1,7 +1,6 @@
 package facts
 
 import (
-	"encoding/json"
 	"fmt"
 
 	"github.com/graphkernel/graphkernel/api"
@@ -9,29 +8,6 @@ import (
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/render"
 )
-
-// A statementJSON is a statement under the names that are beside it.
-type statementJSON struct {
-	Statement  string `json:"statement"`
-	Subject    string `json:"subject"`
-	Predicate  string `json:"predicate"`
-	Object     string `json:"object"`
-	ValidFrom  string `json:"valid_from,omitempty"`
-	ValidUntil string `json:"valid_until,omitempty"`
-}
-
-func statementOfFact(f *knowledge.Fact) statementJSON {
-	j := statementJSON{Statement: f.ID().String(), Subject: f.Subject, Predicate: f.Predicate, Object: f.Object}
-	if f.From != 0 {
-		j.ValidFrom = f.From.String()
-	}
-	if f.Until != knowledge.Forever {
-		j.ValidUntil = f.Until.String()
-	}
-	return j
-}
-
-func decimal(p dag.PPM) json.Number { return json.Number(p.String()) }
 
 // does says in a line what an act does.
 func does(a *api.KnowledgeAct) string {

@@ -7,6 +7,7 @@ import (
 	"github.com/graphkernel/graphkernel/client"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice/facts"
 )
@@ -69,9 +70,9 @@ have been looked at, and absent if this is all.`,
 				}
 			}
 			if validAt != "" {
-				at, err := timeOf("valid-at", validAt)
+				at, err := knowledge.ReadTime(validAt)
 				if err != nil {
-					return err
+					return cli.Usagef("--valid-at: %w", err)
 				}
 				r.ValidAt = &at
 			}
