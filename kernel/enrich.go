@@ -90,11 +90,7 @@ func (k Turns) Enrich(ctx context.Context, tenant dag.Tenant, r EnrichRequest) (
 }
 
 func (c *cache) enrich(ctx context.Context, tenant dag.Tenant, r *EnrichRequest) (*Enriched, error) {
-	asOf, _, err := c.asOf(ctx, tenant, r.AsOf)
-	if err != nil {
-		return nil, err
-	}
-	v, err := c.tenants.of(tenant).facts.view(ctx, asOf)
+	v, err := c.viewAsOf(ctx, tenant, r.AsOf)
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +113,7 @@ func (c *cache) enrich(ctx context.Context, tenant dag.Tenant, r *EnrichRequest)
 		}
 	}
 	enrich.Combine(hits, r.Alpha)
-	answer := &Enriched{AsOf: asOf}
+	answer := &Enriched{AsOf: v.asOf}
 	for _, h := range hits {
 		answer.Hits = append(answer.Hits, EnrichedHit{h, entities[h.Turn], around[h.Turn]})
 	}

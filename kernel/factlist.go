@@ -22,18 +22,28 @@ func limits(f api.FactFilter) bool {
 	return f != api.FactFilter{}
 }
 
-// pageInView is [api.Paging.InView] for a number as a caller gives it, which may be inside of a change. It returns the end of a change, or 0
-// where nothing is yet.
-func (c *cache) pageInView(ctx context.Context, tenant dag.Tenant, p *api.Paging, given dag.Seq) (after, asOf dag.Seq, err error) {
+// viewAsOf returns the view as of a number as a caller gives it, which may be inside of a change; 0 is now.
+func (c *cache) viewAsOf(ctx context.Context, tenant dag.Tenant, given dag.Seq) (*view, error) {
+	at, _, err := c.asOf(ctx, tenant, given)
+	if err != nil {
+		return nil, err
+	}
+	return c.tenants.of(tenant).facts.view(ctx, at)
+}
+
+// pageInView is [api.Paging.InView] for a number as a caller gives it. It returns the view that the page is of.
+func (c *cache) pageInView(ctx context.Context, tenant dag.Tenant, p *api.Paging, given dag.Seq) (after dag.Seq, v *view, err error) {
 	if given != 0 || p.After == "" {
-		if given, _, err = c.asOf(ctx, tenant, given); err != nil {
-			return 0, 0, err
+		if v, err = c.viewAsOf(ctx, tenant, given); err != nil {
+			return 0, nil, err
 		}
+		given = v.asOf
 	}
-	if after, asOf, err = p.InView(given); err == nil && p.After != "" {
-		asOf, _, err = c.asOf(ctx, tenant, asOf)
+	after, asOf, err := p.InView(given)
+	if err == nil && p.After != "" {
+		v, err = c.viewAsOf(ctx, tenant, asOf)
 	}
-	return after, asOf, err
+	return after, v, err
 }
 
 // List lists a page of the facts that are believed, by ascending number of the assertion that gave their confidence.
@@ -49,11 +59,11 @@ func (k Facts) List(ctx context.Context, tenant dag.Tenant, in api.FactQuery) (w
 		return w, err
 	}
 	return steady(k.engine, func(c *cache) (w api.Facts, err error) {
-		after, asOf, err := c.pageInView(ctx, tenant, &in.Paging, in.AsOf)
+		after, v, err := c.pageInView(ctx, tenant, &in.Paging, in.AsOf)
 		if err != nil {
 			return w, err
 		}
-		find, v, err := c.find(ctx, tenant, &in.FactFilter, turn, asOf)
+		find, err := v.find(ctx, &in.FactFilter, turn)
 		if err != nil {
 			return w, err
 		}
@@ -103,11 +113,7 @@ func (k Turns) Named(ctx context.Context, tenant dag.Tenant, name string) (id da
 // Totals counts the facts as of a number, 0 is now, and the names that they are about.
 func (k Facts) Totals(ctx context.Context, tenant dag.Tenant, asOf dag.Seq) (knowledge.Totals, error) {
 	return steady(k.engine, func(c *cache) (n knowledge.Totals, err error) {
-		at, _, err := c.asOf(ctx, tenant, asOf)
-		if err != nil {
-			return n, err
-		}
-		v, err := c.tenants.of(tenant).facts.view(ctx, at)
+		v, err := c.viewAsOf(ctx, tenant, asOf)
 		if err != nil {
 			return n, err
 		}
@@ -116,13 +122,10 @@ func (k Facts) Totals(ctx context.Context, tenant dag.Tenant, asOf dag.Seq) (kno
 	})
 }
 
-// find turns a filter into a question for stored names, as of a number that the head has reached.
-func (c *cache) find(ctx context.Context, tenant dag.Tenant, q *api.FactFilter, turn *dag.TurnID, at dag.Seq) (f knowledge.Find, v *view, err error) {
-	if v, err = c.tenants.of(tenant).facts.view(ctx, at); err != nil {
-		return f, nil, err
-	}
+// find turns a filter into a question for stored names.
+func (v *view) find(ctx context.Context, q *api.FactFilter, turn *dag.TurnID) (f knowledge.Find, err error) {
 	f = knowledge.Find{
-		Filter: knowledge.Filter{AsOf: at, ValidAt: q.ValidAt, MinConfidence: q.MinConfidence},
+		Filter: knowledge.Filter{AsOf: v.asOf, ValidAt: q.ValidAt, MinConfidence: q.MinConfidence},
 		Source: q.Source, Turn: turn, Statement: q.Statement,
 	}
 	if s := scopeOf(ctx); !s.whole() {
@@ -137,14 +140,14 @@ func (c *cache) find(ctx context.Context, tenant dag.Tenant, q *api.FactFilter, 
 		}
 		names, err := namesOf([]string{n.written})
 		if err != nil {
-			return f, nil, err
+			return f, err
 		}
 		*n.into = v.aliases.Members(v.aliases.Resolve(names[0]))
 	}
 	if q.Predicate != "" {
 		f.Predicates, err = namesOf([]string{q.Predicate})
 	}
-	return f, v, err
+	return f, err
 }
 
 // spansOf returns of each version the acts that count for it as of a number: those since its

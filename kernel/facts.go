@@ -21,8 +21,8 @@ import (
 type factCache struct {
 	store       steadyStore
 	edges       *byteLRU[edgeKey, knowledge.Run]
-	answers     *byteLRU[answerKey, *knowledge.Answer] // nil: it was asked once
-	generations atomic.Uint64                          // the last one that was given out
+	answers     *byteLRU[answerKey, *traversed] // nil: it was asked once
+	generations atomic.Uint64                   // the last one that was given out
 }
 
 // An edgeKey names the edges of a name in one direction. A tenant gets another generation
@@ -43,7 +43,7 @@ type answerKey struct {
 }
 
 func newFactCache(s steadyStore, bytes int) *factCache {
-	return &factCache{store: s, edges: newByteLRU[edgeKey, knowledge.Run](bytes - bytes/4), answers: newByteLRU[answerKey, *knowledge.Answer](bytes / 4)}
+	return &factCache{store: s, edges: newByteLRU[edgeKey, knowledge.Run](bytes - bytes/4), answers: newByteLRU[answerKey, *traversed](bytes / 4)}
 }
 
 // tenantFacts is the cached state of one tenant's facts: a projection of the alias tables, with
@@ -240,14 +240,14 @@ func (k *tenantFacts) aliasesAsOf(asOf dag.Seq) (*normalize.Table, error) {
 	return t, err
 }
 
-// bytesEach is what an edge takes with its names.
-const bytesEach = 320
+// bytesEach is what an edge takes with its names, and bytesStep a step of an answer without them.
+const bytesEach, bytesStep = 320, 256
 
 var _ knowledge.Keeper = (*view)(nil)
 
 // keepAnswer keeps an answer, with edges of its own: those of the graph would keep all that
-// are beside them. Paths go on sharing them.
-func (f *factCache) keepAnswer(key answerKey, a knowledge.Answer) {
+// are beside them. Paths go on sharing them. Its steps are counted, though nobody may ever ask for them.
+func (f *factCache) keepAnswer(key answerKey, a *traversed) {
 	size := len(key.query) + 256
 	a.Reached = slices.Clone(a.Reached)
 	own := make(map[*knowledge.Edge]*knowledge.Edge, len(a.Reached))
@@ -262,9 +262,9 @@ func (f *factCache) keepAnswer(key answerKey, a knowledge.Answer) {
 			path[k] = own[e]
 		}
 		a.Reached[i].Path = path
-		size += 128 + 8*len(path)
+		size += 256 + (8+bytesStep)*len(path)
 	}
-	f.answers.put(key, &a, size)
+	f.answers.put(key, a, size)
 }
 
 // Kept answers from what is kept.

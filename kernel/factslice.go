@@ -143,9 +143,11 @@ func (c *cache) answerFacts(ctx context.Context, tenant dag.Tenant, q facts.Ques
 	if err != nil {
 		return a, err
 	}
-	if a.answer, err = v.answer(ctx, q.Query(&params, a.at)); err != nil {
+	found, err := v.answer(ctx, q.Query(&params, a.at))
+	if err != nil {
 		return a, err
 	}
+	a.answer = found.Answer
 	if err := scopeOf(ctx).checkAnswer(&a.answer); err != nil {
 		return a, err
 	}
@@ -168,31 +170,37 @@ func (c *cache) leavesOf(tenant dag.Tenant) facts.Leaves {
 }
 
 // answerTo is answer with what a scope shows.
-func (v *view) answerTo(ctx context.Context, s scope, q knowledge.Query) (knowledge.Answer, error) {
+func (v *view) answerTo(ctx context.Context, s scope, q knowledge.Query) (*traversed, error) {
 	if s.whole() {
 		return v.answer(ctx, q)
 	}
-	return knowledge.Traverse(ctx, s.graph(v), v.aliases, q)
+	answer, err := knowledge.Traverse(ctx, s.graph(v), v.aliases, q)
+	if err != nil {
+		return nil, err
+	}
+	return &traversed{Answer: answer, asOf: v.asOf, aliases: v.aliases}, nil
 }
 
 // answer answers from memory what was asked twice before, as of the same number: most
 // questions come once, and to keep an answer costs a part of what it took.
-func (v *view) answer(ctx context.Context, q knowledge.Query) (knowledge.Answer, error) {
+func (v *view) answer(ctx context.Context, q knowledge.Query) (*traversed, error) {
 	f := v.of.cache
 	key := answerKey{v.erasures, v.asOf, queryText(&q)}
 	kept, again := f.answers.get(key)
 	if kept != nil {
-		return *kept, nil
+		return kept, nil
 	}
 	answer, err := knowledge.Traverse(ctx, v, v.aliases, q)
-	switch {
-	case err != nil:
-	case again:
-		f.keepAnswer(key, answer)
-	default:
+	if err != nil {
+		return nil, err
+	}
+	found := &traversed{Answer: answer, asOf: v.asOf, aliases: v.aliases}
+	if again {
+		f.keepAnswer(key, found)
+	} else {
 		f.answers.put(key, nil, len(key.query)+256)
 	}
-	return answer, err
+	return found, nil
 }
 
 // replay is Replay for a bundle of facts. It is erased if it is on record and an assertion that it holds was erased since.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/graphkernel/graphkernel/api"
@@ -172,26 +173,33 @@ func namesOf(written []string) ([]string, error) {
 	return names, nil
 }
 
-// traversed is what a traversal found. It shares what it points to, the results and their paths, with answers that the cache keeps and
-// returns to others: none of it may be changed.
+// traversed is what a traversal found. The cache keeps it and returns it to others: nothing of it may be changed.
 type traversed struct {
 	knowledge.Answer
 	asOf    dag.Seq
 	aliases *normalize.Table // that counted
+	once    sync.Once        // makes wire
+	wire    api.Traversal
 }
 
-// shown is the answer in the names that counted.
+// shown is the answer in the names that counted. It is made once, with all its steps at once.
 func (t *traversed) shown() api.Traversal {
-	w := api.Traversal{Reached: make([]api.Reached, len(t.Reached)), Cut: string(t.Cut), Looked: t.Looked, AsOf: t.asOf}
-	for i := range t.Reached {
-		r := &t.Reached[i]
-		path := make([]api.Step, len(r.Path))
-		for k, e := range r.Path {
-			path[k] = stepOf(e, t.aliases)
+	t.once.Do(func() {
+		n := 0
+		for i := range t.Reached {
+			n += len(t.Reached[i].Path)
 		}
-		w.Reached[i] = api.Reached{Entity: r.Entity, Hops: r.Hops, MinConfidence: r.MinConfidence, From: r.From, Path: path}
-	}
-	return w
+		steps := make([]api.Step, 0, n)
+		t.wire = api.Traversal{Reached: make([]api.Reached, len(t.Reached)), Cut: string(t.Cut), Looked: t.Looked, AsOf: t.asOf}
+		for i := range t.Reached {
+			r, from := &t.Reached[i], len(steps)
+			for _, e := range r.Path {
+				steps = append(steps, stepOf(e, t.aliases))
+			}
+			t.wire.Reached[i] = api.Reached{Entity: r.Entity, Hops: r.Hops, MinConfidence: r.MinConfidence, From: r.From, Path: steps[from:len(steps):len(steps)]}
+		}
+	})
+	return t.wire
 }
 
 // stepOf is an edge in the names that count, with those that were asserted and written.
@@ -224,7 +232,7 @@ func asserted(s *knowledge.Statement, subject, object string) (w api.Written) {
 }
 
 // Traverse returns the entities that can be reached from others, with a path to each. What was
-// asked twice before, as of the same number, is answered from memory. A traversal within evidence goes along the facts that this lets
+// asked twice before, as of the same number, is answered from memory: the answer is shared and must not be changed. A traversal within evidence goes along the facts that this lets
 // through and no others, in the view of the evidence unless another is asked for; aliases count as they do elsewhere.
 func (k Facts) Traverse(ctx context.Context, tenant dag.Tenant, in api.TraverseRequest) (api.Traversal, error) {
 	found, err := k.traverse(ctx, tenant, in)
@@ -263,9 +271,9 @@ func (k Facts) traverse(ctx context.Context, tenant dag.Tenant, t api.TraverseRe
 			}
 			g := boundedGraph{scopeOf(ctx).graph(v), func(e *knowledge.Edge) bool { return within[e.ID] }}
 			answer, err := knowledge.Traverse(ctx, g, v.aliases, q)
-			return &traversed{answer, v.asOf, v.aliases}, err
+			return &traversed{Answer: answer, asOf: v.asOf, aliases: v.aliases}, err
 		}
-		return v.traverse(ctx, q)
+		return v.answerTo(ctx, scopeOf(ctx), q)
 	})
 }
 
@@ -283,7 +291,7 @@ func (c *cache) begin(ctx context.Context, tenant dag.Tenant, t *api.TraverseReq
 	} else {
 		at, err = c.store.HeadWhile(ctx, tenant, func() {
 			if q, err := queryOf(t, likely.asOf); err == nil {
-				early, _ = likely.traverse(ctx, q) // what failed is done again
+				early, _ = likely.answerTo(ctx, scopeOf(ctx), q) // what failed is done again
 			}
 		})
 	}
@@ -295,15 +303,6 @@ func (c *cache) begin(ctx context.Context, tenant dag.Tenant, t *api.TraverseReq
 		early = nil
 	}
 	return at, early, nil
-}
-
-// traverse answers with what is there for who asks.
-func (v *view) traverse(ctx context.Context, q knowledge.Query) (*traversed, error) {
-	answer, err := v.answerTo(ctx, scopeOf(ctx), q)
-	if err != nil {
-		return nil, err
-	}
-	return &traversed{answer, v.asOf, v.aliases}, nil
 }
 
 // walk returns a traversal as of a number that the head has reached, and what is known as of it.
@@ -438,11 +437,11 @@ func (k Facts) Retract(ctx context.Context, tenant dag.Tenant, in api.Retracting
 		return w, err
 	}
 	list, err := steady(k.engine, func(c *cache) ([]knowledge.Recorded, error) {
-		now, _, err := c.asOf(ctx, tenant, 0)
+		v, err := c.viewAsOf(ctx, tenant, 0)
 		if err != nil {
 			return nil, err
 		}
-		find, _, err := c.find(ctx, tenant, &in.FactFilter, turn, now)
+		find, err := v.find(ctx, &in.FactFilter, turn)
 		if err != nil {
 			return nil, err
 		}
@@ -486,11 +485,7 @@ func (k Facts) retract(ctx context.Context, tenant dag.Tenant, list []knowledge.
 // Aliases returns the alias table as of a number; 0 is now.
 func (k Facts) Aliases(ctx context.Context, tenant dag.Tenant, at dag.Seq) (*normalize.Table, error) {
 	return steady(k.engine, func(c *cache) (*normalize.Table, error) {
-		at, _, err := c.asOf(ctx, tenant, at)
-		if err != nil {
-			return nil, err
-		}
-		v, err := c.tenants.of(tenant).facts.view(ctx, at)
+		v, err := c.viewAsOf(ctx, tenant, at)
 		if err != nil {
 			return nil, err
 		}
@@ -501,22 +496,18 @@ func (k Facts) Aliases(ctx context.Context, tenant dag.Tenant, at dag.Seq) (*nor
 // ListAliases lists a page of the alias table.
 func (k Facts) ListAliases(ctx context.Context, tenant dag.Tenant, in api.AliasesOf) (api.Aliases, error) {
 	return steady(k.engine, func(c *cache) (w api.Aliases, err error) {
-		after, asOf, err := c.pageInView(ctx, tenant, &in.Paging, in.AsOf)
+		after, v, err := c.pageInView(ctx, tenant, &in.Paging, in.AsOf)
 		if err != nil {
 			return w, err
 		}
-		v, err := c.tenants.of(tenant).facts.view(ctx, asOf)
-		if err != nil {
-			return w, err
-		}
-		w = api.Aliases{Aliases: []api.Alias{}, Total: v.aliases.Len(), AsOf: asOf}
+		w = api.Aliases{Aliases: []api.Alias{}, Total: v.aliases.Len(), AsOf: v.asOf}
 		n := dag.Seq(0)
 		for alias, canonical := range v.aliases.All() {
 			if n++; n <= after {
 				continue
 			}
 			if len(w.Aliases) == in.Size() {
-				w.Next = api.NextInView(n-1, asOf)
+				w.Next = api.NextInView(n-1, v.asOf)
 				break
 			}
 			w.Aliases = append(w.Aliases, api.Alias{Alias: alias, Canonical: canonical})
@@ -551,7 +542,7 @@ func (k Facts) Paths(ctx context.Context, tenant dag.Tenant, p api.PathQuery) (w
 		if err != nil {
 			return nil, err
 		}
-		return &traversed{answer, v.asOf, v.aliases}, nil
+		return &traversed{Answer: answer, asOf: v.asOf, aliases: v.aliases}, nil
 	})
 	if err != nil {
 		return w, err
