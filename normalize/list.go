@@ -37,17 +37,17 @@ type List struct {
 // An Ambiguity is an alias that more than one canonical name claims. Each claim is an
 // entry. A name that claims itself, so that its entry would be Same, is among them.
 type Ambiguity struct {
-	Name   string
-	Claims []string // ascending
+	Name   string   `json:"name"`
+	Claims []string `json:"claims"` // ascending
 }
 
 // A Collision is a canonical name that is that of several ids of a Wikidata list, such
 // as /m/01n4w and /m/01n4w_. They name different things, so none of their entries is
 // used.
 type Collision struct {
-	Name    string
-	IDs     []string // as they are written, ascending
-	Entries int
+	Name    string   `json:"name"`
+	IDs     []string `json:"ids"` // as they are written, ascending
+	Entries int      `json:"entries"`
 }
 
 // A Skip is an entry with a side that has no name. Err wraps ErrEmpty or ErrForm.

@@ -55,52 +55,30 @@ chained and skipped.`,
 }
 
 type aliasesJSON struct {
-	Format    string          `json:"format"`
-	Entries   int             `json:"entries"`
-	Aliased   int             `json:"aliased"`
-	Existing  int             `json:"existing"`
-	Same      int             `json:"same"`
-	Repeated  int             `json:"repeated"`
-	Ambiguous []ambiguousJSON `json:"ambiguous"`
-	Collided  []collidedJSON  `json:"collided"`
-	Chained   []api.Alias     `json:"chained"`
-	Skipped   []skippedJSON   `json:"skipped"`
-	DryRun    bool            `json:"dry_run"`
-	Head      uint64          `json:"head"`
-}
-
-type ambiguousJSON struct {
-	Name   string   `json:"name"`
-	Claims []string `json:"claims"`
-}
-
-type collidedJSON struct {
-	Name    string   `json:"name"`
-	IDs     []string `json:"ids"`
-	Entries int      `json:"entries"`
-}
-
-type skippedJSON struct {
-	Place string `json:"place"`
-	Why   string `json:"why"`
+	Format    string                `json:"format"`
+	Entries   int                   `json:"entries"`
+	Aliased   int                   `json:"aliased"`
+	Existing  int                   `json:"existing"`
+	Same      int                   `json:"same"`
+	Repeated  int                   `json:"repeated"`
+	Ambiguous []normalize.Ambiguity `json:"ambiguous"`
+	Collided  []normalize.Collision `json:"collided"`
+	Chained   []api.Alias           `json:"chained"`
+	Skipped   []api.AliasSkip       `json:"skipped"`
+	DryRun    bool                  `json:"dry_run"`
+	Head      uint64                `json:"head"`
 }
 
 func aliasesResult(l *normalize.List, dry bool) *aliasesJSON {
 	j := &aliasesJSON{
 		Format: string(l.Format), Entries: l.Entries, Same: l.Same, Repeated: l.Repeated, DryRun: dry,
-		Ambiguous: []ambiguousJSON{}, Collided: []collidedJSON{}, Chained: []api.Alias{}, Skipped: []skippedJSON{},
-	}
-	for _, m := range l.Ambiguous {
-		j.Ambiguous = append(j.Ambiguous, ambiguousJSON(m))
-	}
-	for _, m := range l.Collided {
-		j.Collided = append(j.Collided, collidedJSON(m))
+		Ambiguous: append([]normalize.Ambiguity{}, l.Ambiguous...), Collided: append([]normalize.Collision{}, l.Collided...), Chained: []api.Alias{}, Skipped: []api.AliasSkip{},
 	}
 	for _, m := range l.Chained {
 		j.Chained = append(j.Chained, api.Alias{Alias: m.Alias, Canonical: m.Canonical})
 	}
 	for _, m := range l.Skipped {
-		j.Skipped = append(j.Skipped, skippedJSON{m.Place, m.Err.Error()})
+		j.Skipped = append(j.Skipped, api.AliasSkip{Place: m.Place, Why: m.Err.Error()})
 	}
 	return j
 }
