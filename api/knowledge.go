@@ -23,7 +23,7 @@ type NewFact struct {
 	Slice      slice.SliceID `json:"slice,omitempty" flag:": the slice that it was learned from (an id)" is:"AnySliceID" tool:"The slice that it was learned from."`
 	ValidFrom  *dag.Time     `json:"valid_from,omitempty" flag:"from: since when it holds, a date or a time; 1970 if absent" tool:"Holds from then: a date or RFC 3339."`
 	ValidUntil *dag.Time     `json:"valid_until,omitempty" flag:"until: before when it holds; without an end if absent" tool:"Holds before then."`
-	Supersedes []dag.Digest  `json:"supersedes,omitempty" flag:": statements that end with it; may come several times" max:"1000" tool:"Statements that it replaces."`
+	Supersedes []dag.Digest  `json:"supersedes,omitempty" flag:": statements that end with it, with commas or one after the other" max:"1000" tool:"Statements that it replaces."`
 }
 
 // Act is the act that records the fact, from a source if the fact names none, without the turn. What is wrong with the fact is a

@@ -302,6 +302,10 @@ func (v *input) String() string {
 
 // Set implements pflag.Value.
 func (v *input) Set(text string) error {
+	if v.field.Type == reflect.TypeFor[[]dag.Digest]() { // none of which has a comma
+		v.given = append(v.given, strings.Split(text, ",")...)
+		return nil
+	}
 	if v.field.Type.Kind() != reflect.Slice {
 		v.given = nil
 	}
