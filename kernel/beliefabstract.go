@@ -71,7 +71,7 @@ func (k Beliefs) Abstract(ctx context.Context, tenant dag.Tenant, in api.Abstrac
 		done, err = k.journal().Abstract(ctx, tenant, made.Request, !out.Kept)
 		return err
 	})
-	if out.Outcome, err = outcomeOf(done, err); err != nil {
+	if out.Outcome, err = outcomeIn(ctx)(done, err); err != nil {
 		return api.Abstraction{}, err
 	}
 	out.Kept = out.Kept || done.Result != journal.Changed

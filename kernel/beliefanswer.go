@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"strings"
 
@@ -24,14 +25,22 @@ func wordedAll(list []belief.Literal, words journal.Wording) []api.WrittenStatem
 	return all
 }
 
-// outcomeOf answers an operation.
-func outcomeOf(o *journal.Outcome, err error) (api.BeliefOutcome, error) {
-	if err != nil {
-		return api.BeliefOutcome{}, err
+// outcomeIn answers an operation. What is to be reviewed is named as far as the caller may see its space.
+func outcomeIn(ctx context.Context) func(*journal.Outcome, error) (api.BeliefOutcome, error) {
+	return func(o *journal.Outcome, err error) (api.BeliefOutcome, error) {
+		if err != nil {
+			return api.BeliefOutcome{}, err
+		}
+		w := outcome(o)
+		w.Review = append(w.Review, scopeOf(ctx).addresses(slices.Clone(o.Review))...)
+		return w, nil
 	}
+}
+
+func outcome(o *journal.Outcome) api.BeliefOutcome {
 	w := api.BeliefOutcome{
 		Seq: o.Seq, Outcome: o.Result, Item: o.Item, Revision: o.Revision, Kept: o.Kept, Repeated: o.Again,
-		GaveWay: []api.BeliefLoss{}, Fell: []api.WrittenStatement{}, Review: append([]string{}, o.Review...),
+		GaveWay: []api.BeliefLoss{}, Fell: []api.WrittenStatement{}, Review: []string{},
 	}
 	switch {
 	case o.Result != journal.Refused:
@@ -59,7 +68,7 @@ func outcomeOf(o *journal.Outcome, err error) (api.BeliefOutcome, error) {
 	for _, f := range o.Fell {
 		w.Fell = append(w.Fell, worded(f.Literal, o.Wording))
 	}
-	return w, nil
+	return w
 }
 
 // acted answers an act on an item.

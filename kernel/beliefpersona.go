@@ -237,7 +237,7 @@ func (k Beliefs) ImportPersona(ctx context.Context, tenant dag.Tenant, in api.Pe
 	for i, requests := range all {
 		done := api.ImportedItem{ID: persona.ID(i), Outcomes: []api.BeliefOutcome{}}
 		for _, r := range requests {
-			o, err := outcomeOf(k.takeItem(ctx, tenant, &in, r))
+			o, err := outcomeIn(ctx)(k.takeItem(ctx, tenant, &in, r))
 			if err != nil {
 				return out, fmt.Errorf("%s: %w", done.ID, err)
 			}

@@ -56,7 +56,7 @@ func (k Beliefs) ResolveConflict(ctx context.Context, tenant dag.Tenant, in api.
 			return err
 		}
 		if out.Seq = done.Seq; outcome != nil {
-			o, _ := outcomeOf(outcome, nil)
+			o, _ := outcomeIn(ctx)(outcome, nil)
 			out.Outcome = &o
 		}
 		return nil

@@ -163,22 +163,22 @@ func (k Beliefs) SetSpace(ctx context.Context, tenant dag.Tenant, in api.NewSpac
 
 // Revise believes statements, and what contradicts them gives way.
 func (k Beliefs) Revise(ctx context.Context, tenant dag.Tenant, in api.BeliefRequest) (api.BeliefOutcome, error) {
-	return outcomeOf(k.operate(ctx, tenant, journal.Revise, &in))
+	return outcomeIn(ctx)(k.operate(ctx, tenant, journal.Revise, &in))
 }
 
 // Contract gives statements up, and as much of what they follow from as is needed.
 func (k Beliefs) Contract(ctx context.Context, tenant dag.Tenant, in api.BeliefRequest) (api.BeliefOutcome, error) {
-	return outcomeOf(k.operate(ctx, tenant, journal.Contract, &in))
+	return outcomeIn(ctx)(k.operate(ctx, tenant, journal.Contract, &in))
 }
 
 // Expand believes statements if nothing contradicts them.
 func (k Beliefs) Expand(ctx context.Context, tenant dag.Tenant, in api.BeliefRequest) (api.BeliefOutcome, error) {
-	return outcomeOf(k.operate(ctx, tenant, journal.Expand, &in))
+	return outcomeIn(ctx)(k.operate(ctx, tenant, journal.Expand, &in))
 }
 
 // Propose revises if everything that would give way is less entrenched and not protected. Otherwise the proposal waits as a conflict.
 func (k Beliefs) Propose(ctx context.Context, tenant dag.Tenant, in api.BeliefRequest) (api.BeliefOutcome, error) {
-	return outcomeOf(k.operate(ctx, tenant, journal.Propose, &in))
+	return outcomeIn(ctx)(k.operate(ctx, tenant, journal.Propose, &in))
 }
 
 // operate decides on an operation with what is believed at the commit. What the statements are worth follows from the
@@ -199,7 +199,6 @@ func (k Beliefs) operate(ctx context.Context, tenant dag.Tenant, op journal.Oper
 	if err != nil {
 		return nil, err
 	}
-	o.Review = scopeOf(ctx).addresses(o.Review)
 	return o, nil
 }
 
