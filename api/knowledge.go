@@ -221,7 +221,7 @@ func (h *FactHistory) Short() any {
 	return w
 }
 
-// Short is the answer for agents, with up to so many of the acts, all of which assert.
+// Short is the answer for agents, with at most so many acts. Every act is an assertion.
 func (r *Retracted) Short(acts int) any {
 	w := struct {
 		*Retracted

@@ -94,7 +94,7 @@ func fits(v *canon.Value, shape string) error {
 	case v.Kind == canon.String:
 		return textFits(v.Text, shape, s)
 	case v.Kind == canon.Number:
-		n, _ := strconv.ParseFloat(v.Text, 64) // whose reader says what is no number
+		n, _ := strconv.ParseFloat(v.Text, 64) // the reader of numbers refuses other texts
 		if most, ok := s["maximum"].(float64); ok && n > most {
 			return fmt.Errorf("%.40s, want at most %.0f", v.Text, most)
 		}

@@ -145,11 +145,7 @@ func (k Beliefs) Constraints(ctx context.Context, tenant dag.Tenant, space belie
 
 // Used records that the revision an address leads to was used, and returns how often its item was.
 func (k Beliefs) Used(ctx context.Context, tenant dag.Tenant, in api.BeliefUse) (out api.UseRecord, _ error) {
-	a, err := belief.ParseAddress(in.Ref)
-	if err != nil {
-		return out, err
-	}
-	kref, err := k.Kref(ctx, tenant, a)
+	a, kref, err := k.follow(ctx, tenant, in.Ref)
 	if err != nil {
 		return out, err
 	}

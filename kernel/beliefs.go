@@ -527,13 +527,17 @@ type Kref struct {
 	Artifact *belief.Artifact  // that the address names; nil: it names none
 }
 
+// follow is Kref of an address as it is written.
+func (k Beliefs) follow(ctx context.Context, tenant dag.Tenant, ref string) (a belief.Address, kref *Kref, err error) {
+	if a, err = belief.ParseAddress(ref); err == nil {
+		kref, err = k.Kref(ctx, tenant, a)
+	}
+	return a, kref, err
+}
+
 // Resolve answers where an address leads.
 func (k Beliefs) Resolve(ctx context.Context, tenant dag.Tenant, in api.KrefQuery) (out api.ResolvedKref, _ error) {
-	a, err := belief.ParseAddress(in.Ref)
-	if err != nil {
-		return out, err
-	}
-	kref, err := k.Kref(ctx, tenant, a)
+	a, kref, err := k.follow(ctx, tenant, in.Ref)
 	if err != nil {
 		return out, err
 	}

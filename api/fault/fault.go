@@ -60,7 +60,7 @@ func Of(err error) Report {
 		if own.Code == "" {
 			r = Of(own.Err)
 		}
-		if r.Detail == own.Error() { // with what is said around it
+		if r.Detail == own.Error() { // the error may say more around the fault
 			r.Detail = err.Error()
 		}
 		return r

@@ -23,7 +23,7 @@ var mostHanded = uint64(10_000)
 // What is kept of atlases.
 const (
 	keptAtlases = 4         // tenants
-	keptViews   = 3         // of a tenant, with what was computed of them
+	keptViews   = 3         // views of a tenant, with their computed values
 	keptTurns   = 1_000_000 // of all views of a tenant, of more than one
 )
 
@@ -42,7 +42,7 @@ type Handed struct {
 // WholeScore is the score of a turn that counts as one, in billionths. Each turn of a context does; one of a slice has the score of its admission.
 const WholeScore = uint32(policy.MaxScore)
 
-// An View is the graph as of a number, with what was handed out as of it. It keeps what is computed of it. It is safe for use by many goroutines, and must not be changed.
+// A View is the graph as of a number, with the slices and contexts that were handed out by then. A View keeps its computed values. It is safe for use by many goroutines, and must not be changed.
 type View struct {
 	Graph  *atlas.Graph
 	AsOf   dag.Seq
@@ -68,10 +68,10 @@ type drawnGraph struct {
 	parted   *made[atlas.Communities]
 }
 
-// gathered is what was read of a tenant. Turns and records do not change, so it only grows.
+// gathered holds the turns and records that were read of a tenant. Neither change, so it only grows.
 type gathered struct {
 	epoch   Epoch
-	reading turnstile.Turnstile // of one: inside it the store is asked for what is new
+	reading turnstile.Turnstile // lets one in, who asks the store for new turns and records
 	head    dag.Seq             // guarded by reading, as are the next two
 	before  uint64              // records up to this number were not read
 	number  uint64              // and those up to this one were
@@ -109,7 +109,7 @@ func (g *gathered) view(ctx context.Context, tenant dag.Tenant, asOf dag.Seq, up
 		uses: newMade[[]Use](), ranking: newMade[*atlas.Ranking](), facts: newMade[*FactCommunities](),
 	}
 	handed := g.handed
-	if v.Older < g.before { // of before what is kept
+	if v.Older < g.before { // the view begins before the records that are kept
 		err := g.read(ctx, tenant, v.Older, min(g.before, v.Issued), func(early []Handed, _ uint64) { handed = slices.Concat(early, handed) })
 		if err != nil {
 			return nil, err
@@ -145,7 +145,7 @@ func (g *gathered) known(asOf dag.Seq, upto uint64) *View {
 	return v
 }
 
-// keep keeps a view, and drops those that were not used for longest.
+// keep keeps a view, and drops the views that nobody used for longest.
 func (g *gathered) keep(v *View) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -198,7 +198,7 @@ func (g *gathered) place(id dag.TurnID) (int32, bool) {
 	return g.byID[at], true
 }
 
-// gather reads on from where it ended before: the number of the newest record, then the turns, of which those are that it held, then the records.
+// gather reads on from where it ended before: the number of the newest record, then the turns, then the records. So every turn that a record held is there.
 func (g *gathered) gather(ctx context.Context, tenant dag.Tenant) error {
 	last, err := g.epoch.Record().Last(ctx, tenant)
 	if err != nil {
@@ -213,7 +213,7 @@ func (g *gathered) gather(ctx context.Context, tenant dag.Tenant) error {
 			return err
 		}
 	}
-	if last > g.number+mostHanded { // what is kept would not be looked at
+	if last > g.number+mostHanded { // no record that is kept would be looked at
 		g.before, g.number, g.handed = last-mostHanded, last-mostHanded, nil
 	}
 	err = g.read(ctx, tenant, g.number, last, func(more []Handed, upto uint64) { g.handed, g.number = append(g.handed, more...), upto })
