@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -9,7 +10,6 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -18,6 +18,7 @@ import (
 	"testing"
 
 	"github.com/graphkernel/graphkernel/api"
+	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/kernel"
@@ -66,15 +67,29 @@ func segmentsLack(t *testing.T, path string) (lacking []string) {
 }
 
 // TestIndexMadeAhead imports more turns than a search may read, with and without the index, takes in a session, watches a folder and erases a turn: the store has every segment
-// after each of them. A search before says what it did not look at.
+// after each of them. A search before says what it did not look at. The clock that bounds how long a command goes on stands still, so it does not matter how busy the
+// machine is; cli.TestFinishIndex has the bound.
 func TestIndexMadeAhead(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	path := filepath.Join(folder, "s.db")
 	const turns = kernel.TextsOfRequest + 400
+	given := func(stdin string, args ...string) string {
+		t.Helper()
+		var stdout, stderr bytes.Buffer
+		config := testConfig()
+		config.Stdin, config.Stdout, config.Stderr = strings.NewReader(stdin), &stdout, &stderr
+		config.Getenv = func(name string) string {
+			return map[string]string{"HOME": folder, "XDG_DATA_HOME": folder, "XDG_CONFIG_HOME": folder, "PATH": os.Getenv("PATH")}[name]
+		}
+		if code := cli.New(config).Run(t.Context(), append([]string{"--store", "sqlite:" + path}, args...)); code != 0 {
+			t.Fatalf("graphkernel %q: exit code %d: %s", args, code, &stderr)
+		}
+		return stdout.String()
+	}
 	run := func(args ...string) string {
 		t.Helper()
-		return string(graphkernel(t, folder, append([]string{"--store", "sqlite:" + path}, args...)...))
+		return given("", args...)
 	}
 	search := func(args ...string) (found api.Found) {
 		t.Helper()
@@ -142,12 +157,7 @@ func TestIndexMadeAhead(t *testing.T) {
 	}
 	transcript := filepath.Join(folder, "session.jsonl")
 	write(t, transcript, session.String())
-	hook := exec.Command("graphkernel", "--store", "sqlite:"+path, "hook", "claude-code")
-	hook.Env = gkEnv(folder)
-	hook.Stdin = strings.NewReader(fmt.Sprintf(`{"hook_event_name":"Stop","session_id":"5e550000-0000-4000-8000-00000000000a","transcript_path":%q,"cwd":%q}`, transcript, folder))
-	if out, err := hook.CombinedOutput(); err != nil {
-		t.Fatalf("the hook said %q, %v", out, err)
-	}
+	given(fmt.Sprintf(`{"hook_event_name":"Stop","session_id":"5e550000-0000-4000-8000-00000000000a","transcript_path":%q,"cwd":%q}`, transcript, folder), "hook", "claude-code")
 	run("status")
 	if found := search(); found.AsOf != head+2*segments.Least {
 		t.Errorf("the session is not taken in: the head is %d", found.AsOf)

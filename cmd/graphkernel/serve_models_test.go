@@ -255,7 +255,7 @@ func TestApproximate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	session := cli.SessionOf(k, dag.DefaultTenant)
+	session := cli.SessionOf(k, dag.DefaultTenant, time.Now)
 	find := func(asOf dag.Seq) bool {
 		t.Helper()
 		found, err := cli.Do(t.Context(), session, view.SearchTurns, api.Search{Query: "puppy", Policy: "recall-dense@1", AsOf: asOf})

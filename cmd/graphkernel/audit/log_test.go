@@ -40,7 +40,7 @@ func TestMonitorOfAnOlderView(t *testing.T) {
 	open := func() (*cli.Session, *inmem.Store) {
 		s := inmem.Open(&inmem.Disk{}, inmem.Options{})
 		k := must(kernel.Open(kernel.Config{Store: s, Authority: token.NewAuthority(token.Keyring{}), Clock: time.Now, Identity: id}))
-		return cli.SessionOf(k, tenant), s
+		return cli.SessionOf(k, tenant, time.Now), s
 	}
 	grow := func(s *inmem.Store, first, n int) {
 		must(storetest.PutLeaves(t.Context(), s, tenant, storetest.LeavesOf(tenant, first, n)))

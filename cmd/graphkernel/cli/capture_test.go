@@ -32,7 +32,7 @@ func session(t *testing.T) *cli.Session {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return cli.SessionOf(k, dag.DefaultTenant)
+	return cli.SessionOf(k, dag.DefaultTenant, time.Now)
 }
 
 // everything returns all turns as text, without what differs from store to store: the salt, the number, and when it was admitted.

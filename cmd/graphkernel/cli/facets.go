@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/client"
@@ -35,6 +36,7 @@ type Session struct {
 	Ledger   Ledger
 
 	Kernel  *kernel.Kernel                                                   // nil of a service
+	clock   func() time.Time                                                 // nil of a service
 	ready   func(context.Context, dag.Tenant) (ready.Folder, dag.Seq, error) // nil of a service, and of a store without a file
 	service *client.Client                                                   // nil of a kernel
 	head    func(context.Context) (dag.Seq, error)

@@ -9,11 +9,12 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/retrieval"
+	"github.com/graphkernel/graphkernel/retrieval/segments"
 	"github.com/graphkernel/graphkernel/server/view"
 )
 
 // indexEach is how long a command that admits turns goes on making the index of search for each of them, and indexLeast how long at least. It takes
-// a fifth of that.
+// a fifth of that. The session's clock is asked after each segment, so one segment is made however late it is.
 const (
 	indexEach  = 600 * time.Microsecond
 	indexLeast = time.Second
@@ -41,13 +42,15 @@ func (s *Session) FinishIndex(ctx context.Context, admitted int, wait bool, prog
 		}
 		return err == nil, err
 	}
-	bounded := ctx
-	if !wait {
-		var cancel context.CancelFunc
-		bounded, cancel = context.WithTimeout(ctx, max(indexLeast, time.Duration(admitted)*indexEach))
-		defer cancel()
-	}
-	done, err := s.Kernel.Turns().MakeIndex(bounded, s.Tenant, kernel.Indexing{Check: wait, Progress: func(reached, of dag.Seq) { progress(int64(reached), int64(of)) }}) //nolint:gosec // numbers are small
+	bounded, stop := context.WithCancel(ctx)
+	defer stop()
+	until := s.clock().Add(max(indexLeast, time.Duration(admitted)*indexEach))
+	done, err := s.Kernel.Turns().MakeIndex(bounded, s.Tenant, kernel.Indexing{Check: wait, Progress: func(reached, of dag.Seq) {
+		progress(int64(reached), int64(of)) //nolint:gosec // numbers are small
+		if last := of / segments.Least * segments.Least; !wait && reached < last && !s.clock().Before(until) {
+			stop()
+		}
+	}})
 	if err != nil && bounded.Err() != nil && ctx.Err() == nil {
 		return false, nil
 	}

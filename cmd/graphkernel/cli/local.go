@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/client"
@@ -26,11 +27,11 @@ type local struct {
 	tenant dag.Tenant
 }
 
-// SessionOf asks a kernel for a tenant.
-func SessionOf(k *kernel.Kernel, tenant dag.Tenant) *Session {
+// SessionOf asks a kernel for a tenant. What a command does beside its request is bounded by the clock.
+func SessionOf(k *kernel.Kernel, tenant dag.Tenant, clock func() time.Time) *Session {
 	l := local{k, tenant}
 	return &Session{
-		Tenant: tenant, Kernel: k, Turns: localTurns{l}, Slices: localSlices{l}, Policies: localPolicies{l}, Facts: localFacts{l}, Contexts: localContexts{l}, Beliefs: localBeliefs{l}, Ledger: localLedger{l},
+		Tenant: tenant, Kernel: k, clock: clock, Turns: localTurns{l}, Slices: localSlices{l}, Policies: localPolicies{l}, Facts: localFacts{l}, Contexts: localContexts{l}, Beliefs: localBeliefs{l}, Ledger: localLedger{l},
 		head: func(ctx context.Context) (dag.Seq, error) { return k.Turns().Head(ctx, tenant) },
 	}
 }

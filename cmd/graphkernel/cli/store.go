@@ -155,7 +155,7 @@ func (st *Stores) WithStore(ctx context.Context, ring token.Keyring, why purpose
 	if err != nil {
 		return err
 	}
-	return fn(SessionOf(k, tenant).ReadyOver(s))
+	return fn(SessionOf(k, tenant, st.clock).ReadyOver(s))
 }
 
 // ErrNoStore is wrapped when nothing was ever stored.

@@ -303,7 +303,7 @@ func serve(a *cli.App, ctx context.Context, r *reading) (err error) {
 	defer indexing.Wait()
 	defer cancel()
 	if spool, err := a.Settings.Spool(); err == nil { // without a home folder nothing is captured
-		attend(a, ctx, cli.SessionOf(k, tenant).ReadyOver(backing), spool, a.Stores.Screen(settings.secrets, tenant, false), log)
+		attend(a, ctx, cli.SessionOf(k, tenant, a.Clock).ReadyOver(backing), spool, a.Stores.Screen(settings.secrets, tenant, false), log)
 	}
 	alive := config.Writable
 	if alive == nil {
