@@ -22,10 +22,12 @@ const sourceClaude = "claude-code"
 type claudeSession struct {
 	r       *reading
 	batch   *Batch
-	size    int             // of the contents read since the last batch was handed over, in bytes
-	name    string          // of the session's file, for records that name no session
-	session string          // the one that the first turn is of
-	early   []*claudeRecord // titles before that
+	size    int       // of the contents read since the last batch was handed over, in bytes
+	name    string    // of the session's file, for records that name no session
+	session string    // the one that the first turn is of
+	path    string    // of the session's file
+	now     *dag.Time // of the last record of the session's own file that had a time
+	early   int       // titles before the first turn
 	titles  map[TitleKind]*claudeTitle
 	folder  string // the one that the session owns; see ownFolder
 
@@ -110,6 +112,7 @@ func (r *reading) claudeSession(path string, agentPaths []string) error {
 	s := &claudeSession{
 		r:       r,
 		batch:   &Batch{Source: path, Repeats: true},
+		path:    path,
 		name:    strings.TrimSuffix(r.files.base(path), ".jsonl"),
 		folder:  ownFolder(path),
 		titles:  map[TitleKind]*claudeTitle{},
@@ -136,7 +139,9 @@ func (r *reading) claudeSession(path string, agentPaths []string) error {
 	if err := s.read(path, nil); err != nil {
 		return err
 	}
-	s.leaveTitles()
+	if err := s.leaveTitles(); err != nil {
+		return err
+	}
 	if err := s.remaining(); err != nil {
 		return err
 	}
@@ -153,6 +158,9 @@ func (s *claudeSession) read(path string, agent *claudeAgent) error {
 	}
 	defer in.close()
 	now := dag.Time(0)
+	if agent == nil {
+		s.now = &now
+	}
 	for {
 		line, err := in.next()
 		s.r.advance(in.take())
@@ -210,7 +218,7 @@ func (s *claudeSession) record(rec *claudeRecord) error {
 		}
 		return s.earlyTitles()
 	}
-	if _, names := titleRecords[kind]; names && uuid == "" && rec.fileAgent == nil {
+	if rec.fileAgent == nil && isTitle(v) {
 		return s.title(rec)
 	}
 	if uuid == "" {

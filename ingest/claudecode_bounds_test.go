@@ -109,16 +109,31 @@ func TestManySavedResults(t *testing.T) {
 	}
 }
 
-// TestManyEarlyTitles has more titles before the first turn than wait for it. Each is accounted for.
+// TestManyEarlyTitles has many titles before the first turn, of which some are of other sessions or the same again, as older versions put them there. Each is taken, or named with its line, and they
+// are not kept until then.
 func TestManyEarlyTitles(t *testing.T) {
-	var s transcript
-	for i := range maxEarlyTitles + 5 {
-		s.add(`"type":"ai-title","aiTitle":"T%d"`, i)
-	}
-	s.said("p1", "", "Build it.")
-	drafts, report := collect(t, write(t, "s.jsonl", s.text()), Options{Format: ClaudeCode})
-	if len(drafts) != maxEarlyTitles+1 || report.Skipped[skipTitleOfOther] != 5 {
-		t.Errorf("%d turns, skipped %v", len(drafts), report.Skipped)
+	const n = 30_000
+	for _, ext := range []string{"", ".gz", ".zst"} {
+		var s transcript
+		for i := range n {
+			s.add(`"type":"ai-title","aiTitle":"T%d"`, i/2)
+			s.add(`"type":"summary","summary":"of another session","leafUuid":"elsewhere%d"`, i)
+		}
+		s.said("p1", "", "Build it.")
+		lines := map[string]int{}
+		opts := Options{Format: ClaudeCode, Skipped: func(skip Skip) { lines[skip.Reason] += skip.Line }}
+		drafts, report := collect(t, write(t, "s.jsonl"+ext, string(packedAs(t, ext, s.text()))), opts)
+		if len(drafts) != n/2+1 || report.Skipped[skipRepeated] != n/2 || report.Skipped[skipSummary] != n || len(report.Skipped) != 2 {
+			t.Fatalf("%q: %d turns, skipped %v", ext, len(drafts), report.Skipped)
+		}
+		for i := range n / 2 {
+			if d := &drafts[i+1]; d.Attrs[AttrTitle] != fmt.Sprint("T", i) || d.ID != TitleTurn(d.Conversation, TitleMade, i) || d.CreatedAt == 0 {
+				t.Fatalf("title %d: %s", i, dump(drafts[i+1:i+2]))
+			}
+		}
+		if want := n * (n + 1); lines[skipSummary] != want {
+			t.Errorf("the lines of the summaries that are left out add up to %d, want %d", lines[skipSummary], want)
+		}
 	}
 }
 

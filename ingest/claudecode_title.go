@@ -1,10 +1,13 @@
 package ingest
 
 import (
+	"errors"
+	"io"
 	"strconv"
 	"strings"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/internal/canon"
 )
 
 // Claude Code writes the name of a session as a record of its own, each time that it changes and again whenever it goes on with the session:
@@ -50,23 +53,16 @@ var titleRecords = map[string]struct {
 	"summary":      {"summary", TitleMade},
 }
 
-// maxEarlyTitles bounds how many titles wait for the first turn.
-const maxEarlyTitles = 1000
-
 // A claudeTitle counts the titles of a kind.
 type claudeTitle struct {
 	last string
 	n    int
 }
 
-// title takes a record that names the session. One that comes before any turn waits for the first.
+// title takes a record that names the session. One that comes before any turn waits for the first: it is counted, and read again then.
 func (s *claudeSession) title(rec *claudeRecord) error {
 	if s.newest == nil {
-		if len(s.early) == maxEarlyTitles {
-			s.r.skipAt(rec.line, skipTitleOfOther)
-			return nil
-		}
-		s.early = append(s.early, rec)
+		s.early++
 		return nil
 	}
 	v := rec.v
@@ -113,29 +109,66 @@ func (s *claudeSession) titleTurn(rec *claudeRecord, kind TitleKind, title strin
 
 // earlyTitles takes the titles that came before the first turn, once there is one.
 func (s *claudeSession) earlyTitles() error {
-	if s.newest == nil {
+	if s.newest == nil || s.early == 0 {
 		return nil
 	}
-	early := s.early
-	s.early = nil
-	for _, rec := range early {
-		if err := s.title(rec); err != nil {
-			return err
-		}
-	}
-	return nil
+	return s.eachEarly(s.title)
 }
 
 // leaveTitles counts the titles of a session without turns.
-func (s *claudeSession) leaveTitles() {
-	for _, rec := range s.early {
+func (s *claudeSession) leaveTitles() error {
+	return s.eachEarly(func(rec *claudeRecord) error {
 		word := skipTitleOfOther
 		if text(rec.v, "type") == skipSummary {
 			word = skipSummary
 		}
 		s.r.skipAt(rec.line, word)
+		return nil
+	})
+}
+
+// eachEarly reads the titles before the first turn again, from the beginning of the session's file, so that none of them has to be kept, however many there are.
+func (s *claudeSession) eachEarly(take func(*claudeRecord) error) error {
+	left := s.early
+	if s.early = 0; left == 0 {
+		return nil
 	}
-	s.early = nil
+	in, err := openLines(s.r.ctx, s.r.files, s.path)
+	if err != nil {
+		return err
+	}
+	defer in.close()
+	for left > 0 {
+		line, err := in.next()
+		if errors.Is(err, errLongLine) {
+			continue
+		}
+		if err == io.EOF { // another program has written the file anew in between
+			s.r.skipMany(skipTitleOfOther, left)
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		for _, v := range recordsOf(line) {
+			if left == 0 || v.value == nil || v.value.Kind != canon.Object || !isTitle(v.value) {
+				continue
+			}
+			left--
+			rec := &claudeRecord{v: v.value, place: s.path + ":" + strconv.Itoa(in.number), line: in.number, now: s.now}
+			v.mended.note(&rec.noted)
+			if err := take(rec); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// isTitle reports whether a record of a session's own file names a session.
+func isTitle(v *canon.Value) bool {
+	_, names := titleRecords[text(v, "type")]
+	return names && text(v, "uuid") == ""
 }
 
 // Titles finds the title of a conversation in the attributes of its turns: the newest that was chosen, else the newest that a program made, else the one that came with the first turn.

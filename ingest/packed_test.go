@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -16,7 +17,7 @@ func TestLocate(t *testing.T) {
 		if _, err := Locate(path); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("absent: %v", err)
 		}
-		data := map[string][]byte{"": []byte(lineTurn), ".gz": gzipOf(t, lineTurn), ".zst": zstdOf(t, lineTurn)}[ext]
+		data := packedAs(t, ext, lineTurn)
 		if err := os.WriteFile(path+ext, data, 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -33,4 +34,14 @@ func TestLocate(t *testing.T) {
 			t.Errorf("%q: %d bytes, %v", ext, len(text), err)
 		}
 	}
+}
+
+// packedAs packs a text by the extensions of a name, the first of which is the innermost.
+func packedAs(t testing.TB, exts, text string) []byte {
+	t.Helper()
+	data := []byte(text)
+	for _, ext := range strings.FieldsFunc(exts, func(r rune) bool { return r == '.' }) {
+		data = map[string]func(testing.TB, string) []byte{"gz": gzipOf, "zst": zstdOf}[ext](t, string(data))
+	}
+	return data
 }
