@@ -40,6 +40,7 @@ type Spec struct {
 	Tool   string            // the tool for agents that does the same; "": none
 	Sets   []string          // the sets of tools that it is in, if package mcp makes the tool of the operation
 	May    access.Permission // 0: open to everybody
+	Says   string            // what it is for: a summary, and after an empty line more; "" if api/describe/operations.md says it
 
 	Limited bool // open, and yet limited by address
 	Alone   bool // computed from the request alone, so it does not wait for others
@@ -61,6 +62,7 @@ type Operation[In, Out any] struct{ Spec }
 
 func declare[In, Out any](s Spec) Operation[In, Out] {
 	s.In, s.Out = reflect.TypeFor[In](), reflect.TypeFor[Out]()
+	declared = append(declared, &s)
 	return Operation[In, Out]{s}
 }
 

@@ -3,6 +3,8 @@ package kernel
 import (
 	"context"
 	"errors"
+	"fmt"
+	"github.com/graphkernel/graphkernel/api"
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/ledger/attest"
@@ -97,4 +99,31 @@ func (k Ledger) Sigstore(ctx context.Context, tenant dag.Tenant, bundle []byte) 
 	created := id.Attestations(tenant)[0].CreatedAt // the identity's own
 	out.TrustedRoot, err = attest.AppendTrustedRoot(nil, log, created)
 	return out, err
+}
+
+// Convert writes a bundle that was issued in another form: prov, openlineage or sigstore. The files
+// are to be written as they are.
+func (k Ledger) Convert(ctx context.Context, tenant dag.Tenant, bundle []byte, to string) (api.Converted, error) {
+	files := map[string]string{}
+	switch to {
+	case "sigstore":
+		export, err := k.Sigstore(ctx, tenant, bundle)
+		if err != nil {
+			return api.Converted{}, err
+		}
+		files["bundle.sigstore.json"], files["trusted_root.json"], files["cosign.pub"] = string(export.Bundle), string(export.TrustedRoot), string(export.PublicKey)
+	case "prov", "openlineage":
+		as := k.Prov
+		if to == "openlineage" {
+			as = k.OpenLineage
+		}
+		text, err := as(ctx, tenant, bundle)
+		if err != nil {
+			return api.Converted{}, err
+		}
+		files[to+".json"] = string(text)
+	default:
+		return api.Converted{}, fmt.Errorf("%w: a bundle is converted to prov, openlineage or sigstore, got %.40q", dag.ErrForm, to)
+	}
+	return api.Converted{Files: files}, nil
 }

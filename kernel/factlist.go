@@ -283,3 +283,11 @@ func counts(of map[string]int) []api.NameCount {
 	})
 	return list[:min(len(list), mostCounts)]
 }
+
+// Operations lists what the facet answers.
+func (k Facts) Operations() []api.Answer {
+	return []api.Answer{
+		api.ListFacts.By(k.List), api.RetractFacts.By(k.Retract), api.FactsHistory.By(k.History), api.TraverseKnowledge.By(k.Traverse), api.FindPaths.By(k.Paths),
+		api.CountKnowledge.By(k.Count), api.KnowledgeSince.By(k.Changes), api.ListAliases.By(k.ListAliases),
+	}
+}

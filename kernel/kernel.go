@@ -21,6 +21,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"github.com/graphkernel/graphkernel/api"
 	"io"
 	"runtime"
 	"sync"
@@ -188,6 +189,7 @@ type engine struct {
 	heads     heads
 	kept      atomic.Pointer[cache]
 	keyCache  *keys
+	answers   map[string]api.Answer
 	changes   changes
 	indexing  indexing
 
@@ -271,7 +273,9 @@ func Open(c Config) (*Kernel, error) {
 		return nil, err
 	}
 	k.kept.Store(kept)
-	return &Kernel{k}, nil
+	whole := &Kernel{k}
+	whole.answering()
+	return whole, nil
 }
 
 // now stamps with the clock that was handed in.

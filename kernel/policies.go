@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"github.com/graphkernel/graphkernel/api"
 	"sync"
 
 	"github.com/graphkernel/graphkernel/dag"
@@ -142,4 +143,22 @@ func (c *cache) register(ctx context.Context, tenant dag.Tenant, p policy.Regist
 		return err
 	}
 	return c.store.registry().Put(ctx, tenant, p)
+}
+
+// Operations lists what the facet answers.
+func (k Policies) Operations() []api.Answer {
+	return []api.Answer{api.ListPolicies.By(k.listPolicies), api.GetPolicy.By(k.getPolicy)}
+}
+
+func (k Policies) listPolicies(ctx context.Context, tenant dag.Tenant, _ api.None) (api.Policies, error) {
+	registry, err := k.All(ctx, tenant)
+	return api.PoliciesOf(registry), err
+}
+
+func (k Policies) getPolicy(ctx context.Context, tenant dag.Tenant, in api.PolicyByID) (w api.RegisteredPolicy, err error) {
+	p, err := k.Get(ctx, tenant, in.PolicyID)
+	if err != nil {
+		return w, err
+	}
+	return api.PolicyOf(p), nil
 }

@@ -1,6 +1,8 @@
 package kernel
 
 import (
+	"crypto/sha256"
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/token"
@@ -17,9 +19,14 @@ func (k Slices) VerifyFor(tenant dag.Tenant, bundle []byte) (token.Admissible, t
 	return k.verifier.VerifyFor(tenant, bundle)
 }
 
-// JudgeFor judges the bytes of a bundle of any kind for one tenant, as VerifyFor does.
-func (k Slices) JudgeFor(tenant dag.Tenant, bundle []byte) token.Verdict {
-	return k.verifier.JudgeFor(tenant, bundle)
+// Judge judges the bytes of a bundle of any kind for one tenant, as VerifyFor does.
+func (k Slices) Judge(tenant dag.Tenant, bundle []byte) api.BundleVerdict {
+	v := k.verifier.JudgeFor(tenant, bundle)
+	return api.BundleVerdict{
+		Admissible: v.Outcome == token.Verified, Outcome: string(v.Outcome), KeyID: v.Claim.Seal.KeyID, Reason: v.Reason,
+		SliceID: string(v.Claim.Provenance.SliceID), BundleSHA256: dag.Digest(sha256.Sum256(bundle)),
+		Redacted: listed(v.Redacted), Checks: listed(v.Checks),
+	}
 }
 
 // VerifyToken judges a token alone. See [token.Verifier.VerifyToken].

@@ -2,12 +2,12 @@ package server
 
 import (
 	"fmt"
+	"github.com/graphkernel/graphkernel/kernel"
 	"net/http"
 
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/normalize"
-	"github.com/graphkernel/graphkernel/server/view"
 )
 
 // addAliases adds aliases one by one as they were given, or what can be used of a list.
@@ -42,7 +42,7 @@ func addAliases(c *call) error {
 	if err != nil {
 		return err
 	}
-	w := api.AliasesAdded{List: view.AliasList(list)}
+	w := api.AliasesAdded{List: kernel.AliasList(list)}
 	if list == nil {
 		w.Outcomes = outcomes
 	}

@@ -3,7 +3,7 @@ package server
 import (
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/api"
-	"github.com/graphkernel/graphkernel/server/view"
+	"github.com/graphkernel/graphkernel/kernel"
 )
 
 // getCaller says who asks.
@@ -18,5 +18,5 @@ func createKey(c *call, in api.NewAPIKey) (api.MadeAPIKey, error) {
 	if c.who.Admits != (access.Scope{}) {
 		return api.MadeAPIKey{}, &problem{code: api.CodeForbidden, detail: "a key that is limited in what it admits makes no keys"}
 	}
-	return view.CreateKey.Answer(c.ctx, c.server.config.Kernel, c.tenant(), in)
+	return kernel.Ask(c.ctx, c.server.config.Kernel, c.tenant(), api.CreateKey, in)
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
-	"github.com/graphkernel/graphkernel/server/view"
 )
 
 // A position is how far a stream of events has come.
@@ -294,18 +293,18 @@ func (st *stream) numbered() ([]numberedEvent, error) {
 		})
 	}
 	for i := range turns { // each is a change of its own
-		list = append(list, numberedEvent{turns[i].Seq, api.EventTurn, view.TurnEvent(&turns[i])})
+		list = append(list, numberedEvent{turns[i].Seq, api.EventTurn, kernel.TurnEvent(&turns[i])})
 	}
 	for i := range events {
 		told(events[i].Seq, api.EventErasure, func(asOf uint64) any {
-			e := view.Event(&events[i])
+			e := kernel.ErasureEvent(&events[i])
 			e.AsOf = dag.Seq(asOf)
 			return e
 		})
 	}
 	for i := range tasks {
 		told(tasks[i].Seq, api.EventTask, func(asOf uint64) any {
-			e := view.TaskErased(&tasks[i])
+			e := kernel.TaskErased(&tasks[i])
 			e.AsOf = dag.Seq(asOf)
 			return e
 		})

@@ -16,7 +16,6 @@ import (
 	"github.com/graphkernel/graphkernel/ledger/attest"
 	"github.com/graphkernel/graphkernel/ledger/identity"
 	"github.com/graphkernel/graphkernel/ledger/witness"
-	"github.com/graphkernel/graphkernel/server/view"
 	"github.com/graphkernel/graphkernel/slice"
 )
 
@@ -38,7 +37,7 @@ func convertBundle(c *call) error {
 	}
 	ctx, cancel := patient(c)
 	defer cancel()
-	w, err := view.Convert(ctx, k, c.tenant(), c.body, c.params["to"])
+	w, err := k.Ledger().Convert(ctx, c.tenant(), c.body, c.params["to"])
 	if err != nil {
 		return err
 	}
@@ -99,7 +98,7 @@ func evidence(c *call, ask func(context.Context, *kernel.Kernel) (*kernel.Eviden
 	}
 	c.slice = string(e.Record.Provenance.SliceID)
 	c.server.showProven(ctx, c.tenant())
-	return c.json(http.StatusOK, view.Evidence(e))
+	return c.json(http.StatusOK, e.Answer())
 }
 
 // getLogKeys shows the caller's tenant's keys.

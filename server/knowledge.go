@@ -10,7 +10,6 @@ import (
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/internal/canon"
 	"github.com/graphkernel/graphkernel/knowledge"
-	"github.com/graphkernel/graphkernel/server/view"
 )
 
 // sourceAPI is the source of a fact that names none.
@@ -168,5 +167,5 @@ func readLine(c *call, line []byte, place string) (knowledge.Act, error) {
 
 // assertion is the act that records a fact.
 func assertion(c *call, f *api.NewFact) (knowledge.Act, error) {
-	return view.Assertion(c.ctx, c.server.config.Kernel, c.tenant(), f, sourceAPI)
+	return c.server.config.Kernel.Facts().Assertion(c.ctx, c.tenant(), f, sourceAPI)
 }

@@ -1,13 +1,13 @@
 package server
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
 
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/internal/canon"
-	"github.com/graphkernel/graphkernel/server/view"
 )
 
 // A route is an operation with its handler.
@@ -31,20 +31,23 @@ func on[In, Out any](op api.Operation[In, Out], do func(*call, In) (Out, error))
 	}}
 }
 
-// answering adds a route for each operation that has none.
-func answering(operations []view.Answered, routes []route) []route {
-	for _, op := range operations {
-		spec := op.Declared()
+// answering adds a route for each operation that has none: a facet of the kernel answers it.
+func answering(operations []*api.Spec, routes []route) []route {
+	for _, spec := range operations {
 		if slices.ContainsFunc(routes, func(r route) bool { return r.spec.ID == spec.ID }) {
 			continue
 		}
 		routes = append(routes, route{spec, func(c *call) error {
+			op, found := c.server.config.Kernel.Answer(spec.ID)
+			if !found {
+				return fmt.Errorf("server: no facet of the kernel answers %s", spec.ID)
+			}
 			in, err := readAs(c, op.Read)
 			if err != nil {
 				return err
 			}
 			c.slice = strings.ToLower(c.params["slice_id"])
-			out, err := op.Ask(c.ctx, c.server.config.Kernel, c.tenant(), in)
+			out, err := op.Ask(c.ctx, c.tenant(), in)
 			if err != nil {
 				return err
 			}

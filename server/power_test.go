@@ -26,7 +26,6 @@ import (
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/server"
 	"github.com/graphkernel/graphkernel/server/mcp"
-	"github.com/graphkernel/graphkernel/server/view"
 	"github.com/graphkernel/graphkernel/slice/contexts"
 	"github.com/graphkernel/graphkernel/store/inmem"
 )
@@ -115,23 +114,21 @@ func (w *world) must(err error) {
 
 // does asks the kernel, as a program that embeds it.
 func (w *world) does(ctx context.Context, id, body string) error {
-	for _, op := range view.Operations() {
-		if op.Declared().ID != id {
-			continue
-		}
-		v, err := canon.ParseSparse([]byte(body), 1<<16)
-		if err != nil {
-			return err
-		}
-		c := canon.Open(v)
-		in := op.Read(c)
-		if err := c.Err(); err != nil {
-			return err
-		}
-		_, err = op.Ask(ctx, w.kernel, w.tenant, in)
+	op, found := w.kernel.Answer(id)
+	if !found {
+		return fmt.Errorf("no facet answers %s", id)
+	}
+	v, err := canon.ParseSparse([]byte(body), 1<<16)
+	if err != nil {
 		return err
 	}
-	return fmt.Errorf("there is no operation %s", id)
+	c := canon.Open(v)
+	in := op.Read(c)
+	if err := c.Err(); err != nil {
+		return err
+	}
+	_, err = op.Ask(ctx, w.tenant, in)
+	return err
 }
 
 // An act is something that an agent does, by one of the doors.

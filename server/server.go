@@ -22,7 +22,6 @@ import (
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/ingest"
-	"github.com/graphkernel/graphkernel/server/view"
 )
 
 func (op *operation) streams() bool { return op.ID == api.StreamEvents.ID }
@@ -150,17 +149,17 @@ func (c *call) page(pages Pages) (err error) {
 }
 
 // routes are the operations of the service: those below, and what needs nothing but the kernel.
-var routes = answering(view.Operations(), []route{
+var routes = answering(api.Declared(), []route{
 	as(api.AdmitTurns, admitTurns),
 	on(api.ListTurns, func(c *call, in api.TurnQuery) (api.StoredTurns, error) {
-		w, _, err := view.Turns(c.ctx, c.server.config.Kernel, c.tenant(), in, c.server.config.Limits.PageBytes)
+		w, _, err := c.server.config.Kernel.Turns().Page(c.ctx, c.tenant(), in, c.server.config.Limits.PageBytes)
 		return w, err
 	}),
 	on(api.LookUpTurns, func(c *call, in api.TurnIDs) (api.StoredTurns, error) {
-		return view.LookUp(c.ctx, c.server.config.Kernel, c.tenant(), in, c.server.config.Limits.BatchBytes)
+		return c.server.config.Kernel.Turns().LookUp(c.ctx, c.tenant(), in, c.server.config.Limits.BatchBytes)
 	}),
 	on(api.GetConversation, func(c *call, in api.ConversationByID) (api.ConversationTurns, error) {
-		return view.Conversation(c.ctx, c.server.config.Kernel, c.tenant(), in, c.server.config.Limits.PageBytes)
+		return c.server.config.Kernel.Turns().PageOf(c.ctx, c.tenant(), in, c.server.config.Limits.PageBytes)
 	}),
 	as(api.CutSlice, cutSlice),
 	as(api.CutSlices, cutSlices),

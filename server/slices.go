@@ -12,7 +12,6 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/render"
-	"github.com/graphkernel/graphkernel/server/view"
 	"github.com/graphkernel/graphkernel/slice"
 )
 
@@ -173,7 +172,7 @@ func replaySlice(c *call) error {
 		if err != nil {
 			return err
 		}
-		return c.json(http.StatusOK, view.Replay(replay))
+		return c.json(http.StatusOK, replay.Answer())
 	}
 	replay, err := k.Slices().Replay(c.ctx, c.tenant(), c.body)
 	if err != nil {
@@ -182,5 +181,5 @@ func replaySlice(c *call) error {
 	if replay.Provenance.SliceID != id {
 		return &problem{code: api.CodeInvalid, place: "body", detail: fmt.Sprintf("the bundle is of slice %s, and the path names %s", replay.Provenance.SliceID, id)}
 	}
-	return c.json(http.StatusOK, view.Replay(replay))
+	return c.json(http.StatusOK, replay.Answer())
 }

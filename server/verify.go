@@ -9,7 +9,6 @@ import (
 	"github.com/graphkernel/graphkernel/internal/canon"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/policy/standard"
-	"github.com/graphkernel/graphkernel/server/view"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/token"
 )
@@ -20,7 +19,7 @@ func verifyToken(c *call) error {
 	}
 	verdict := judgeToken(c)
 	c.server.metrics.judged(kindToken, verdict.Outcome)
-	return c.json(http.StatusOK, view.TokenVerdict(verdict))
+	return c.json(http.StatusOK, api.TokenVerdict{Admissible: verdict.Outcome == token.Verified, Outcome: string(verdict.Outcome), KeyID: string(verdict.KeyID), Reason: verdict.Reason})
 }
 
 // judgeToken reads the claim. What is absent or malformed is a verdict too.
@@ -84,7 +83,7 @@ func verifyBundle(c *call) error {
 	if len(c.body) == 0 {
 		return &problem{code: api.CodeInvalid, place: "body", detail: "the body is empty; want the bundle's bytes"}
 	}
-	verdict := view.Judge(c.server.config.Kernel, c.tenant(), c.body)
+	verdict := c.server.config.Kernel.Slices().Judge(c.tenant(), c.body)
 	c.slice = verdict.SliceID
 	c.server.metrics.judged(kindBundle, token.Outcome(verdict.Outcome))
 	return c.json(http.StatusOK, verdict)
@@ -98,5 +97,5 @@ func registerPolicy(c *call) error {
 	if err := c.server.config.Kernel.Policies().Register(c.ctx, c.tenant(), p); err != nil {
 		return err
 	}
-	return c.json(http.StatusOK, view.Policy(p))
+	return c.json(http.StatusOK, api.PolicyOf(p))
 }

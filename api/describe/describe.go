@@ -172,9 +172,9 @@ func Document(specs []*api.Spec) ([]byte, error) {
 		if paths[path] == nil {
 			paths[path] = Schema{}
 		}
-		said, ok := texts.operations[spec.ID]
-		if !ok {
-			return nil, fmt.Errorf("describe: operations.md has no %s", spec.ID)
+		said := texts.of(spec)
+		if said == nil {
+			return nil, fmt.Errorf("describe: what %s is for stands in its declaration or in operations.md, and must in one of them", spec.ID)
 		}
 		delete(texts.operations, spec.ID)
 		paths[path][strings.ToLower(spec.Method)] = d.operation(spec, said)
@@ -203,7 +203,10 @@ func Document(specs []*api.Spec) ([]byte, error) {
 }
 
 func (d *describer) operation(spec *api.Spec, said *text) Schema {
-	o := Schema{"operationId": spec.ID, "tags": []string{spec.Tag}, "summary": said.summary, "responses": d.answers(spec, said), "x-curl": said.curl}
+	o := Schema{"operationId": spec.ID, "tags": []string{spec.Tag}, "summary": said.summary, "responses": d.answers(spec, said)}
+	if said.curl != "" {
+		o["x-curl"] = said.curl
+	}
 	if said.text != "" {
 		o["description"] = said.text
 	}

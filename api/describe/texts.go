@@ -3,6 +3,8 @@ package describe
 import (
 	_ "embed"
 	"strings"
+
+	"github.com/graphkernel/graphkernel/api"
 )
 
 //go:embed operations.md
@@ -40,6 +42,19 @@ func readTexts() texts {
 		}
 	}
 	return t
+}
+
+// of returns what is said of an operation: in its declaration or in operations.md; nil if that is nowhere, or in both.
+func (t *texts) of(spec *api.Spec) *text {
+	written := t.operations[spec.ID]
+	if (written != nil) == (spec.Says != "") {
+		return nil
+	}
+	if written == nil {
+		summary, more, _ := strings.Cut(spec.Says, "\n\n")
+		return &text{summary: summary, text: more, answers: map[string]string{"200": "The answer."}}
+	}
+	return written
 }
 
 func readText(section string) *text {

@@ -24,9 +24,10 @@ func Tools() (names []string, said map[string]string) {
 	return names, said
 }
 
-// Operation returns what operations.md says of an operation in its first lines: the summary and what follows it.
-func Operation(id string) string {
-	t := readTexts().operations[id]
+// Operation returns what is said of an operation in the first lines: the summary and what follows it.
+func Operation(spec *api.Spec) string {
+	texts := readTexts()
+	t := texts.of(spec)
 	if t == nil {
 		return ""
 	}

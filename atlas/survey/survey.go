@@ -315,3 +315,10 @@ func canonical(v any) ([]byte, error) {
 	}
 	return canon.AppendValue(nil, parsed), nil
 }
+
+// Operations lists what the facet answers.
+func (a Atlas) Operations() []api.Answer {
+	return []api.Answer{
+		api.AtlasSnapshot.By(a.Snapshot), api.AtlasOverlap.By(a.Overlap), api.AtlasInfluence.By(a.Influence), api.AtlasCommunities.By(a.Communities), api.AtlasManifest.By(a.Manifest), api.BlameTurn.By(a.Blame),
+	}
+}

@@ -18,7 +18,6 @@ import (
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
-	"github.com/graphkernel/graphkernel/server/view"
 	"github.com/graphkernel/graphkernel/store/inmem"
 	"github.com/graphkernel/graphkernel/token"
 )
@@ -258,7 +257,7 @@ func TestApproximate(t *testing.T) {
 	session := cli.SessionOf(k, dag.DefaultTenant, time.Now)
 	find := func(asOf dag.Seq) bool {
 		t.Helper()
-		found, err := cli.Do(t.Context(), session, view.SearchTurns, api.Search{Query: "puppy", Policy: "recall-dense@1", AsOf: asOf})
+		found, err := cli.Do(t.Context(), session, api.SearchTurns, api.Search{Query: "puppy", Policy: "recall-dense@1", AsOf: asOf})
 		if err != nil || len(found.Hits) == 0 {
 			t.Fatalf("%d hits, %v", len(found.Hits), err)
 		}

@@ -10,7 +10,6 @@ import (
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/internal/canon"
 	"github.com/graphkernel/graphkernel/knowledge"
-	"github.com/graphkernel/graphkernel/server/view"
 )
 
 // Bounds of the tools about facts. The schemas say so too.
@@ -41,7 +40,7 @@ func assertFacts(ctx context.Context, s *Server, who access.Identity, in newFact
 	for i := range acts {
 		var err error
 		var malformed *canon.FieldError
-		switch acts[i], err = view.Assertion(ctx, s.kernel, who.Tenant, &in.Facts[i], assertSource); {
+		switch acts[i], err = s.kernel.Facts().Assertion(ctx, who.Tenant, &in.Facts[i], assertSource); {
 		case errors.As(err, &malformed):
 			return answer{}, refusef("the arguments: facts[%d]: %v", i, err)
 		case err != nil:

@@ -13,7 +13,6 @@ import (
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
-	"github.com/graphkernel/graphkernel/server/view"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/store"
 )
@@ -97,5 +96,5 @@ func (s *Server) turn(ctx context.Context, who access.Identity, id string) (any,
 	if err != nil {
 		return nil, err
 	}
-	return view.Turn(&record)
+	return kernel.Stored(&record)
 }

@@ -18,7 +18,6 @@ import (
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/api/describe"
 	"github.com/graphkernel/graphkernel/kernel"
-	"github.com/graphkernel/graphkernel/server/view"
 )
 
 // Options say how a server serves. The zero of each field is the default that
@@ -122,10 +121,10 @@ func (s *Server) forRole(role access.Role, adjust func(*sdk.ServerOptions), add 
 // said here.
 func definitions() []*sdk.Tool {
 	names, said := describe.Tools()
-	for _, op := range view.Operations() {
-		if spec := op.Declared(); spec.Tool != "" && said[spec.Tool] == "" {
+	for _, spec := range api.Declared() {
+		if spec.Tool != "" && said[spec.Tool] == "" {
 			names = append(names, spec.Tool)
-			said[spec.Tool] = describe.Operation(spec.ID)
+			said[spec.Tool] = describe.Operation(spec)
 		}
 	}
 	list := make([]*sdk.Tool, len(names))

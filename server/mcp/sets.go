@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"fmt"
+	"github.com/graphkernel/graphkernel/api"
 	"slices"
 	"strings"
 
@@ -10,7 +11,6 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/graphkernel/graphkernel/access"
-	"github.com/graphkernel/graphkernel/server/view"
 )
 
 // A Set is a group of tools under one name. A model reads the definition of every tool it has
@@ -52,8 +52,7 @@ var Sets = operatedSets([]Set{
 
 // operatedSets adds the tools that are made of operations.
 func operatedSets(sets []Set) []Set {
-	for _, op := range view.Operations() {
-		spec := op.Declared()
+	for _, spec := range api.Declared() {
 		for i := range sets {
 			if slices.Contains(spec.Sets, sets[i].Name) {
 				sets[i].Tools = append(sets[i].Tools, spec.Tool)

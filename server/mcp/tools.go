@@ -18,7 +18,6 @@ import (
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/render"
-	"github.com/graphkernel/graphkernel/server/view"
 	"github.com/graphkernel/graphkernel/slice"
 )
 
@@ -90,8 +89,7 @@ var tools = operated(map[string]tool{
 
 // operated adds the tools that answer as the service does.
 func operated(tools map[string]tool) map[string]tool {
-	for _, op := range view.Operations() {
-		spec := op.Declared()
+	for _, spec := range api.Declared() {
 		if _, own := tools[spec.Tool]; own || spec.Tool == "" {
 			continue
 		}
@@ -100,11 +98,15 @@ func operated(tools map[string]tool) map[string]tool {
 			how = atOnce
 		}
 		tools[spec.Tool] = tool{spec.May, listValues, how, spec.In, func(ctx context.Context, s *Server, who access.Identity, in *canon.Cursor, from position) (answer, error) {
+			op, found := s.kernel.Answer(spec.ID)
+			if !found {
+				return answer{}, fmt.Errorf("mcp: no facet of the kernel answers %s", spec.ID)
+			}
 			arguments := op.Read(in)
 			if err := in.Err(); err != nil {
 				return answer{}, refusef("the arguments: %v", err)
 			}
-			out, err := op.Ask(ctx, s.kernel, who.Tenant, turnedTo(arguments, from))
+			out, err := op.Ask(ctx, who.Tenant, turnedTo(arguments, from))
 			if err != nil {
 				return answer{}, err
 			}
@@ -350,7 +352,7 @@ func resolved(ctx context.Context, s *Server, who access.Identity, name, id stri
 }
 
 func verifyBundle(_ context.Context, s *Server, who access.Identity, in theBundle, _ position) (answer, error) {
-	return answer{result: view.Judge(s.kernel, who.Tenant, []byte(in.Bundle))}, nil
+	return answer{result: s.kernel.Slices().Judge(who.Tenant, []byte(in.Bundle))}, nil
 }
 
 func showTurn(ctx context.Context, s *Server, who access.Identity, in theTurn, _ position) (answer, error) {
@@ -379,7 +381,7 @@ func replaySlice(ctx context.Context, s *Server, who access.Identity, in theSlic
 	if err != nil {
 		return answer{}, err
 	}
-	return answer{result: view.Replay(r)}, nil
+	return answer{result: r.Answer()}, nil
 }
 
 func explainTurn(ctx context.Context, s *Server, who access.Identity, in question, from position) (answer, error) {
@@ -398,5 +400,5 @@ func explainTurn(ctx context.Context, s *Server, who access.Identity, in questio
 	if err != nil {
 		return answer{}, err
 	}
-	return answer{result: view.Explanation(turn, &r, &e)}, nil
+	return answer{result: kernel.Explained(turn, &r, &e)}, nil
 }

@@ -10,12 +10,11 @@ import (
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/render"
-	"github.com/graphkernel/graphkernel/server/view"
 )
 
 // atlasCommand makes the commands of the graph of what was used.
 func atlasCommand(a *cli.App) *cobra.Command {
-	c := cli.Op(a, view.AtlasSnapshot, cli.Command[api.AtlasView, api.Snapshot]{
+	c := cli.Op(a, api.AtlasSnapshot, cli.Command[api.AtlasView, api.Snapshot]{
 		Use:   "atlas",
 		Short: "Say what was used, what overlaps, and what belongs together",
 		Long: `Counts and compares turns and what was handed out of them: slices and contexts. All numbers are
@@ -27,22 +26,22 @@ docs/atlas.md says what each of them means.`,
 		Holds: true, Print: printSnapshot,
 	})
 	c.AddCommand(
-		cli.Op(a, view.AtlasOverlap, cli.Command[api.AtlasQuery, api.Overlap]{
+		cli.Op(a, api.AtlasOverlap, cli.Command[api.AtlasQuery, api.Overlap]{
 			Use: "overlap", Short: "List slices and contexts that share most",
 			Long:  "Compares what was handed out by the turns that it held.",
 			Holds: true, Letters: limited, Print: printOverlap,
 		}),
-		cli.Op(a, view.AtlasInfluence, cli.Command[api.InfluenceQuery, api.Influence]{
+		cli.Op(a, api.AtlasInfluence, cli.Command[api.InfluenceQuery, api.Influence]{
 			Use: "influence", Short: "List the turns that were used most",
 			Long:  "Lists turns with the slices and contexts that held them, and with where they are in the graph.",
 			Holds: true, Letters: limited, Print: printInfluence,
 		}),
-		cli.Op(a, view.AtlasCommunities, cli.Command[api.CommunityQuery, api.Communities]{
+		cli.Op(a, api.AtlasCommunities, cli.Command[api.CommunityQuery, api.Communities]{
 			Use: "communities", Short: "List what belongs together",
 			Long:  "Parts turns by their edges, or the names of facts by the facts, into communities: parts with more edges within than chance would have.",
 			Holds: true, Letters: limited, Print: printCommunities,
 		}),
-		cli.Op(a, view.BlameTurn, cli.Command[api.BlameQuery, api.Blame]{
+		cli.Op(a, api.BlameTurn, cli.Command[api.BlameQuery, api.Blame]{
 			Use: "blame TURN", Short: "Say what may have led to a turn",
 			Long: `Lists what was handed out for a turn, the turns that all of that held, and those on which the choice of the others hung:
 the slice is cut again without each.`,

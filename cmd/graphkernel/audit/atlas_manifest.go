@@ -16,7 +16,6 @@ import (
 	"github.com/graphkernel/graphkernel/evidence"
 	manifests "github.com/graphkernel/graphkernel/ledger/attest"
 	"github.com/graphkernel/graphkernel/render"
-	"github.com/graphkernel/graphkernel/server/view"
 	"github.com/graphkernel/graphkernel/token"
 )
 
@@ -41,7 +40,7 @@ the key afterwards, as with graphkernel attest.`,
 				with = a.Stores.WithKernel
 			}
 			return with(c.Context(), token.Keyring{}, func(s *cli.Session) error {
-				w, err := cli.Do(c.Context(), s, view.AtlasManifest, in)
+				w, err := cli.Do(c.Context(), s, api.AtlasManifest, in)
 				if err != nil {
 					return err
 				}
@@ -91,7 +90,7 @@ have the digest that the file names. Whether anybody signed it, graphkernel atla
 				return cli.Finish(api.ExitTampered)
 			}
 			return a.Stores.WithReadKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
-				again, err := cli.Do(c.Context(), s, view.AtlasManifest, api.ManifestQuery{AtlasView: api.AtlasView{AsOf: m.AsOf, Issued: m.Issued}, Unsigned: true})
+				again, err := cli.Do(c.Context(), s, api.AtlasManifest, api.ManifestQuery{AtlasView: api.AtlasView{AsOf: m.AsOf, Issued: m.Issued}, Unsigned: true})
 				if err != nil {
 					return err
 				}

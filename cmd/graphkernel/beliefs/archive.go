@@ -12,7 +12,6 @@ import (
 	"github.com/graphkernel/graphkernel/belief/journal"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/internal/secretfile"
-	"github.com/graphkernel/graphkernel/server/view"
 	"github.com/graphkernel/graphkernel/token"
 )
 
@@ -39,7 +38,7 @@ left counts items for which the file has no room: run it again for them, with an
 				return cli.Usagef("name with --file the file to write, or give --dry-run")
 			}
 			return a.Stores.WithKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
-				out, err := cli.Do(c.Context(), s, view.ArchiveBeliefs, api.ArchiveRequest{Space: belief.Space(args[0])})
+				out, err := cli.Do(c.Context(), s, api.ArchiveBeliefs, api.ArchiveRequest{Space: belief.Space(args[0])})
 				if err != nil {
 					return hinted(err, spaceHint(args[0], 0))
 				}
@@ -49,7 +48,7 @@ left counts items for which the file has no room: run it again for them, with an
 						return err
 					}
 					said["file"] = file
-					if out, err = cli.Do(c.Context(), s, view.ArchiveBeliefs, api.ArchiveRequest{Space: belief.Space(args[0]), SHA256: out.SHA256}); err != nil {
+					if out, err = cli.Do(c.Context(), s, api.ArchiveBeliefs, api.ArchiveRequest{Space: belief.Space(args[0]), SHA256: out.SHA256}); err != nil {
 						return fmt.Errorf("%s is written: %w", file, err)
 					}
 				}
@@ -107,7 +106,7 @@ result, as JSON:
 				return fmt.Errorf("%s: %w", file, err)
 			}
 			in.Document = string(data)
-			return do(a, c, view.UnarchiveBeliefs, in, "", func(w io.Writer, out *api.Unarchived) { printUnarchived(w, in.DryRun, out) }, func(out *api.Unarchived) bool {
+			return do(a, c, api.UnarchiveBeliefs, in, "", func(w io.Writer, out *api.Unarchived) { printUnarchived(w, in.DryRun, out) }, func(out *api.Unarchived) bool {
 				return slices.ContainsFunc(out.Items, func(i api.UnarchivedItem) bool { return i.Outcome == "refused" })
 			})
 		},

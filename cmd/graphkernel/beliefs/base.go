@@ -11,11 +11,10 @@ import (
 
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
-	"github.com/graphkernel/graphkernel/server/view"
 )
 
 func baseCommand(a *cli.App) *cobra.Command {
-	return cli.Op(a, view.GetBeliefBase, cli.Command[api.BaseQuery, api.BeliefBase]{
+	return cli.Op(a, api.GetBeliefBase, cli.Command[api.BaseQuery, api.BeliefBase]{
 		Use:   "base SPACE",
 		Short: "List what is believed in a space",
 		Long: `Lists the statements that are believed in a space, or were at a sequence number, by subject,
@@ -64,7 +63,7 @@ func printHeld(w io.Writer, list []api.HeldStatement) {
 }
 
 func whyCommand(a *cli.App) *cobra.Command {
-	return cli.Op(a, view.ExplainBelief, cli.Command[api.WhyQuery, api.Why]{
+	return cli.Op(a, api.ExplainBelief, cli.Command[api.WhyQuery, api.Why]{
 		Use:   "why SPACE SUBJECT PREDICATE OBJECT",
 		Short: "Say why a statement is believed, or what became of it",
 		Long: `Names the statements and rules from which it follows, none of which can be left out, who wrote them, and the
@@ -151,7 +150,7 @@ func endedHow(e *api.EndedBelief) string {
 }
 
 func diffCommand(a *cli.App) *cobra.Command {
-	return cli.Op(a, view.DiffBeliefs, cli.Command[api.BaseDiffQuery, api.BaseDiff]{
+	return cli.Op(a, api.DiffBeliefs, cli.Command[api.BaseDiffQuery, api.BaseDiff]{
 		Use:   "diff SPACE FROM [TO]",
 		Short: "Compare what is believed as of two numbers",
 		Long: `Lists the statements that came and those that went between two sequence numbers; without TO, up to the

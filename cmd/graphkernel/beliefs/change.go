@@ -14,14 +14,13 @@ import (
 	"github.com/graphkernel/graphkernel/belief/kinds"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/server/view"
 	"github.com/graphkernel/graphkernel/token"
 )
 
 // An operator is one of package belief's, as a command.
 type operator struct {
 	name, did   string // the outcome of one that changed something
-	op          view.Operation[api.BeliefRequest, api.BeliefOutcome]
+	op          api.Operation[api.BeliefRequest, api.BeliefOutcome]
 	short, long string
 	example     string
 	states      bool // the statements are believed afterwards
@@ -29,7 +28,7 @@ type operator struct {
 
 var operators = []operator{
 	{
-		name: "revise", did: "revised", op: view.ReviseBeliefs, states: true,
+		name: "revise", did: "revised", op: api.ReviseBeliefs, states: true,
 		short: "Believe statements, and give up what contradicts them",
 		long: `Believes the statements. What is believed beside them is gone through from the most entrenched
 on, and what contradicts them and what is kept gives way: it is named with what it gave way to. What
@@ -42,7 +41,7 @@ from the premises: they are believed as long as all of these are.`,
   graphkernel belief revise acme/billing customer-7 pays yearly --new-space --tag reviewed --link created_from=turn:42fec86c`,
 	},
 	{
-		name: "contract", did: "contracted", op: view.ContractBeliefs,
+		name: "contract", did: "contracted", op: api.ContractBeliefs,
 		short: "Give up statements",
 		long: `Gives up each of the statements, and as much of what they follow from as is needed, the least
 entrenched first. An item that states more keeps the rest in a new revision. With --not, what is given
@@ -50,13 +49,13 @@ up is that the statements are denied; to deny one, revise with --not.`,
 		example: `  graphkernel belief contract acme/support customer-7 prefers phone --reason "it was about another customer"`,
 	},
 	{
-		name: "expand", did: "expanded", op: view.ExpandBeliefs, states: true,
+		name: "expand", did: "expanded", op: api.ExpandBeliefs, states: true,
 		short:   "Believe statements that contradict nothing",
 		long:    `Believes the statements, or is refused if they contradict what is believed; then nothing changes.`,
 		example: `  graphkernel belief expand acme/support customer-7 lives-in oslo`,
 	},
 	{
-		name: "propose", did: "took the proposal", op: view.ProposeBeliefs, states: true,
+		name: "propose", did: "took the proposal", op: api.ProposeBeliefs, states: true,
 		short: "Propose statements from a source that may be wrong",
 		long: `Revises, if everything that would give way is less entrenched and not protected. Otherwise nothing
 changes, and the proposal is recorded as a conflict for somebody to decide: graphkernel belief

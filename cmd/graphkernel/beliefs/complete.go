@@ -8,7 +8,6 @@ import (
 
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
-	"github.com/graphkernel/graphkernel/server/view"
 )
 
 // mostCompleted bounds what is offered to a shell.
@@ -17,13 +16,13 @@ const mostCompleted = 100
 // completeItems completes the address of an item as the first argument, with the items of the spaces that what is there may begin.
 func completeItems(a *cli.App) cobra.CompletionFunc {
 	return a.Stores.Complete(func(ctx context.Context, s *cli.Session, begin string) (refs []string, err error) {
-		all, err := cli.Do(ctx, s, view.ListSpaces, api.SpacesQuery{})
+		all, err := cli.Do(ctx, s, api.ListSpaces, api.SpacesQuery{})
 		for _, one := range all.Spaces {
 			in := "kref://" + one.Space + "/"
 			if !strings.HasPrefix(string(in), begin) && !strings.HasPrefix(begin, string(in)) {
 				continue
 			}
-			page, err := cli.Do(ctx, s, view.ListItems, api.ItemsQuery{Space: one.Space, Limit: mostItems, Deprecated: true})
+			page, err := cli.Do(ctx, s, api.ListItems, api.ItemsQuery{Space: one.Space, Limit: mostItems, Deprecated: true})
 			if err != nil {
 				return nil, err
 			}

@@ -14,7 +14,6 @@ import (
 	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/server/view"
 	"github.com/graphkernel/graphkernel/token"
 )
 
@@ -64,7 +63,7 @@ func ShowItem(a *cli.App, c *cobra.Command, text string) error {
 		return err
 	}
 	return a.Stores.WithReadKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
-		found, err := cli.Do(c.Context(), s, view.ResolveKref, api.KrefQuery{Ref: text})
+		found, err := cli.Do(c.Context(), s, api.ResolveKref, api.KrefQuery{Ref: text})
 		if err != nil {
 			return hinted(err, itemHint(ref.Item))
 		}
@@ -82,7 +81,7 @@ func ShowItem(a *cli.App, c *cobra.Command, text string) error {
 func revisionsOf(ctx context.Context, s *cli.Session, of *api.ResolvedKref, item belief.Item) (list []*api.ItemRevision, err error) {
 	for n := of.Revisions; n > 0 && len(list) < mostRevisions; n-- {
 		ref := belief.Address{Item: item, Revision: n, Seq: of.AsOf}
-		one, err := cli.Do(ctx, s, view.ResolveKref, api.KrefQuery{Ref: ref.String()})
+		one, err := cli.Do(ctx, s, api.ResolveKref, api.KrefQuery{Ref: ref.String()})
 		if err != nil {
 			return nil, err
 		}
@@ -175,7 +174,7 @@ func printRevision(w io.Writer, r *api.ItemRevision) {
 }
 
 func impactCommand(a *cli.App) *cobra.Command {
-	return cli.Op(a, view.BeliefImpact, cli.Command[api.ImpactQuery, api.Impact]{
+	return cli.Op(a, api.BeliefImpact, cli.Command[api.ImpactQuery, api.Impact]{
 		Use:   "impact ADDRESS",
 		Short: "Say what depends on a revision",
 		Long: `Lists the conclusions that would no longer follow without a revision, and the revisions that link to it,
@@ -255,7 +254,7 @@ func printChange(w io.Writer, out *api.KrefChange, space belief.Space, did strin
 }
 
 func tagCommand(a *cli.App) *cobra.Command {
-	return cli.Op(a, view.TagKref, changing(cli.Command[api.NewTag, api.KrefChange]{
+	return cli.Op(a, api.TagKref, changing(cli.Command[api.NewTag, api.KrefChange]{
 		Use:   "tag ADDRESS TAG REVISION|none",
 		Short: "Point a tag to a revision, or take it away",
 		Long: `Points a tag of an item to one of its revisions; none takes the tag away. The revision that current
@@ -298,7 +297,7 @@ give way. Other tags mean what you want them to.`,
 const noRevision = "none"
 
 func deprecateCommand(a *cli.App) *cobra.Command {
-	return deprecation(a, view.DeprecateItem, "is deprecated", cli.Command[api.Deprecation, api.KrefChange]{
+	return deprecation(a, api.DeprecateItem, "is deprecated", cli.Command[api.Deprecation, api.KrefChange]{
 		Use:   "deprecate ADDRESS",
 		Short: "Take an item out of what is believed",
 		Long: `Takes all that an item states out of what is believed. Nothing is lost: graphkernel belief restore puts
@@ -308,7 +307,7 @@ it back.`,
 }
 
 func restoreCommand(a *cli.App) *cobra.Command {
-	return deprecation(a, view.RestoreItem, "is restored", cli.Command[api.Deprecation, api.KrefChange]{
+	return deprecation(a, api.RestoreItem, "is restored", cli.Command[api.Deprecation, api.KrefChange]{
 		Use:   "restore ADDRESS",
 		Short: "Put a deprecated item back into what is believed",
 		Long: `Puts back what a deprecated item states. It is refused (exit code ` + strconv.Itoa(refusedExit) + `) where that would contradict
@@ -317,7 +316,7 @@ what is believed by now.`,
 	})
 }
 
-func deprecation(a *cli.App, op view.Operation[api.Deprecation, api.KrefChange], did string, c cli.Command[api.Deprecation, api.KrefChange]) *cobra.Command {
+func deprecation(a *cli.App, op api.Operation[api.Deprecation, api.KrefChange], did string, c cli.Command[api.Deprecation, api.KrefChange]) *cobra.Command {
 	c.Args, c.Completes = inRef, completeItems(a)
 	return cli.Op(a, op, changing(c, func(in *api.Deprecation) string { return string(in.Ref) }, func(in *api.Deprecation) string { return string(in.Ref) + " " + did }))
 }

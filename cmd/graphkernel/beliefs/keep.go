@@ -10,11 +10,10 @@ import (
 	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/server/view"
 )
 
 func decayCommand(a *cli.App) *cobra.Command {
-	return cli.Op(a, view.DecayBeliefs, cli.Command[api.DecayRequest, api.Decay]{
+	return cli.Op(a, api.DecayBeliefs, cli.Command[api.DecayRequest, api.Decay]{
 		Use:   "decay SPACE",
 		Short: "Lower the confidence of what is old",
 		Long: `Lowers the confidence of what is believed by the half-lives of its kinds. Nothing ends, and nothing is
@@ -96,7 +95,7 @@ belief propose:
 			if in.Confidence, err = ppmOf("confidence", confidence); err != nil {
 				return err
 			}
-			return do(a, c, view.AbstractBeliefs, in, "", func(w io.Writer, out *api.Abstraction) { printAbstraction(w, &in, out) },
+			return do(a, c, api.AbstractBeliefs, in, "", func(w io.Writer, out *api.Abstraction) { printAbstraction(w, &in, out) },
 				func(out *api.Abstraction) bool { return out.Outcome.Outcome == "refused" })
 		},
 		ValidArgsFunction: a.Stores.CompleteSpaces(),

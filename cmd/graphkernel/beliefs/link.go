@@ -10,14 +10,13 @@ import (
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
-	"github.com/graphkernel/graphkernel/server/view"
 )
 
 // linkTypes are the usual types of links.
 var linkTypes = []string{"depends_on", "derived_from", "supersedes", "referenced", "contains", "created_from"}
 
 func linkCommand(a *cli.App) *cobra.Command {
-	return cli.Op(a, view.LinkKref, cli.Command[api.NewLink, api.KrefChange]{
+	return cli.Op(a, api.LinkKref, cli.Command[api.NewLink, api.KrefChange]{
 		Use:   "link FROM TYPE TO",
 		Short: "Link a revision to another, to a turn or to a slice",
 		Long: `Records a link of a type from a revision. FROM is an address with ?r=; TO is one, too, or turn:ID or

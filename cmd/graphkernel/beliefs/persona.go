@@ -17,7 +17,6 @@ import (
 	"github.com/graphkernel/graphkernel/internal/canon"
 	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/ledger/attest"
-	"github.com/graphkernel/graphkernel/server/view"
 	"github.com/graphkernel/graphkernel/token"
 )
 
@@ -67,7 +66,7 @@ Without -o the envelope is printed, and the list goes to standard error.`,
 				}
 			}
 			return a.Stores.WithKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
-				p, err := cli.Do(c.Context(), s, view.ExportPersona, in)
+				p, err := cli.Do(c.Context(), s, api.ExportPersona, in)
 				if err != nil {
 					return hinted(err, spaceHint(args[0], 0))
 				}
@@ -203,7 +202,7 @@ graphkernel belief propose:
 				return fmt.Errorf("%s: %w", args[1], err)
 			}
 			in.Space, in.Envelope = belief.Space(args[0]), data
-			return do(a, c, view.ImportPersona, in, spaceHint(args[0], 0), func(w io.Writer, out *api.ImportedPersona) { printImported(w, &in, out) }, anyRefused)
+			return do(a, c, api.ImportPersona, in, spaceHint(args[0], 0), func(w io.Writer, out *api.ImportedPersona) { printImported(w, &in, out) }, anyRefused)
 		},
 		ValidArgsFunction: a.Stores.CompleteSpaces(),
 	}

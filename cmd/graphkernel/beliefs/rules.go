@@ -13,12 +13,11 @@ import (
 	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/render"
-	"github.com/graphkernel/graphkernel/server/view"
 	"github.com/graphkernel/graphkernel/token"
 )
 
 // do asks for an operation that may write, and prints its answer.
-func do[In, Out any](a *cli.App, c *cobra.Command, op view.Operation[In, Out], in In, hint string, text func(io.Writer, *Out), refused func(*Out) bool) error {
+func do[In, Out any](a *cli.App, c *cobra.Command, op api.Operation[In, Out], in In, hint string, text func(io.Writer, *Out), refused func(*Out) bool) error {
 	return a.Stores.WithKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
 		out, err := cli.Do(c.Context(), s, op, in)
 		if err != nil {
@@ -35,7 +34,7 @@ func do[In, Out any](a *cli.App, c *cobra.Command, op view.Operation[In, Out], i
 }
 
 func promoteCommand(a *cli.App) *cobra.Command {
-	return cli.Op(a, view.PromoteBeliefs, cli.Command[api.PromotionRequest, api.Promotions]{
+	return cli.Op(a, api.PromoteBeliefs, cli.Command[api.PromotionRequest, api.Promotions]{
 		Use:   "promote SPACE",
 		Short: "Promote what is found again and again",
 		Long: `Goes through the steps of a policy of promotion: what enough independent sources support becomes a
@@ -59,7 +58,7 @@ with links promoted_to. What was promoted before is not promoted again.`,
 }
 
 func cascadeCommand(a *cli.App) *cobra.Command {
-	return cli.Op(a, view.CascadeBeliefs, cli.Command[api.CascadeRequest, api.Cascade]{
+	return cli.Op(a, api.CascadeBeliefs, cli.Command[api.CascadeRequest, api.Cascade]{
 		Use:   "cascade SPACE",
 		Short: "Lower what rests on evidence that fell",
 		Long: `Computes the confidence of each belief whose evidence fell again, from the evidence that is left. Below
@@ -85,7 +84,7 @@ func printExcepted(w io.Writer, refs []string) {
 }
 
 func resolveCommand(a *cli.App) *cobra.Command {
-	return cli.Op(a, view.ResolveConflict, cli.Command[api.ConflictResolution, api.ResolvedConflict]{
+	return cli.Op(a, api.ResolveConflict, cli.Command[api.ConflictResolution, api.ResolvedConflict]{
 		Use:   "resolve SPACE CONFLICT taken|dropped|deferred",
 		Short: "End a conflict that waits",
 		Long: `Ends the conflict of a number that graphkernel belief conflicts lists. taken revises with what was
@@ -134,7 +133,7 @@ func printResolved(w io.Writer, in *api.ConflictResolution, out *api.ResolvedCon
 }
 
 func rulesCommand(a *cli.App) *cobra.Command {
-	return cli.Op(a, view.BeliefRules, cli.Command[api.RulesQuery, api.BeliefBase]{
+	return cli.Op(a, api.BeliefRules, cli.Command[api.RulesQuery, api.BeliefBase]{
 		Use:   "rules SPACE",
 		Short: "List all rules of a space",
 		Long: `Lists all statements of the constraints of a space: what persons state of the kinds that its policy
@@ -176,7 +175,7 @@ func usedCommand(a *cli.App) *cobra.Command {
 		Args: inRef, Completes: completeItems(a), Opens: cli.ToWrite,
 		Hint: func(in *use) string { return refHint(in.Ref) },
 		Ask: func(ctx context.Context, s *cli.Session, in use) (api.UseRecord, error) {
-			return cli.Do(ctx, s, view.UseBelief, api.BeliefUse{Ref: in.Ref, Success: !in.Failed})
+			return cli.Do(ctx, s, api.UseBelief, api.BeliefUse{Ref: in.Ref, Success: !in.Failed})
 		},
 		Print: func(w io.Writer, _ *use, out *api.UseRecord) {
 			fmt.Fprintf(w, "%s was used %s, %d successful: %s\n", oneLine(out.Ref, len(out.Ref)), cli.Count(out.Uses, "time"), out.Successes, out.Rate)

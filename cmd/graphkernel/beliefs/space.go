@@ -12,7 +12,6 @@ import (
 	"github.com/graphkernel/graphkernel/belief/kinds"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/policy"
-	"github.com/graphkernel/graphkernel/server/view"
 	"github.com/graphkernel/graphkernel/token"
 )
 
@@ -29,17 +28,17 @@ func listSpaces(a *cli.App, c *cobra.Command) error {
 		if err := s.HoldsTurns(c.Context()); err != nil {
 			return err
 		}
-		all, err := cli.Do(c.Context(), s, view.ListSpaces, api.SpacesQuery{})
+		all, err := cli.Do(c.Context(), s, api.ListSpaces, api.SpacesQuery{})
 		if err != nil {
 			return err
 		}
 		list := []spaceJSON{}
 		for _, one := range all.Spaces {
-			base, err := cli.Do(c.Context(), s, view.GetBeliefBase, api.BaseQuery{Space: one.Space})
+			base, err := cli.Do(c.Context(), s, api.GetBeliefBase, api.BaseQuery{Space: one.Space})
 			if err != nil {
 				return err
 			}
-			conflicts, err := cli.Do(c.Context(), s, view.BeliefConflicts, api.ConflictsQuery{Space: one.Space})
+			conflicts, err := cli.Do(c.Context(), s, api.BeliefConflicts, api.ConflictsQuery{Space: one.Space})
 			if err != nil {
 				return err
 			}
@@ -104,7 +103,7 @@ func setSpace(a *cli.App, c *cobra.Command, space belief.Space, under policy.ID)
 				return err
 			}
 		}
-		all, err := cli.Do(c.Context(), s, view.ListSpaces, api.SpacesQuery{})
+		all, err := cli.Do(c.Context(), s, api.ListSpaces, api.SpacesQuery{})
 		if err != nil {
 			return err
 		}
@@ -117,7 +116,7 @@ func setSpace(a *cli.App, c *cobra.Command, space belief.Space, under policy.ID)
 				did = "changed"
 			}
 		}
-		set, err := cli.Do(c.Context(), s, view.SetSpace, api.NewSpace{Space: space, Policy: under})
+		set, err := cli.Do(c.Context(), s, api.SetSpace, api.NewSpace{Space: space, Policy: under})
 		if err != nil {
 			return err
 		}
@@ -128,7 +127,7 @@ func setSpace(a *cli.App, c *cobra.Command, space belief.Space, under policy.ID)
 }
 
 func itemsCommand(a *cli.App) *cobra.Command {
-	return cli.Op(a, view.ListItems, cli.Command[api.ItemsQuery, api.Items]{
+	return cli.Op(a, api.ListItems, cli.Command[api.ItemsQuery, api.Items]{
 		Use:   "items SPACE",
 		Short: "List the items of a space",
 		Long: `Lists the items of a space, by name, with what is current of each. Deprecated items are left out, unless
@@ -182,7 +181,7 @@ func printItems(w io.Writer, list *api.Items) {
 const mostItems = 1000
 
 func conflictsCommand(a *cli.App) *cobra.Command {
-	return cli.Op(a, view.BeliefConflicts, cli.Command[api.ConflictsQuery, api.Conflicts]{
+	return cli.Op(a, api.BeliefConflicts, cli.Command[api.ConflictsQuery, api.Conflicts]{
 		Use:   "conflicts SPACE",
 		Short: "List the proposals that were not taken",
 		Long: `Lists the proposals that were not taken, since what they contradict is more entrenched or

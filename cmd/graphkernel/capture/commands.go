@@ -20,7 +20,6 @@ import (
 	"github.com/graphkernel/graphkernel/capture"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/render"
-	"github.com/graphkernel/graphkernel/server/view"
 )
 
 // Commands makes the commands of this package.
@@ -117,7 +116,7 @@ func noteStored(a *cli.App, ctx context.Context, folder string) {
 	}
 	stored := 0
 	_ = a.Stores.WithoutTakingIn(ctx, func(s *cli.Session) error { // what cannot be read is not counted
-		list, err := cli.Do(ctx, s, view.ListFolders, api.FolderQuery{})
+		list, err := cli.Do(ctx, s, api.ListFolders, api.FolderQuery{})
 		for _, f := range list.Folders {
 			if f.Folder == folder || strings.HasPrefix(f.Folder, folder+string(filepath.Separator)) {
 				stored += f.Conversations

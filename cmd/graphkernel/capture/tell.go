@@ -17,7 +17,6 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/ingest"
 	"github.com/graphkernel/graphkernel/policy"
-	"github.com/graphkernel/graphkernel/server/view"
 	"github.com/graphkernel/graphkernel/slice/contexts"
 	"github.com/graphkernel/graphkernel/slice/issued"
 )
@@ -96,7 +95,7 @@ func (t *teller) listFolders(ctx context.Context) (*api.Folders, error) {
 	if t.folders.list != nil && t.folders.at == head {
 		return t.folders.list, nil
 	}
-	list, err := cli.Do(ctx, t.session, view.ListFolders, api.FolderQuery{Limit: mostFolders})
+	list, err := cli.Do(ctx, t.session, api.ListFolders, api.FolderQuery{Limit: mostFolders})
 	if err != nil {
 		return nil, err
 	}
@@ -140,7 +139,7 @@ func (t *teller) give(ctx context.Context, e *capture.Event, id policy.ID) (*giv
 		}
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), reportDeadline)
 		defer cancel()
-		_, err := cli.Do(ctx, t.session, view.ReportNotGiven, api.NotGivenReport{
+		_, err := cli.Do(ctx, t.session, api.ReportNotGiven, api.NotGivenReport{
 			ContextID: h.claim.Provenance.SliceID, Bundle: h.digest, Reason: clipped(fmt.Sprintf("the hook could not write it: %v", cause)),
 		})
 		return err

@@ -12,7 +12,6 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/ingest"
 	"github.com/graphkernel/graphkernel/normalize"
-	"github.com/graphkernel/graphkernel/server/view"
 )
 
 // most bounds the items of a page, and the turns that are looked up at once.
@@ -40,7 +39,7 @@ func all[T any](from api.Paging, limit int, read func(api.Paging) (items []T, ne
 
 // ListTurns returns a page of turns in the order of admission, and where the next one begins; "" on the last.
 func (s *Session) ListTurns(ctx context.Context, q api.TurnQuery) (turns []Turn, next string, err error) {
-	page, err := Do(ctx, s, view.ListTurns, q)
+	page, err := Do(ctx, s, api.ListTurns, q)
 	if err != nil {
 		return nil, "", err
 	}
@@ -52,7 +51,7 @@ func (s *Session) ListTurns(ctx context.Context, q api.TurnQuery) (turns []Turn,
 func (s *Session) LookUp(ctx context.Context, ids []dag.TurnID) (turns []Turn, err error) {
 	for len(ids) > 0 {
 		n := min(len(ids), most)
-		page, err := Do(ctx, s, view.LookUpTurns, api.TurnIDs{IDs: ids[:n]})
+		page, err := Do(ctx, s, api.LookUpTurns, api.TurnIDs{IDs: ids[:n]})
 		if err != nil {
 			return nil, err
 		}
@@ -84,7 +83,7 @@ func readTurns(list []api.StoredTurn) ([]Turn, error) {
 // Conversations returns every conversation, by ascending id.
 func (s *Session) Conversations(ctx context.Context) ([]api.Conversation, error) {
 	list, _, err := all(api.Paging{}, 0, func(p api.Paging) ([]api.Conversation, string, error) {
-		page, err := Do(ctx, s, view.ListConversations, api.ConversationQuery{Paging: p})
+		page, err := Do(ctx, s, api.ListConversations, api.ConversationQuery{Paging: p})
 		return page.Conversations, page.Next, err
 	})
 	return list, err
@@ -114,7 +113,7 @@ func (s *Session) TurnAfter(ctx context.Context, conversation string, after dag.
 
 // EraseTurn returns an event whose number is 0 if the turn came without text.
 func (s *Session) EraseTurn(ctx context.Context, id dag.TurnID, reason string) (api.ErasedTurn, error) {
-	e, err := Do(ctx, s, view.EraseTurn, api.Erasure{ID: id, Body: api.ErasureRequest{Reason: reason}})
+	e, err := Do(ctx, s, api.EraseTurn, api.Erasure{ID: id, Body: api.ErasureRequest{Reason: reason}})
 	if Is(err, api.CodeNotFound) {
 		if here, lookErr := s.LookUp(ctx, []dag.TurnID{id}); lookErr == nil && len(here) == 1 && here[0].Redacted {
 			return api.ErasedTurn{Event: api.Event{At: dag.Time(0)}}, nil
@@ -126,7 +125,7 @@ func (s *Session) EraseTurn(ctx context.Context, id dag.TurnID, reason string) (
 // History returns what was said of a statement, by ascending number.
 func (s *Session) History(ctx context.Context, id dag.Digest) ([]api.KnowledgeAct, error) {
 	list, _, err := all(api.Paging{}, 0, func(p api.Paging) ([]api.KnowledgeAct, string, error) {
-		page, err := Do(ctx, s, view.FactsHistory, api.HistoryOf{Statement: id, Paging: p})
+		page, err := Do(ctx, s, api.FactsHistory, api.HistoryOf{Statement: id, Paging: p})
 		return page.Acts, page.Next, err
 	})
 	return list, err
@@ -136,7 +135,7 @@ func (s *Session) History(ctx context.Context, id dag.Digest) ([]api.KnowledgeAc
 func (s *Session) Acts(ctx context.Context, after dag.Seq, limit int) (w api.KnowledgeChanges, err error) {
 	from := api.Paging{After: strconv.FormatUint(uint64(after), 10)}
 	w.Acts, w.Next, err = all(from, limit, func(p api.Paging) ([]api.KnowledgeAct, string, error) {
-		page, err := Do(ctx, s, view.KnowledgeSince, p)
+		page, err := Do(ctx, s, api.KnowledgeSince, p)
 		return page.Acts, page.Next, err
 	})
 	return w, err
@@ -144,14 +143,14 @@ func (s *Session) Acts(ctx context.Context, after dag.Seq, limit int) (w api.Kno
 
 // AsOf resolves an as-of number: a number inside a change is resolved to the last number before the change. For 0, the present, it returns the head.
 func (s *Session) AsOf(ctx context.Context, given dag.Seq) (dag.Seq, error) {
-	page, err := Do(ctx, s, view.ListAliases, api.AliasesOf{View: api.View{AsOf: given}, Paging: api.Paging{Limit: 1}})
+	page, err := Do(ctx, s, api.ListAliases, api.AliasesOf{View: api.View{AsOf: given}, Paging: api.Paging{Limit: 1}})
 	return page.AsOf, err
 }
 
 // Aliases returns the alias table as of a number; 0 is the present.
 func (s *Session) Aliases(ctx context.Context, asOf dag.Seq) (*normalize.Table, error) {
 	list, _, err := all(api.Paging{}, 0, func(p api.Paging) ([]api.Alias, string, error) {
-		page, err := Do(ctx, s, view.ListAliases, api.AliasesOf{View: api.View{AsOf: asOf}, Paging: p})
+		page, err := Do(ctx, s, api.ListAliases, api.AliasesOf{View: api.View{AsOf: asOf}, Paging: p})
 		return page.Aliases, page.Next, err
 	})
 	if err != nil {

@@ -17,7 +17,6 @@ import (
 	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/ledger/monitor"
 	"github.com/graphkernel/graphkernel/policy"
-	"github.com/graphkernel/graphkernel/server/view"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/store"
 )
@@ -43,12 +42,12 @@ type Session struct {
 }
 
 // Do carries out an operation: by the function that a service answers it with, or by asking one.
-func Do[In, Out any](ctx context.Context, s *Session, op view.Operation[In, Out], in In) (Out, error) {
+func Do[In, Out any](ctx context.Context, s *Session, op api.Operation[In, Out], in In) (Out, error) {
 	if s.service == nil {
-		out, err := op.Answer(ctx, s.Kernel, s.Tenant, in)
+		out, err := kernel.Ask(ctx, s.Kernel, s.Tenant, op, in)
 		return out, answered(err)
 	}
-	return told(client.Do(ctx, s.service, op.Operation, in))
+	return told(client.Do(ctx, s.service, op, in))
 }
 
 // Ready returns the folder of what is prepared for hooks, and the number of the tenant's last entry. It wraps errors.ErrUnsupported where nothing can be: of a service, and of

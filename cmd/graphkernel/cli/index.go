@@ -10,7 +10,6 @@ import (
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/retrieval"
 	"github.com/graphkernel/graphkernel/retrieval/segments"
-	"github.com/graphkernel/graphkernel/server/view"
 )
 
 // indexEach is how long a command that admits turns goes on making the index of search for each of them, and indexLeast how long at least. It takes
@@ -70,7 +69,7 @@ func (s *Session) awaitIndex(ctx context.Context) error {
 	tick := time.NewTicker(lookAtIndex)
 	defer tick.Stop()
 	for {
-		found, err := Do(ctx, s, view.SearchTurns, api.Search{Query: "index", Limit: 1, Policy: retrieval.FindPolicyID})
+		found, err := Do(ctx, s, api.SearchTurns, api.Search{Query: "index", Limit: 1, Policy: retrieval.FindPolicyID})
 		if err != nil || found.NotIndexed == 0 {
 			return err
 		}

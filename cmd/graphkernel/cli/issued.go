@@ -11,7 +11,6 @@ import (
 
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/render"
-	"github.com/graphkernel/graphkernel/server/view"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/token"
@@ -51,7 +50,7 @@ func Issued(ctx context.Context, s *Session, name string) (found api.Issued, err
 	if !IsSliceBegin(name) {
 		return found, Usagef("%.40q is no id of a slice or a context; want 16 hex digits, or at least %d that begin it", name, leastBegin)
 	}
-	page, err := Do(ctx, s, view.ListSlices, api.SliceQuery{Begins: name, Paging: api.Paging{Limit: 100}})
+	page, err := Do(ctx, s, api.ListSlices, api.SliceQuery{Begins: name, Paging: api.Paging{Limit: 100}})
 	if err != nil {
 		return found, err
 	}
@@ -82,7 +81,7 @@ func Again(ctx context.Context, s *Session, i *api.Issued) ([]byte, error) {
 // EachIssued calls fn with what was handed out, the newest first, until it returns false.
 func EachIssued(ctx context.Context, s *Session, q api.SliceQuery, fn func(api.Issued) bool) error {
 	for q.Newest = true; ; {
-		page, err := Do(ctx, s, view.ListSlices, q)
+		page, err := Do(ctx, s, api.ListSlices, q)
 		if err != nil {
 			return err
 		}
@@ -167,7 +166,7 @@ func (st *Stores) CompleteTurns(conversations bool) cobra.CompletionFunc {
 // CompleteSpaces completes the name of a space of beliefs.
 func (st *Stores) CompleteSpaces() cobra.CompletionFunc {
 	return st.Complete(func(ctx context.Context, s *Session, begin string) (names []string, err error) {
-		all, err := Do(ctx, s, view.ListSpaces, api.SpacesQuery{})
+		all, err := Do(ctx, s, api.ListSpaces, api.SpacesQuery{})
 		for _, one := range all.Spaces {
 			if strings.HasPrefix(string(one.Space), begin) && len(names) < mostCompleted {
 				names = append(names, string(one.Space)+"\tunder "+string(one.Policy))

@@ -16,7 +16,6 @@ import (
 	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/ledger/monitor"
 	"github.com/graphkernel/graphkernel/policy"
-	"github.com/graphkernel/graphkernel/server/view"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/slice/facts"
 )
@@ -83,7 +82,7 @@ func replayed(r *kernel.Replay, err error) (api.Replay, error) {
 	if err != nil {
 		return api.Replay{}, err
 	}
-	return view.Replay(r), nil
+	return r.Answer(), nil
 }
 
 func (l localPolicies) All(ctx context.Context) (policy.Registry, error) {
@@ -141,7 +140,7 @@ func (l localLedger) Attest(ctx context.Context, bundle []byte) (client.Evidence
 }
 
 func (l localLedger) Convert(ctx context.Context, bundle []byte, to string) (api.Converted, error) {
-	return view.Convert(ctx, l.Kernel, l.tenant, bundle, to)
+	return l.local.Ledger().Convert(ctx, l.tenant, bundle, to)
 }
 
 func (l localLedger) Located(ctx context.Context, bundle []byte) (uint64, error) {

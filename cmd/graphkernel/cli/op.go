@@ -17,7 +17,6 @@ import (
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/internal/canon"
-	"github.com/graphkernel/graphkernel/server/view"
 	"github.com/graphkernel/graphkernel/token"
 )
 
@@ -51,7 +50,7 @@ type Command[In, Out any] struct {
 type Resolver func(c *cobra.Command, s *Session, place, text string) (string, error)
 
 // Op makes the command of an operation.
-func Op[In, Out any](a *App, op view.Operation[In, Out], c Command[In, Out]) *cobra.Command {
+func Op[In, Out any](a *App, op api.Operation[In, Out], c Command[In, Out]) *cobra.Command {
 	if c.Ask == nil {
 		c.Ask = func(ctx context.Context, s *Session, in In) (Out, error) { return Do(ctx, s, op, in) }
 	}

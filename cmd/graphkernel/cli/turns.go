@@ -13,7 +13,6 @@ import (
 	"github.com/graphkernel/graphkernel/ingest"
 	"github.com/graphkernel/graphkernel/ingest/llm"
 	"github.com/graphkernel/graphkernel/render"
-	"github.com/graphkernel/graphkernel/server/view"
 	"github.com/graphkernel/graphkernel/store"
 )
 
@@ -71,7 +70,7 @@ func (s *Session) ShownIn(ctx context.Context, of []Turn) ([]dag.TurnID, error) 
 // Resolve finds the turn that a name on the command line stands for: its id, an external id,
 // the beginning of an id or commit, or the address of a belief that rests on it. For an address, a note says which turn that is.
 func Resolve(a *App, c *cobra.Command, s *Session, name string) (id dag.TurnID, err error) {
-	w, err := Do(c.Context(), s, view.ResolveTurn, api.TurnNamed{Name: name})
+	w, err := Do(c.Context(), s, api.ResolveTurn, api.TurnNamed{Name: name})
 	address := belief.IsAddress(name)
 	switch {
 	case Is(err, api.CodeNotFound) && address:
@@ -89,7 +88,7 @@ func Resolve(a *App, c *cobra.Command, s *Session, name string) (id dag.TurnID, 
 
 // Find finds the turn that fits words best, up to a number, 0 for all, and says which one it is.
 func Find(a *App, c *cobra.Command, s *Session, words string, asOf uint64) (id dag.TurnID, err error) {
-	found, err := Do(c.Context(), s, view.SearchTurns, api.Search{Query: words, Limit: 1, AsOf: dag.Seq(asOf)})
+	found, err := Do(c.Context(), s, api.SearchTurns, api.Search{Query: words, Limit: 1, AsOf: dag.Seq(asOf)})
 	if err != nil {
 		return id, err
 	}

@@ -27,7 +27,6 @@ import (
 	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/policy/standard"
 	"github.com/graphkernel/graphkernel/render"
-	"github.com/graphkernel/graphkernel/server/view"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/store/sqlite"
 	"github.com/graphkernel/graphkernel/token"
@@ -356,7 +355,7 @@ func (d *demo) printSelected(issued *kernel.Issued) error {
 	for i := range shown {
 		for j := range b.Turns {
 			if t := &b.Turns[j]; t.ID.String() == shown[i].ID {
-				why := view.Admission(&t.Admission)
+				why := api.AdmissionOf(&t.Admission)
 				shown[i].Selected = &why
 				shown[i].Why = fmt.Sprintf("score %s, %s", render.Score(t.Admission.Score), render.Reason(&t.Admission))
 			}

@@ -14,7 +14,6 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/knowledge"
-	"github.com/graphkernel/graphkernel/server/view"
 	"github.com/graphkernel/graphkernel/store"
 )
 
@@ -208,7 +207,7 @@ func learnOne(s *cli.Session, ctx context.Context, act *knowledge.Act, replace b
 func rivals(s *cli.Session, ctx context.Context, fact *knowledge.Fact) (others []knowledge.ID, known bool, err error) {
 	own := fact.ID()
 	for q := (api.FactQuery{FactFilter: api.FactFilter{Subject: fact.Subject, Predicate: fact.Predicate}, Paging: api.Paging{Limit: kernel.MaxFacts}}); ; {
-		page, err := cli.Do(ctx, s, view.ListFacts, q)
+		page, err := cli.Do(ctx, s, api.ListFacts, q)
 		if err != nil {
 			return nil, false, err
 		}

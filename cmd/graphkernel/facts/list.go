@@ -16,7 +16,6 @@ import (
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/normalize"
 	"github.com/graphkernel/graphkernel/render"
-	"github.com/graphkernel/graphkernel/server/view"
 )
 
 // asOfFlag returns a command --as-of.
@@ -70,7 +69,7 @@ evidence of a fact the newest are shown, and counted all.`,
 			if in.Containing != "" {
 				return factsContaining(ctx, s, in.FactQuery, in.Containing)
 			}
-			return cli.Do(ctx, s, view.ListFacts, in.FactQuery)
+			return cli.Do(ctx, s, api.ListFacts, in.FactQuery)
 		},
 		Print: func(w io.Writer, _ *listing, page *api.Facts) {
 			printFacts(w, page.Facts)
@@ -126,7 +125,7 @@ func factsContaining(ctx context.Context, s *cli.Session, q api.FactQuery, text 
 	most := q.Limit
 	found.Facts = []api.Fact{}
 	for q.Limit = kernel.MaxFacts; ; {
-		page, err := cli.Do(ctx, s, view.ListFacts, q)
+		page, err := cli.Do(ctx, s, api.ListFacts, q)
 		if err != nil {
 			return found, err
 		}
@@ -167,7 +166,7 @@ func holds(f *api.Fact) string {
 }
 
 func knowledgeRetractCommand(a *cli.App) *cobra.Command {
-	return cli.Op(a, view.RetractFacts, cli.Command[api.Retracting, api.Retracted]{
+	return cli.Op(a, api.RetractFacts, cli.Command[api.Retracting, api.Retracted]{
 		Use:   "retract",
 		Short: "End the belief in facts",
 		Long: `Ends the belief in all facts that the filters match, all at once or none. They stay in the
@@ -179,7 +178,7 @@ acts are the assertions that gave the facts their confidence.`,
   graphkernel knowledge retract --turn 42fec86c --reason "the user took it back"`,
 		Resolve: statement, Opens: cli.ToWrite, Holds: true,
 		Ask: func(ctx context.Context, s *cli.Session, in api.Retracting) (api.Retracted, error) {
-			out, err := cli.Do(ctx, s, view.RetractFacts, in)
+			out, err := cli.Do(ctx, s, api.RetractFacts, in)
 			if err == nil && out.DryRun != in.DryRun {
 				err = fmt.Errorf("%w: dry_run is %t, and %t was asked for", client.ErrAnswer, out.DryRun, in.DryRun)
 			}

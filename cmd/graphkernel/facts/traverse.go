@@ -14,13 +14,12 @@ import (
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/knowledge"
-	"github.com/graphkernel/graphkernel/server/view"
 )
 
 const walkHelp = "An outgoing step leads from its subject to its object. asserted holds the names that the statement has\nitself, where aliases give others, and written how its names were spelled. "
 
 func knowledgeTraverseCommand(a *cli.App) *cobra.Command {
-	return cli.Op(a, view.TraverseKnowledge, cli.Command[api.TraverseRequest, api.Traversal]{
+	return cli.Op(a, api.TraverseKnowledge, cli.Command[api.TraverseRequest, api.Traversal]{
 		Use:   "traverse ENTITY…",
 		Short: "Tell which entities can be reached from others, each with its best path",
 		Long: `Follows facts from one or more entities and lists what can be reached, each entity once and
@@ -39,7 +38,7 @@ bundle or were learned from its turns, as of its number.`,
   graphkernel knowledge traverse src/redact.go --predicate edited-file --direction incoming`,
 		Args: []string{"start"}, Opens: cli.ToWrite, Holds: true,
 		Ask: func(ctx context.Context, s *cli.Session, in api.TraverseRequest) (api.Traversal, error) {
-			out, err := cli.Do(ctx, s, view.TraverseKnowledge, in)
+			out, err := cli.Do(ctx, s, api.TraverseKnowledge, in)
 			if err == nil && len(out.Reached) == 0 {
 				_, err = noteUnknown(a, ctx, s, uint64(out.AsOf), in.Start...)
 			}
@@ -68,7 +67,7 @@ func noteUnknown(a *cli.App, ctx context.Context, s *cli.Session, asOf uint64, n
 		return len(names), nil
 	}
 	for _, name := range names {
-		page, err := cli.Do(ctx, s, view.ListFacts, api.FactQuery{FactFilter: api.FactFilter{Entity: name}, View: api.View{AsOf: dag.Seq(asOf)}, Paging: api.Paging{Limit: 1}})
+		page, err := cli.Do(ctx, s, api.ListFacts, api.FactQuery{FactFilter: api.FactFilter{Entity: name}, View: api.View{AsOf: dag.Seq(asOf)}, Paging: api.Paging{Limit: 1}})
 		if err != nil {
 			return 0, err
 		}
@@ -91,7 +90,7 @@ func printCut(w io.Writer, cut, flag string) {
 
 func knowledgePathCommand(a *cli.App) *cobra.Command {
 	unknown := 0
-	return cli.Op(a, view.FindPaths, cli.Command[api.PathQuery, api.Traversal]{
+	return cli.Op(a, api.FindPaths, cli.Command[api.PathQuery, api.Traversal]{
 		Use:   "path FROM TO",
 		Short: "Tell how one entity is connected with another",
 		Long: `Gives the best ways from one entity to another in which no entity comes twice: the fewest
@@ -105,7 +104,7 @@ if this is all.`,
 		Example: `  graphkernel knowledge path "Ada Lovelace" "Bernoulli numbers" -k 3`,
 		Args:    []string{"from", "to"}, Letters: map[string]string{"count": "k"}, Opens: cli.ToWrite, Holds: true,
 		Ask: func(ctx context.Context, s *cli.Session, in api.PathQuery) (api.Traversal, error) {
-			out, err := cli.Do(ctx, s, view.FindPaths, in)
+			out, err := cli.Do(ctx, s, api.FindPaths, in)
 			if err == nil && len(out.Reached) == 0 {
 				unknown, err = noteUnknown(a, ctx, s, uint64(out.AsOf), in.From, in.To)
 			}

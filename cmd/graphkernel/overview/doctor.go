@@ -17,7 +17,6 @@ import (
 	hooks "github.com/graphkernel/graphkernel/cmd/graphkernel/capture"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/render"
-	"github.com/graphkernel/graphkernel/server/view"
 	"github.com/graphkernel/graphkernel/store/fsck"
 )
 
@@ -84,10 +83,10 @@ func (d *diagnosis) place(ctx context.Context) {
 	var folders api.Folders
 	err = d.a.Stores.ForRequests().WithoutTakingIn(ctx, func(session *cli.Session) (err error) {
 		if err = s.look(ctx, session); err == nil {
-			spaces, err = cli.Do(ctx, session, view.ListSpaces, api.SpacesQuery{Constraints: true})
+			spaces, err = cli.Do(ctx, session, api.ListSpaces, api.SpacesQuery{Constraints: true})
 		}
 		if err == nil { // which says what the index lacks
-			folders, err = cli.Do(ctx, session, view.ListFolders, api.FolderQuery{Limit: 1})
+			folders, err = cli.Do(ctx, session, api.ListFolders, api.FolderQuery{Limit: 1})
 		}
 		return err
 	})
@@ -200,7 +199,7 @@ func (d *diagnosis) erasures(ctx context.Context) {
 	}
 	var some api.Erasures
 	err = d.a.Stores.WithoutTakingIn(ctx, func(s *cli.Session) (err error) {
-		some, err = cli.Do(ctx, s, view.ListErasures, api.ErasureQuery{Paging: api.Paging{Limit: 1}})
+		some, err = cli.Do(ctx, s, api.ListErasures, api.ErasureQuery{Paging: api.Paging{Limit: 1}})
 		return err
 	})
 	if err == nil && len(some.Erasures) > 0 { // what is wrong with the store, place says

@@ -12,7 +12,6 @@ import (
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/render"
-	"github.com/graphkernel/graphkernel/server/view"
 	"github.com/graphkernel/graphkernel/token"
 )
 
@@ -126,7 +125,7 @@ func createAPIKey(a *cli.App, c *cobra.Command, in api.NewAPIKey) error {
 		return cli.Usagef("--admit-roles, --admit-authors, --speaks-for, --spaces: %w", err)
 	}
 	return a.Stores.WithNewKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
-		made, err := cli.Do(c.Context(), s, view.CreateKey, in)
+		made, err := cli.Do(c.Context(), s, api.CreateKey, in)
 		if err != nil {
 			return err
 		}
@@ -144,7 +143,7 @@ func createAPIKey(a *cli.App, c *cobra.Command, in api.NewAPIKey) error {
 
 func listAPIKeys(a *cli.App, c *cobra.Command) error {
 	return a.Stores.WithKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
-		keys, err := cli.Do(c.Context(), s, view.ListKeys, api.None{})
+		keys, err := cli.Do(c.Context(), s, api.ListKeys, api.None{})
 		if err != nil {
 			return err
 		}
@@ -166,7 +165,7 @@ func revokeAPIKey(a *cli.App, c *cobra.Command, id string) error {
 		return cli.Usagef("%w; see: graphkernel apikey list", err)
 	}
 	return a.Stores.WithKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
-		key, err := cli.Do(c.Context(), s, view.RevokeKey, api.APIKeyByID{ID: id})
+		key, err := cli.Do(c.Context(), s, api.RevokeKey, api.APIKeyByID{ID: id})
 		if cli.Is(err, api.CodeNotFound) {
 			return fmt.Errorf("%w; see: graphkernel apikey list --tenant %s", err, s.Tenant)
 		} else if err != nil {
@@ -190,7 +189,7 @@ func completeAPIKeys(a *cli.App) cobra.CompletionFunc {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
 		_ = a.Stores.WithKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error { // what cannot be read completes nothing
-			keys, err := cli.Do(c.Context(), s, view.ListKeys, api.None{})
+			keys, err := cli.Do(c.Context(), s, api.ListKeys, api.None{})
 			for _, k := range keys.Keys {
 				if k.RevokedAt == 0 {
 					ids = append(ids, cobra.CompletionWithDesc(k.ID, render.OneLine(k.Role+" "+k.Note, 60)))

@@ -13,7 +13,6 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/render"
 	"github.com/graphkernel/graphkernel/retention"
-	"github.com/graphkernel/graphkernel/server/view"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/token"
 )
@@ -231,7 +230,7 @@ func eraseTask(a *cli.App, c *cobra.Command, f *eraseFlags) error {
 		if err != nil {
 			return err
 		}
-		e, err := cli.Do(c.Context(), s, view.EraseTask, api.TaskErasing{SliceID: i.SliceID, Body: api.ErasureRequest{Reason: f.reason}})
+		e, err := cli.Do(c.Context(), s, api.EraseTask, api.TaskErasing{SliceID: i.SliceID, Body: api.ErasureRequest{Reason: f.reason}})
 		if cli.Is(err, api.CodeInvalid) {
 			return cli.Usagef("--reason: %w", err)
 		} else if err != nil {

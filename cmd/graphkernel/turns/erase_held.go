@@ -10,7 +10,6 @@ import (
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/render"
-	"github.com/graphkernel/graphkernel/server/view"
 	"github.com/graphkernel/graphkernel/token"
 )
 
@@ -37,7 +36,7 @@ func listHeld(a *cli.App, c *cobra.Command) error {
 	return a.Stores.WithReadKernel(c.Context(), token.Keyring{}, func(s *cli.Session) error {
 		list := []api.HeldBack{}
 		for after := ""; ; {
-			page, err := cli.Do(c.Context(), s, view.ListHeldBack, api.HeldBackQuery{Paging: api.Paging{After: after, Limit: 1000}})
+			page, err := cli.Do(c.Context(), s, api.ListHeldBack, api.HeldBackQuery{Paging: api.Paging{After: after, Limit: 1000}})
 			if err != nil {
 				return err
 			}
@@ -73,7 +72,7 @@ func release(a *cli.App, c *cobra.Command, names []string) error {
 			}
 			in.IDs = append(in.IDs, dag.TurnID(id))
 		}
-		out, err := cli.Do(c.Context(), s, view.ReleaseTurns, in)
+		out, err := cli.Do(c.Context(), s, api.ReleaseTurns, in)
 		if err != nil {
 			return err
 		}

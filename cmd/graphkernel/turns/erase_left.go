@@ -18,7 +18,6 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/ingest"
 	"github.com/graphkernel/graphkernel/render"
-	"github.com/graphkernel/graphkernel/server/view"
 )
 
 // leftover is where the text of turns still is that were erased here.
@@ -41,7 +40,7 @@ func leftOf(ctx context.Context, a *cli.App, s *cli.Session, turns []cli.Turn) (
 		left.unlooked = fmt.Sprintf("which contexts and slices held the text was looked for of the first %d turns alone; before more are erased, graphkernel show TURN says it of each", mostHanded)
 	}
 	for i := range turns[:min(len(turns), mostHanded)] {
-		held, err := cli.Do(ctx, s, view.TurnHolding, api.TurnByID{ID: turns[i].ID})
+		held, err := cli.Do(ctx, s, api.TurnHolding, api.TurnByID{ID: turns[i].ID})
 		if cli.Is(err, api.CodeForbidden) {
 			left.unlooked = "the key may not ask which contexts and slices held the text"
 			break

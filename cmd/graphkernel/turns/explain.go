@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"github.com/graphkernel/graphkernel/kernel"
 	"io"
 	"os"
 	"strings"
@@ -15,7 +16,6 @@ import (
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/render"
-	"github.com/graphkernel/graphkernel/server/view"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/slice/contexts"
 	"github.com/graphkernel/graphkernel/slice/kinds"
@@ -78,7 +78,7 @@ func explain(a *cli.App, c *cobra.Command, anchor, turn string, flags cutFlags) 
 		if err != nil {
 			return err
 		}
-		e, err := cli.Do(c.Context(), s, view.ExplainCut, api.ExplainCutting{Cutting: request, Turn: id.String()})
+		e, err := cli.Do(c.Context(), s, api.ExplainCut, api.ExplainCutting{Cutting: request, Turn: id.String()})
 		if err != nil {
 			return err
 		}
@@ -95,7 +95,7 @@ func explainIssued(a *cli.App, c *cobra.Command, id slice.SliceID, of string) er
 		} else if address, err := belief.ParseAddress(of); err == nil {
 			in.Turn, in.Belief = "", address.String()
 		}
-		e, err := cli.Do(c.Context(), s, view.ExplainContext, in)
+		e, err := cli.Do(c.Context(), s, api.ExplainContext, in)
 		if err != nil {
 			return err
 		}
@@ -124,7 +124,7 @@ func explainFile(a *cli.App, c *cobra.Command, path, of string) error {
 		return err
 	}
 	e := b.Explain(kind, id)
-	w := view.ContextExplanation(b, kind, id, &e)
+	w := kernel.ContextExplained(b, kind, id, &e)
 	return a.IO.Print(w, func(out io.Writer) { fmt.Fprintln(out, w.Explanation) })
 }
 

@@ -2,6 +2,7 @@ package turns
 
 import (
 	"fmt"
+	"github.com/graphkernel/graphkernel/api"
 	"io"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -16,7 +17,6 @@ import (
 	"github.com/graphkernel/graphkernel/policy/standard"
 	"github.com/graphkernel/graphkernel/retention"
 	"github.com/graphkernel/graphkernel/retrieval"
-	"github.com/graphkernel/graphkernel/server/view"
 	"github.com/graphkernel/graphkernel/slice/contexts"
 	"github.com/graphkernel/graphkernel/slice/facts"
 	"github.com/graphkernel/graphkernel/token"
@@ -92,7 +92,7 @@ func addPolicy(a *cli.App, c *cobra.Command, path string) error {
 		if err := s.Policies.Register(c.Context(), p); err != nil {
 			return err
 		}
-		return a.IO.Print(view.Policy(p), func(w io.Writer) { fmt.Fprintf(w, "%s is registered, hash %s\n", p.ID(), p.Hash()) })
+		return a.IO.Print(api.PolicyOf(p), func(w io.Writer) { fmt.Fprintf(w, "%s is registered, hash %s\n", p.ID(), p.Hash()) })
 	})
 }
 
@@ -101,7 +101,7 @@ func listPolicies(a *cli.App, c *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	return a.IO.Print(view.Policies(registry), func(w io.Writer) {
+	return a.IO.Print(api.PoliciesOf(registry), func(w io.Writer) {
 		t := cli.NewTable(w, "policy", "selects", "at most", "hash")
 		for _, p := range registry.All() {
 			selects, most := policyLimits(p)
@@ -156,5 +156,5 @@ func showPolicy(a *cli.App, c *cobra.Command, id string) error {
 	if err != nil {
 		return cli.UnknownPolicy(err)
 	}
-	return a.IO.PrintJSON(view.Policy(p))
+	return a.IO.PrintJSON(api.PolicyOf(p))
 }

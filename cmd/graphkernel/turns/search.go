@@ -16,7 +16,6 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/render"
 	"github.com/graphkernel/graphkernel/retrieval"
-	"github.com/graphkernel/graphkernel/server/view"
 )
 
 // A searchFlags says which turns a search may find.
@@ -151,7 +150,7 @@ func search(a *cli.App, c *cobra.Command, f *searchFlags) error {
 			}
 			f.Conversation = &id
 		}
-		found, err := cli.Do(c.Context(), s, view.SearchTurns, f.Search)
+		found, err := cli.Do(c.Context(), s, api.SearchTurns, f.Search)
 		if err != nil {
 			return err
 		}
@@ -178,7 +177,7 @@ func enrich(a *cli.App, c *cobra.Command, s *cli.Session, f *searchFlags, found 
 		id := h.Turn
 		ask.Hits = append(ask.Hits, api.HitScore{Turn: id, Score: uint64(h.Score)})
 	}
-	enriched, err := cli.Do(c.Context(), s, view.EnrichHits, ask)
+	enriched, err := cli.Do(c.Context(), s, api.EnrichHits, ask)
 	if err != nil {
 		return err
 	}

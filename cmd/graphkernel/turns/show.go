@@ -21,7 +21,6 @@ import (
 	"github.com/graphkernel/graphkernel/ingest"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/render"
-	"github.com/graphkernel/graphkernel/server/view"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/token"
@@ -143,7 +142,7 @@ func showTree(a *cli.App, c *cobra.Command, name, find, anchor string, flags cut
 		}
 		if turn != nil && anchor == "" {
 			one := oneOf(conversation, turns, *turn)
-			if one.Held, err = cli.Do(c.Context(), s, view.TurnHolding, api.TurnByID{ID: *turn}); err != nil {
+			if one.Held, err = cli.Do(c.Context(), s, api.TurnHolding, api.TurnByID{ID: *turn}); err != nil {
 				return err
 			}
 			return a.IO.Print(one, one.print)
@@ -272,7 +271,7 @@ func markSelected(a *cli.App, c *cobra.Command, s *cli.Session, turns []ShownTur
 	if err != nil {
 		return err
 	}
-	cut, err := cli.Do(c.Context(), s, view.PreviewSlice, request)
+	cut, err := cli.Do(c.Context(), s, api.PreviewSlice, request)
 	if err != nil {
 		return err
 	}

@@ -10,11 +10,10 @@ import (
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/render"
-	"github.com/graphkernel/graphkernel/server/view"
 )
 
 func workingCommand(a *cli.App) *cobra.Command {
-	c := cli.Op(a, view.ListWorking, cli.Command[struct{}, api.WorkingSessions]{
+	c := cli.Op(a, api.ListWorking, cli.Command[struct{}, api.WorkingSessions]{
 		Use:   "working",
 		Short: "Keep messages of a session for a while, in no history until they are consolidated",
 		Long: `Working memory holds the messages of sessions that go on: of each the newest 50 or 256 KiB, and each for an
@@ -62,7 +61,7 @@ The same --key is the same message, so that repeating the command is safe.`,
   tail -1 log.txt | graphkernel working put run-42 --role tool --author tool:ci --key build-7`,
 		Args: []string{"session", "content"}, Stdin: "content", Defaults: map[string]string{"role": "user"}, Opens: cli.ToMake,
 		Ask: func(ctx context.Context, s *cli.Session, m workingMessage) (api.WorkingOutcome, error) {
-			return cli.Do(ctx, s, view.PutWorking, api.WorkingPut{Session: m.Session, Messages: []api.NewMessage{m.NewMessage}})
+			return cli.Do(ctx, s, api.PutWorking, api.WorkingPut{Session: m.Session, Messages: []api.NewMessage{m.NewMessage}})
 		},
 		Print: func(w io.Writer, _ *workingMessage, out *api.WorkingOutcome) {
 			for _, m := range out.Messages {
@@ -81,7 +80,7 @@ The same --key is the same message, so that repeating the command is safe.`,
 }
 
 func workingList(a *cli.App) *cobra.Command {
-	return cli.Op(a, view.GetWorking, cli.Command[api.WorkingQuery, api.WorkingMessages]{
+	return cli.Op(a, api.GetWorking, cli.Command[api.WorkingQuery, api.WorkingMessages]{
 		Use:     "list SESSION",
 		Short:   "List the messages of a session, the oldest first",
 		Long:    `Lists the messages of a session that have not expired, the oldest first.`,
@@ -97,7 +96,7 @@ func workingList(a *cli.App) *cobra.Command {
 }
 
 func workingConsolidate(a *cli.App) *cobra.Command {
-	return cli.Op(a, view.ConsolidateWorking, cli.Command[api.Consolidating, api.Consolidated]{
+	return cli.Op(a, api.ConsolidateWorking, cli.Command[api.Consolidating, api.Consolidated]{
 		Use:   "consolidate SESSION [MESSAGE]…",
 		Short: "Make turns of the messages of a session",
 		Long: `Admits the messages of a session as turns, all of them unless some are named by their ids, in one batch, each a reply to the one
@@ -116,7 +115,7 @@ the command is safe: a message that is a turn already is not admitted again.`,
 }
 
 func workingClear(a *cli.App) *cobra.Command {
-	return cli.Op(a, view.ClearWorking, cli.Command[api.WorkingQuery, api.WorkingCleared]{
+	return cli.Op(a, api.ClearWorking, cli.Command[api.WorkingQuery, api.WorkingCleared]{
 		Use:   "clear SESSION",
 		Short: "Take away the messages of a session",
 		Long: `Takes the messages of a session away, beyond recovery from the store. Nothing is recorded of it. (PostgreSQL forgets the bytes

@@ -1,4 +1,4 @@
-package view
+package kernel
 
 import (
 	"cmp"
@@ -6,44 +6,50 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"strings"
 
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history/erasures"
-	"github.com/graphkernel/graphkernel/kernel"
-	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/store"
 )
 
 // pageBytes is about how much text a page of turns has, unless a service has a limit of its own.
 const pageBytes = 16 << 20
 
-func resolveTurn(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.TurnNamed) (api.ResolvedTurn, error) {
-	id, err := k.Turns().Resolve(ctx, tenant, in.Name)
+// Operations lists what the facet answers.
+func (k Turns) Operations() []api.Answer {
+	return []api.Answer{
+		api.GetTurn.By(k.getTurn), api.ListTurns.By(k.listTurns), api.LookUpTurns.By(k.lookUpTurns), api.ResolveTurn.By(k.resolveTurn), api.EraseTurn.By(k.eraseTurn),
+		api.ListErasures.By(k.listErasures), api.ListHeldBack.By(k.listHeldBack), api.ReleaseTurns.By(k.releaseTurns), api.ListFolders.By(k.listFolders),
+		api.ListConversations.By(k.listConversations), api.SearchTurns.By(k.search), api.EnrichHits.By(k.enrich),
+	}
+}
+
+func (k Turns) resolveTurn(ctx context.Context, tenant dag.Tenant, in api.TurnNamed) (api.ResolvedTurn, error) {
+	id, err := k.Resolve(ctx, tenant, in.Name)
 	if err != nil {
 		return api.ResolvedTurn{}, &api.Fault{Place: "query parameter name", Err: err}
 	}
 	return api.ResolvedTurn{ID: id}, nil
 }
 
-func getTurn(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.TurnByID) (w api.StoredTurn, err error) {
-	record, err := k.Turns().Get(ctx, tenant, in.ID)
+func (k Turns) getTurn(ctx context.Context, tenant dag.Tenant, in api.TurnByID) (w api.StoredTurn, err error) {
+	record, err := k.Get(ctx, tenant, in.ID)
 	if err != nil {
 		return w, err
 	}
-	return Turn(&record)
+	return Stored(&record)
 }
 
-// Turns lists a page of turns with about so many bytes of text. It reports whether there was any turn
+// Page lists a page of turns with about so many bytes of text. It reports whether there was any turn
 // to look at.
-func Turns(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.TurnQuery, bytes int) (w api.StoredTurns, found bool, err error) {
+func (k Turns) Page(ctx context.Context, tenant dag.Tenant, in api.TurnQuery, bytes int) (w api.StoredTurns, found bool, err error) {
 	after, err := in.Number()
 	if err != nil {
 		return w, false, err
 	}
-	only := kernel.TurnFilter{Credential: in.Key}
+	only := TurnFilter{Credential: in.Key}
 	if in.Key != "" {
 		if err := access.CheckCredential(in.Key); err != nil {
 			return w, false, &api.Fault{Place: "query parameter key", Err: err}
@@ -54,7 +60,7 @@ func Turns(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.Turn
 			return w, false, &api.Fault{Place: "query parameter role", Err: err}
 		}
 	}
-	records, last, more, err := k.Turns().By(ctx, tenant, only, dag.Seq(after), in.Conversation, in.Size(), bytes)
+	records, last, more, err := k.By(ctx, tenant, only, dag.Seq(after), in.Conversation, in.Size(), bytes)
 	if err != nil {
 		return w, false, err
 	}
@@ -65,14 +71,14 @@ func Turns(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.Turn
 	return w, last != 0, err
 }
 
-func listTurns(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.TurnQuery) (api.StoredTurns, error) {
-	w, _, err := Turns(ctx, k, tenant, in, pageBytes)
+func (k Turns) listTurns(ctx context.Context, tenant dag.Tenant, in api.TurnQuery) (api.StoredTurns, error) {
+	w, _, err := k.Page(ctx, tenant, in, pageBytes)
 	return w, err
 }
 
-// Conversation lists a page of a conversation's turns with about so many bytes of text.
-func Conversation(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.ConversationByID, bytes int) (w api.ConversationTurns, err error) {
-	page, found, err := Turns(ctx, k, tenant, api.TurnQuery{Conversation: &in.ID, Key: in.Key, Paging: in.Paging}, bytes)
+// PageOf lists a page of a conversation's turns with about so many bytes of text.
+func (k Turns) PageOf(ctx context.Context, tenant dag.Tenant, in api.ConversationByID, bytes int) (w api.ConversationTurns, err error) {
+	page, found, err := k.Page(ctx, tenant, api.TurnQuery{Conversation: &in.ID, Key: in.Key, Paging: in.Paging}, bytes)
 	if err == nil && !found && in.After == "" {
 		err = fmt.Errorf("conversation %s: %w", in.ID, store.ErrNotFound)
 	}
@@ -80,10 +86,10 @@ func Conversation(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in a
 }
 
 // LookUp reads those of some turns that are stored, with at most so many bytes of text.
-func LookUp(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.TurnIDs, bytes int) (w api.StoredTurns, err error) {
+func (k Turns) LookUp(ctx context.Context, tenant dag.Tenant, in api.TurnIDs, bytes int) (w api.StoredTurns, err error) {
 	var records []store.Record
 	for _, id := range in.IDs {
-		r, err := k.Turns().Get(ctx, tenant, id)
+		r, err := k.Get(ctx, tenant, id)
 		if errors.Is(err, store.ErrNotFound) {
 			continue
 		} else if err != nil {
@@ -98,26 +104,26 @@ func LookUp(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.Tur
 	return w, err
 }
 
-func lookUpTurns(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.TurnIDs) (api.StoredTurns, error) {
-	return LookUp(ctx, k, tenant, in, math.MaxInt)
+func (k Turns) lookUpTurns(ctx context.Context, tenant dag.Tenant, in api.TurnIDs) (api.StoredTurns, error) {
+	return k.LookUp(ctx, tenant, in, math.MaxInt)
 }
 
 func stored(records []store.Record) (list []api.StoredTurn, err error) {
 	list = make([]api.StoredTurn, len(records))
 	for i := range records {
-		if list[i], err = Turn(&records[i]); err != nil {
+		if list[i], err = Stored(&records[i]); err != nil {
 			return nil, err
 		}
 	}
 	return list, nil
 }
 
-func eraseTurn(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.Erasure) (w api.ErasedTurn, err error) {
+func (k Turns) eraseTurn(ctx context.Context, tenant dag.Tenant, in api.Erasure) (w api.ErasedTurn, err error) {
 	reason := cmp.Or(in.Reason, in.Body.Reason)
 	if reason == "" {
 		return w, api.Faultf(api.CodeInvalid, "reason", `an erasure needs a reason, in the body: {"reason": "…"}`)
 	}
-	event, err := k.Turns().Erase(ctx, tenant, in.ID, reason)
+	event, err := k.Erase(ctx, tenant, in.ID, reason)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 		return w, &api.Fault{Code: api.CodeNotFound, Err: fmt.Errorf("turn %s: %w", in.ID, store.ErrNotFound)}
@@ -126,37 +132,23 @@ func eraseTurn(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.
 	case event.Seq == 0:
 		return w, api.Faultf(api.CodeNotFound, "", "turn %s came without text, so there is none to erase", in.ID)
 	}
-	w.Event = Event(&event.Erasure)
+	w.Event = ErasureEvent(&event.Erasure)
 	w.AsOf = event.AsOf
 	w.Unguarded, w.Tasks = event.Unguarded, event.Tasks
 	return w, nil
 }
 
-func eraseTask(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.TaskErasing) (w api.TaskErased, err error) {
-	reason := cmp.Or(in.Reason, in.Body.Reason)
-	if reason == "" {
-		return w, api.Faultf(api.CodeInvalid, "reason", `an erasure needs a reason, in the body: {"reason": "…"}`)
-	}
-	e, err := k.Contexts().EraseTask(ctx, tenant, slice.SliceID(strings.ToLower(string(in.SliceID))), reason)
-	if err != nil {
-		return w, err
-	}
-	w = TaskErased(&e)
-	w.AsOf = w.Seq // it is a change of its own
-	return w, nil
-}
-
-func listConversations(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.ConversationQuery) (w api.Conversations, err error) {
-	read := conversationsByID
+func (k Turns) listConversations(ctx context.Context, tenant dag.Tenant, in api.ConversationQuery) (w api.Conversations, err error) {
+	read := k.conversationsByID
 	if in.Newest {
-		read = newestConversations
+		read = k.newestConversations
 	}
-	list, next, err := read(ctx, k, tenant, in.Paging)
+	list, next, err := read(ctx, tenant, in.Paging)
 	if err != nil {
 		return w, err
 	}
 	w.Next = next
-	titles, err := k.Turns().Titles(ctx, tenant, list)
+	titles, err := k.Titles(ctx, tenant, list)
 	if err != nil {
 		return w, err
 	}
@@ -167,8 +159,8 @@ func listConversations(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant,
 	return w, nil
 }
 
-func listFolders(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.FolderQuery) (w api.Folders, err error) {
-	list, behind, err := k.Turns().Folders(ctx, tenant)
+func (k Turns) listFolders(ctx context.Context, tenant dag.Tenant, in api.FolderQuery) (w api.Folders, err error) {
+	list, behind, err := k.Folders(ctx, tenant)
 	if err != nil {
 		return w, err
 	}
@@ -184,7 +176,7 @@ func listFolders(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in ap
 	return w, nil
 }
 
-func conversationsByID(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.Paging) (list []store.Conversation, next string, err error) {
+func (k Turns) conversationsByID(ctx context.Context, tenant dag.Tenant, in api.Paging) (list []store.Conversation, next string, err error) {
 	var after dag.ConversationID
 	if in.After != "" {
 		if after, err = dag.AnyCase(dag.ParseConversationID)(in.After); err != nil {
@@ -192,7 +184,7 @@ func conversationsByID(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant,
 		}
 	}
 	limit := in.Size()
-	list, err = k.Turns().Conversations(ctx, tenant, after, limit+1)
+	list, err = k.Conversations(ctx, tenant, after, limit+1)
 	if len(list) > limit {
 		list = list[:limit]
 		next = list[limit-1].ID.String()
@@ -200,30 +192,30 @@ func conversationsByID(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant,
 	return list, next, err
 }
 
-func newestConversations(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.Paging) (list []store.Conversation, next string, err error) {
-	var after *kernel.Last
+func (k Turns) newestConversations(ctx context.Context, tenant dag.Tenant, in api.Paging) (list []store.Conversation, next string, err error) {
+	var after *Last
 	if in.After != "" {
-		at, err := kernel.ParseLast(in.After)
+		at, err := ParseLast(in.After)
 		if err != nil {
 			return nil, "", api.BadAfter(in.After)
 		}
 		after = &at
 	}
-	list, more, err := k.Turns().Newest(ctx, tenant, after, in.Size())
+	list, more, err := k.Newest(ctx, tenant, after, in.Size())
 	if more {
-		next = kernel.LastOf(&list[len(list)-1]).String()
+		next = LastOf(&list[len(list)-1]).String()
 	}
 	return list, next, err
 }
 
 // listHeldBack lists turns that were held back, the oldest first.
-func listHeldBack(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.HeldBackQuery) (w api.HeldBackTurns, err error) {
+func (k Turns) listHeldBack(ctx context.Context, tenant dag.Tenant, in api.HeldBackQuery) (w api.HeldBackTurns, err error) {
 	after, err := in.Number()
 	if err != nil {
 		return w, err
 	}
 	limit := in.Size()
-	list, err := k.Turns().HeldBack(ctx, tenant, dag.Seq(after), limit+1)
+	list, err := k.HeldBack(ctx, tenant, dag.Seq(after), limit+1)
 	if err != nil {
 		return w, err
 	}
@@ -241,13 +233,13 @@ func listHeldBack(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in a
 	return w, nil
 }
 
-func releaseTurns(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.TurnIDs) (api.Released, error) {
-	n, err := k.Turns().Release(ctx, tenant, in.IDs)
+func (k Turns) releaseTurns(ctx context.Context, tenant dag.Tenant, in api.TurnIDs) (api.Released, error) {
+	n, err := k.Release(ctx, tenant, in.IDs)
 	return api.Released{Released: n}, err
 }
 
 // listErasures lists what was erased, the oldest first.
-func listErasures(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.ErasureQuery) (w api.Erasures, err error) {
+func (k Turns) listErasures(ctx context.Context, tenant dag.Tenant, in api.ErasureQuery) (w api.Erasures, err error) {
 	after, err := in.Number()
 	if err != nil {
 		return w, err
@@ -255,10 +247,10 @@ func listErasures(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in a
 	limit := in.Size()
 	var list []erasures.Erasure
 	if in.Turn == nil {
-		list, err = k.Turns().Events(ctx, tenant, dag.Seq(after), limit+1)
+		list, err = k.Events(ctx, tenant, dag.Seq(after), limit+1)
 	} else {
 		var one *erasures.Erasure
-		if one, err = k.Turns().Erasure(ctx, tenant, *in.Turn); one != nil && uint64(one.Seq) > after {
+		if one, err = k.Erasure(ctx, tenant, *in.Turn); one != nil && uint64(one.Seq) > after {
 			list = append(list, *one)
 		}
 	}
@@ -271,7 +263,7 @@ func listErasures(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in a
 	}
 	w.Erasures = make([]api.Event, len(list))
 	for i := range list {
-		w.Erasures[i] = Event(&list[i])
+		w.Erasures[i] = ErasureEvent(&list[i])
 	}
 	return w, nil
 }

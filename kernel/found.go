@@ -1,4 +1,4 @@
-package view
+package kernel
 
 import (
 	"context"
@@ -7,14 +7,13 @@ import (
 
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/retrieval"
 	"github.com/graphkernel/graphkernel/token"
 )
 
 // search finds turns by words.
-func search(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.Search) (w api.Found, err error) {
-	q := kernel.SearchRequest{Policy: in.Policy, Space: in.Space, Query: retrieval.Query{
+func (k Turns) search(ctx context.Context, tenant dag.Tenant, in api.Search) (w api.Found, err error) {
+	q := SearchRequest{Policy: in.Policy, Space: in.Space, Query: retrieval.Query{
 		Text: in.Query, AsOf: in.AsOf, Limit: in.Limit, Conversation: in.Conversation, Author: in.Author, Attributes: attributes(in.Attributes), Since: in.Since, Until: in.Until,
 	}}
 	if q.Limit == 0 {
@@ -25,10 +24,10 @@ func search(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.Sea
 			return w, err
 		}
 	}
-	if q.Within, err = within(k, tenant, in.Within); err != nil {
+	if q.Within, err = k.boundary(tenant, in.Within); err != nil {
 		return w, err
 	}
-	found, err := k.Turns().Search(ctx, tenant, q)
+	found, err := k.Search(ctx, tenant, q)
 	if err != nil {
 		return w, err
 	}
@@ -52,15 +51,15 @@ func attributes(a *api.Attributes) map[string]string {
 	return all
 }
 
-// within verifies the bundle that a question is to be held within; nil if none was given.
-func within(k *kernel.Kernel, tenant dag.Tenant, bundle json.RawMessage) (*token.Boundary, error) {
+// boundary verifies the bundle that a question is to be held within; nil if none was given.
+func (k Turns) boundary(tenant dag.Tenant, bundle json.RawMessage) (*token.Boundary, error) {
 	if bundle == nil {
 		return nil, nil
 	}
-	return k.Slices().Boundary(tenant, bundle)
+	return k.slices().Boundary(tenant, bundle)
 }
 
-func hit(f *kernel.FoundTurn, explain bool) api.Hit {
+func hit(f *FoundTurn, explain bool) api.Hit {
 	t := &f.Turn
 	h := api.Hit{
 		Turn: t.ID, Conversation: t.Conversation, Title: f.Title, Seq: t.Seq, Score: int(f.Score),

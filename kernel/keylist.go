@@ -1,4 +1,4 @@
-package view
+package kernel
 
 import (
 	"context"
@@ -10,13 +10,17 @@ import (
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/internal/canon"
-	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/store"
 )
 
+// Operations lists what the facet answers.
+func (k Keys) Operations() []api.Answer {
+	return []api.Answer{api.ListKeys.By(k.listKeys), api.CreateKey.By(k.createKey), api.RevokeKey.By(k.revokeKey)}
+}
+
 // listKeys lists the API keys of a tenant, revoked ones too, the oldest first.
-func listKeys(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, _ api.None) (api.APIKeys, error) {
-	keys, err := k.Keys().List(ctx, tenant)
+func (k Keys) listKeys(ctx context.Context, tenant dag.Tenant, _ api.None) (api.APIKeys, error) {
+	keys, err := k.List(ctx, tenant)
 	if err != nil {
 		return api.APIKeys{}, err
 	}
@@ -28,7 +32,7 @@ func listKeys(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, _ api.No
 }
 
 // createKey makes an API key. What is wrong with the question is a *canon.FieldError.
-func createKey(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.NewAPIKey) (api.MadeAPIKey, error) {
+func (k Keys) createKey(ctx context.Context, tenant dag.Tenant, in api.NewAPIKey) (api.MadeAPIKey, error) {
 	role, err := access.ParseRole(in.Role)
 	if err != nil {
 		return api.MadeAPIKey{}, &canon.FieldError{Path: "role", Err: err}
@@ -55,7 +59,7 @@ func createKey(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.
 	if err != nil {
 		return api.MadeAPIKey{}, err
 	}
-	text, key, err := k.Keys().CreateScoped(ctx, tenant, role, admits, in.Note)
+	text, key, err := k.CreateScoped(ctx, tenant, role, admits, in.Note)
 	if errors.Is(err, apikeys.ErrTooMany) {
 		err = fmt.Errorf("%w, %d, revoked ones included; give another tenant", err, apikeys.Max)
 	}
@@ -66,8 +70,8 @@ func createKey(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.
 }
 
 // revokeKey ends an API key for good.
-func revokeKey(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.APIKeyByID) (api.RevokedAPIKey, error) {
-	keys, err := k.Keys().List(ctx, tenant)
+func (k Keys) revokeKey(ctx context.Context, tenant dag.Tenant, in api.APIKeyByID) (api.RevokedAPIKey, error) {
+	keys, err := k.List(ctx, tenant)
 	if err != nil {
 		return api.RevokedAPIKey{}, err
 	}
@@ -75,7 +79,7 @@ func revokeKey(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.
 		if keys[i].ID != in.ID {
 			continue
 		}
-		key, err := k.Keys().Revoke(ctx, tenant, in.ID)
+		key, err := k.Revoke(ctx, tenant, in.ID)
 		if err != nil {
 			return api.RevokedAPIKey{}, err
 		}

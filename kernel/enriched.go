@@ -1,16 +1,15 @@
-package view
+package kernel
 
 import (
 	"context"
 
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/kernel"
 )
 
 // enrich adds what is known to turns that were found.
-func enrich(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.EnrichRequest) (w api.Enriched, err error) {
-	r := kernel.EnrichRequest{Query: in.Query, Alpha: dag.One / 2, Hops: max(in.Hops, 1), Facts: in.Facts, AsOf: in.AsOf}
+func (k Turns) enrich(ctx context.Context, tenant dag.Tenant, in api.EnrichRequest) (w api.Enriched, err error) {
+	r := EnrichRequest{Query: in.Query, Alpha: dag.One / 2, Hops: max(in.Hops, 1), Facts: in.Facts, AsOf: in.AsOf}
 	if in.Alpha != nil {
 		r.Alpha = *in.Alpha
 	}
@@ -18,9 +17,9 @@ func enrich(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, in api.Enr
 		r.Facts = 10
 	}
 	for _, h := range in.Hits {
-		r.Hits = append(r.Hits, kernel.FoundHit{Turn: h.Turn, Score: int64(min(h.Score, uint64(kernel.MaxFound)+1))}) // above it is refused
+		r.Hits = append(r.Hits, FoundHit{Turn: h.Turn, Score: int64(min(h.Score, uint64(MaxFound)+1))}) // above it is refused
 	}
-	found, err := k.Turns().Enrich(ctx, tenant, r)
+	found, err := k.Enrich(ctx, tenant, r)
 	if err != nil {
 		return w, err
 	}

@@ -1,4 +1,4 @@
-package view
+package kernel
 
 import (
 	"context"
@@ -8,7 +8,6 @@ import (
 
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/normalize"
 	"github.com/graphkernel/graphkernel/store"
@@ -42,13 +41,13 @@ func AliasList(l *normalize.List) *api.AliasList {
 }
 
 // Assertion is [api.NewFact.Act] with the turn that the fact names.
-func Assertion(ctx context.Context, k *kernel.Kernel, tenant dag.Tenant, f *api.NewFact, source string) (knowledge.Act, error) {
+func (k Facts) Assertion(ctx context.Context, tenant dag.Tenant, f *api.NewFact, source string) (knowledge.Act, error) {
 	act, err := f.Act(source)
 	if err != nil || f.Turn == "" {
 		return act, err
 	}
-	if act.Fact.Turn, err = k.Turns().Named(ctx, tenant, f.Turn); errors.Is(err, store.ErrNotFound) {
-		err = fmt.Errorf("%w: %v", kernel.ErrNoEvidence, err) // not %w: that there is no fact is not meant
+	if act.Fact.Turn, err = k.turns().Named(ctx, tenant, f.Turn); errors.Is(err, store.ErrNotFound) {
+		err = fmt.Errorf("%w: %v", ErrNoEvidence, err) // not %w: that there is no fact is not meant
 	}
 	return act, err
 }

@@ -1,0 +1,100 @@
+package kernel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/api"
+	"github.com/graphkernel/graphkernel/belief/journal"
+	"github.com/graphkernel/graphkernel/dag"
+)
+
+// Operations lists the operations that the facets of a kernel answer.
+func (k *Kernel) Operations() []api.Answer {
+	var all []api.Answer
+	for _, of := range [...][]api.Answer{
+		k.Turns().Operations(), k.Slices().Operations(), k.Policies().Operations(), k.Facts().Operations(), k.Contexts().Operations(),
+		k.Keys().Operations(), k.Atlas().Operations(), k.Beliefs().Operations(), k.Working().Operations(),
+	} {
+		all = append(all, of...)
+	}
+	return all
+}
+
+// Answer returns the answer of an operation by its id, and whether a facet answers it.
+func (k *Kernel) Answer(id string) (api.Answer, bool) {
+	a, found := k.answers[id]
+	return a, found
+}
+
+// Ask has an operation answered: as the service answers it, and with the same errors.
+//
+//	w, err := kernel.Ask(ctx, k, tenant, api.FindPaths, api.PathQuery{From: "Ada Lovelace", To: "Bernoulli numbers"})
+func Ask[In, Out any](ctx context.Context, k *Kernel, tenant dag.Tenant, op api.Operation[In, Out], in In) (out Out, err error) {
+	a, found := k.Answer(op.ID)
+	if !found {
+		return out, fmt.Errorf("kernel: no facet answers %s", op.ID)
+	}
+	answer, err := a.Ask(ctx, tenant, in)
+	out, _ = answer.(Out)
+	return out, err
+}
+
+// answering keeps the answers of a kernel by the ids of their operations.
+func (k *Kernel) answering() {
+	k.answers = map[string]api.Answer{}
+	for _, a := range k.Operations() {
+		ask := a.Ask
+		a.Ask = func(ctx context.Context, tenant dag.Tenant, in any) (any, error) {
+			out, err := ask(ctx, tenant, in)
+			return out, k.spaceAdvice(ctx, tenant, err)
+		}
+		k.answers[a.ID] = a
+	}
+}
+
+// mostSpaces bounds the spaces that an error names.
+const mostSpaces = 8
+
+// spaceAdvice adds to an error about an unknown space which spaces there are, and who can make one and how.
+func (k *Kernel) spaceAdvice(ctx context.Context, tenant dag.Tenant, err error) error {
+	if !errors.Is(err, journal.ErrSpace) || access.Asking(ctx).Vouches() {
+		return err
+	}
+	all, failed := k.Beliefs().Spaces(ctx, tenant, api.SpacesQuery{})
+	if failed != nil {
+		return err
+	}
+	there := "there is none yet"
+	if n := len(all.Spaces); n > 0 {
+		more := ""
+		if n > mostSpaces {
+			more = fmt.Sprintf(" and %d more", n-mostSpaces)
+		}
+		var names []string
+		for _, s := range all.Spaces[:min(n, mostSpaces)] {
+			names = append(names, string(s.Space))
+		}
+		there = "there are " + strings.Join(names, ", ") + more
+	}
+	return fmt.Errorf("%w; %s. A person makes a space, not an agent: ask for graphkernel belief space PROJECT/NAME (over HTTP, POST /api/spaces with a key that may revise)", err, there)
+}
+
+// Operations lists what the facet answers.
+func (k Beliefs) Operations() []api.Answer {
+	return []api.Answer{
+		api.SetSpace.By(k.SetSpace), api.ListSpaces.By(k.Spaces), api.ReviseBeliefs.By(k.Revise), api.ContractBeliefs.By(k.Contract), api.ExpandBeliefs.By(k.Expand), api.ProposeBeliefs.By(k.Propose),
+		api.GetBeliefBase.By(k.Base), api.ExplainBelief.By(k.Why), api.BeliefImpact.By(k.Impact), api.DiffBeliefs.By(k.Diff), api.ListItems.By(k.Items), api.BeliefConflicts.By(k.Conflicts),
+		api.ResolveKref.By(k.Resolve), api.TagKref.By(k.Tag), api.DeprecateItem.By(k.Deprecate), api.RestoreItem.By(k.Restore), api.LinkKref.By(k.Link), api.PromoteBeliefs.By(k.Promote),
+		api.CascadeBeliefs.By(k.Cascade), api.ResolveConflict.By(k.ResolveConflict), api.BeliefRules.By(k.Rules), api.UseBelief.By(k.Used), api.ExportPersona.By(k.ExportPersona),
+		api.ImportPersona.By(k.ImportPersona), api.DecayBeliefs.By(k.Decay), api.AbstractBeliefs.By(k.Abstract), api.ArchiveBeliefs.By(k.Archive), api.UnarchiveBeliefs.By(k.Unarchive),
+	}
+}
+
+// Operations lists what the facet answers.
+func (k Working) Operations() []api.Answer {
+	return []api.Answer{api.PutWorking.By(k.Put), api.ListWorking.By(k.List), api.GetWorking.By(k.Get), api.ConsolidateWorking.By(k.Consolidate), api.ClearWorking.By(k.Clear)}
+}
