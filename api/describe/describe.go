@@ -203,10 +203,7 @@ func Document(specs []*api.Spec) ([]byte, error) {
 }
 
 func (d *describer) operation(spec *api.Spec, said *text) Schema {
-	o := Schema{"operationId": spec.ID, "tags": []string{spec.Tag}, "summary": said.summary, "responses": d.answers(spec, said)}
-	if said.curl != "" {
-		o["x-curl"] = said.curl
-	}
+	o := Schema{"operationId": spec.ID, "tags": []string{spec.Tag}, "summary": said.summary, "responses": d.answers(spec, said), "x-curl": said.curl}
 	if said.text != "" {
 		o["description"] = said.text
 	}

@@ -52,7 +52,7 @@ func (t *texts) of(spec *api.Spec) *text {
 	}
 	if written == nil {
 		summary, more, _ := strings.Cut(spec.Says, "\n\n")
-		return &text{summary: summary, text: more, answers: map[string]string{"200": "The answer."}}
+		return &text{summary: summary, text: more, curl: spec.Curl + "\n", answers: map[string]string{"200": "The answer."}}
 	}
 	return written
 }
