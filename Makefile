@@ -5,7 +5,7 @@ FUZZTIME ?= 10m
 DIFFERENTIAL_TIME ?= 1m
 SOAKTIME ?= 3m
 
-.PHONY: demo serve build install test check peers postgres unit race processors conformance verifiers clients differential interop browser release image generate tidy bench bench-http eval soak fuzz clean
+.PHONY: examples demo serve build install test check peers postgres unit race processors conformance verifiers clients differential interop browser release image generate tidy bench bench-http eval soak fuzz clean
 
 FIRST = echo "building graphkernel; the first time takes minutes"
 
@@ -35,7 +35,7 @@ test: export GOGC ?= 400
 test: ## everything that must hold before a change lands
 	$(MAKE) check tidy peers
 	$(MAKE) -j2 race unit
-	$(MAKE) -j3 $(OUTPUT) processors verifiers clients release browser interop conformance
+	$(MAKE) -j3 $(OUTPUT) processors verifiers clients release browser interop conformance examples
 	$(MAKE) differential
 	@echo "everything holds"
 
@@ -76,6 +76,9 @@ peers: # the public suite and the Node.js that several stages need
 
 conformance: peers ## the public suite of the Model Context Protocol, and its memory server beside ours
 	.ci/conformance
+
+examples: ## the patches of docs/example, applied to a copy: made, tested, counted and taken back
+	.ci/examples
 
 verifiers: peers ## the verifiers in Python and JavaScript on the corpus, and their tests
 	.ci/verifiers
