@@ -131,6 +131,7 @@ var mayImport = map[string][]string{
 	"cmd/graphkernel-hook":    {"capture/hook"},
 	"cmd/graphkernel/capture": {"api", "capture", "capture/hook", "capture/resident", "internal/ready", "ingest/secrets", "kernel", "store", "client", "cmd/graphkernel/cli", "dag", "guard", "ingest", "policy", "render", "slice/contexts", "slice/issued", "token", "github.com/rogpeppe/go-internal", "github.com/spf13/cobra"},
 	"cmd/graphkernel/cli": {
+		"retrieval/segments",
 		"access", "belief", "capture", "ingest/secrets", "internal/userdir", "slice/contexts",
 		"retrieval", "retrieval/embed", "retrieval/embed/remote", "retrieval/crossencoder", "internal/secretfile", "internal/ready", "slice/issued",
 		"api/fault", "slice/facts", "ledger/monitor", "api", "policy/standard", "client", "dag", "evidence", "ingest", "ingest/llm", "internal/canon", "kernel", "knowledge", "ledger", "ledger/attest", "ledger/identity", "normalize", "policy", "render", "slice", "store", "store/postgres", "store/sqlite", "store/transfer", "token",
