@@ -21,6 +21,7 @@ import (
 type Prepared struct {
 	Text    string          `json:"text"`    // for the agent, with the marks around it
 	Context json.RawMessage `json:"context"` // for the kernel, which records it
+	Keys    KeyFile         `json:"keys"`    // by which it was signed
 }
 
 // ReadyKey names the texts that are prepared for sessions in a folder, by a policy. All folders of one clone of a repository, and its worktrees, have one key.
@@ -42,10 +43,9 @@ func ReadyKey(policy, folder string) string {
 type ReadyIn struct {
 	Folder   string   `json:"folder"`   // as internal/ready has it
 	Policies []string `json:"policies"` // by which hooks ask for contexts; "" is the kernel's default
-	Keys     KeyFile  `json:"keys"`     // by which the texts were signed
 }
 
-// A KeyFile is a keyring's file as it was when texts were signed. The zero value is no file.
+// A KeyFile is a keyring's file as it was when a text was signed. The zero value is no file.
 type KeyFile struct {
 	Path    string    `json:"path,omitempty"`
 	Size    int64     `json:"size,omitempty"`

@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -172,22 +173,17 @@ func (p *Program) giveReady(a *arguments, e *capture.Event, policy string) error
 	if in.Folder == "" || e.Name != capture.SessionStart || e.Source == "resume" {
 		return errNotReady
 	}
-	if !in.Keys.Same() {
-		return fmt.Errorf("; the keys are others than those that signed what was prepared%w", errNotReady)
-	}
-	data, file, err := ready.At(in.Folder).Take(capture.ReadyKey(policy, e.Folder))
-	if err != nil && !errors.Is(err, ready.ErrMoved) {
-		data, file, err = ready.At(in.Folder).Take(capture.ReadyKey(policy, ""))
+	text, file, err := takeReady(ready.At(in.Folder), capture.ReadyKey(policy, e.Folder))
+	if errors.Is(err, ready.ErrNone) {
+		text, file, err = takeReady(ready.At(in.Folder), capture.ReadyKey(policy, ""))
 	}
 	switch {
-	case errors.Is(err, ready.ErrMoved):
+	case errors.Is(err, ready.ErrMoved), errors.Is(err, errOtherKeys):
 		return fmt.Errorf("; %w%w", err, errNotReady)
-	case err != nil:
+	case errors.Is(err, ready.ErrNone):
 		return errNotReady
-	}
-	var text capture.Prepared
-	if err := json.Unmarshal(data, &text); err != nil {
-		return fmt.Errorf("%s: %w", file, err)
+	case err != nil:
+		return err
 	}
 	answer, err := e.Context(text.Text)
 	if err != nil {
@@ -202,6 +198,34 @@ func (p *Program) giveReady(a *arguments, e *capture.Event, policy string) error
 		return errors.Join(err, a.spool.Give(g))
 	}
 	return nil
+}
+
+// errOtherKeys is returned if all that was prepared for a key has the signatures of keys that may be retired since.
+var errOtherKeys = errors.New("the keys are others than those that signed what was prepared")
+
+// takeReady claims a text that was signed with the keys of now. Those that were not are removed.
+func takeReady(in ready.Folder, key string) (text *capture.Prepared, file string, err error) {
+	none := ready.ErrNone
+	for {
+		data, file, err := in.Take(key)
+		if errors.Is(err, ready.ErrNone) {
+			return nil, "", none
+		}
+		if err != nil {
+			return nil, "", err
+		}
+		text := &capture.Prepared{}
+		if err := json.Unmarshal(data, text); err != nil {
+			return nil, "", fmt.Errorf("%s: %w", file, err)
+		}
+		if text.Keys.Same() {
+			return text, file, nil
+		}
+		none = errOtherKeys
+		if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, "", err
+		}
+	}
 }
 
 // start starts the process that answers the next hooks and takes in captured sessions. It does not wait for the process.

@@ -29,7 +29,8 @@ type home struct {
 	folder, called string
 	spool          *capture.Spool
 	env            map[string]string
-	room           int // bytes that the agent reads before it closes the pipe
+	keys           capture.KeyFile // that sign what is kept
+	room           int             // bytes that the agent reads before it closes the pipe
 }
 
 func newHome(t *testing.T) *home {
@@ -85,17 +86,23 @@ func (h *home) prompt(text string) map[string]any {
 	return e
 }
 
+// prepared returns a file of a text.
+func (h *home) prepared(text string) []byte {
+	h.t.Helper()
+	data, err := json.Marshal(capture.Prepared{Text: text, Context: json.RawMessage(`{"n":1}`), Keys: h.keys})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return data
+}
+
 // keep prepares texts for the project.
 func (h *home) keep(texts ...string) ready.Folder {
 	h.t.Helper()
 	f := ready.At(filepath.Join(h.folder, "ready"))
 	var files [][]byte
 	for _, text := range texts {
-		data, err := json.Marshal(capture.Prepared{Text: text, Context: json.RawMessage(`{"n":1}`)})
-		if err != nil {
-			h.t.Fatal(err)
-		}
-		files = append(files, data)
+		files = append(files, h.prepared(text))
 	}
 	if err := errors.Join(f.Make(), f.Move(1), f.Keep(capture.ReadyKey("", h.folder), 1, "", files...), h.spool.SetReadyIn(capture.ReadyIn{Folder: f.Path(), Policies: []string{""}})); err != nil {
 		h.t.Fatal(err)
@@ -176,22 +183,24 @@ func TestPrepared(t *testing.T) {
 	if err := os.WriteFile(keys, []byte("{}"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	h.keep("signed")
-	in, err := h.spool.ReadyIn()
-	if err != nil {
-		t.Fatal(err)
-	}
-	in.Keys = capture.KeyFileAt(keys)
-	if err := errors.Join(h.spool.SetReadyIn(in), os.Remove(keys)); err != nil {
+	h.keys = capture.KeyFileAt(keys)
+	h.keep("signed", "signed too")
+	if err := os.Remove(keys); err != nil {
 		t.Fatal(err)
 	}
 	if _, out, errs := h.run(h.start("g2"), "--context", "default"); out != "" || !strings.Contains(errs, "the keys are others") {
 		t.Errorf("%q %q", out, errs)
 	}
+	if left := f.Count(capture.ReadyKey("", h.folder), ""); left != 0 {
+		t.Errorf("%d texts are left that other keys signed", left)
+	}
+	// While texts are prepared again, some are still of the keys before.
 	if err := os.WriteFile(keys, []byte("{}"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Chtimes(keys, in.Keys.ModTime, in.Keys.ModTime); err != nil {
+	before := h.prepared("before")
+	h.keys = capture.KeyFileAt(keys)
+	if err := f.Keep(capture.ReadyKey("", h.folder), 1, "", before, h.prepared("signed")); err != nil {
 		t.Fatal(err)
 	}
 	if _, out, errs := h.run(h.start("g3"), "--context", "default"); !strings.Contains(out, "signed") || errs != "" {

@@ -144,7 +144,7 @@ func (t *teller) record(ctx context.Context, prepared *kernel.PreparedContext, c
 		return wait, wait()
 	}
 	if n.err == nil {
-		text, err := cli.PreparedFile(prepared, framed(claim))
+		text, err := cli.PreparedFile(prepared, framed(claim), capture.KeyFile{})
 		if err == nil {
 			mark.File, err = n.folder.Hold(text)
 		}

@@ -18,6 +18,7 @@ import (
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice/contexts"
 	"github.com/graphkernel/graphkernel/store"
+	"github.com/graphkernel/graphkernel/token"
 )
 
 // Bounds of what is prepared.
@@ -35,12 +36,18 @@ type keeping struct {
 	*teller
 
 	mu       sync.Mutex
-	policies []string        // guarded by mu
-	head     dag.Seq         // of the history, when the last round began
-	warm     dag.Seq         // of the history, when the index was made to reach it
-	done     bool            // a round ended, and nobody asked by another policy since
-	signed   capture.KeyFile // by which the last round signed
+	policies []string // guarded by mu
+	head     dag.Seq  // of the history, when the last round began
+	warm     dag.Seq  // of the history, when the index was made to reach it
+	done     bool     // a round ended, and nobody asked by another policy since
+	signed   signer   // of the last round
 	next     time.Time
+}
+
+// A signer is what a round of preparing signs with. A service takes a keyring over a little after the file changed, so that the two change one after the other.
+type signer struct {
+	file capture.KeyFile
+	key  token.KeyID
 }
 
 // ask has contexts prepared by a policy, too.
@@ -77,19 +84,21 @@ func (k *keeping) look(ctx context.Context) error {
 		}
 		k.warm = head
 	}
-	if err != nil || len(asked) == 0 || done && head == k.head && k.keys() == k.signed && len(givens) == 0 || k.now().Before(k.next) {
+	if err != nil || len(asked) == 0 || done && head == k.head && k.signer() == k.signed && len(givens) == 0 || k.now().Before(k.next) {
 		return err
 	}
-	keys := k.keys()
+	by := k.signer()
 	err = k.keep(ctx, asked)
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.next = k.now().Add(keepPause)
 	if err == nil {
-		k.head, k.signed, k.done = head, keys, len(asked) == len(k.policies)
+		k.head, k.signed, k.done = head, by, len(asked) == len(k.policies)
 	}
 	return unlessLater(err)
 }
+
+func (k *keeping) signer() signer { return signer{k.keys(), k.session.Kernel.Contexts().SigningKey()} }
 
 // unlessLater returns nil for an error that says that nothing can be prepared here, or not now.
 func unlessLater(err error) error {
@@ -107,7 +116,7 @@ func (t *teller) keep(ctx context.Context, asked []string) error {
 	if err != nil {
 		return err
 	}
-	if err := t.spool.SetReadyIn(capture.ReadyIn{Folder: folder.Path(), Policies: asked, Keys: t.keys()}); err != nil {
+	if err := t.spool.SetReadyIn(capture.ReadyIn{Folder: folder.Path(), Policies: asked}); err != nil {
 		return err
 	}
 	list, err := t.listFolders(ctx)
@@ -175,6 +184,7 @@ func (t *teller) keepFor(ctx context.Context, held *project, id policy.ID, folde
 
 // prepare makes contexts that a hook gives without the store. It makes none where there is nothing to choose from.
 func (t *teller) prepare(ctx context.Context, r *api.ContextRequest) (texts [][]byte, err error) {
+	keys := t.keys()
 	for range keepEach {
 		p, err := t.session.Kernel.Contexts().Prepare(ctx, t.session.Tenant, *r)
 		if errors.Is(err, store.ErrNotFound) {
@@ -187,7 +197,7 @@ func (t *teller) prepare(ctx context.Context, r *api.ContextRequest) (texts [][]
 		if err != nil {
 			return nil, err
 		}
-		text, err := cli.PreparedFile(p, framed(claim))
+		text, err := cli.PreparedFile(p, framed(claim), keys)
 		if err != nil {
 			return nil, err
 		}

@@ -124,13 +124,13 @@ type preparedWire struct {
 	Except, TaskOf []byte
 }
 
-// PreparedFile returns a prepared context as a file for hooks has it; text is what the agent reads.
-func PreparedFile(p *kernel.PreparedContext, text string) ([]byte, error) {
+// PreparedFile returns a prepared context as a file for hooks has it; text is what the agent reads, and keys the file of the keys that signed it.
+func PreparedFile(p *kernel.PreparedContext, text string, keys capture.KeyFile) ([]byte, error) {
 	data, err := json.Marshal(preparedWire{p.Bundle, p.Head, string(p.Delivery.Folders), []byte(p.Delivery.Except), []byte(p.Delivery.TaskOf)})
 	if err != nil {
 		return nil, err
 	}
-	return json.Marshal(capture.Prepared{Text: text, Context: data})
+	return json.Marshal(capture.Prepared{Text: text, Context: data, Keys: keys})
 }
 
 func recordGiven(ctx context.Context, s *Session, g *capture.Given) error {
