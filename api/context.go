@@ -2,13 +2,13 @@ package api
 
 import (
 	"encoding/json"
+
+	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/slice/issued"
-
-	"github.com/graphkernel/graphkernel/access"
 )
 
 // AssembleContext chooses what an agent is given for a task.

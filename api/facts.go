@@ -2,11 +2,11 @@ package api
 
 import (
 	"encoding/json"
-	"github.com/graphkernel/graphkernel/policy"
 
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/knowledge"
+	"github.com/graphkernel/graphkernel/policy"
 )
 
 // Facts.

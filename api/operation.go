@@ -40,8 +40,8 @@ type Spec struct {
 	Tool   string            // the tool for agents that does the same; "": none
 	Sets   []string          // the sets of tools that it is in, if package mcp makes the tool of the operation
 	May    access.Permission // 0: open to everybody
-	Says   string            // what it is for: a summary, and after an empty line more; "" if api/describe/operations.md says it
-	Curl   string            // a line for a shell that asks it, with Says
+	Says   string            // its summary, and after an empty line its description; "" if api/describe/operations.md has them
+	Curl   string            // a line for a shell, beside Says
 
 	Limited bool // open, and yet limited by address
 	Alone   bool // computed from the request alone, so it does not wait for others

@@ -1,12 +1,13 @@
 package api
 
 import (
+	"cmp"
 	"encoding/json"
-	"github.com/graphkernel/graphkernel/policy"
-	"github.com/graphkernel/graphkernel/slice"
 
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/slice"
 )
 
 // None is what operations take that take nothing, and answer whose answer is no JSON.
@@ -88,6 +89,15 @@ type Erasure struct {
 	ID     dag.TurnID     `json:"id"`
 	Reason string         `json:"reason,omitempty" is:"Reason" doc:"Why, if there is no body."`
 	Body   ErasureRequest `json:"body,omitempty" in:"body"`
+}
+
+// ReasonOf returns the reason of an erasure: of the query, or else of the body. An erasure without one is a fault.
+func ReasonOf(query string, body ErasureRequest) (string, error) {
+	reason := cmp.Or(query, body.Reason)
+	if reason == "" {
+		return "", Faultf(CodeInvalid, "reason", `an erasure needs a reason, in the body: {"reason": "…"}`)
+	}
+	return reason, nil
 }
 
 // A TurnQuery asks for a page of turns.

@@ -2,9 +2,9 @@ package api
 
 import (
 	"encoding/json"
-	"github.com/graphkernel/graphkernel/belief"
 
 	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/dag"
 )
 

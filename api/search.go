@@ -2,11 +2,11 @@ package api
 
 import (
 	"encoding/json"
-	"github.com/graphkernel/graphkernel/belief"
-	"github.com/graphkernel/graphkernel/policy"
 
 	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/policy"
 )
 
 // SearchTurns finds turns by words.

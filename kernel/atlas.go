@@ -22,7 +22,9 @@ import (
 )
 
 // Atlas returns the facet of the graph of what was used.
-func (k *Kernel) Atlas() survey.Atlas { return survey.Atlas{Kernel: surveyed{k.engine}} }
+func (k *Kernel) Atlas() survey.Atlas { return k.atlas() }
+
+func (k *engine) atlas() survey.Atlas { return survey.Atlas{Kernel: surveyed{k}} }
 
 // A surveyed engine is what a survey needs of it.
 type surveyed struct{ *engine }

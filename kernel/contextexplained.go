@@ -1,14 +1,13 @@
 package kernel
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"github.com/graphkernel/graphkernel/slice"
 	"strings"
 
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/slice/contexts"
 )
 
@@ -101,9 +100,9 @@ func inPlace(kind contexts.Kind, id string) (turn, fact, belief string) {
 }
 
 func (k Contexts) eraseTask(ctx context.Context, tenant dag.Tenant, in api.TaskErasing) (w api.TaskErased, err error) {
-	reason := cmp.Or(in.Reason, in.Body.Reason)
-	if reason == "" {
-		return w, api.Faultf(api.CodeInvalid, "reason", `an erasure needs a reason, in the body: {"reason": "…"}`)
+	reason, err := api.ReasonOf(in.Reason, in.Body)
+	if err != nil {
+		return w, err
 	}
 	e, err := k.EraseTask(ctx, tenant, slice.SliceID(strings.ToLower(string(in.SliceID))), reason)
 	if err != nil {

@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"github.com/graphkernel/graphkernel/api"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/ledger/attest"
 	"github.com/graphkernel/graphkernel/slice"

@@ -22,102 +22,80 @@ const (
 	MaxEnriched      = 200 // hits
 	MaxEnrichedHops  = 2
 	MaxEnrichedFacts = 100 // of one hit
-	MaxFound         = int64(1) << 40
+	MaxFound         = uint64(1) << 40
 )
 
-// An EnrichRequest asks what is known around turns that were found.
-type EnrichRequest struct {
-	Hits  []FoundHit
-	Query string  // what was searched for; "" lets every fact count alike
-	Alpha dag.PPM // the share of what the facts say, up to 1
-	Hops  int     // from the entities of a hit, 1 or 2
-	Facts int     // of one hit, at most
-	AsOf  dag.Seq // 0: now
-}
-
-// A FoundHit is a turn that was found, with its score.
-type FoundHit struct {
-	Turn  dag.TurnID
-	Score int64
-}
-
-func (r *EnrichRequest) check() error {
+// enrichment fills in what a request leaves out, and checks it.
+func enrichment(r api.EnrichRequest) (api.EnrichRequest, error) {
+	if r.Alpha == nil {
+		half := dag.One / 2
+		r.Alpha = &half
+	}
+	r.Hops, r.Facts = cmp.Or(r.Hops, 1), cmp.Or(r.Facts, 10)
 	seen := map[dag.TurnID]bool{}
 	for _, h := range r.Hits {
 		switch {
-		case h.Score < 0 || h.Score > MaxFound:
-			return fmt.Errorf("%w: the score %d of turn %s, want 0 to %d", dag.ErrForm, h.Score, h.Turn, MaxFound)
+		case h.Score > MaxFound:
+			return r, fmt.Errorf("%w: the score %d of turn %s, want 0 to %d", dag.ErrForm, h.Score, h.Turn, MaxFound)
 		case seen[h.Turn]:
-			return fmt.Errorf("%w: turn %s comes twice", dag.ErrForm, h.Turn)
+			return r, fmt.Errorf("%w: turn %s comes twice", dag.ErrForm, h.Turn)
 		}
 		seen[h.Turn] = true
 	}
 	switch {
 	case len(r.Hits) < 1 || len(r.Hits) > MaxEnriched:
-		return fmt.Errorf("%w: %d hits, want 1 to %d", dag.ErrForm, len(r.Hits), MaxEnriched)
-	case r.Alpha > dag.One:
-		return fmt.Errorf("%w: alpha is %s, at most 1", dag.ErrForm, r.Alpha)
+		return r, fmt.Errorf("%w: %d hits, want 1 to %d", dag.ErrForm, len(r.Hits), MaxEnriched)
+	case *r.Alpha > dag.One:
+		return r, fmt.Errorf("%w: alpha is %s, at most 1", dag.ErrForm, *r.Alpha)
 	case r.Hops < 1 || r.Hops > MaxEnrichedHops:
-		return fmt.Errorf("%w: %d hops, want 1 to %d", dag.ErrForm, r.Hops, MaxEnrichedHops)
+		return r, fmt.Errorf("%w: %d hops, want 1 to %d", dag.ErrForm, r.Hops, MaxEnrichedHops)
 	case r.Facts < 1 || r.Facts > MaxEnrichedFacts:
-		return fmt.Errorf("%w: %d facts for each hit, want 1 to %d", dag.ErrForm, r.Facts, MaxEnrichedFacts)
+		return r, fmt.Errorf("%w: %d facts for each hit, want 1 to %d", dag.ErrForm, r.Facts, MaxEnrichedFacts)
 	}
-	return nil
-}
-
-// An EnrichedHit is a hit with what is known around it.
-type EnrichedHit struct {
-	enrich.Hit
-	Entities []string   // canonical names, ascending
-	Around   []api.Step // parallel to Facts
-}
-
-// Enriched is the answer to an EnrichRequest.
-type Enriched struct {
-	AsOf dag.Seq
-	Hits []EnrichedHit // the best first
+	return r, nil
 }
 
 // Enrich returns hits with the facts around the entities that they speak of, the best first by both. The entities of a turn are those of the facts
 // that were learned from it, and the names known in its first words. Nothing is changed.
-func (k Turns) Enrich(ctx context.Context, tenant dag.Tenant, r EnrichRequest) (_ *Enriched, err error) {
+func (k Turns) Enrich(ctx context.Context, tenant dag.Tenant, in api.EnrichRequest) (w api.Enriched, err error) {
 	ctx, observed := k.observe(ctx, "enrich")
 	defer func() { observed(err) }()
-	if err := r.check(); err != nil {
-		return nil, err
+	if in, err = enrichment(in); err != nil {
+		return w, err
 	}
-	return steady(k.engine, func(c *cache) (*Enriched, error) { return c.enrich(ctx, tenant, &r) })
+	return steady(k.engine, func(c *cache) (api.Enriched, error) { return c.enrich(ctx, tenant, &in) })
 }
 
-func (c *cache) enrich(ctx context.Context, tenant dag.Tenant, r *EnrichRequest) (*Enriched, error) {
+func (c *cache) enrich(ctx context.Context, tenant dag.Tenant, r *api.EnrichRequest) (w api.Enriched, err error) {
 	v, err := c.viewAsOf(ctx, tenant, r.AsOf)
 	if err != nil {
-		return nil, err
+		return w, err
 	}
 	entities, err := c.entitiesOf(ctx, tenant, v, r.Hits)
 	if err != nil {
-		return nil, err
+		return w, err
 	}
 	words := analysis.English.Terms(nil, r.Query)
-	around := map[dag.TurnID][]api.Step{}
+	around := map[dag.TurnID][]api.NearFact{}
 	hits := make([]enrich.Hit, len(r.Hits))
 	for i, found := range r.Hits {
-		hits[i] = enrich.Hit{Turn: found.Turn, Found: found.Score}
+		hits[i] = enrich.Hit{Turn: found.Turn, Found: int64(found.Score)} //nolint:gosec // at most MaxFound
 		near, err := v.near(ctx, entities[found.Turn], r)
 		if err != nil {
-			return nil, err
+			return w, err
 		}
-		for _, n := range near {
-			around[found.Turn] = append(around[found.Turn], stepOf(n.edge, v.aliases))
+		around[found.Turn] = make([]api.NearFact, len(near))
+		for j, n := range near {
+			around[found.Turn][j] = api.NearFact{Hops: n.hops, Fact: stepOf(n.edge, v.aliases)}
 			hits[i].Facts = append(hits[i].Facts, enrich.Fact{Confidence: n.edge.Confidence, Hops: n.hops, Fit: fit(words, n.edge)})
 		}
 	}
-	enrich.Combine(hits, r.Alpha)
-	answer := &Enriched{AsOf: v.asOf}
-	for _, h := range hits {
-		answer.Hits = append(answer.Hits, EnrichedHit{h, entities[h.Turn], around[h.Turn]})
+	enrich.Combine(hits, *r.Alpha)
+	w = api.Enriched{AsOf: v.asOf, Hits: make([]api.EnrichedHit, len(hits))}
+	for i, h := range hits {
+		w.Hits[i] = api.EnrichedHit{Turn: h.Turn, Score: uint64(h.Found), Graph: h.Graph, Combined: h.Combined, Entities: listed(entities[h.Turn]), Facts: around[h.Turn]} //nolint:gosec // as it was given
 	}
-	return answer, nil
+	return w, nil
 }
 
 // A nearEdge is a fact some steps from an entity.
@@ -128,7 +106,7 @@ type nearEdge struct {
 
 // near returns the facts around entities, each once, the nearest first. The entities are asked one by one, since a traversal leaves out what
 // joins its starts.
-func (v *view) near(ctx context.Context, names []string, r *EnrichRequest) (all []nearEdge, err error) {
+func (v *view) near(ctx context.Context, names []string, r *api.EnrichRequest) (all []nearEdge, err error) {
 	at := map[knowledge.ID]int{}
 	for _, name := range names {
 		q := knowledge.Query{Filter: knowledge.Filter{AsOf: v.asOf}, Start: []string{name}, Direction: knowledge.Both, MaxHops: r.Hops, MaxResults: r.Facts}
@@ -173,7 +151,7 @@ func fit(words []string, e *knowledge.Edge) dag.PPM {
 }
 
 // entitiesOf returns the names that turns speak of, ascending, at most mostNames of each.
-func (c *cache) entitiesOf(ctx context.Context, tenant dag.Tenant, v *view, hits []FoundHit) (map[dag.TurnID][]string, error) {
+func (c *cache) entitiesOf(ctx context.Context, tenant dag.Tenant, v *view, hits []api.HitScore) (map[dag.TurnID][]string, error) {
 	ids := make(store.IDs, len(hits))
 	for i := range hits {
 		ids[i] = hits[i].Turn

@@ -5,10 +5,10 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/knowledge"
-	"github.com/graphkernel/graphkernel/retrieval/enrich"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/token"
 )
@@ -29,8 +29,8 @@ func TestEnrich(t *testing.T) {
 			learn(dag.TurnID{}, "orders", "belongs to", "shop")
 			before := must(k.Turns().Head(ctx, tenant))
 			learn(ids[0], "shop", "is run by", "anna")
-			r := kernel.EnrichRequest{
-				Hits: []kernel.FoundHit{{Turn: ids[1], Score: 100}, {Turn: ids[2], Score: 90}, {Turn: ids[3], Score: 80}}, Alpha: dag.One / 2, Hops: 1, Facts: 10, AsOf: before,
+			r := api.EnrichRequest{
+				Hits: []api.HitScore{{Turn: ids[1], Score: 100}, {Turn: ids[2], Score: 90}, {Turn: ids[3], Score: 80}}, AsOf: before,
 			}
 			got := must(k.Turns().Enrich(ctx, tenant, r))
 			last := got.Hits[len(got.Hits)-1]
@@ -48,9 +48,13 @@ func TestEnrich(t *testing.T) {
 				t.Error("two hops reach no further than one")
 			}
 			r.Query = "who runs the shop"
-			fits := must(k.Turns().Enrich(ctx, tenant, r)).Hits[0].Hit.Facts
-			if !slices.ContainsFunc(fits, func(f enrich.Fact) bool { return f.Fit > 0 }) {
+			graph := func(h api.EnrichedHit) bool { return h.Graph > 0 }
+			if fits := must(k.Turns().Enrich(ctx, tenant, r)).Hits; !slices.ContainsFunc(fits, graph) {
 				t.Errorf("no fact fits the query: %+v", fits)
+			}
+			other := r
+			if other.Query = "a zebra"; slices.ContainsFunc(must(k.Turns().Enrich(ctx, tenant, other)).Hits, graph) {
+				t.Error("facts that have no word of the query speak for a hit")
 			}
 			must(k.Turns().Erase(ctx, tenant, ids[3], "asked to"))
 			for _, h := range must(k.Turns().Enrich(ctx, tenant, r)).Hits {
@@ -58,13 +62,13 @@ func TestEnrich(t *testing.T) {
 					t.Errorf("what was learned from an erased turn is still said of %s", h.Turn)
 				}
 			}
-			for what, change := range map[string]func(*kernel.EnrichRequest){
-				"no hit":           func(r *kernel.EnrichRequest) { r.Hits = nil },
-				"a turn twice":     func(r *kernel.EnrichRequest) { r.Hits = append(slices.Clone(r.Hits), r.Hits[0]) },
-				"three hops":       func(r *kernel.EnrichRequest) { r.Hops = 3 },
-				"an alpha above 1": func(r *kernel.EnrichRequest) { r.Alpha = dag.One + 1 },
-				"no fact":          func(r *kernel.EnrichRequest) { r.Facts = 0 },
-				"a score below 0":  func(r *kernel.EnrichRequest) { r.Hits = []kernel.FoundHit{{Turn: ids[0], Score: -1}} },
+			for what, change := range map[string]func(*api.EnrichRequest){
+				"no hit":           func(r *api.EnrichRequest) { r.Hits = nil },
+				"a turn twice":     func(r *api.EnrichRequest) { r.Hits = append(slices.Clone(r.Hits), r.Hits[0]) },
+				"three hops":       func(r *api.EnrichRequest) { r.Hops = 3 },
+				"an alpha above 1": func(r *api.EnrichRequest) { r.Alpha = new(dag.One + 1) },
+				"no fact":          func(r *api.EnrichRequest) { r.Facts = -1 },
+				"a score too high": func(r *api.EnrichRequest) { r.Hits = []api.HitScore{{Turn: ids[0], Score: kernel.MaxFound + 1}} },
 			} {
 				bad := r
 				change(&bad)
@@ -72,7 +76,7 @@ func TestEnrich(t *testing.T) {
 					t.Errorf("%s was taken", what)
 				}
 			}
-			r.Hits = []kernel.FoundHit{{Turn: dag.ExternalTurnID("context", "unknown")}}
+			r.Hits = []api.HitScore{{Turn: dag.ExternalTurnID("context", "unknown")}}
 			if _, err := k.Turns().Enrich(ctx, tenant, r); !isAbsent(err) {
 				t.Errorf("an unknown turn: %v", err)
 			}

@@ -3,12 +3,12 @@ package kernel
 import (
 	"cmp"
 	"context"
-	"github.com/graphkernel/graphkernel/policy"
-	"github.com/graphkernel/graphkernel/render"
-	"github.com/graphkernel/graphkernel/slice"
 
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/render"
+	"github.com/graphkernel/graphkernel/slice"
 )
 
 // cutting reads which slice is meant.
@@ -82,7 +82,7 @@ func (k Slices) explainTurn(ctx context.Context, tenant dag.Tenant, in api.Expla
 	w = Explained(turn, &request, &e)
 	w.SliceID = in.SliceID
 	if in.Without {
-		lost, instead, err := (&Kernel{k.engine}).Atlas().WithoutTurn(ctx, tenant, request.Anchor, request.Policy, request.AsOf, turn)
+		lost, instead, err := k.atlas().WithoutTurn(ctx, tenant, request.Anchor, request.Policy, request.AsOf, turn)
 		if err != nil {
 			return w, err
 		}

@@ -215,10 +215,7 @@ func shownAct(r *knowledge.Recorded) api.KnowledgeAct {
 
 // shownActs returns up to limit acts, and after which number others follow.
 func shownActs(list []knowledge.Recorded, limit int) (w []api.KnowledgeAct, next string) {
-	if len(list) > limit {
-		list = list[:limit]
-		next = api.Next(uint64(list[limit-1].Seq))
-	}
+	list, next = api.Page(list, limit, func(r *knowledge.Recorded) uint64 { return uint64(r.Seq) })
 	w = make([]api.KnowledgeAct, len(list))
 	for i := range list {
 		w[i] = shownAct(&list[i])

@@ -21,7 +21,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"github.com/graphkernel/graphkernel/api"
 	"io"
 	"runtime"
 	"sync"
@@ -30,6 +29,7 @@ import (
 
 	lru "github.com/hashicorp/golang-lru/v2"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/internal/turnstile"
 	"github.com/graphkernel/graphkernel/ledger/identity"

@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"github.com/graphkernel/graphkernel/api"
 	"sync"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/policy/standard"

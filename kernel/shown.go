@@ -25,7 +25,7 @@ func conversation(c *store.Conversation, title string) api.Conversation {
 	}
 }
 
-// Answer shows what was signed for third parties.
+// Answer shows evidence as the service answers it.
 func (e *Evidence) Answer() api.Evidence {
 	s := e.Statement
 	return api.Evidence{
@@ -34,7 +34,7 @@ func (e *Evidence) Answer() api.Evidence {
 	}
 }
 
-// Answer shows what came of making a bundle again.
+// Answer shows a replay as the service answers it.
 func (r *Replay) Answer() api.Replay {
 	w := api.Replay{
 		Outcome: string(r.Outcome), Reason: r.Reason, SliceID: r.Provenance.SliceID, AsOf: r.AsOf,

@@ -22,7 +22,7 @@ func (k Turns) Operations() []api.Answer {
 	return []api.Answer{
 		api.GetTurn.By(k.getTurn), api.ListTurns.By(k.listTurns), api.LookUpTurns.By(k.lookUpTurns), api.ResolveTurn.By(k.resolveTurn), api.EraseTurn.By(k.eraseTurn),
 		api.ListErasures.By(k.listErasures), api.ListHeldBack.By(k.listHeldBack), api.ReleaseTurns.By(k.releaseTurns), api.ListFolders.By(k.listFolders),
-		api.ListConversations.By(k.listConversations), api.SearchTurns.By(k.search), api.EnrichHits.By(k.enrich),
+		api.ListConversations.By(k.listConversations), api.SearchTurns.By(k.search), api.EnrichHits.By(k.Enrich),
 	}
 }
 
@@ -119,9 +119,9 @@ func stored(records []store.Record) (list []api.StoredTurn, err error) {
 }
 
 func (k Turns) eraseTurn(ctx context.Context, tenant dag.Tenant, in api.Erasure) (w api.ErasedTurn, err error) {
-	reason := cmp.Or(in.Reason, in.Body.Reason)
-	if reason == "" {
-		return w, api.Faultf(api.CodeInvalid, "reason", `an erasure needs a reason, in the body: {"reason": "…"}`)
+	reason, err := api.ReasonOf(in.Reason, in.Body)
+	if err != nil {
+		return w, err
 	}
 	event, err := k.Erase(ctx, tenant, in.ID, reason)
 	switch {
@@ -219,10 +219,7 @@ func (k Turns) listHeldBack(ctx context.Context, tenant dag.Tenant, in api.HeldB
 	if err != nil {
 		return w, err
 	}
-	if len(list) > limit {
-		list = list[:limit]
-		w.Next = api.Next(uint64(list[limit-1].Seq))
-	}
+	list, w.Next = api.Page(list, limit, func(h *HeldBack) uint64 { return uint64(h.Seq) })
 	w.HeldBack = make([]api.HeldBack, len(list))
 	for i := range list {
 		h := &list[i]
@@ -257,10 +254,7 @@ func (k Turns) listErasures(ctx context.Context, tenant dag.Tenant, in api.Erasu
 	if err != nil {
 		return w, err
 	}
-	if len(list) > limit {
-		list = list[:limit]
-		w.Next = api.Next(uint64(list[limit-1].Seq))
-	}
+	list, w.Next = api.Page(list, limit, func(e *erasures.Erasure) uint64 { return uint64(e.Seq) })
 	w.Erasures = make([]api.Event, len(list))
 	for i := range list {
 		w.Erasures[i] = ErasureEvent(&list[i])

@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"crypto/sha256"
+
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/slice"

@@ -315,7 +315,7 @@ func (w *whole) views(n dag.Seq, anchor dag.TurnID) (list []string) {
 	for i := range found.Hits {
 		list = append(list, fmt.Sprint("hit ", found.Hits[i].Turn.ID, found.Hits[i].Score))
 	}
-	enriched := must(k.Turns().Enrich(ctx, tenant, kernel.EnrichRequest{Query: "orders table", Hits: []kernel.FoundHit{{Turn: anchor, Score: 1000}}, Alpha: dag.One / 2, Hops: 1, Facts: 5, AsOf: n}))
+	enriched := must(k.Turns().Enrich(ctx, tenant, api.EnrichRequest{Query: "orders table", Hits: []api.HitScore{{Turn: anchor, Score: 1000}}, Facts: 5, AsOf: n}))
 	say("search", fmt.Sprint(found.AsOf, enriched.AsOf, len(enriched.Hits)), nil)
 	v := must(k.Atlas().View(ctx, tenant, n, 0))
 	say("atlas", fmt.Sprint(v.AsOf, len(v.Graph.Turns)), nil)

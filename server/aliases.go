@@ -2,10 +2,10 @@ package server
 
 import (
 	"fmt"
-	"github.com/graphkernel/graphkernel/kernel"
 	"net/http"
 
 	"github.com/graphkernel/graphkernel/api"
+	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/normalize"
 )

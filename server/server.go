@@ -148,8 +148,11 @@ func (c *call) page(pages Pages) (err error) {
 	return pages.ServePage(w, c.echo.Request())
 }
 
-// routes are the operations of the service: those below, and what needs nothing but the kernel.
-var routes = answering(api.Declared(), []route{
+// routes are the operations of the service.
+var routes = answering(api.Declared(), ownRoutes)
+
+// ownRoutes are the operations that the service answers in its own way. A facet of the kernel answers the others.
+var ownRoutes = []route{
 	as(api.AdmitTurns, admitTurns),
 	on(api.ListTurns, func(c *call, in api.TurnQuery) (api.StoredTurns, error) {
 		w, _, err := c.server.config.Kernel.Turns().Page(c.ctx, c.tenant(), in, c.server.config.Limits.PageBytes)
@@ -200,7 +203,7 @@ var routes = answering(api.Declared(), []route{
 	as(api.Metrics, func(c *call) error { return c.server.metrics.handle(c) }),
 	as(api.Description, openapi),
 	as(api.Docs, docs),
-})
+}
 
 // route returns every described operation its handler.
 func (s *Server) route() {

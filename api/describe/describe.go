@@ -174,7 +174,7 @@ func Document(specs []*api.Spec) ([]byte, error) {
 		}
 		said := texts.of(spec)
 		if said == nil {
-			return nil, fmt.Errorf("describe: what %s is for stands in its declaration or in operations.md, and must in one of them", spec.ID)
+			return nil, fmt.Errorf("describe: the declaration of %s or operations.md says what the operation is for, exactly one of them", spec.ID)
 		}
 		delete(texts.operations, spec.ID)
 		paths[path][strings.ToLower(spec.Method)] = d.operation(spec, said)

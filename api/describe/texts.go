@@ -44,7 +44,7 @@ func readTexts() texts {
 	return t
 }
 
-// of returns what is said of an operation: in its declaration or in operations.md; nil if that is nowhere, or in both.
+// of returns the text of an operation, from its declaration or from operations.md; nil if neither has one, or both have.
 func (t *texts) of(spec *api.Spec) *text {
 	written := t.operations[spec.ID]
 	if (written != nil) == (spec.Says != "") {

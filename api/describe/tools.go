@@ -24,7 +24,7 @@ func Tools() (names []string, said map[string]string) {
 	return names, said
 }
 
-// Operation returns what is said of an operation in the first lines: the summary and what follows it.
+// Operation returns the text of an operation on one line: its summary, and the description after it.
 func Operation(spec *api.Spec) string {
 	texts := readTexts()
 	t := texts.of(spec)

@@ -3,7 +3,6 @@ package mcp
 import (
 	"context"
 	"fmt"
-	"github.com/graphkernel/graphkernel/api"
 	"slices"
 	"strings"
 
@@ -11,6 +10,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/api"
 )
 
 // A Set is a group of tools under one name. A model reads the definition of every tool it has

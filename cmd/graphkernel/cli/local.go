@@ -26,7 +26,7 @@ type local struct {
 	tenant dag.Tenant
 }
 
-// SessionOf asks a kernel for a tenant. What a command does beside its request is bounded by the clock.
+// SessionOf asks a kernel for a tenant. The clock bounds work that a command does beside its request.
 func SessionOf(k *kernel.Kernel, tenant dag.Tenant, clock func() time.Time) *Session {
 	l := local{k, tenant}
 	return &Session{

@@ -2,12 +2,12 @@ package turns
 
 import (
 	"fmt"
-	"github.com/graphkernel/graphkernel/api"
 	"io"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/belief/kinds"
 	"github.com/graphkernel/graphkernel/belief/rules"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
