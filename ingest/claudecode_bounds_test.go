@@ -109,8 +109,8 @@ func TestManySavedResults(t *testing.T) {
 	}
 }
 
-// TestManyEarlyTitles has many titles before the first turn, of which some are of other sessions or the same again, as older versions put them there. Each is taken, or named with its line, and they
-// are not kept until then.
+// TestManyEarlyTitles has many titles before the first turn, as older versions wrote them: half are of other sessions, and each of the others comes twice. The importer takes a title or names its line,
+// and keeps none of them until the turn comes.
 func TestManyEarlyTitles(t *testing.T) {
 	const n = 30_000
 	for _, ext := range []string{"", ".gz", ".zst"} {

@@ -143,7 +143,7 @@ func (s *claudeSession) eachEarly(take func(*claudeRecord) error) error {
 		if errors.Is(err, errLongLine) {
 			continue
 		}
-		if err == io.EOF { // another program has written the file anew in between
+		if err == io.EOF { // another program wrote the file anew after the first reading
 			s.r.skipMany(skipTitleOfOther, left)
 			return nil
 		}

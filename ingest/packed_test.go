@@ -36,7 +36,7 @@ func TestLocate(t *testing.T) {
 	}
 }
 
-// packedAs packs a text by the extensions of a name, the first of which is the innermost.
+// packedAs packs a text as the extensions of a name say. The first extension is packed first.
 func packedAs(t testing.TB, exts, text string) []byte {
 	t.Helper()
 	data := []byte(text)
