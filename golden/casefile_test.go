@@ -14,36 +14,47 @@ import (
 	"github.com/graphkernel/graphkernel/golden"
 )
 
-// TestCaseFile gives back the files of a case, whatever their bytes.
+// TestCaseFile gives back the files of cases, whatever their bytes.
 func TestCaseFile(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		names := rapid.SampledFrom([]string{"README.md", "trust", "evidence/bundle.json", "evidence/x y", "é"})
 		contents := rapid.OneOf(rapid.SliceOf(rapid.Byte()), rapid.Map(rapid.String(), func(s string) []byte { return []byte(s) }))
-		files := rapid.MapOf(names, contents).Draw(rt, "files")
-		data, err := golden.MarshalCase(files)
+		cases := rapid.MapOf(rapid.SampledFrom([]string{"good", "good_one", "é x"}), rapid.MapOf(names, contents)).Draw(rt, "cases")
+		data, err := golden.MarshalCases(cases)
 		if err != nil {
 			rt.Fatal(err)
 		}
-		again, err := golden.ParseCase(data)
-		if err != nil || !maps.EqualFunc(again, files, bytes.Equal) {
-			rt.Fatalf("%v became %v, %v: %s", files, again, err, data)
+		again, err := golden.ParseCases(data)
+		if err != nil || !maps.EqualFunc(again, cases, func(a, b map[string][]byte) bool { return maps.EqualFunc(a, b, bytes.Equal) }) {
+			rt.Fatalf("%v became %v, %v: %s", cases, again, err, data)
 		}
 	})
-	if data, err := golden.MarshalCase(map[string][]byte{"b": []byte("<\u2028\n"), "a": {0xff}}); err != nil || string(data) != "{\n \"a\": {\n  \"base64\": \"/w==\"\n },\n \"b\": \"<\\u2028\\n\"\n}\n" {
+	if data, err := golden.MarshalCases(map[string]map[string][]byte{"c_d": {"b": []byte("<\u2028\n"), "a": {0xff}}}); err != nil || string(data) != "{\n \"c_d\": {\n  \"a\": {\n   \"base64\": \"/w==\"\n  },\n  \"b\": \"<\\u2028\\n\"\n }\n}\n" {
 		t.Errorf("%q, %v", data, err)
 	}
 }
 
-// TestCaseFileRefuses refuses what MarshalCase does not make, and paths that lead out of a case.
+// TestCaseFileRefuses refuses what MarshalCases does not make, and paths that lead out of a case.
 func TestCaseFileRefuses(t *testing.T) {
 	for _, text := range []string{"", "[]", `{"a":1}`, `{"a":null}`, `{"a":{}}`, `{"a":{"base64":null}}`, `{"a":{"base64":"?"}}`, `{"a":{"base64":"","more":1}}`, `{"../a":""}`, `{"/a":""}`, `{"a/":""}`, `{"":""}`, `{"a":""} x`} {
-		if files, err := golden.ParseCase([]byte(text)); err == nil {
-			t.Errorf("%s is a case: %q", text, files)
+		if text != "" && text != "[]" {
+			text = `{"case":` + text + `}`
+		}
+		if files, err := golden.ParseCases([]byte(text)); err == nil {
+			t.Errorf("%s are cases: %q", text, files)
 		}
 	}
 	for _, name := range []string{"", "/a", "../a", "a//b"} {
-		if data, err := golden.MarshalCase(map[string][]byte{name: nil}); err == nil {
+		if data, err := golden.MarshalCases(map[string]map[string][]byte{"case": {name: nil}}); err == nil {
 			t.Errorf("%q is a file of a case: %s", name, data)
+		}
+	}
+	for _, name := range []string{"", "a/b", "..", ".", "/a"} {
+		if data, err := golden.MarshalCases(map[string]map[string][]byte{name: {"a": nil}}); err == nil {
+			t.Errorf("%q is the name of a case: %s", name, data)
+		}
+		if cases, err := golden.ParseCases([]byte(`{"` + name + `":{"a":""}}`)); err == nil {
+			t.Errorf("%q is the name of a case: %q", name, cases)
 		}
 	}
 }

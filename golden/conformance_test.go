@@ -49,8 +49,7 @@ func compareTables(t *testing.T, part golden.Part, page string) {
 	outcomes, subjects := map[string]int{}, map[string]int{}
 	for _, c := range cases {
 		outcomes[fmt.Sprintf("| %2d | `%s` |", c.ExitCode, c.Verdict)]++
-		subject, _, _ := strings.Cut(c.Name, "_")
-		subjects[subject]++
+		subjects[golden.SubjectOf(c.Name)]++
 	}
 	var rows []string
 	for row, n := range outcomes {

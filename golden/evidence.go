@@ -4,10 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 )
 
-// An EvidenceCase is a folder of evidence, as a file of its part has it, with what a verifier must make of it
+// An EvidenceCase is a folder of evidence, as the file of its subject has it, with what a verifier must make of it
 // (docs/evidence.md, section 8, docs/knowledge.md for those of facts, docs/contexts.md for those of contexts, docs/belief.md for those of beliefs).
 type EvidenceCase struct {
 	Name     string // ends in _fail unless the exit code is 0
@@ -32,7 +33,7 @@ func (c *EvidenceCase) Evidence() map[string][]byte {
 	return files
 }
 
-// A Part is the folder with the files of one part of the cases.
+// A Part is the folder with one part of the cases, a file for each subject.
 type Part string
 
 // The parts. A verifier that knows bundles of turns alone is measured by the first.
@@ -49,27 +50,33 @@ func EvidenceCases(part Part) ([]EvidenceCase, error) {
 	if err != nil {
 		return nil, fmt.Errorf("golden: %w", err)
 	}
-	cases := make([]EvidenceCase, 0, len(list))
+	var cases []EvidenceCase
 	for _, f := range list {
 		data, err := readFile(path.Join(string(part), f.Name()))
 		if err != nil {
 			return nil, fmt.Errorf("golden: %w", err)
 		}
-		c, err := readEvidenceCase(strings.TrimSuffix(f.Name(), CaseSuffix), data)
+		of, err := ParseCases(data)
 		if err != nil {
-			return nil, fmt.Errorf("golden: %s/%s: %w", part, f.Name(), err)
+			return nil, fmt.Errorf("%s/%s: %w", part, f.Name(), err)
 		}
-		cases = append(cases, c)
+		for name, files := range of {
+			if SubjectOf(name)+FileSuffix != f.Name() {
+				return nil, fmt.Errorf("golden: %s/%s has the case %s, which is of another subject", part, f.Name(), name)
+			}
+			c, err := newEvidenceCase(name, files)
+			if err != nil {
+				return nil, fmt.Errorf("golden: %s: case %s: %w", part, name, err)
+			}
+			cases = append(cases, c)
+		}
 	}
+	slices.SortFunc(cases, func(a, b EvidenceCase) int { return strings.Compare(a.Name, b.Name) })
 	return cases, nil
 }
 
-func readEvidenceCase(name string, data []byte) (EvidenceCase, error) {
-	c := EvidenceCase{Name: name}
-	var err error
-	if c.Files, err = ParseCase(data); err != nil {
-		return c, err
-	}
+func newEvidenceCase(name string, files map[string][]byte) (EvidenceCase, error) {
+	c := EvidenceCase{Name: name, Files: files}
 	expect := struct {
 		ExitCode *int     `json:"exit_code"`
 		Verdict  string   `json:"verdict"`

@@ -1,13 +1,11 @@
 package kinds_test
 
 import (
-	"encoding/json"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/graphkernel/graphkernel/golden"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/slice/beliefs"
 	"github.com/graphkernel/graphkernel/slice/contexts"
@@ -57,22 +55,14 @@ func TestDistinct(t *testing.T) {
 // TestGolden reads every bundle of the golden evidence: it is meant to be of its folder's kind, and where it can be read, its head counts what its kind says, its
 // schema is one of its kind, and it is checked under the names that its kind lists.
 func TestGolden(t *testing.T) {
-	for folder, k := range map[string]*slice.Kind{"verify": slice.Bundles, "verify-facts": facts.Bundles, "verify-contexts": contexts.Bundles, "verify-beliefs": beliefs.Bundles} {
-		files, err := filepath.Glob(filepath.Join("..", "..", "golden", folder, "*.json"))
+	for part, k := range map[golden.Part]*slice.Kind{golden.Turns: slice.Bundles, golden.Facts: facts.Bundles, golden.Contexts: contexts.Bundles, golden.Beliefs: beliefs.Bundles} {
+		cases, err := golden.EvidenceCases(part)
 		if err != nil {
 			t.Fatal(err)
 		}
 		read := 0
-		for _, path := range files {
-			text, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			var files map[string]string
-			if err := json.Unmarshal(text, &files); err != nil {
-				continue // a case whose files are not all text
-			}
-			data := []byte(files["evidence/bundle.json"])
+		for _, c := range cases {
+			path, data := c.Name, c.Files["evidence/bundle.json"]
 			body, checks, err := k.Open(data)
 			if err != nil {
 				continue
@@ -101,7 +91,7 @@ func TestGolden(t *testing.T) {
 			}
 		}
 		if read < 20 {
-			t.Errorf("%d bundles of %s could be read", read, folder)
+			t.Errorf("%d bundles of %s could be read", read, part)
 		}
 	}
 }

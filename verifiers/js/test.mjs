@@ -23,18 +23,21 @@ const sha = (data) => createHash("sha256").update(data).digest();
 const b64 = (data) => Buffer.from(data).toString("base64");
 const fromHex = (text) => bytes(Buffer.from(text, "hex"));
 
-// A part of the cases as folders. Each case is a file: an object that has the content of each of the case's files under its path.
+// A part of the cases as folders. The cases of a subject are a file: an object that has each case under its name, as an object that has the content of each of its files
+// under the file's path.
 function unpacked(part) {
   const from = here(`../../golden/${part}`);
   if (!existsSync(from)) return from;
   const to = mkdtempSync(join(tmpdir(), `${part}-`));
   process.on("exit", () => rmSync(to, { recursive: true }));
   for (const file of readdirSync(from)) {
-    const folder = join(to, file.replace(/\.json$/, ""));
-    mkdirSync(join(folder, "evidence"), { recursive: true });
-    for (const [path, content] of Object.entries(JSON.parse(readFileSync(join(from, file), "utf8")))) {
-      mkdirSync(dirname(join(folder, path)), { recursive: true });
-      writeFileSync(join(folder, path), typeof content === "string" ? content : Buffer.from(content.base64, "base64"));
+    for (const [name, files] of Object.entries(JSON.parse(readFileSync(join(from, file), "utf8")))) {
+      const folder = join(to, name);
+      mkdirSync(join(folder, "evidence"), { recursive: true });
+      for (const [path, content] of Object.entries(files)) {
+        mkdirSync(dirname(join(folder, path)), { recursive: true });
+        writeFileSync(join(folder, path), typeof content === "string" ? content : Buffer.from(content.base64, "base64"));
+      }
     }
   }
   return to;

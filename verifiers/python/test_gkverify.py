@@ -11,22 +11,24 @@ MARKED = os.path.join(ROOT, "golden", "testdata", "gkp-2.jsonl")
 
 
 def unpacked(part):
-    """A part of the cases as folders. Each case is a file: an object that has the content of each of the case's files under its path."""
+    """A part of the cases as folders. The cases of a subject are a file: an object that has each case under its name, as an object that has the content of each of its
+    files under the file's path."""
     source = os.path.join(ROOT, "golden", part)
     if not os.path.isdir(source):
         return source
     to = tempfile.mkdtemp(prefix=part + "-")
     atexit.register(shutil.rmtree, to)
-    for name in os.listdir(source):
-        folder = os.path.join(to, os.path.splitext(name)[0])
-        os.makedirs(os.path.join(folder, "evidence"))
-        with open(os.path.join(source, name), encoding="utf-8") as f:
-            files = json.load(f)
-        for path, content in files.items():
-            path = os.path.join(folder, path)
-            os.makedirs(os.path.dirname(path), exist_ok=True)
-            with open(path, "wb") as f:
-                f.write(content.encode() if isinstance(content, str) else base64.b64decode(content["base64"]))
+    for subject in os.listdir(source):
+        with open(os.path.join(source, subject), encoding="utf-8") as f:
+            cases = json.load(f)
+        for name, files in cases.items():
+            folder = os.path.join(to, name)
+            os.makedirs(os.path.join(folder, "evidence"))
+            for path, content in files.items():
+                path = os.path.join(folder, path)
+                os.makedirs(os.path.dirname(path), exist_ok=True)
+                with open(path, "wb") as f:
+                    f.write(content.encode() if isinstance(content, str) else base64.b64decode(content["base64"]))
     return to
 
 
