@@ -11,15 +11,8 @@ import (
 	"github.com/graphkernel/graphkernel/normalize"
 )
 
-// A History keeps entries and terms, for each tenant apart. Every store does.
-type History interface {
-	Write(ctx context.Context, tenant dag.Tenant, c history.Change) error
-	Entries(ctx context.Context, tenant dag.Tenant, p history.Page) ([]history.Entry, error)
-	Terms(ctx context.Context, tenant dag.Tenant, ranges []history.Range) ([][]history.Term, error)
-}
-
 // A Base is the knowledge in a history: it writes acts, and reads acts, versions and edges.
-type Base struct{ History }
+type Base struct{ history.History }
 
 // MaxAsks bounds the questions of one call of Edges, and the spans of one of ActsIn.
 const MaxAsks = 8 << 10

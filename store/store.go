@@ -152,6 +152,36 @@ type Conversation struct {
 //
 // Returned slices belong to the caller. Arguments are not retained.
 type Store interface {
+	Admissions
+	Reader
+	history.History
+	Ledger
+	history.Cells
+
+	// Tenants lists up to limit tenants that have anything stored, with names
+	// above after in the order of their bytes, ascending.
+	Tenants(ctx context.Context, after dag.Tenant, limit int) ([]dag.Tenant, error)
+
+	// Head returns the tenant's newest sequence number, 0 if it has none.
+	Head(ctx context.Context, tenant dag.Tenant) (dag.Seq, error)
+
+	// Snapshots returns the snapshots of a page, in the order of their names' bytes. A change writes and drops
+	// them; see history.Plan.
+	Snapshots(ctx context.Context, tenant dag.Tenant, p history.SnapshotPage) ([]history.Snapshot, error)
+
+	// Epoch returns a number that changes whenever the database may have lost acknowledged data,
+	// for example after a failover. It changes before any of the new data can be read: if it is
+	// the same before a question and after the answer, the answer is of that epoch. A caller that
+	// caches what it reads drops its cache when the number changes. Back ends whose data no other
+	// server can replace return 0.
+	Epoch() uint64
+
+	// Close releases the store. Closing twice is harmless.
+	Close() error
+}
+
+// Admissions take turns in, for each tenant apart.
+type Admissions interface {
 	// Append admits batches, all of them or none, the batches one after the
 	// other. A turn that is there already with the same fields, parents and
 	// body is counted as existing. The same id with anything else is a
@@ -169,14 +199,10 @@ type Store interface {
 	// number used twice, a leaf or a body that is not what its turn has the digest of, or a parent that
 	// is not admitted before its child.
 	Adopt(ctx context.Context, tenant dag.Tenant, s Stretch) error
+}
 
-	// Tenants lists up to limit tenants that have anything stored, with names
-	// above after in the order of their bytes, ascending.
-	Tenants(ctx context.Context, after dag.Tenant, limit int) ([]dag.Tenant, error)
-
-	// Head returns the tenant's newest sequence number, 0 if it has none.
-	Head(ctx context.Context, tenant dag.Tenant) (dag.Seq, error)
-
+// A Reader reads the turns that were admitted, for each tenant apart.
+type Reader interface {
 	// Turns returns the records of the selected turns, each once and in any order; what does
 	// not exist is left out. One query. Places are the cheapest way to many turns.
 	Turns(ctx context.Context, tenant dag.Tenant, of Selection) ([]Record, error)
@@ -201,54 +227,16 @@ type Store interface {
 	// Conversations lists up to limit conversations with ids above after,
 	// ascending.
 	Conversations(ctx context.Context, tenant dag.Tenant, after dag.ConversationID, limit int) ([]Conversation, error)
+}
 
-	// Write does what a change plans, all of it or nothing, with what is stored at the commit:
-	// it appends entries under the next sequence numbers, appends to the record and with it to
-	// the ledger, begins and ends terms, replaces snapshots, and takes private halves and bodies away: beyond
-	// recovery from the store's own files, as is a snapshot that is dropped, if the plan erases. What is added to the record alone does not move
-	// the head. A change that plans nothing leaves no trace. Errors of Change.Plan come back as they are.
-	Write(ctx context.Context, tenant dag.Tenant, c history.Change) error
-
-	// Entries returns the entries of a page, ascending. Numbers in Page.At that are of no entry
-	// are left out.
-	Entries(ctx context.Context, tenant dag.Tenant, p history.Page) ([]history.Entry, error)
-
-	// Terms returns the terms of each range, in their order, as they were at one moment, and with their
-	// entries where a range asks for them. At most
-	// history.MaxRanges, and a constant number of queries, or one look-up for each where there
-	// is no server to ask.
-	Terms(ctx context.Context, tenant dag.Tenant, ranges []history.Range) ([][]history.Term, error)
-
+// A Ledger gives the hashes of each tenant's ledger.
+type Ledger interface {
 	// Log returns the right edge of the tenant's ledger, an empty tree if it has none.
 	Log(ctx context.Context, tenant dag.Tenant) (ledger.Tree, error)
 
 	// LogHashes returns n hashes of a level of the ledger from an index on, in order, as
 	// ledger.Reader asks for them. Fewer if there are no more.
 	LogHashes(ctx context.Context, tenant dag.Tenant, level int, from uint64, n int) ([]ledger.Hash, error)
-
-	// Cells returns the cells whose names begin with a prefix, in the order of their names'
-	// bytes. They are few: what there is of them all comes at once.
-	Cells(ctx context.Context, tenant dag.Tenant, prefix string) ([]history.Cell, error)
-
-	// Swap replaces the value of a cell, if that is still old; else it wraps ErrMoved and
-	// changes nothing. Of two that are made at once from the same old value one succeeds. An
-	// empty value is that of a cell that is not there. A name or value that Cell.Check refuses
-	// is dag.ErrForm.
-	Swap(ctx context.Context, tenant dag.Tenant, name string, old, next []byte) error
-
-	// Snapshots returns the snapshots of a page, in the order of their names' bytes. A change writes and drops
-	// them; see history.Plan.
-	Snapshots(ctx context.Context, tenant dag.Tenant, p history.SnapshotPage) ([]history.Snapshot, error)
-
-	// Epoch returns a number that changes whenever the database may have lost acknowledged data,
-	// for example after a failover. It changes before any of the new data can be read: if it is
-	// the same before a question and after the answer, the answer is of that epoch. A caller that
-	// caches what it reads drops its cache when the number changes. Back ends whose data no other
-	// server can replace return 0.
-	Epoch() uint64
-
-	// Close releases the store. Closing twice is harmless.
-	Close() error
 }
 
 // A Migration says which schema a back end found, and which it left or would leave.

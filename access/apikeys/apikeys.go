@@ -42,14 +42,8 @@ var (
 	ErrTooMany = errors.New("the tenant has as many API keys as it can have")
 )
 
-// A History keeps entries and terms, for each tenant apart. Every store does.
-type History interface {
-	Write(ctx context.Context, tenant dag.Tenant, c history.Change) error
-	Terms(ctx context.Context, tenant dag.Tenant, ranges []history.Range) ([][]history.Term, error)
-}
-
 // A Base is the API keys in a history.
-type Base struct{ History }
+type Base struct{ history.History }
 
 // Put records a new API key of the tenant that it names. The same key again changes nothing, and
 // if it was revoked since it stays revoked; its id with anything else is ErrExists. One more than

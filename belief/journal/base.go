@@ -17,16 +17,9 @@ import (
 // Forever is the Until of what has not ended.
 const Forever = history.Forever
 
-// A History keeps entries and terms, for each tenant apart. Every store does.
-type History interface {
-	Write(ctx context.Context, tenant dag.Tenant, c history.Change) error
-	Entries(ctx context.Context, tenant dag.Tenant, p history.Page) ([]history.Entry, error)
-	Terms(ctx context.Context, tenant dag.Tenant, ranges []history.Range) ([][]history.Term, error)
-}
-
 // A Base is the beliefs in a history.
 type Base struct {
-	History
+	history.History
 	Kept Kept // nil: nothing is kept
 }
 

@@ -120,15 +120,8 @@ func ofTurn(index history.Index, turn dag.TurnID) history.Key {
 	return history.Key{Index: index, Key: string(turn[:])}
 }
 
-// A History keeps entries and terms, for each tenant apart. Every store does.
-type History interface {
-	Write(ctx context.Context, tenant dag.Tenant, c history.Change) error
-	Terms(ctx context.Context, tenant dag.Tenant, ranges []history.Range) ([][]history.Term, error)
-	Entries(ctx context.Context, tenant dag.Tenant, p history.Page) ([]history.Entry, error)
-}
-
 // A Base is the erasures in a history.
-type Base struct{ History }
+type Base struct{ history.History }
 
 // Erase takes away a turn's body, salt and external id, beyond recovery from the store's own files,
 // and records that. Further changes act with it, and each sees the number of the erasure as the

@@ -367,15 +367,8 @@ func (c *noting) Plan(k *history.State) (*history.Plan, error) {
 	return p, nil
 }
 
-// A History keeps entries and terms, for each tenant apart. Every store does.
-type History interface {
-	Write(ctx context.Context, tenant dag.Tenant, c history.Change) error
-	Terms(ctx context.Context, tenant dag.Tenant, ranges []history.Range) ([][]history.Term, error)
-	Entries(ctx context.Context, tenant dag.Tenant, p history.Page) ([]history.Entry, error)
-}
-
 // A Base is the record of texts that are held back, in a history.
-type Base struct{ History }
+type Base struct{ history.History }
 
 // Any reports whether digests of an erased text are on record.
 func (b Base) Any(ctx context.Context, tenant dag.Tenant) (bool, error) {

@@ -258,7 +258,7 @@ func TestRefused(t *testing.T) {
 }
 
 // A store that is beginning again has every change plan twice, and writes the second plan.
-type beginningAgain struct{ heldback.History }
+type beginningAgain struct{ history.History }
 
 func (b beginningAgain) Write(ctx context.Context, tenant dag.Tenant, c history.Change) error {
 	return b.History.Write(ctx, tenant, plannedTwice{c})
@@ -398,7 +398,7 @@ func TestRecord(t *testing.T) {
 
 // A lying store has terms that nobody wrote.
 type lying struct {
-	heldback.History
+	history.History
 	change func(t *history.Term)
 }
 

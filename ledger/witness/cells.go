@@ -14,14 +14,6 @@ import (
 	"github.com/graphkernel/graphkernel/ledger"
 )
 
-// Cells keep what was cosigned last, for each tenant apart. Every store does.
-type Cells interface {
-	// Cells returns the cells whose names begin with a prefix.
-	Cells(ctx context.Context, tenant dag.Tenant, prefix string) ([]history.Cell, error)
-	// Swap replaces old by next durably, or fails if the cell's value is another.
-	Swap(ctx context.Context, tenant dag.Tenant, name string, old, next []byte) error
-}
-
 // prefix is that of the names of cells with cosigned roots; the origin of the log follows.
 const prefix = "cosigned/"
 
@@ -41,7 +33,7 @@ func checkOrigin(origin string) error {
 }
 
 // Roots are the roots that each tenant, as a witness, cosigned last of other logs.
-type Roots struct{ Cells }
+type Roots struct{ history.Cells }
 
 // Last returns the root that was cosigned last of the log of an origin; that of an empty log if
 // none was.

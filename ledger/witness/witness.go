@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/ledger"
 )
 
@@ -26,7 +27,7 @@ type Witness struct {
 
 // A Config says what a Witness works with. All of it is required.
 type Config struct {
-	State    Cells
+	State    history.Cells
 	Moved    error      // what Swap of State wraps when old is not there any more
 	Tenant   dag.Tenant // whose witness it is, and whose state
 	Cosigner *ledger.Cosigner

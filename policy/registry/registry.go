@@ -22,14 +22,8 @@ const Kind history.Kind = "policy/1"
 // index leads from a policy's id to its hash and its canonical parameters.
 const index history.Index = 128
 
-// A History keeps entries and terms, for each tenant apart. Every store does.
-type History interface {
-	Write(ctx context.Context, tenant dag.Tenant, c history.Change) error
-	Terms(ctx context.Context, tenant dag.Tenant, ranges []history.Range) ([][]history.Term, error)
-}
-
 // A Base is the registry in a history.
-type Base struct{ History }
+type Base struct{ history.History }
 
 // Put registers a policy for ever. The same id with the same hash changes nothing; with another
 // the error wraps policy.ErrConflict.

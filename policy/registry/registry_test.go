@@ -77,7 +77,7 @@ func TestAdopt(t *testing.T) {
 
 // A damaged history answers with other terms than are there.
 type damaged struct {
-	registry.History
+	history.History
 	change func(*history.Term)
 }
 

@@ -140,15 +140,8 @@ func (r *Record) shows() bool { return r.OfContext() || r.OfBelief() }
 // OfFacts reports whether the bundle is a slice of facts.
 func (r *Record) OfFacts() bool { return r.Provenance.SchemaVersion == slice.FactsVersion }
 
-// A History keeps entries and terms, for each tenant apart. Every store does.
-type History interface {
-	Write(ctx context.Context, tenant dag.Tenant, c history.Change) error
-	Terms(ctx context.Context, tenant dag.Tenant, ranges []history.Range) ([][]history.Term, error)
-	Entries(ctx context.Context, tenant dag.Tenant, p history.Page) ([]history.Entry, error)
-}
-
 // A Base is the record of issued bundles in a history.
-type Base struct{ History }
+type Base struct{ history.History }
 
 // A Handing is a record of a bundle that is about to be handed out, and what the bundle rests on. It is recorded only if none of the turns was
 // erased meanwhile.

@@ -274,7 +274,7 @@ func TestDamaged(t *testing.T) {
 }
 
 type lied struct {
-	issued.History
+	history.History
 	change func([]history.Entry) []history.Entry
 }
 
