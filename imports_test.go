@@ -124,7 +124,7 @@ var mayImport = map[string][]string{
 	"retrieval/embed/static": {"dag", "retrieval/embed", "golang.org/x/text/unicode/norm"},
 	"server/oidc":            {"internal/loopback", "access", "dag", "internal/canon", "github.com/lestrrat-go/jwx/v3"},
 	"server/mcp": {
-		"api/fault", "access", "dag", "policy", "slice", "ingest", "store", "token", "kernel", "internal/canon", "internal/loopback", "render", "api", "api/describe",
+		"api/fault", "access", "dag", "policy", "slice", "ingest", "store", "token", "kernel", "internal/bom", "internal/canon", "internal/loopback", "render", "api", "api/describe",
 		"github.com/modelcontextprotocol/go-sdk", "golang.org/x/text",
 		"knowledge", "normalize",
 	},

@@ -229,6 +229,21 @@ func TestUnknownAmongOthers(t *testing.T) {
 	}
 }
 
+// TestFolderOfLinks says why nothing of a folder is read that has links to files alone.
+func TestFolderOfLinks(t *testing.T) {
+	folder := t.TempDir()
+	link := filepath.Join(folder, "b.jsonl")
+	if err := os.Symlink(write(t, "b.jsonl", lineTurn), link); err != nil {
+		t.Skip(err)
+	}
+	if _, err := Read(t.Context(), folder, Options{}, func(*Batch) error { return nil }); !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), "only links to files") || !strings.Contains(err.Error(), link) {
+		t.Errorf("of links alone: %v", err)
+	}
+	if drafts, _ := collect(t, link, Options{}); len(drafts) == 0 {
+		t.Error("a link that is named is not read")
+	}
+}
+
 func zstdOf(t testing.TB, text string) []byte {
 	t.Helper()
 	w, err := zstd.NewWriter(nil)
@@ -238,7 +253,7 @@ func zstdOf(t testing.TB, text string) []byte {
 	return w.EncodeAll([]byte(text), nil)
 }
 
-// TestPackedInFolders has packed files in a folder: each is read as what it holds, once. One that is damaged is named, what is whole in it is kept, and the other files are read.
+// TestPackedInFolders has packed files in a folder, and in an archive of the folder: each is read as what it holds, once. One that is damaged is named, what is whole in it is kept, and the other files are read.
 func TestPackedInFolders(t *testing.T) {
 	codex := func(n int) (name, text string) {
 		id := fmt.Sprintf("019c2e5f-0039-7ad1-b1e3-7e394b46000%d", n)
@@ -264,9 +279,11 @@ func TestPackedInFolders(t *testing.T) {
 			}
 		}
 		want, _ := collect(t, plain, Options{})
-		got, report := collect(t, packed, Options{})
-		if dump(got) != dump(want) || len(want) != 3 || report.Skipped["packed_copy"] != 1 {
-			t.Errorf("%s: %d turns, want %d; skipped %v", ext, len(got), len(want), report.Skipped)
+		for _, path := range []string{packed, zipOfFolder(t, packed)} {
+			got, report := collect(t, path, Options{})
+			if dump(got) != dump(want) || len(want) != 3 || report.Skipped["packed_copy"] != 1 {
+				t.Errorf("%s in %s: %d turns, want %d; skipped %v", ext, path, len(got), len(want), report.Skipped)
+			}
 		}
 		name, text := codex(4)
 		noise := make([]byte, 300_000)
@@ -276,15 +293,35 @@ func TestPackedInFolders(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(packed, name+ext), damaged[:cut], 0o600); err != nil {
 				t.Fatal(err)
 			}
-			got, report := collect(t, packed, Options{})
-			if len(got) < turns || report.Skipped["broken_packed"] != 1 || len(report.Broken) != 1 || !strings.Contains(report.Broken[0].String(), name) {
-				t.Errorf("%s cut at %d: %d turns, want %d; skipped %v, broken %v", ext, cut, len(got), turns, report.Skipped, report.Broken)
+			for _, path := range []string{packed, zipOfFolder(t, packed)} {
+				got, report := collect(t, path, Options{})
+				if len(got) < turns || report.Skipped["broken_packed"] != 1 || len(report.Broken) != 1 || !strings.Contains(report.Broken[0].String(), name) {
+					t.Errorf("%s in %s cut at %d: %d turns, want %d; skipped %v, broken %v", ext, path, cut, len(got), turns, report.Skipped, report.Broken)
+				}
 			}
 			if _, err := Read(context.Background(), filepath.Join(packed, name+ext), Options{Format: Codex}, func(*Batch) error { return nil }); !errors.Is(err, ErrArchive) {
 				t.Errorf("%s alone: %v", ext, err)
 			}
 		}
 	}
+}
+
+// zipOfFolder packs the files of a folder into an archive.
+func zipOfFolder(t *testing.T, folder string) string {
+	t.Helper()
+	files := map[string]string{}
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		data, err := os.ReadFile(filepath.Join(folder, e.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[e.Name()] = string(data)
+	}
+	return zipped(t, files)
 }
 
 // TestBombs refuses archives that would not end.

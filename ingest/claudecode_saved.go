@@ -134,7 +134,7 @@ func (s *claudeSession) readSavedFile(sv *savedResult) (lost string, err error) 
 
 // openOwned opens a file two folders below the one in which a session is, none of which may be a link.
 func (t *tree) openOwned(path string) (in io.ReadCloser, lost string) {
-	if m := t.members[path]; m != nil && !m.inFolder {
+	if m := t.members[path]; m != nil && (!m.packed || m.plain != nil) {
 		in, err := m.open()
 		if err != nil {
 			return nil, noteSavedMissing

@@ -329,7 +329,7 @@ func (r *reading) rollout(path string) (*file, error) {
 		if err := r.files.unpack(path, p); err != nil {
 			return nil, err
 		}
-		f.packed, r.files.members[path].inFolder = true, true
+		f.packed, r.files.members[path].packed = true, true
 	}
 	look, err := r.files.lookAt(path)
 	if err != nil {

@@ -132,7 +132,7 @@ func (t *tree) beginning(path string) ([]byte, error) {
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
 		err = nil
 	}
-	if m := t.members[path]; m != nil && m.inFolder && len(head) > 0 && errors.Is(err, ErrArchive) {
+	if m := t.members[path]; m != nil && m.packed && len(head) > 0 && errors.Is(err, ErrArchive) {
 		err = nil
 	}
 	if err != nil {

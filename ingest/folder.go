@@ -103,14 +103,14 @@ func (r *reading) group(given string) (*group, error) {
 		if paths, err = r.list(given); err != nil {
 			return nil, err
 		}
-		if paths, err = r.unpackInFolder(paths); err != nil {
+		if paths, err = r.unpackAmong(paths); err != nil {
 			return nil, err
 		}
 	} else if paths, g.named, err = r.single(given); err != nil {
 		return nil, err
 	}
 	for _, path := range paths {
-		g.files = append(g.files, &file{path: path, packed: r.files.members[path] != nil && r.files.members[path].inFolder})
+		g.files = append(g.files, &file{path: path, packed: r.files.members[path] != nil && r.files.members[path].packed})
 		size, err := r.files.size(path)
 		if err != nil {
 			return nil, err
@@ -127,7 +127,9 @@ func (r *reading) single(path string) (paths []string, named bool, err error) {
 	case err != nil:
 		return nil, false, err
 	case isZip(head):
-		paths, err = r.archive(path)
+		if paths, err = r.archive(path); err == nil {
+			paths, err = r.unpackAmong(paths)
+		}
 		return paths, false, err
 	}
 	if p := packingOf(head); p != nil {
@@ -229,6 +231,11 @@ func (r *reading) nothingKnown(g *group) error {
 		return fmt.Errorf("ingest: %w: %s is of no known format (%s); known are %s; --format says which it is", ErrFormat, f.path, f.look, knownFormats())
 	}
 	if len(g.files) == 0 {
+		for _, path := range r.irregular {
+			if strings.HasPrefix(path, g.given+"/") {
+				return fmt.Errorf("ingest: %w: there is no file in %s, only links to files, sockets or pipes, which are not read, such as %s", ErrFormat, g.given, path)
+			}
+		}
 		return fmt.Errorf("ingest: %w: there is no file in %s", ErrFormat, g.given)
 	}
 	const most = 3

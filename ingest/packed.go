@@ -92,10 +92,11 @@ func (t *tree) unpack(path string, p *packing) error {
 	if err != nil {
 		return err
 	}
-	plain := t.members[path] // standard input, or nil
+	plain := t.members[path]
 	t.add(path, &member{
-		base: strings.TrimSuffix(t.base(path), p.ext),
-		size: -1,
+		base:  strings.TrimSuffix(t.base(path), p.ext),
+		size:  -1,
+		plain: plain,
 		open: func() (io.ReadCloser, error) {
 			var file io.ReadCloser
 			if plain != nil {
@@ -117,9 +118,9 @@ func (t *tree) unpack(path string, p *packing) error {
 	return nil
 }
 
-// unpackInFolder makes the packed files of a folder such that are read unpacked. One that is there unpacked, too, is left out. It returns the
-// paths that are read.
-func (r *reading) unpackInFolder(paths []string) (read []string, err error) {
+// unpackAmong makes the packed files among others, of a folder or an archive, such that are read unpacked. One that is there unpacked, too, is left out. It
+// returns the paths that are read.
+func (r *reading) unpackAmong(paths []string) (read []string, err error) {
 	for _, path := range paths {
 		name := unpackedName(path)
 		if name == "" {
@@ -139,7 +140,7 @@ func (r *reading) unpackInFolder(paths []string) (read []string, err error) {
 			if err := r.files.unpack(path, p); err != nil {
 				return nil, err
 			}
-			r.files.members[path].inFolder = true
+			r.files.members[path].packed = true
 		}
 		read = append(read, path)
 	}

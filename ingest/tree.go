@@ -61,7 +61,8 @@ type member struct {
 	size int64  // in bytes; -1: not known
 	open func() (io.ReadCloser, error)
 
-	inFolder bool // a packed file of a folder
+	packed bool    // packed by itself, among other files
+	plain  *member // what it is packed in: of an archive, or standard input; nil for a file of this machine
 }
 
 func (t *tree) add(path string, m *member) {

@@ -15,6 +15,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/internal/bom"
 )
 
 // ServeStdio serves one client, message by message in lines, until its input ends
@@ -90,7 +91,7 @@ var errTooLong = errors.New("the message is too long")
 // readLines hands over line by line. It ends with the input, or, if the input cannot
 // be interrupted, with the first line after the end of the connection.
 func (c *lineConn) readLines() {
-	r := bufio.NewReaderSize(c.in, 1<<16)
+	r := bufio.NewReaderSize(bom.Reader(c.in), 1<<16)
 	for {
 		text, err := readLine(r, c.most)
 		select {

@@ -16,6 +16,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 
 	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/internal/bom"
 )
 
 // rpc is a message as it is on the wire.
@@ -184,6 +185,7 @@ func TestEndOfInput(t *testing.T) {
 	s := New(testKernel(t), Options{Tools: every(t)})
 	const calls = 50
 	var in strings.Builder
+	in.Write(bom.Mark) // some shells begin a pipe with one
 	fmt.Fprintln(&in, initialize)
 	fmt.Fprintln(&in, initialized)
 	for i := range calls {
