@@ -26,35 +26,37 @@ func (b *Bare) Put(ctx context.Context, h interface {
 	if len(leaves) == 0 {
 		return nil, nil
 	}
-	entries := make([]Entry, len(leaves))
-	for i := range leaves {
-		entries[i] = Entry{Kind: b.Kind, Public: leaves[i]}
-	}
-	a, err := b.additions(entries)
+	at := make([]uint64, len(leaves))
+	err := h.Write(ctx, tenant, Deciding(b, func(tx *Tx) error {
+		keys := make([]Key, len(leaves))
+		for i := range leaves {
+			if _, err := b.Check(leaves[i]); err != nil {
+				return fmt.Errorf("%w: leaf %d of %d: %w", dag.ErrForm, i+1, len(leaves), err)
+			}
+			keys[i] = b.key(&Entry{Public: leaves[i]})
+		}
+		tx.Fetch(keys)
+		for i := range leaves {
+			t, there, err := tx.Newest(keys[i])
+			if err == nil && !there {
+				t.Since, err = tx.Add(Entry{Kind: b.Kind, Public: leaves[i]})
+			}
+			if err != nil {
+				return err
+			}
+			at[i] = uint64(t.Since) - 1
+		}
+		return nil
+	}))
 	if err != nil {
 		return nil, err
-	}
-	if err := h.Write(ctx, tenant, a); err != nil {
-		return nil, err
-	}
-	at := make([]uint64, len(leaves))
-	for i := range at {
-		at[i] = uint64(a.Numbers[i]) - 1
 	}
 	return at, nil
 }
 
-func (b *Bare) additions(entries []Entry) (*Additions, error) {
-	a := &Additions{List: make([]Addition, len(entries))}
-	for i := range entries {
-		of, err := b.Check(entries[i].Public)
-		if err != nil {
-			return nil, fmt.Errorf("%w: leaf %d of %d: %w", dag.ErrForm, i+1, len(entries), err)
-		}
-		leaf := entries[i].Leaf()
-		a.List[i] = Addition{Entry: entries[i], Tenant: of, Key: Key{Index: b.Index, Key: string(leaf[:])}}
-	}
-	return a, nil
+func (b *Bare) key(e *Entry) Key {
+	leaf := e.Leaf()
+	return Key{Index: b.Index, Key: string(leaf[:])}
 }
 
 // Kinds is the kind.
@@ -67,16 +69,21 @@ func (b *Bare) Stream() Stream { return Record }
 func (b *Bare) Turns(*Entry) []dag.TurnID { return nil }
 
 // Adopt makes a change of entries that another store has.
-func (b *Bare) Adopt(entries []Entry) (Change, error) {
-	for i := range entries {
-		if e := &entries[i]; len(e.Detail)+len(e.Private) > 0 {
-			return nil, fmt.Errorf("%w: number %d of the record, of kind %s, has something beside its leaf", dag.ErrForm, e.Seq, e.Kind)
-		}
+func (b *Bare) Adopt(entries []Entry) (Change, error) { return Adopting(b, entries), nil }
+
+// Fold begins the term of a leaf that is not there yet.
+func (b *Bare) Fold(tx *Tx, e *Entry) error {
+	if len(e.Detail)+len(e.Private) > 0 {
+		return fmt.Errorf("%w: number %d of the record, of kind %s, has something beside its leaf", dag.ErrForm, e.Seq, e.Kind)
 	}
-	a, err := b.additions(entries)
+	of, err := b.Check(e.Public)
 	if err != nil {
-		return nil, err
+		return fmt.Errorf("%w: number %d of the record: %w", dag.ErrForm, e.Seq, err)
 	}
-	a.Adopting = true
-	return a, nil
+	key := b.key(e)
+	if err := First(tx, e, of, key); err != nil {
+		return err
+	}
+	tx.Begin(e, Term{Index: key.Index, Key: []byte(key.Key)})
+	return nil
 }

@@ -66,9 +66,9 @@ type Admitted struct {
 	Withheld bool // the body never came
 }
 
-// Decide lets a change plan with what it asked for, and numbers the parts of the change: the one place where a part is made.
+// PlanOf lets a change plan with what it asked for, and numbers the parts of the change: the one place where a part is made.
 // Entries that another store has keep the parts that they have there, see Exactly.
-func Decide(c Change, k *State) (*Plan, error) {
+func PlanOf(c Change, k *State) (*Plan, error) {
 	p, err := c.Plan(k)
 	if err != nil || p.adopted || len(p.Entries) < 2 {
 		return p, err

@@ -26,7 +26,7 @@ func TestDecide(t *testing.T) {
 		for i := range n {
 			list = append(list, history.Entry{Seq: 10 + dag.Seq(i), Kind: "did/1", Public: []byte(fmt.Sprint(i))})
 		}
-		p, err := history.Decide(list, &history.State{Head: 9})
+		p, err := history.PlanOf(list, &history.State{Head: 9})
 		if err != nil || len(p.Entries) != n || p.Check(9, 0) != nil {
 			t.Fatalf("%d entries: %+v, %v", n, p, err)
 		}
@@ -48,13 +48,13 @@ func TestDecide(t *testing.T) {
 		}
 		there := append([]history.Entry(nil), p.Entries...)
 		there[0].Part, there[0].Parts = 0, 0
-		again, err := history.Decide(history.Exactly(list, history.Known, there), &history.State{Head: 9})
+		again, err := history.PlanOf(history.Exactly(list, history.Known, there), &history.State{Head: 9})
 		if err != nil || again.Entries[0].Parts != 0 || !again.Entries[1].Same(&there[1]) {
 			t.Errorf("adopted: %+v, %v, want %+v", again, err, there)
 		}
 		gap := append(fixed(nil), list...)
 		gap[n-1].Seq++
-		if p, err := history.Decide(gap, &history.State{Head: 9}); !errors.Is(err, dag.ErrForm) {
+		if p, err := history.PlanOf(gap, &history.State{Head: 9}); !errors.Is(err, dag.ErrForm) {
 			t.Errorf("a change with a gap: %+v, %v", p, err)
 		}
 	}

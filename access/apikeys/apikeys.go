@@ -7,6 +7,7 @@ package apikeys
 import (
 	"cmp"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
@@ -55,7 +56,53 @@ func (b Base) Put(ctx context.Context, key access.Key) error {
 	if key.RevokedAt != 0 {
 		return fmt.Errorf("%w: the new API key %s was revoked at %d", dag.ErrForm, key.ID, key.RevokedAt)
 	}
-	return b.Write(ctx, key.Tenant, &creation{key})
+	return b.Write(ctx, key.Tenant, history.Deciding(Codec{}, func(tx *history.Tx) error {
+		tx.Fetch([]history.Key{newest(key.ID)}, lastNumber)
+		there, err := stored(tx, key.ID)
+		if err != nil {
+			return err
+		}
+		if there != nil {
+			if there.RevokedAt = 0; *there != key {
+				return fmt.Errorf("API key %s of tenant %s: %w", key.ID, key.Tenant, ErrExists)
+			}
+			return nil
+		}
+		number, err := nextNumber(tx)
+		if err == nil && number > Max {
+			err = fmt.Errorf("tenant %s: %w", key.Tenant, ErrTooMany)
+		}
+		if err == nil {
+			_, err = tx.Add(history.Entry{Kind: Created, Public: leaf(&key, ledger.KeyCreated), Detail: appendDetail(nil, &key, number)})
+		}
+		return err
+	}))
+}
+
+func newest(id string) history.Key { return history.Key{Index: indexID, Key: id} }
+
+// stored returns what a key is by now, nil if there is none.
+func stored(tx *history.Tx, id string) (*access.Key, error) {
+	t, there, err := tx.Newest(newest(id))
+	if err != nil || !there {
+		return nil, err
+	}
+	key, err := readState(tx.Tenant(), &t)
+	return &key, err
+}
+
+// lastNumber leads to the last key that was made.
+var lastNumber = history.Range{Index: indexNumber, Last: true, Limit: 1}
+
+func nextNumber(tx *history.Tx) (uint64, error) {
+	last, err := tx.Terms(lastNumber)
+	if err != nil || len(last) == 0 {
+		return 1, err
+	}
+	if len(last[0].Key) != 8 {
+		return 0, fmt.Errorf("%w: an API key with the number %x", history.ErrDamaged, last[0].Key)
+	}
+	return binary.BigEndian.Uint64(last[0].Key) + 1, nil
 }
 
 // Get returns one API key, revoked or not. An unknown id or tenant is store.ErrNotFound.
@@ -112,11 +159,25 @@ func (b Base) Revoke(ctx context.Context, tenant dag.Tenant, id string, at dag.T
 	if access.CheckID(id) != nil {
 		return access.Key{}, fmt.Errorf("API key: %w", store.ErrNotFound)
 	}
-	c := &revocation{id: id, at: at}
-	if err := b.Write(ctx, tenant, c); err != nil {
+	var key access.Key
+	err := b.Write(ctx, tenant, history.Deciding(Codec{}, func(tx *history.Tx) error {
+		there, err := stored(tx, id)
+		if err == nil && there == nil {
+			err = fmt.Errorf("API key: %w", store.ErrNotFound)
+		}
+		if err != nil {
+			return err
+		}
+		if key = *there; key.RevokedAt == 0 {
+			key.RevokedAt = at
+			_, err = tx.Add(history.Entry{Kind: Revoked, Public: leaf(&key, ledger.KeyRetired)})
+		}
+		return err
+	}))
+	if err != nil {
 		return access.Key{}, err
 	}
-	return c.key, nil
+	return key, nil
 }
 
 // Leaves are what the ledger holds of an API key: its creation, and its revocation if it was

@@ -114,79 +114,50 @@ func (Codec) Stream() history.Stream { return history.Record }
 func (Codec) Turns(*history.Entry) []dag.TurnID { return nil }
 
 // Adopt makes a change of entries that another store has.
-func (Codec) Adopt(entries []history.Entry) (history.Change, error) {
-	a := &adoption{entries: entries, leaves: make([]*ledger.KeyLeaf, len(entries))}
-	for i := range entries {
-		e := &entries[i]
-		l, err := ledger.ParseLeaf(e.Public)
+func (c Codec) Adopt(entries []history.Entry) (history.Change, error) {
+	return history.Adopting(c, entries), nil
+}
+
+// Fold begins the terms of a key that is made for the first time, or of the revocation of one that is not revoked.
+func (Codec) Fold(tx *history.Tx, e *history.Entry) error {
+	refuse := func(err error) error { return fmt.Errorf("%w: number %d of the record: %w", dag.ErrForm, e.Seq, err) }
+	l, err := ledger.ParseLeaf(e.Public)
+	if err != nil {
+		return refuse(err)
+	}
+	event := map[history.Kind]ledger.KeyAct{Created: ledger.KeyCreated, Revoked: ledger.KeyRetired}[e.Kind]
+	of, ok := l.(*ledger.KeyLeaf)
+	if !ok || of.Purpose != ledger.PurposeAPI || of.Event != event || e.Kind == Revoked && len(e.Detail) > 0 {
+		return refuse(fmt.Errorf("it is not of the kind %s", e.Kind))
+	}
+	before, there, err := tx.Newest(newest(of.KeyID))
+	if err != nil {
+		return err
+	}
+	if of.Tenant != tx.Tenant() || there != (e.Kind == Revoked) {
+		return refuse(fmt.Errorf("the API key %s is of tenant %.80q; it was made before: %t", of.KeyID, of.Tenant, there))
+	}
+	if e.Kind == Created {
+		key := access.Key{Tenant: of.Tenant, ID: of.KeyID, CreatedAt: of.At}
+		number, err := readDetail(&key, e.Detail)
+		if err == nil {
+			err = key.Check()
+		}
 		if err != nil {
-			return nil, fmt.Errorf("%w: number %d of the record: %w", dag.ErrForm, e.Seq, err)
+			return refuse(fmt.Errorf("the API key %s: %w", of.KeyID, err))
 		}
-		event := map[history.Kind]ledger.KeyAct{Created: ledger.KeyCreated, Revoked: ledger.KeyRetired}[e.Kind]
-		key, ok := l.(*ledger.KeyLeaf)
-		if !ok || key.Purpose != ledger.PurposeAPI || key.Event != event || e.Kind == Revoked && len(e.Detail) > 0 {
-			return nil, fmt.Errorf("%w: number %d of the record, of kind %s, is not of that", dag.ErrForm, e.Seq, e.Kind)
-		}
-		a.leaves[i] = key
+		tx.Begin(e, history.Term{Index: indexID, Key: []byte(key.ID), Value: appendState(&key, e.Detail)},
+			history.Term{Index: indexNumber, Key: binary.BigEndian.AppendUint64(nil, number)})
+		return nil
 	}
-	return a, nil
-}
-
-// An adoption is entries of another store on their way into the record.
-type adoption struct {
-	entries []history.Entry
-	leaves  []*ledger.KeyLeaf
-}
-
-func (a *adoption) Needs(k *history.State) (n history.Needs) {
-	if k.Round > 0 {
-		return n
+	key, err := readState(tx.Tenant(), &before)
+	if err != nil {
+		return err
 	}
-	n.Size = true
-	for _, l := range a.leaves {
-		n.Newest = append(n.Newest, newest(l.KeyID))
+	if key.RevokedAt != 0 || of.At == 0 {
+		return refuse(fmt.Errorf("the API key %s was revoked at %d, and is at %d", of.KeyID, key.RevokedAt, of.At))
 	}
-	return n
-}
-
-func (a *adoption) Plan(k *history.State) (*history.Plan, error) {
-	p := &history.Plan{Records: a.entries}
-	now := map[string]history.Term{}
-	for i, l := range a.leaves {
-		e := &a.entries[i]
-		before, there := now[l.KeyID]
-		if !there {
-			before, there = k.Newest[newest(l.KeyID)]
-		}
-		refuse := func(err error) error {
-			return fmt.Errorf("%w: number %d of the record, of the API key %s: %w", dag.ErrForm, e.Seq, l.KeyID, err)
-		}
-		if l.Tenant != k.Tenant || there != (e.Kind == Revoked) {
-			return nil, refuse(fmt.Errorf("it is of tenant %.80q; the key was made before: %t", l.Tenant, there))
-		}
-		if e.Kind == Created {
-			key := access.Key{Tenant: l.Tenant, ID: l.KeyID, CreatedAt: l.At}
-			number, err := readDetail(&key, e.Detail)
-			if err == nil {
-				err = key.Check()
-			}
-			if err != nil {
-				return nil, refuse(err)
-			}
-			terms := created(&key, number, e.Seq, e.Detail)
-			now[l.KeyID], p.Begin = terms[0], append(p.Begin, terms...)
-			continue
-		}
-		key, err := readState(k.Tenant, &before)
-		if err != nil {
-			return nil, err
-		}
-		if key.RevokedAt != 0 || l.At == 0 {
-			return nil, refuse(fmt.Errorf("it was revoked at %d, and is at %d", key.RevokedAt, l.At))
-		}
-		key.RevokedAt = l.At
-		t := revoked(&key, e.Seq, &before)
-		now[l.KeyID], p.Begin = t, append(p.Begin, t)
-	}
-	return p, nil
+	key.RevokedAt = of.At
+	tx.Begin(e, history.Term{Index: indexID, Key: before.Key, Value: appendState(&key, before.Value[stateTimes:])})
+	return nil
 }

@@ -153,18 +153,24 @@ func (LoggedCodec) Stream() history.Stream { return history.Record }
 func (LoggedCodec) Turns(*history.Entry) []dag.TurnID { return nil }
 
 // Adopt makes a change of leaves that another store has.
-func (LoggedCodec) Adopt(entries []history.Entry) (history.Change, error) {
-	a := &history.Additions{Adopting: true}
-	for _, e := range entries {
-		l, err := ledger.ParseLeaf(e.Public)
-		leaf, ok := l.(*ledger.ErasureLeaf)
-		if err == nil && (!ok || len(e.Detail)+len(e.Private) > 0) {
-			err = errors.New("it is no leaf of an erasure alone")
-		}
-		if err != nil {
-			return nil, fmt.Errorf("%w: number %d of the record: %w", dag.ErrForm, e.Seq, err)
-		}
-		a.List = append(a.List, history.Addition{Entry: e, Tenant: leaf.Tenant, Key: ofTurn(indexLogged, leaf.Turn)})
+func (c LoggedCodec) Adopt(entries []history.Entry) (history.Change, error) {
+	return history.Adopting(c, entries), nil
+}
+
+// Fold begins the term of the leaf of an erasure, of which there is one.
+func (LoggedCodec) Fold(tx *history.Tx, e *history.Entry) error {
+	l, err := ledger.ParseLeaf(e.Public)
+	leaf, ok := l.(*ledger.ErasureLeaf)
+	if err == nil && (!ok || len(e.Detail)+len(e.Private) > 0) {
+		err = errors.New("it is no leaf of an erasure alone")
 	}
-	return a, nil
+	if err != nil {
+		return fmt.Errorf("%w: number %d of the record: %w", dag.ErrForm, e.Seq, err)
+	}
+	key := ofTurn(indexLogged, leaf.Turn)
+	if err := history.First(tx, e, leaf.Tenant, key); err != nil {
+		return err
+	}
+	tx.Begin(e, history.Term{Index: key.Index, Key: []byte(key.Key)})
+	return nil
 }

@@ -4,6 +4,7 @@
 package registry
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -31,24 +32,23 @@ func (b Base) Put(ctx context.Context, tenant dag.Tenant, p policy.Registered) e
 	if _, err := policy.ParseID(string(p.ID())); err != nil {
 		return err
 	}
-	leaf := Leaf{Tenant: tenant, ID: p.ID(), Hash: p.Hash()}
-	params := p.Params()
-	return b.Write(ctx, tenant, &history.Additions{List: []history.Addition{addition(&leaf, history.Entry{
-		Kind: Kind, Public: leaf.Append(nil), Detail: params.Canonical(),
-	})}})
+	leaf, params := Leaf{Tenant: tenant, ID: p.ID(), Hash: p.Hash()}, p.Params()
+	return b.Write(ctx, tenant, history.Deciding(Codec{}, func(tx *history.Tx) error {
+		t, there, err := tx.Newest(registered(leaf.ID))
+		switch {
+		case err != nil:
+			return err
+		case !there:
+			_, err = tx.Add(history.Entry{Kind: Kind, Public: leaf.Append(nil), Detail: params.Canonical()})
+			return err
+		case !bytes.HasPrefix(t.Value, leaf.Hash[:]):
+			return fmt.Errorf("%w: %s is registered with another hash than %s", policy.ErrConflict, leaf.ID, leaf.Hash)
+		}
+		return nil
+	}))
 }
 
-func addition(leaf *Leaf, e history.Entry) history.Addition {
-	return history.Addition{
-		Entry: e, Tenant: leaf.Tenant, Key: history.Key{Index: index, Key: string(leaf.ID)}, Value: slices.Concat(leaf.Hash[:], e.Detail),
-		Again: func(t *history.Term) error {
-			if len(t.Value) < len(leaf.Hash) || string(t.Value[:len(leaf.Hash)]) != string(leaf.Hash[:]) {
-				return fmt.Errorf("%w: %s is registered with another hash than %s", policy.ErrConflict, leaf.ID, leaf.Hash)
-			}
-			return nil
-		},
-	}
-}
+func registered(id policy.ID) history.Key { return history.Key{Index: index, Key: string(id)} }
 
 // All returns every policy of a tenant; an empty registry if there never was one. Each is parsed
 // and hashed anew, and one that does not have its hash is an error: a registry that cannot be
@@ -88,21 +88,26 @@ func (Codec) Stream() history.Stream { return history.Record }
 func (Codec) Turns(*history.Entry) []dag.TurnID { return nil }
 
 // Adopt makes a change of registrations that another store has.
-func (Codec) Adopt(entries []history.Entry) (history.Change, error) {
-	a := &history.Additions{Adopting: true}
-	for _, e := range entries {
-		l, err := ledger.ParseLeaf(e.Public, Form())
-		if err != nil {
-			return nil, fmt.Errorf("%w: number %d of the record: %w", dag.ErrForm, e.Seq, err)
-		}
-		leaf, ok := l.(*Leaf)
-		if !ok {
-			return nil, fmt.Errorf("%w: number %d of the record has no leaf of a policy", dag.ErrForm, e.Seq)
-		}
-		if _, err := standard.Forms().Restore(leaf.ID, leaf.Hash[:], e.Detail); err != nil {
-			return nil, errors.Join(dag.ErrForm, err)
-		}
-		a.List = append(a.List, addition(leaf, e))
+func (c Codec) Adopt(entries []history.Entry) (history.Change, error) {
+	return history.Adopting(c, entries), nil
+}
+
+// Fold begins the term of a policy that is registered for the first time.
+func (Codec) Fold(tx *history.Tx, e *history.Entry) error {
+	l, err := ledger.ParseLeaf(e.Public, Form())
+	if err != nil {
+		return fmt.Errorf("%w: number %d of the record: %w", dag.ErrForm, e.Seq, err)
 	}
-	return a, nil
+	leaf, ok := l.(*Leaf)
+	if !ok {
+		return fmt.Errorf("%w: number %d of the record has no leaf of a policy", dag.ErrForm, e.Seq)
+	}
+	if _, err := standard.Forms().Restore(leaf.ID, leaf.Hash[:], e.Detail); err != nil {
+		return errors.Join(dag.ErrForm, err)
+	}
+	if err := history.First(tx, e, leaf.Tenant, registered(leaf.ID)); err != nil {
+		return err
+	}
+	tx.Begin(e, history.Term{Index: index, Key: []byte(leaf.ID), Value: slices.Concat(leaf.Hash[:], e.Detail)})
+	return nil
 }

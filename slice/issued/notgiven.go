@@ -100,52 +100,32 @@ func (u *Undelivered) term() history.Term {
 	return history.Term{Index: indexUndelivered, Key: u.Bundle[:], Since: u.Seq, Until: history.Forever}
 }
 
-// A withdrawal is an Undelivered on its way into the history.
-type withdrawal struct {
-	asked    Undelivered
-	recorded Undelivered // by the last plan
-}
-
-func (c *withdrawal) Needs(k *history.State) (n history.Needs) {
-	switch k.Round {
-	case 0:
-		n.Newest = []history.Key{c.asked.key()}
-	case 1:
-		if t, ok := k.Newest[c.asked.key()]; ok {
-			n.Entries = []dag.Seq{t.Since}
-		}
-	}
-	return n
-}
-
-func (c *withdrawal) Plan(k *history.State) (*history.Plan, error) {
-	p := &history.Plan{}
-	if t, ok := k.Newest[c.asked.key()]; ok {
-		entry := k.Entries[t.Since]
-		var err error
-		c.recorded, err = ReadUndelivered(&entry)
-		return p, err
-	}
-	if k.Head >= dag.MaxSeq {
-		return nil, fmt.Errorf("sequence number %d is the last possible one", k.Head)
-	}
-	u := &c.recorded
-	*u = c.asked
-	u.Seq = k.Head + 1
-	p.Entries, p.Begin = []history.Entry{u.entry()}, []history.Term{u.term()}
-	return p, nil
-}
-
 // PutUndelivered records that a context was not given, and returns the entry. Saying so again has no effect and returns the first entry.
 func (b Base) PutUndelivered(ctx context.Context, tenant dag.Tenant, u Undelivered) (Undelivered, error) {
 	if err := u.Check(); err != nil {
 		return Undelivered{}, err
 	}
-	c := &withdrawal{asked: u}
-	if err := b.Write(ctx, tenant, c); err != nil {
+	recorded := u
+	err := b.Write(ctx, tenant, history.Deciding(UndeliveredCodec{}, func(tx *history.Tx) error {
+		t, there, err := tx.Newest(u.key())
+		if err == nil && !there {
+			asked := u.entry()
+			recorded.Seq, err = tx.Add(asked)
+			return err
+		}
+		if err != nil {
+			return err
+		}
+		entry, _, err := tx.Entry(t.Since)
+		if err == nil {
+			recorded, err = ReadUndelivered(&entry)
+		}
+		return err
+	}))
+	if err != nil {
 		return Undelivered{}, fmt.Errorf("record that context %s was not given: %w", u.Context, err)
 	}
-	return c.recorded, nil
+	return recorded, nil
 }
 
 // Undelivered returns the digests of the bundles that were not given, with the numbers of the entries that say so.
@@ -178,39 +158,21 @@ func (UndeliveredCodec) Stream() history.Stream { return history.Known }
 func (UndeliveredCodec) Turns(*history.Entry) []dag.TurnID { return nil }
 
 // Adopt makes a change of entries that another store has.
-func (UndeliveredCodec) Adopt(entries []history.Entry) (history.Change, error) {
-	a := &undeliveredAdoption{entries: entries, list: make([]Undelivered, len(entries))}
-	for i := range entries {
-		var err error
-		if a.list[i], err = ReadUndelivered(&entries[i]); err != nil {
-			return nil, err
-		}
-	}
-	return a, nil
+func (c UndeliveredCodec) Adopt(entries []history.Entry) (history.Change, error) {
+	return history.Adopting(c, entries), nil
 }
 
-type undeliveredAdoption struct {
-	entries []history.Entry
-	list    []Undelivered
-}
-
-func (a *undeliveredAdoption) Needs(k *history.State) (n history.Needs) {
-	if k.Round == 0 {
-		for i := range a.list {
-			n.Newest = append(n.Newest, a.list[i].key())
-		}
+// Fold begins the term of a bundle that was not given, of which there is one.
+func (UndeliveredCodec) Fold(tx *history.Tx, e *history.Entry) error {
+	u, err := ReadUndelivered(e)
+	if err != nil {
+		return err
 	}
-	return n
-}
-
-func (a *undeliveredAdoption) Plan(k *history.State) (*history.Plan, error) {
-	p := &history.Plan{Entries: a.entries}
-	for i := range a.list {
-		u := &a.list[i]
-		if _, there := k.Newest[u.key()]; there {
-			return nil, fmt.Errorf("%w: number %d says again that context %s was not given", dag.ErrForm, u.Seq, u.Context)
-		}
-		p.Begin = append(p.Begin, u.term())
+	if _, there, err := tx.Newest(u.key()); err != nil {
+		return err
+	} else if there {
+		return fmt.Errorf("%w: number %d says again that context %s was not given", dag.ErrForm, u.Seq, u.Context)
 	}
-	return p, nil
+	tx.Begin(e, history.Term{Index: indexUndelivered, Key: u.Bundle[:]})
+	return nil
 }

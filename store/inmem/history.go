@@ -53,7 +53,7 @@ func (t *tenant) planned(c history.Change, name dag.Tenant) (*history.Plan, erro
 	if err != nil {
 		return nil, err
 	}
-	plan, err := history.Decide(c, known)
+	plan, err := history.PlanOf(c, known)
 	if err != nil {
 		return nil, err
 	}

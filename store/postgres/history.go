@@ -128,7 +128,7 @@ func (t *tx) plan(c history.Change) (*history.Plan, *ledger.Tree, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	p, err := history.Decide(c, known)
+	p, err := history.PlanOf(c, known)
 	if err != nil {
 		return nil, nil, err
 	}

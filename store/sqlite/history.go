@@ -104,7 +104,7 @@ func (t *tx) plan(c history.Change, tree *ledger.Tree) (*history.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := history.Decide(c, known)
+	p, err := history.PlanOf(c, known)
 	if err != nil {
 		return nil, err
 	}

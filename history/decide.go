@@ -1,0 +1,213 @@
+package history
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+
+	"github.com/graphkernel/graphkernel/dag"
+)
+
+// A Decide decides what is written. It reads what is stored at the commit and adds entries, all through a Tx. It runs as often as it takes: a read that
+// a Tx has no answer to yet fails, Decide returns that error, and runs again when the store has read what was asked for. So it is pure but for the Tx, and what it sets outside of
+// itself is that of the last run.
+type Decide func(tx *Tx) error
+
+// A Folder is a Codec that says what an entry begins and ends.
+type Folder interface {
+	Codec
+
+	// Fold checks that an entry can follow on what is stored before it, and begins and ends the terms that the entry does. It
+	// serves a new entry as one of another store.
+	Fold(tx *Tx, e *Entry) error
+}
+
+// Deciding returns the change that a Decide makes with entries of a codec.
+func Deciding(of Folder, decide Decide) Change { return &decision{of: of, decide: decide} }
+
+// Adopting returns the change of entries of a codec that another store has, under their numbers.
+func Adopting(of Folder, entries []Entry) Change {
+	return Deciding(of, func(tx *Tx) error {
+		var missing error
+		for i := range entries {
+			err := tx.add(entries[i])
+			if errors.Is(err, errUnread) { // what the next entries read is asked for at once
+				missing = err
+			} else if err != nil && missing == nil {
+				return err
+			}
+		}
+		return missing
+	})
+}
+
+// errUnread is returned by a read that was asked for, and is not answered yet.
+var errUnread = errors.New("history: a decision ended without what it asked for")
+
+// A Tx is what a Decide reads, and what it adds.
+type Tx struct {
+	*decision
+	state *State
+	plan  Plan
+	begun map[Key]Term // by this run, the newest of each key
+	next  dag.Seq      // the number of the next entry that is added; 0: none is yet
+	needs Needs        // what this run asked for in vain
+}
+
+// A decision is a Change. It knows what was asked for, since a state has no place for what is not there.
+type decision struct {
+	of     Folder
+	decide Decide
+
+	newest  map[Key]bool
+	records map[dag.Seq]bool
+	known   map[dag.Seq]bool
+	ranges  []Range // in the order of State.Ranges
+
+	made           *Plan // by the last run of Needs, nil after it was handed over
+	ofHead, ofSize dag.Seq
+}
+
+// Needs runs the decision, and returns what it asked for in vain.
+func (d *decision) Needs(k *State) Needs {
+	if k.Round == 0 {
+		d.newest, d.records, d.known, d.ranges = map[Key]bool{}, map[dag.Seq]bool{}, map[dag.Seq]bool{}, nil
+	}
+	tx := d.run(k)
+	d.made = nil
+	if err := d.decide(tx); !errors.Is(err, errUnread) && k.Round > 0 {
+		if err == nil {
+			d.made, d.ofHead, d.ofSize = &tx.plan, k.Head, k.Size
+		}
+		return Needs{} // it is done, and so is what it fetches in advance
+	}
+	n := tx.needs
+	n.Size = k.Round == 0 && d.of.Stream() == Record
+	for _, key := range n.Newest {
+		d.newest[key] = true
+	}
+	for _, seq := range n.Records {
+		d.records[seq] = true
+	}
+	for _, seq := range n.Entries {
+		d.known[seq] = true
+	}
+	d.ranges = append(d.ranges, n.Ranges...)
+	return n
+}
+
+// Plan runs the decision with all that it asked for.
+func (d *decision) Plan(k *State) (*Plan, error) {
+	if p := d.made; p != nil && k.Head == d.ofHead && k.Size == d.ofSize {
+		d.made = nil
+		return p, nil
+	}
+	tx := d.run(k)
+	if err := d.decide(tx); err != nil {
+		return nil, err
+	}
+	return &tx.plan, nil
+}
+
+func (d *decision) run(k *State) *Tx { return &Tx{decision: d, state: k, begun: map[Key]Term{}} }
+
+// Tenant is whose history it is.
+func (tx *Tx) Tenant() dag.Tenant { return tx.state.Tenant }
+
+// Newest returns the term of a key that begins last, with those that were begun in this change.
+func (tx *Tx) Newest(key Key) (t Term, there bool, err error) {
+	if t, there = tx.begun[key]; there {
+		return t, true, nil
+	}
+	if !tx.newest[key] {
+		tx.needs.Newest = append(tx.needs.Newest, key)
+		return Term{}, false, errUnread
+	}
+	t, there = tx.state.Newest[key]
+	return t, there, nil
+}
+
+// Terms returns the terms of a range that are stored, without those that were begun in this change.
+func (tx *Tx) Terms(r Range) ([]Term, error) {
+	i := slices.IndexFunc(tx.ranges, func(asked Range) bool { return reflect.DeepEqual(asked, r) })
+	if i < 0 {
+		tx.needs.Ranges = append(tx.needs.Ranges, r)
+		return nil, errUnread
+	}
+	return tx.state.Ranges[i], nil
+}
+
+// Entry returns the entry of a number that is stored in the codec's stream.
+func (tx *Tx) Entry(seq dag.Seq) (e Entry, there bool, err error) {
+	asked, answers, needs := tx.known, tx.state.Entries, &tx.needs.Entries
+	if tx.of.Stream() == Record {
+		asked, answers, needs = tx.records, tx.state.Records, &tx.needs.Records
+	}
+	if !asked[seq] {
+		*needs = append(*needs, seq)
+		return Entry{}, false, errUnread
+	}
+	e, there = answers[seq]
+	return e, there, nil
+}
+
+// Fetch asks for terms that are read later, so that one question to the store brings them together.
+func (tx *Tx) Fetch(keys []Key, ranges ...Range) {
+	for _, key := range keys {
+		_, _, _ = tx.Newest(key) // asked for
+	}
+	for _, r := range ranges {
+		_, _ = tx.Terms(r) // asked for
+	}
+}
+
+// Add adds an entry under the next number of the codec's stream, and returns the number.
+func (tx *Tx) Add(e Entry) (dag.Seq, error) {
+	if tx.next == 0 {
+		if tx.next = tx.state.Size + 1; tx.of.Stream() == Known {
+			tx.next = tx.state.Head + 1
+		}
+	}
+	if tx.next > dag.MaxSeq {
+		return 0, fmt.Errorf("sequence number %d is the last possible one", dag.MaxSeq)
+	}
+	e.Seq = tx.next
+	tx.next++
+	return e.Seq, tx.add(e)
+}
+
+func (tx *Tx) add(e Entry) error {
+	if err := tx.of.Fold(tx, &e); err != nil {
+		return err
+	}
+	if tx.of.Stream() == Record {
+		tx.plan.Records = append(tx.plan.Records, e)
+	} else {
+		tx.plan.Entries = append(tx.plan.Entries, e)
+	}
+	return nil
+}
+
+// Begin begins terms, which count from an entry's number on until they are ended.
+func (tx *Tx) Begin(e *Entry, terms ...Term) {
+	for _, t := range terms {
+		t.Since, t.Until = e.Seq, Forever
+		tx.plan.Begin = append(tx.plan.Begin, t)
+		tx.begun[Key{t.Index, string(t.Key)}] = t
+	}
+}
+
+// First refuses an entry whose leaf is of another tenant than the history, and one that has a term already. A leaf of the tenant "" names none.
+func First(tx *Tx, e *Entry, leaf dag.Tenant, key Key) error {
+	known, there, err := tx.Newest(key)
+	switch {
+	case err != nil:
+		return err
+	case leaf != "" && leaf != tx.Tenant():
+		return fmt.Errorf("%w: the leaf of number %d is of tenant %.80q", dag.ErrForm, e.Seq, leaf)
+	case there:
+		return fmt.Errorf("%w: number %d of the record is what number %d is already", dag.ErrForm, e.Seq, known.Since)
+	}
+	return nil
+}
