@@ -64,6 +64,7 @@ type decision struct {
 	records map[dag.Seq]bool
 	known   map[dag.Seq]bool
 	ranges  []Range // in the order of State.Ranges
+	sized   bool    // State.Size was asked for
 
 	made           *Plan // by the last run of Needs, nil after it was handed over
 	ofHead, ofSize dag.Seq
@@ -72,7 +73,7 @@ type decision struct {
 // Needs runs the decision, and returns what it asked for in vain.
 func (d *decision) Needs(k *State) Needs {
 	if k.Round == 0 {
-		d.newest, d.records, d.known, d.ranges = map[Key]bool{}, map[dag.Seq]bool{}, map[dag.Seq]bool{}, nil
+		d.newest, d.records, d.known, d.ranges, d.sized = map[Key]bool{}, map[dag.Seq]bool{}, map[dag.Seq]bool{}, nil, false
 	}
 	tx := d.run(k)
 	d.made = nil
@@ -83,7 +84,8 @@ func (d *decision) Needs(k *State) Needs {
 		return Needs{} // it is done, and so is what it fetches in advance
 	}
 	n := tx.needs
-	n.Size = k.Round == 0 && d.of.Stream() == Record
+	n.Size = n.Size || k.Round == 0 && d.of.Stream() == Record
+	d.sized = d.sized || n.Size
 	for _, key := range n.Newest {
 		d.newest[key] = true
 	}
@@ -138,18 +140,45 @@ func (tx *Tx) Terms(r Range) ([]Term, error) {
 	return tx.state.Ranges[i], nil
 }
 
-// Entry returns the entry of a number that is stored in the codec's stream.
-func (tx *Tx) Entry(seq dag.Seq) (e Entry, there bool, err error) {
+// Entries returns the entries of numbers that are stored in a stream, in the order of the numbers. One that is not there wraps ErrDamaged.
+func (tx *Tx) Entries(of Stream, numbers ...dag.Seq) ([]Entry, error) {
 	asked, answers, needs := tx.known, tx.state.Entries, &tx.needs.Entries
-	if tx.of.Stream() == Record {
+	if of == Record {
 		asked, answers, needs = tx.records, tx.state.Records, &tx.needs.Records
 	}
-	if !asked[seq] {
-		*needs = append(*needs, seq)
-		return Entry{}, false, errUnread
+	var list []Entry
+	var missing error
+	for _, seq := range numbers {
+		e, there := answers[seq]
+		switch {
+		case !asked[seq]:
+			*needs, missing = append(*needs, seq), errUnread
+		case !there && missing == nil:
+			missing = fmt.Errorf("%w: number %d is not there", ErrDamaged, seq)
+		}
+		list = append(list, e)
 	}
-	e, there = answers[seq]
-	return e, there, nil
+	return list, missing
+}
+
+// Size returns the newest number of the record.
+func (tx *Tx) Size() (dag.Seq, error) {
+	if !tx.sized {
+		tx.needs.Size = true
+		return 0, errUnread
+	}
+	return tx.state.Size, nil
+}
+
+// Erase takes the private halves of entries of the record away, beyond recovery from the store's own files. Without any it finishes what a store could not finish before.
+func (tx *Tx) Erase(records ...dag.Seq) {
+	tx.plan.Erases = true
+	for _, seq := range records {
+		if !slices.Contains(tx.plan.ForgetRecords, seq) {
+			tx.plan.ForgetRecords = append(tx.plan.ForgetRecords, seq)
+		}
+	}
+	slices.Sort(tx.plan.ForgetRecords)
 }
 
 // Fetch asks for terms that are read later, so that one question to the store brings them together.

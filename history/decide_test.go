@@ -202,17 +202,27 @@ func TestDecidingReads(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			second, there, err := tx.Entry(2)
+			two, err := tx.Entries(of, 2, 1)
 			if err != nil {
 				return err
 			}
-			_, fourth, err := tx.Entry(4)
-			if err == nil && (!b || c || len(terms) != 2 || !there || fourth || string(second.Public) != "ab" || tx.Tenant() != tenant) {
-				err = fmt.Errorf("read %t %t %v %t %t", b, c, terms, there, fourth)
+			size, err := tx.Size()
+			if err != nil {
+				return err
+			}
+			if !b || c || len(terms) != 2 || string(two[0].Public)+string(two[1].Public) != "aba" || size != 3 || tx.Tenant() != tenant {
+				return fmt.Errorf("read %t %t %v %v %d", b, c, terms, two, size)
+			}
+			if _, err = tx.Entries(of, 4); errors.Is(err, history.ErrDamaged) {
+				return nil
 			}
 			return err
 		}
-		for fetch, rounds := range map[bool]int{false: 5, true: 3} {
+		rounds := map[bool]int{false: 5, true: 3}
+		if of == history.Known { // whose change does not ask for the size of the record by itself
+			rounds = map[bool]int{false: 6, true: 4}
+		}
+		for fetch, rounds := range rounds {
 			if err := s.write(history.Deciding(words{of}, func(tx *history.Tx) error { return reading(tx, fetch) })); err != nil || s.rounds != rounds {
 				t.Errorf("stream %d, fetched %t: %v in %d rounds, want %d", of, fetch, err, s.rounds, rounds)
 			}

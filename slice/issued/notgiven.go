@@ -116,9 +116,9 @@ func (b Base) PutUndelivered(ctx context.Context, tenant dag.Tenant, u Undeliver
 		if err != nil {
 			return err
 		}
-		entry, _, err := tx.Entry(t.Since)
+		entries, err := tx.Entries(history.Known, t.Since)
 		if err == nil {
-			recorded, err = ReadUndelivered(&entry)
+			recorded, err = ReadUndelivered(&entries[0])
 		}
 		return err
 	}))

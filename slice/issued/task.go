@@ -107,74 +107,42 @@ func (e *TaskErasure) contextKey() []byte {
 	return id[:]
 }
 
-func (e *TaskErasure) terms(dst []history.Term) []history.Term {
-	return append(dst,
-		history.Term{Index: indexTask, Key: e.contextKey(), Since: e.Seq, Until: history.Forever},
-		history.Term{Index: indexTaskNumber, Key: numberKey(uint64(e.Seq)), Since: e.Seq, Until: history.Forever})
+func (e *TaskErasure) key() history.Key {
+	return history.Key{Index: indexTask, Key: string(e.contextKey())}
 }
 
-// taskErasing is an erasure of a task on its way into the history.
-type taskErasing struct {
-	asked    TaskErasure
-	recorded TaskErasure // by the last plan
+// records leads to the records of the context.
+func (e *TaskErasure) records() history.Range {
+	return history.Range{Index: indexSlice, Prefix: e.contextKey()}
 }
 
-func (c *taskErasing) key() history.Key {
-	return history.Key{Index: indexTask, Key: string(c.asked.contextKey())}
-}
-
-// Needs asks for the records of the context, and for the erasure that there is.
-func (c *taskErasing) Needs(k *history.State) (n history.Needs) {
-	switch k.Round {
-	case 0:
-		n.Size, n.Newest = true, []history.Key{c.key()}
-		n.Ranges = []history.Range{{Index: indexSlice, Prefix: c.asked.contextKey()}}
-	case 1:
-		for _, t := range k.Ranges[0] {
-			n.Records = append(n.Records, t.Since)
-		}
-		if t, ok := k.Newest[c.key()]; ok {
-			n.Entries = []dag.Seq{t.Since}
-		}
+// tasks returns the records of the context that have a task still, with their numbers.
+func (e *TaskErasure) tasks(tx *history.Tx) (list []Record, numbers []dag.Seq, err error) {
+	terms, err := tx.Terms(e.records())
+	if err != nil {
+		return nil, nil, err
 	}
-	return n
-}
-
-// Plan takes the task of each record away and records that, if any has it.
-func (c *taskErasing) Plan(k *history.State) (*history.Plan, error) {
-	p := &history.Plan{Erases: true}
-	c.recorded = TaskErasure{}
-	for _, t := range k.Ranges[0] {
-		r, err := stored(k, t.Since)
+	var all []dag.Seq
+	for i := range terms {
+		all = append(all, terms[i].Since)
+	}
+	entries, err := tx.Entries(history.Record, all...)
+	if err != nil {
+		return nil, nil, err
+	}
+	for i := range entries {
+		r, err := readOf(tx.Tenant(), &entries[i])
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if !r.OfContext() {
-			return nil, fmt.Errorf("%w: slice %s is no context, so it has no task", dag.ErrForm, c.asked.Context)
+			return nil, nil, fmt.Errorf("%w: slice %s is no context, so it has no task", dag.ErrForm, e.Context)
 		}
 		if r.Question != "" {
-			p.ForgetRecords = append(p.ForgetRecords, t.Since)
+			list, numbers = append(list, r), append(numbers, all[i])
 		}
 	}
-	slices.Sort(p.ForgetRecords)
-	if len(p.ForgetRecords) == 0 {
-		t, ok := k.Newest[c.key()]
-		if !ok {
-			return p, nil
-		}
-		entry := k.Entries[t.Since]
-		var err error
-		c.recorded, err = ReadTaskErasure(&entry)
-		return p, err
-	}
-	if k.Head >= dag.MaxSeq {
-		return nil, fmt.Errorf("sequence number %d is the last possible one", k.Head)
-	}
-	e := &c.recorded
-	*e = c.asked
-	e.Seq, e.Size = k.Head+1, k.Size
-	p.Entries, p.Begin = []history.Entry{e.entry()}, e.terms(nil)
-	return p, nil
+	return list, numbers, nil
 }
 
 // EraseTask takes away the words of a context's task, with all that was asked for beside them, from every record of the context, beyond recovery
@@ -185,11 +153,39 @@ func (b Base) EraseTask(ctx context.Context, tenant dag.Tenant, e TaskErasure) (
 	if err := e.Check(); err != nil {
 		return TaskErasure{}, err
 	}
-	c := &taskErasing{asked: e}
-	if err := b.Write(ctx, tenant, c); err != nil {
+	var recorded TaskErasure
+	err := b.Write(ctx, tenant, history.Deciding(TaskCodec{}, func(tx *history.Tx) error {
+		recorded = TaskErasure{}
+		tx.Erase()
+		tx.Fetch([]history.Key{e.key()}, e.records())
+		size, err := tx.Size()
+		if err != nil {
+			return err
+		}
+		list, _, err := e.tasks(tx)
+		if err != nil {
+			return err
+		}
+		if len(list) > 0 {
+			recorded = e
+			recorded.Size = size
+			recorded.Seq, err = tx.Add(recorded.entry())
+			return err
+		}
+		t, there, err := tx.Newest(e.key())
+		if err != nil || !there {
+			return err
+		}
+		entries, err := tx.Entries(history.Known, t.Since)
+		if err == nil {
+			recorded, err = ReadTaskErasure(&entries[0])
+		}
+		return err
+	}))
+	if err != nil {
 		return TaskErasure{}, fmt.Errorf("erase the task of %s: %w", e.Context, err)
 	}
-	return c.recorded, nil
+	return recorded, nil
 }
 
 // TaskErasures lists up to limit erasures of tasks numbered above after, by ascending number.
@@ -248,60 +244,26 @@ func (TaskCodec) Stream() history.Stream { return history.Known }
 func (TaskCodec) Turns(*history.Entry) []dag.TurnID { return nil }
 
 // Adopt makes a change of erasures of tasks that another store has.
-func (TaskCodec) Adopt(entries []history.Entry) (history.Change, error) {
-	a := &taskAdoption{entries: entries, list: make([]TaskErasure, len(entries))}
-	for i := range entries {
-		var err error
-		if a.list[i], err = ReadTaskErasure(&entries[i]); err != nil {
-			return nil, err
-		}
-	}
-	return a, nil
+func (c TaskCodec) Adopt(entries []history.Entry) (history.Change, error) {
+	return history.Adopting(c, entries), nil
 }
 
-// A taskAdoption is erasures of another store on their way into the history.
-type taskAdoption struct {
-	entries []history.Entry
-	list    []TaskErasure
-}
-
-// Needs asks for the records of the contexts that are there: they may come later, and then without their tasks.
-func (a *taskAdoption) Needs(k *history.State) (n history.Needs) {
-	switch k.Round {
-	case 0:
-		for i := range a.list {
-			n.Ranges = append(n.Ranges, history.Range{Index: indexSlice, Prefix: a.list[i].contextKey()})
-		}
-	case 1:
-		for _, list := range k.Ranges {
-			for _, t := range list {
-				if t.Index == indexSlice {
-					n.Records = append(n.Records, t.Since)
-				}
-			}
+// Fold takes away the tasks of the records of a context that are there: others may come later, and then without their tasks.
+func (TaskCodec) Fold(tx *history.Tx, entry *history.Entry) error {
+	e, err := ReadTaskErasure(entry)
+	if err != nil {
+		return err
+	}
+	list, numbers, err := e.tasks(tx)
+	if err != nil {
+		return err
+	}
+	tx.Erase()
+	for i := range list {
+		if e.Covers(&list[i]) {
+			tx.Erase(numbers[i])
 		}
 	}
-	return n
-}
-
-// Plan adds the entries, and takes the tasks away that they erase.
-func (a *taskAdoption) Plan(k *history.State) (*history.Plan, error) {
-	p := &history.Plan{Entries: a.entries, Erases: len(a.entries) > 0}
-	for i := range a.list {
-		p.Begin = a.list[i].terms(p.Begin)
-	}
-	for _, e := range k.Records {
-		if e.Kind != Kind || e.Private == nil {
-			continue
-		}
-		r, err := readOf(k.Tenant, &e)
-		if err != nil {
-			return nil, err
-		}
-		if slices.ContainsFunc(a.list, func(t TaskErasure) bool { return t.Covers(&r) }) {
-			p.ForgetRecords = append(p.ForgetRecords, e.Seq)
-		}
-	}
-	slices.Sort(p.ForgetRecords)
-	return p, nil
+	tx.Begin(entry, history.Term{Index: indexTask, Key: e.contextKey()}, history.Term{Index: indexTaskNumber, Key: numberKey(uint64(e.Seq))})
+	return nil
 }
