@@ -53,13 +53,13 @@ func (c *keptRevisions) Revision(tenant dag.Tenant, seq dag.Seq) *journal.Revisi
 	if c.k.store.Epoch() != c.store.epoch {
 		return nil
 	}
-	r, _ := c.revisions.get(revisionKey{tenant, seq})
+	r, _ := c.revisions.Get(revisionKey{tenant, seq})
 	return r
 }
 
 func (c *keptRevisions) Keep(tenant dag.Tenant, r *journal.Revision) {
 	if c.k.store.Epoch() == c.store.epoch {
-		c.revisions.put(revisionKey{tenant, r.Seq}, r, r.Size())
+		c.revisions.Put(revisionKey{tenant, r.Seq}, r, r.Size())
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/history/erasures"
 	"github.com/graphkernel/graphkernel/history/follow"
+	"github.com/graphkernel/graphkernel/internal/bytelru"
 )
 
 // itemBytes bounds the items of beliefs that are kept with all of their revisions.
@@ -22,7 +23,7 @@ const linkBytes = 64 << 20
 // itemCache keeps items of beliefs. What is kept of an item is good for every as-of number up to that of the entries that its tenant's items have.
 type itemCache struct {
 	store       steadyStore
-	items       *byteLRU[itemKey, *journal.ItemHistory]
+	items       *bytelru.Cache[itemKey, *journal.ItemHistory]
 	generations atomic.Uint64 // the last one that was given out
 }
 
@@ -33,7 +34,7 @@ type itemKey struct {
 }
 
 func newItemCache(s steadyStore) *itemCache {
-	return &itemCache{store: s, items: newByteLRU[itemKey, *journal.ItemHistory](itemBytes)}
+	return &itemCache{store: s, items: bytelru.New[itemKey, *journal.ItemHistory](itemBytes)}
 }
 
 // tenantItems drops those items of a tenant that an entry changes.
@@ -72,7 +73,7 @@ func (k *tenantItems) Apply(e *history.Entry) error {
 	}
 	item, err := journal.ItemOf(e)
 	if err == nil && item != "" {
-		k.cache.items.remove(itemKey{k.generation, item})
+		k.cache.items.Remove(itemKey{k.generation, item})
 	}
 	return err
 }
@@ -82,7 +83,7 @@ func (k *tenantItems) history(ctx context.Context, b journal.Base, item belief.I
 	k.mu.Lock()
 	key, applied := itemKey{k.generation, item}, k.applied
 	k.mu.Unlock()
-	if h, ok := k.cache.items.get(key); ok {
+	if h, ok := k.cache.items.Get(key); ok {
 		return h, nil
 	}
 	h, err := b.ItemHistory(ctx, k.tenant, item)
@@ -92,7 +93,7 @@ func (k *tenantItems) history(ctx context.Context, b journal.Base, item belief.I
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.generation == key.generation && k.applied == applied { // else something was looked at meanwhile that may not be in what was read
-		k.cache.items.put(key, h, h.Size())
+		k.cache.items.Put(key, h, h.Size())
 	}
 	return h, nil
 }
@@ -115,11 +116,11 @@ func (c *cache) beliefItem(ctx context.Context, tenant dag.Tenant, item belief.I
 type webs struct {
 	store steadyStore
 	most  int // bytes
-	kept  *byteLRU[dag.Tenant, *tenantWeb]
+	kept  *bytelru.Cache[dag.Tenant, *tenantWeb]
 }
 
 func newWebs(s steadyStore, most int) *webs {
-	return &webs{store: s, most: most, kept: newByteLRU[dag.Tenant, *tenantWeb](most)}
+	return &webs{store: s, most: most, kept: bytelru.New[dag.Tenant, *tenantWeb](most)}
 }
 
 // tenantWeb is the links of one tenant, with a follower of their own: evicted they are gone, and nobody reads on for them.
@@ -133,7 +134,7 @@ type tenantWeb struct {
 }
 
 func (w *webs) of(tenant dag.Tenant) *tenantWeb {
-	return w.kept.getOrPut(tenant, func() *tenantWeb {
+	return w.kept.GetOrPut(tenant, func() *tenantWeb {
 		t := &tenantWeb{webs: w, tenant: tenant}
 		t.followed = follow.New(func(ctx context.Context, after dag.Seq, limit int) ([]history.Entry, error) {
 			return w.store.Entries(ctx, tenant, history.Page{After: after, Limit: limit})
@@ -200,7 +201,7 @@ func (w *webs) dependents(ctx context.Context, tenant dag.Tenant, of belief.Addr
 	}
 	t.mu.RUnlock()
 	if t.followed.UpTo() != before {
-		w.kept.put(tenant, t, size+besides)
+		w.kept.Put(tenant, t, size+besides)
 	}
 	if web == nil {
 		return journal.Base{History: w.store}.Dependents(ctx, tenant, of, depth, asOf)

@@ -14,6 +14,7 @@ import (
 	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/history/erasures"
 	"github.com/graphkernel/graphkernel/ingest/marks"
+	"github.com/graphkernel/graphkernel/internal/bytelru"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/policy/registry"
@@ -40,9 +41,9 @@ type cache struct {
 	atlases  *survey.Kept
 	tasks    sync.Map // of *taskWords, by tenant
 
-	revisions *byteLRU[revisionKey, *journal.Revision] // of beliefs
+	revisions *bytelru.Cache[revisionKey, *journal.Revision] // of beliefs
 
-	beliefTerms *byteLRU[revisionKey, []string] // ascending, of what a revision says
+	beliefTerms *bytelru.Cache[revisionKey, []string] // ascending, of what a revision says
 	beliefLinks *webs
 
 	announced *lru.Cache[dag.Tenant, signers]   // tenants whose ledger knows the keys
@@ -90,7 +91,7 @@ func (k *engine) newCache(epoch uint64) (*cache, error) {
 
 		announced: announced,
 		markKeys:  markKeys,
-		revisions: newByteLRU[revisionKey, *journal.Revision](revisionBytes), beliefTerms: newByteLRU[revisionKey, []string](termBytes),
+		revisions: bytelru.New[revisionKey, *journal.Revision](revisionBytes), beliefTerms: bytelru.New[revisionKey, []string](termBytes),
 		beliefLinks: newWebs(s, linkBytes),
 	}
 	c.atlases = survey.NewKept(surveyedEpoch{c})

@@ -186,7 +186,7 @@ func (v *view) answerTo(ctx context.Context, s scope, q knowledge.Query) (*trave
 func (v *view) answer(ctx context.Context, q knowledge.Query) (*traversed, error) {
 	f := v.of.cache
 	key := answerKey{v.erasures, v.asOf, queryText(&q)}
-	kept, again := f.answers.get(key)
+	kept, again := f.answers.Get(key)
 	if kept != nil {
 		return kept, nil
 	}
@@ -198,7 +198,7 @@ func (v *view) answer(ctx context.Context, q knowledge.Query) (*traversed, error
 	if again {
 		f.keepAnswer(key, found)
 	} else {
-		f.answers.put(key, nil, len(key.query)+256)
+		f.answers.Put(key, nil, len(key.query)+256)
 	}
 	return found, nil
 }

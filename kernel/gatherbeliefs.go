@@ -197,7 +197,7 @@ func (g *gatherer) owed(candidates []contexts.Candidate) error {
 // share is how many of some terms, ascending, a belief has, in ppm.
 func (c *cache) share(tenant dag.Tenant, r *journal.Revision, asked []string) dag.PPM {
 	key := revisionKey{tenant, r.Seq}
-	terms, ok := c.beliefTerms.get(key)
+	terms, ok := c.beliefTerms.Get(key)
 	if !ok {
 		text := strings.Join(slices.Concat([]string{contexts.BeliefText(r)}, r.Keywords, r.Topics), "\n")
 		terms = slices.Compact(slices.Sorted(slices.Values(analysis.English.Terms(nil, text))))
@@ -205,7 +205,7 @@ func (c *cache) share(tenant dag.Tenant, r *journal.Revision, asked []string) da
 		for _, t := range terms {
 			size += 16 + len(t)
 		}
-		c.beliefTerms.put(key, terms, size)
+		c.beliefTerms.Put(key, terms, size)
 	}
 	has := 0
 	for _, t := range asked {

@@ -80,7 +80,7 @@ func TestErasedTextLeaves(t *testing.T) {
 			if err := ask(x, want); err != nil {
 				t.Fatal(err)
 			}
-			if n := x.kept.stats().Entries; n != 1 {
+			if n := x.kept.Stats().Entries; n != 1 {
 				t.Fatalf("%d texts are kept, want 1", n)
 			}
 			turn := want.slice.Turns[0].ID
@@ -90,7 +90,7 @@ func TestErasedTextLeaves(t *testing.T) {
 			if _, err := x.sync(t.Context(), 2); err != nil {
 				t.Fatal(err)
 			}
-			if n := x.kept.stats().Entries; n != 0 {
+			if n := x.kept.Stats().Entries; n != 0 {
 				t.Error("the erased text is kept")
 			}
 			if chosen, err := x.chosen(t.Context(), 2, []dag.TurnID{turn}, want.places); err != nil || len(chosen) != 1 || chosen[0] != nil {
@@ -199,7 +199,7 @@ func erasedInMidFetch(t *testing.T, ask func(*tenantTexts, *cutting) error, lear
 	if s.meanwhile != nil {
 		t.Fatal("nothing happened meanwhile")
 	}
-	if n := x.kept.stats().Entries; n != 0 {
+	if n := x.kept.Stats().Entries; n != 0 {
 		t.Error("the erased text is kept")
 	}
 }

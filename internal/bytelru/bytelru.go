@@ -1,4 +1,5 @@
-package kernel
+// Package bytelru keeps the values that were used last, up to a number of bytes.
+package bytelru
 
 import (
 	"sync"
@@ -6,9 +7,9 @@ import (
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 )
 
-// A byteLRU keeps the values used last, up to a number of bytes. It is safe for
+// A Cache keeps the values used last, up to a number of bytes. It is safe for
 // use by many goroutines.
-type byteLRU[K comparable, V any] struct {
+type Cache[K comparable, V any] struct {
 	mu    sync.Mutex
 	items *simplelru.LRU[K, sized[V]]
 	held  int
@@ -19,8 +20,8 @@ type byteLRU[K comparable, V any] struct {
 	gone  uint64 // entries let go for want of room
 }
 
-// A CacheStats counts what became of a cache.
-type CacheStats struct {
+// Stats counts the look-ups of a cache and the entries that it holds.
+type Stats struct {
 	Bytes, Entries int
 	Hits, Misses   uint64 // look-ups that found something, and that did not
 	Evicted        uint64 // entries let go for want of room
@@ -31,18 +32,20 @@ type sized[V any] struct {
 	size  int
 }
 
-func newByteLRU[K comparable, V any](most int) *byteLRU[K, V] {
-	c := &byteLRU[K, V]{most: most}
+// New returns a cache of at most so many bytes.
+func New[K comparable, V any](most int) *Cache[K, V] {
+	c := &Cache[K, V]{most: most}
 	// Bytes are the bound; the number of entries needs one only for the library.
 	items, err := simplelru.NewLRU[K, sized[V]](1<<31-1, func(_ K, gone sized[V]) { c.held -= gone.size })
 	if err != nil {
-		panic("kernel: " + err.Error()) // a size below 1
+		panic("bytelru: " + err.Error()) // a size below 1
 	}
 	c.items = items
 	return c
 }
 
-func (c *byteLRU[K, V]) get(key K) (V, bool) {
+// Get returns the value under key, and whether there is one.
+func (c *Cache[K, V]) Get(key K) (V, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s, ok := c.look(key)
@@ -50,7 +53,7 @@ func (c *byteLRU[K, V]) get(key K) (V, bool) {
 }
 
 // look counts. It is called with the lock held.
-func (c *byteLRU[K, V]) look(key K) (sized[V], bool) {
+func (c *Cache[K, V]) look(key K) (sized[V], bool) {
 	s, ok := c.items.Get(key)
 	c.looks++
 	if ok {
@@ -63,13 +66,13 @@ func (c *byteLRU[K, V]) look(key K) (sized[V], bool) {
 // to move hundreds costs more than to find them, and who is asked for often stays, all the
 // same. The times are scattered, or some keys of a question that comes again would have them
 // all. It is called with the lock held.
-func (c *byteLRU[K, V]) onward() bool {
+func (c *Cache[K, V]) onward() bool {
 	c.dice = c.dice*6364136223846793005 + 1442695040888963407 // Knuth's linear congruential generator
 	return c.dice>>61 == 0
 }
 
-// glance is get for values that are looked up in large numbers.
-func (c *byteLRU[K, V]) glance(key K) (V, bool) {
+// Glance is Get for values that are looked up in large numbers.
+func (c *Cache[K, V]) Glance(key K) (V, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	find := c.items.Peek
@@ -84,8 +87,8 @@ func (c *byteLRU[K, V]) glance(key K) (V, bool) {
 	return s.value, ok
 }
 
-// getAll calls found with each of n keys that has a value.
-func (c *byteLRU[K, V]) getAll(n int, key func(i int) K, found func(i int, value V)) {
+// GetAll calls found with each of n keys that has a value.
+func (c *Cache[K, V]) GetAll(n int, key func(i int) K, found func(i int, value V)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	find := c.items.Peek
@@ -101,8 +104,8 @@ func (c *byteLRU[K, V]) getAll(n int, key func(i int) K, found func(i int, value
 	c.looks += uint64(n)
 }
 
-// getOrPut returns the value under key, and puts made there if there is none.
-func (c *byteLRU[K, V]) getOrPut(key K, made func() V) V {
+// GetOrPut returns the value under key, and puts made there if there is none.
+func (c *Cache[K, V]) GetOrPut(key K, made func() V) V {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if s, ok := c.look(key); ok {
@@ -113,9 +116,9 @@ func (c *byteLRU[K, V]) getOrPut(key K, made func() V) V {
 	return v
 }
 
-// put keeps a value of a size, in place of what stood under its key. A value
+// Put keeps a value of a size, in place of what stood under its key. A value
 // larger than the whole cache is not kept.
-func (c *byteLRU[K, V]) put(key K, value V, size int) {
+func (c *Cache[K, V]) Put(key K, value V, size int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.items.Remove(key)
@@ -130,21 +133,23 @@ func (c *byteLRU[K, V]) put(key K, value V, size int) {
 	}
 }
 
-func (c *byteLRU[K, V]) remove(key K) {
+// Remove removes what is kept under key.
+func (c *Cache[K, V]) Remove(key K) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.items.Remove(key)
 }
 
-// purge removes everything.
-func (c *byteLRU[K, V]) purge() {
+// Purge removes everything.
+func (c *Cache[K, V]) Purge() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.items.Purge()
 }
 
-func (c *byteLRU[K, V]) stats() CacheStats {
+// Stats returns the counts so far.
+func (c *Cache[K, V]) Stats() Stats {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return CacheStats{Bytes: c.held, Entries: c.items.Len(), Hits: c.hits, Misses: c.looks - c.hits, Evicted: c.gone}
+	return Stats{Bytes: c.held, Entries: c.items.Len(), Hits: c.hits, Misses: c.looks - c.hits, Evicted: c.gone}
 }
