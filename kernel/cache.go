@@ -9,12 +9,11 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 
 	"github.com/graphkernel/graphkernel/atlas/survey"
-	"github.com/graphkernel/graphkernel/belief/journal"
+	"github.com/graphkernel/graphkernel/belief/space"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/history/erasures"
 	"github.com/graphkernel/graphkernel/ingest/marks"
-	"github.com/graphkernel/graphkernel/internal/bytelru"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/policy/registry"
@@ -41,10 +40,7 @@ type cache struct {
 	atlases  *survey.Kept
 	tasks    sync.Map // of *taskWords, by tenant
 
-	revisions *bytelru.Cache[revisionKey, *journal.Revision] // of beliefs
-
-	beliefTerms *bytelru.Cache[revisionKey, []string] // ascending, of what a revision says
-	beliefLinks *webs
+	beliefs *space.Kept
 
 	announced *lru.Cache[dag.Tenant, signers]   // tenants whose ledger knows the keys
 	markKeys  *lru.Cache[dag.Tenant, marks.Key] // under which their turns are marked
@@ -68,8 +64,9 @@ func (k *engine) newCache(epoch uint64) (*cache, error) {
 		return nil, fmt.Errorf("kernel: %w", err)
 	}
 	s := steadyStore{k.store, epoch}
+	beliefs := space.NewKept(s, s.still)
 	texts := newTexts(s, k.turnstile, k.config.TextBytes)
-	tenants, err := newFollowers(s, newFactCache(s, k.config.FactBytes), texts, &k.config, k.observe, k.indexing.dropped)
+	tenants, err := newFollowers(s, newFactCache(s, k.config.FactBytes), beliefs, texts, &k.config, k.observe, k.indexing.dropped)
 	if err != nil {
 		return nil, err
 	}
@@ -88,11 +85,10 @@ func (k *engine) newCache(epoch uint64) (*cache, error) {
 		policies: &registries{store: s, kept: map[dag.Tenant]policy.Registry{}, written: map[writtenPolicy]bool{}},
 		issuing:  &issuing{store: s, lines: map[dag.Tenant]*issuingLine{}},
 		tenants:  tenants,
+		beliefs:  beliefs,
 
 		announced: announced,
 		markKeys:  markKeys,
-		revisions: bytelru.New[revisionKey, *journal.Revision](revisionBytes), beliefTerms: bytelru.New[revisionKey, []string](termBytes),
-		beliefLinks: newWebs(s, linkBytes),
 	}
 	c.atlases = survey.NewKept(surveyedEpoch{c})
 	return c, nil

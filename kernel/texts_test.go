@@ -11,6 +11,7 @@ import (
 	"time"
 	"weak"
 
+	"github.com/graphkernel/graphkernel/belief/space"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history/erasures"
 	"github.com/graphkernel/graphkernel/internal/turnstile"
@@ -164,7 +165,7 @@ func oneText(t *testing.T) (*slowStore, *tenantTexts, *cutting) {
 	s := &slowStore{Store: disk}
 	turn := appendText(t, s, "1")
 	steady := steadyStore{inner: s}
-	tenants, err := newFollowers(steady, newFactCache(steady, 1), newTexts(steady, make(turnstile.Turnstile, 1), 1<<20), &Config{WordBytes: 1 << 20}, unobserved, func(dag.Tenant, bool) {})
+	tenants, err := newFollowers(steady, newFactCache(steady, 1), space.NewKept(steady, steady.still), newTexts(steady, make(turnstile.Turnstile, 1), 1<<20), &Config{WordBytes: 1 << 20}, unobserved, func(dag.Tenant, bool) {})
 	if err != nil {
 		t.Fatal(err)
 	}

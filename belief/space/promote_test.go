@@ -1,4 +1,4 @@
-package kernel_test
+package space_test
 
 import (
 	"cmp"
@@ -13,6 +13,7 @@ import (
 	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/belief/journal"
 	"github.com/graphkernel/graphkernel/belief/rules"
+	"github.com/graphkernel/graphkernel/belief/space"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/policy"
@@ -115,7 +116,7 @@ func TestResolveAdvice(t *testing.T) {
 	denied := asking(journal.Propose, "agents", "never", "push to main")
 	denied.Statements[0].Not = true
 	for _, c := range []struct {
-		proposed kernel.Operation
+		proposed space.Operation
 		policy   string // under which the space is then
 		want     rules.Advice
 	}{

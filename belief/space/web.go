@@ -1,4 +1,4 @@
-package kernel
+package space
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/belief/journal"
+	"github.com/graphkernel/graphkernel/belief/kinds"
 	"github.com/graphkernel/graphkernel/belief/rules"
 	"github.com/graphkernel/graphkernel/dag"
 )
@@ -20,6 +21,8 @@ var (
 // A web is what is believed in a space with the links of its revisions.
 type web struct {
 	asOf      dag.Seq
+	now       dag.Time
+	kinds     kinds.Policy
 	revisions []*journal.Revision // believed, by item
 	at        map[string]int      // in revisions, by address
 	of        map[belief.Item]int
@@ -27,16 +30,22 @@ type web struct {
 	origins   []*journal.Revision // from which decay made what is believed; nil: it did not make it
 }
 
-func (k Beliefs) web(ctx context.Context, tenant dag.Tenant, space belief.Space) (*web, error) {
-	asOf, err := k.asOfHead(ctx, tenant, 0)
+func (k reader) web(ctx context.Context, tenant dag.Tenant, space belief.Space) (*web, error) {
+	asOf, err := k.kernel.AsOf(ctx, tenant, 0)
 	if err != nil {
+		return nil, err
+	}
+	w := &web{asOf: asOf, at: map[string]int{}, of: map[belief.Item]int{}}
+	if w.kinds, _, err = k.kindsOf(ctx, tenant, space, asOf); err != nil {
+		return nil, err
+	}
+	if w.now, err = k.kernel.Now(); err != nil {
 		return nil, err
 	}
 	held, err := k.journal().Believed(ctx, tenant, space, asOf)
 	if err != nil {
 		return nil, err
 	}
-	w := &web{asOf: asOf, at: map[string]int{}, of: map[belief.Item]int{}}
 	seen := map[dag.Seq]bool{}
 	for i := range held {
 		if r := held[i].Revision; !seen[r.Seq] {
@@ -47,7 +56,7 @@ func (k Beliefs) web(ctx context.Context, tenant dag.Tenant, space belief.Space)
 	slices.SortFunc(w.revisions, func(a, b *journal.Revision) int { return strings.Compare(string(a.Item), string(b.Item)) })
 	var addresses []string
 	for i, r := range w.revisions {
-		address := addressOf(r)
+		address := r.Address().String()
 		addresses = append(addresses, address)
 		w.at[address], w.of[r.Item] = i, i
 	}
@@ -61,7 +70,7 @@ func (k Beliefs) web(ctx context.Context, tenant dag.Tenant, space belief.Space)
 }
 
 // origins finds what decay made. Such a revision says what the one before it does, so the links of all of them, back to the one that decay did not make, are its own.
-func (k Beliefs) origins(ctx context.Context, tenant dag.Tenant, w *web) error {
+func (k reader) origins(ctx context.Context, tenant dag.Tenant, w *web) error {
 	w.origins = make([]*journal.Revision, len(w.revisions))
 	var addresses []string
 	var of []int
@@ -75,8 +84,8 @@ func (k Beliefs) origins(ctx context.Context, tenant dag.Tenant, w *web) error {
 			return err
 		}
 		for before := record.Numbered(r.Supersedes); before != nil && before.Number >= number; before = record.Numbered(before.Supersedes) {
-			w.at[addressOf(before)] = i
-			addresses, of = append(addresses, addressOf(before)), append(of, i)
+			w.at[before.Address().String()] = i
+			addresses, of = append(addresses, before.Address().String()), append(of, i)
 			if before.Number == number && !before.Erased {
 				w.origins[i] = before
 			}
@@ -104,10 +113,6 @@ func decayedFrom(r *journal.Revision, out []*journal.Link) int {
 		}
 	}
 	return 0
-}
-
-func addressOf(r *journal.Revision) string {
-	return belief.Address{Item: r.Item, Revision: r.Number}.String()
 }
 
 // lineage returns the items that an item was made of, over any number of steps, and what it was promoted from.

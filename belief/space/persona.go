@@ -1,4 +1,4 @@
-package kernel
+package space
 
 import (
 	"context"
@@ -11,7 +11,6 @@ import (
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/belief/journal"
-	"github.com/graphkernel/graphkernel/belief/kinds"
 	"github.com/graphkernel/graphkernel/belief/persona"
 	"github.com/graphkernel/graphkernel/belief/rules"
 	"github.com/graphkernel/graphkernel/dag"
@@ -28,7 +27,7 @@ const MaxAliases = 1000
 
 // ExportPersona signs what of a space may leave it. Names are replaced by aliases; people are names of persons beside those that the space knows as such. The ledger knows the key
 // then, as with attestations. Without an identity it is identity.ErrNone.
-func (k Beliefs) ExportPersona(ctx context.Context, tenant dag.Tenant, in api.PersonaRequest) (out api.Persona, _ error) {
+func (k Personas) ExportPersona(ctx context.Context, tenant dag.Tenant, in api.PersonaRequest) (out api.Persona, _ error) {
 	if err := mayBelieve(ctx, "export a persona"); err != nil {
 		return out, err
 	}
@@ -42,15 +41,7 @@ func (k Beliefs) ExportPersona(ctx context.Context, tenant dag.Tenant, in api.Pe
 	if len(aliases) > MaxAliases || len(in.People) > MaxAliases {
 		return out, fmt.Errorf("%w: %d aliases and %d names of people, at most %d", rules.ErrAlias, len(aliases), len(in.People), MaxAliases)
 	}
-	now, err := k.now()
-	if err != nil {
-		return out, err
-	}
 	w, err := k.web(ctx, tenant, in.Space)
-	if err != nil {
-		return out, err
-	}
-	p, _, err := k.kindsOf(ctx, tenant, in.Space, w.asOf)
 	if err != nil {
 		return out, err
 	}
@@ -62,11 +53,11 @@ func (k Beliefs) ExportPersona(ctx context.Context, tenant dag.Tenant, in api.Pe
 	if err != nil {
 		return out, err
 	}
-	chosen, err := rules.Export(p, items, w.personaLinks(), aliases, append(also, in.People...))
+	chosen, err := rules.Export(w.kinds, items, w.personaLinks(), aliases, append(also, in.People...))
 	if err != nil {
 		return out, err
 	}
-	origin, signer, err := k.signer(ctx, tenant)
+	origin, signer, err := k.kernel.Signer(ctx, tenant)
 	if err != nil {
 		return out, err
 	}
@@ -81,7 +72,7 @@ func (k Beliefs) ExportPersona(ctx context.Context, tenant dag.Tenant, in api.Pe
 	if err != nil {
 		return out, err
 	}
-	d.Origin = persona.Origin{Kernel: origin, Tenant: tenant, Space: in.Space, AsOf: w.asOf, At: now}
+	d.Origin = persona.Origin{Kernel: origin, Tenant: tenant, Space: in.Space, AsOf: w.asOf, At: w.now}
 	out = api.Persona{Items: len(d.Items), Links: len(d.Links), Left: []api.PersonaLeft{}}
 	for _, l := range chosen.Left {
 		out.Left = append(out.Left, api.PersonaLeft{Item: belief.Item(l.ID), Name: l.Name, Taken: l.Taken, Reason: l.Reason})
@@ -91,7 +82,7 @@ func (k Beliefs) ExportPersona(ctx context.Context, tenant dag.Tenant, in api.Pe
 }
 
 // persons are names of persons, as far as a space says: of what items of the kinds person, user and relationship state something, and other names of them and of those that have an alias.
-func (k Beliefs) persons(ctx context.Context, tenant dag.Tenant, w *web, aliases map[string]string) (names []string, _ error) {
+func (k Personas) persons(ctx context.Context, tenant dag.Tenant, w *web, aliases map[string]string) (names []string, _ error) {
 	known := map[string]bool{}
 	for _, r := range w.revisions {
 		of := slices.Contains([]string{"person", "user", "relationship"}, r.Item.Kind())
@@ -106,7 +97,7 @@ func (k Beliefs) persons(ctx context.Context, tenant dag.Tenant, w *web, aliases
 			known[canonical] = true
 		}
 	}
-	table, err := k.facts().Aliases(ctx, tenant, 0)
+	table, err := k.kernel.Aliases(ctx, tenant, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +109,7 @@ func (k Beliefs) persons(ctx context.Context, tenant dag.Tenant, w *web, aliases
 }
 
 // personaItems are the items of a web as an export looks at them.
-func (k Beliefs) personaItems(ctx context.Context, tenant dag.Tenant, w *web) (items []rules.PersonaItem, _ error) {
+func (k Personas) personaItems(ctx context.Context, tenant dag.Tenant, w *web) (items []rules.PersonaItem, _ error) {
 	for _, r := range w.revisions {
 		item := rules.PersonaItem{ID: string(r.Item), Kind: r.Item.Kind(), Proposed: !r.Vouched()}
 		if rules.Unshared(item.Kind) {
@@ -194,7 +185,7 @@ func tookAs(i *api.ImportedItem) (a belief.Address) {
 
 // ImportPersona takes the items of a persona under new names, which follow from its digest, with where they are from as the reason. A persona that is not as it must be, or that nobody
 // signed who counts, is ErrPersona, and nothing is recorded. Importing it again changes nothing: each statement is answered from the record.
-func (k Beliefs) ImportPersona(ctx context.Context, tenant dag.Tenant, in api.PersonaImport) (out api.ImportedPersona, _ error) {
+func (k Personas) ImportPersona(ctx context.Context, tenant dag.Tenant, in api.PersonaImport) (out api.ImportedPersona, _ error) {
 	if err := mayBelieve(ctx, "take a persona, which says whose signatures count"); err != nil {
 		return out, err
 	}
@@ -253,7 +244,7 @@ func (k Beliefs) ImportPersona(ctx context.Context, tenant dag.Tenant, in api.Pe
 		if from.Item == "" || to.Item == "" {
 			continue
 		}
-		if _, err := k.link(ctx, tenant, journal.Link{From: from, Type: l.Type, To: to.String()}); err != nil {
+		if _, err := k.catalog().link(ctx, tenant, journal.Link{From: from, Type: l.Type, To: to.String()}); err != nil {
 			return out, err
 		}
 		out.Links++
@@ -262,8 +253,8 @@ func (k Beliefs) ImportPersona(ctx context.Context, tenant dag.Tenant, in api.Pe
 }
 
 // ownPersona refuses a persona that says it is from this kernel and that none of its keys signed, whichever keys the request names.
-func (k Beliefs) ownPersona(d *persona.Document, in *api.PersonaImport) error {
-	id, _ := k.identity.get()
+func (k Personas) ownPersona(d *persona.Document, in *api.PersonaImport) error {
+	id := k.kernel.Identity()
 	if id.Name() == "" || d.Origin.Kernel != string(id.Origin(d.Origin.Tenant)) {
 		return nil
 	}
@@ -278,7 +269,7 @@ func (k Beliefs) ownPersona(d *persona.Document, in *api.PersonaImport) error {
 }
 
 // personaRequests are the requests by which an item is taken: one for its statements of each time, and one for each rule.
-func (k Beliefs) personaRequests(ctx context.Context, tenant dag.Tenant, in *api.PersonaImport, d *persona.Document, digest dag.Digest, at int) (made []*beliefRequest, _ error) {
+func (k Personas) personaRequests(ctx context.Context, tenant dag.Tenant, in *api.PersonaImport, d *persona.Document, digest dag.Digest, at int) (made []*beliefRequest, _ error) {
 	item, id := &d.Items[at], persona.ID(at)
 	hash := sha256.Sum256([]byte("persona " + digest.String() + " " + id))
 	name, err := belief.NewItem(in.Space, hex.EncodeToString(hash[:10])+"."+item.Kind)
@@ -309,7 +300,7 @@ func (k Beliefs) personaRequests(ctx context.Context, tenant dag.Tenant, in *api
 		list = append(list, r)
 	}
 	for i := range list {
-		r, err := k.request(ctx, tenant, operator, &list[i], nil)
+		r, err := k.statements().request(ctx, tenant, operator, &list[i], nil)
 		if err != nil {
 			return nil, err
 		}
@@ -333,14 +324,10 @@ func distinct(list []belief.Literal) (out []belief.Literal) {
 
 // takeItem records an imported item. Without Revise it is proposed as an inference, whatever the role of the caller; with Revise it is
 // revised with the caller's authority.
-func (k Beliefs) takeItem(ctx context.Context, tenant dag.Tenant, in *api.PersonaImport, r *beliefRequest) (o *journal.Outcome, err error) {
-	err = k.underPolicy(ctx, tenant, in.Space, func(p kinds.Policy, id string) error {
-		k.decideUnder(ctx, r, p, id)
-		if !in.Revise {
-			r.Rank = journal.Rank{Class: belief.Inferred, Criterion: uint64(r.Revision.Confidence)}
-		}
-		o, err = k.journal().Operate(ctx, tenant, r.Request)
-		return err
-	})
-	return o, err
+func (k Personas) takeItem(ctx context.Context, tenant dag.Tenant, in *api.PersonaImport, r *beliefRequest) (*journal.Outcome, error) {
+	var rank *journal.Rank
+	if !in.Revise {
+		rank = &journal.Rank{Class: belief.Inferred, Criterion: uint64(r.Revision.Confidence)}
+	}
+	return k.statements().decide(ctx, tenant, r, rank)
 }

@@ -1,4 +1,4 @@
-package kernel
+package space
 
 import (
 	"cmp"
@@ -32,7 +32,7 @@ func outcomeIn(ctx context.Context) func(*journal.Outcome, error) (api.BeliefOut
 			return api.BeliefOutcome{}, err
 		}
 		w := outcome(o)
-		w.Review = append(w.Review, scopeOf(ctx).addresses(slices.Clone(o.Review))...)
+		w.Review = append(w.Review, ScopeOf(ctx).addresses(slices.Clone(o.Review))...)
 		return w, nil
 	}
 }
@@ -84,7 +84,7 @@ func acted(a *journal.Acted, err error) (out api.KrefChange, _ error) {
 }
 
 // answer lists what a base states, and what follows from it by rules and is stated nowhere, by ascending statement and item.
-func (b *BeliefBase) answer(space belief.Space) api.BeliefBase {
+func (b *Base) answer(space belief.Space) api.BeliefBase {
 	list := []api.HeldStatement{}
 	add := func(l belief.Literal, r *journal.Revision, span belief.Span) *api.HeldStatement {
 		h := api.HeldStatement{WrittenStatement: worded(l, r.Wording), Item: r.Item, Revision: r.Number}

@@ -1,4 +1,4 @@
-package kernel_test
+package space_test
 
 import (
 	"crypto/sha256"
@@ -13,8 +13,8 @@ import (
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/belief/journal"
+	"github.com/graphkernel/graphkernel/belief/space"
 	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/kernel"
 )
 
 // reading is all that can be read of a space as of a number, as text: what is believed with its ranks, and each item with its revisions and tags.
@@ -192,10 +192,10 @@ func TestArchiveMangled(t *testing.T) {
 		t.Errorf("one line of it: %+v", list)
 	}
 	agent := access.As(ctx, access.Identity{Role: access.Agent, Subject: access.Stdio})
-	if _, err := c.Beliefs().Archive(agent, tenant, api.ArchiveRequest{Space: beliefSpace}); !errors.Is(err, kernel.ErrMayNot) {
+	if _, err := c.Beliefs().Archive(agent, tenant, api.ArchiveRequest{Space: beliefSpace}); !errors.Is(err, access.ErrMayNot) {
 		t.Errorf("an agent: %v", err)
 	}
-	if _, err := c.Beliefs().Unarchive(agent, tenant, api.UnarchiveRequest{Document: done.Document, DryRun: true}); !errors.Is(err, kernel.ErrMayNot) {
+	if _, err := c.Beliefs().Unarchive(agent, tenant, api.UnarchiveRequest{Document: done.Document, DryRun: true}); !errors.Is(err, access.ErrMayNot) {
 		t.Errorf("an agent: %v", err)
 	}
 }
@@ -216,7 +216,7 @@ func TestArchiveMoved(t *testing.T) {
 	}
 	must(c.Beliefs().Used(ctx, tenant, api.BeliefUse{Ref: "kref://acme/desk/cy.fact", Success: true}))
 	head := c.head(t)
-	if _, err := c.Beliefs().Archive(ctx, tenant, api.ArchiveRequest{Space: beliefSpace, SHA256: file.SHA256}); !errors.Is(err, kernel.ErrArchive) || c.head(t) != head {
+	if _, err := c.Beliefs().Archive(ctx, tenant, api.ArchiveRequest{Space: beliefSpace, SHA256: file.SHA256}); !errors.Is(err, space.ErrArchive) || c.head(t) != head {
 		t.Errorf("what was saved is not what would be archived now: %v", err)
 	}
 	done := c.save(t)

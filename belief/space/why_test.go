@@ -1,4 +1,4 @@
-package kernel_test
+package space_test
 
 import (
 	"fmt"
@@ -11,6 +11,7 @@ import (
 	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/belief/journal"
 	"github.com/graphkernel/graphkernel/belief/kinds"
+	"github.com/graphkernel/graphkernel/belief/space"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/kernel"
@@ -74,7 +75,7 @@ func (d *beliefHistory) act(t *testing.T) {
 	ctx, k, reason := t.Context(), d.k, fmt.Sprint("reason ", len(d.moments))
 	switch what := d.IntN(20); {
 	case what < 9:
-		in := kernel.Operation{Operator: journal.Revise, BeliefRequest: api.BeliefRequest{Space: beliefSpace, Item: d.item(), Statements: []belief.Literal{d.literal()}, Reason: reason}}
+		in := space.Operation{Operator: journal.Revise, BeliefRequest: api.BeliefRequest{Space: beliefSpace, Item: d.item(), Statements: []belief.Literal{d.literal()}, Reason: reason}}
 		if d.IntN(2) == 0 {
 			in.Premises = []belief.Literal{d.literal()}
 			if d.IntN(3) == 0 {
@@ -86,7 +87,7 @@ func (d *beliefHistory) act(t *testing.T) {
 		}
 		_, _ = k.Beliefs().Operate(ctx, tenant, in)
 	case what < 13:
-		_, _ = k.Beliefs().Operate(ctx, tenant, kernel.Operation{Operator: journal.Contract, BeliefRequest: api.BeliefRequest{Space: beliefSpace, Statements: []belief.Literal{d.literal()}, Reason: reason}})
+		_, _ = k.Beliefs().Operate(ctx, tenant, space.Operation{Operator: journal.Contract, BeliefRequest: api.BeliefRequest{Space: beliefSpace, Statements: []belief.Literal{d.literal()}, Reason: reason}})
 	case what < 16:
 		_, _ = k.Beliefs().Act(ctx, tenant, journal.Act{Item: d.item(), Deprecates: d.IntN(2) == 0, Reason: reason})
 	case what < 18:

@@ -1,4 +1,4 @@
-package kernel
+package space
 
 import (
 	"context"
@@ -22,7 +22,7 @@ var ErrOriginal = errors.New("it is not what is believed of its item")
 
 // Abstract proposes statements that are more general than those of some items, and links these to it with links abstracted_to. It rests on their turns, and its confidence is the least of theirs, unless one is given. If it is
 // specific enough to take their place (rules.Specific), they are deprecated. All of it is one change; where the proposal is refused, it waits as a conflict and the originals stay.
-func (k Beliefs) Abstract(ctx context.Context, tenant dag.Tenant, in api.AbstractionRequest) (out api.Abstraction, _ error) {
+func (k Upkeep) Abstract(ctx context.Context, tenant dag.Tenant, in api.AbstractionRequest) (out api.Abstraction, _ error) {
 	if err := mayBelieve(ctx, "state an abstraction"); err != nil {
 		return out, err
 	}
@@ -60,14 +60,14 @@ func (k Beliefs) Abstract(ctx context.Context, tenant dag.Tenant, in api.Abstrac
 	if in.Reason != "" {
 		r.Reason += ": " + in.Reason
 	}
-	made, err := k.request(ctx, tenant, journal.Propose, &r, nil)
+	made, err := k.statements().request(ctx, tenant, journal.Propose, &r, nil)
 	if err != nil {
 		return out, err
 	}
 	made.Incoming = incoming(from, rules.AbstractedTo)
 	var done *journal.Outcome
 	err = k.underPolicy(ctx, tenant, r.Space, func(p kinds.Policy, id string) error {
-		k.decideUnder(ctx, made, p, id)
+		k.statements().decideUnder(ctx, made, p, id)
 		done, err = k.journal().Abstract(ctx, tenant, made.Request, !out.Kept)
 		return err
 	})
@@ -79,7 +79,7 @@ func (k Beliefs) Abstract(ctx context.Context, tenant dag.Tenant, in api.Abstrac
 }
 
 // original is the revision of an item of a space that is believed, which an address must lead to.
-func (k Beliefs) original(ctx context.Context, tenant dag.Tenant, space belief.Space, ref string) (*journal.Revision, error) {
+func (k Upkeep) original(ctx context.Context, tenant dag.Tenant, space belief.Space, ref string) (*journal.Revision, error) {
 	a, err := belief.ParseAddress(ref)
 	if err != nil {
 		return nil, err
@@ -87,7 +87,7 @@ func (k Beliefs) original(ctx context.Context, tenant dag.Tenant, space belief.S
 	if a.Item.Space() != space {
 		return nil, fmt.Errorf("%w: %s is not in the space %s", belief.ErrForm, a, space)
 	}
-	kref, err := k.Kref(ctx, tenant, a)
+	kref, err := k.catalog().Kref(ctx, tenant, a)
 	if err != nil {
 		return nil, err
 	}

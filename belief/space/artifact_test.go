@@ -1,4 +1,4 @@
-package kernel_test
+package space_test
 
 import (
 	"errors"
@@ -18,7 +18,7 @@ import (
 // store, and erases the turn that it rests on.
 func TestArtifactsOfBeliefs(t *testing.T) {
 	ctx := t.Context()
-	s := open(t, "sqlite")
+	s := stores["sqlite"](t)
 	k := over(t, s, token.NewAuthority(ring(t, "k1")))
 	turns := chain(t, k, 2)
 	believing(t, k, "says")
@@ -59,7 +59,7 @@ func TestArtifactsOfBeliefs(t *testing.T) {
 		t.Errorf("a name twice: %v", err)
 	}
 	soundly(t, s)
-	other := open(t, "sqlite")
+	other := stores["sqlite"](t)
 	must(transfer.Copy(ctx, other, s, transfer.Options{}))
 	copied := over(t, other, token.NewAuthority(ring(t, "k1")))
 	kref := must(copied.Beliefs().Kref(ctx, tenant, must(belief.ParseAddress(string(r.Item)+"?r=1"))))

@@ -1,7 +1,9 @@
-package kernel
+package space
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -12,19 +14,82 @@ import (
 	"github.com/graphkernel/graphkernel/history/erasures"
 	"github.com/graphkernel/graphkernel/history/follow"
 	"github.com/graphkernel/graphkernel/internal/bytelru"
+	"github.com/graphkernel/graphkernel/retrieval/analysis"
+	"github.com/graphkernel/graphkernel/slice/contexts"
 )
 
-// itemBytes bounds the items of beliefs that are kept with all of their revisions.
-const itemBytes = 32 << 20
+// Bounds of what is kept, in bytes.
+const (
+	revisionBytes = 64 << 20 // of revisions
+	termBytes     = 32 << 20 // of the terms of revisions
+	itemBytes     = 32 << 20 // of items with all of their revisions
+	linkBytes     = 64 << 20 // of links, of all tenants together; a tenant that has more by itself is asked for in the store
+)
 
-// linkBytes bounds the links of beliefs that are kept, of all tenants together. A tenant that has more by itself is asked for in the store.
-const linkBytes = 64 << 20
-
-// itemCache keeps items of beliefs. What is kept of an item is good for every as-of number up to that of the entries that its tenant's items have.
-type itemCache struct {
-	store       steadyStore
+// Kept is what the room keeps during an epoch of the store. What is kept of an item is good for every as-of number up to that of the entries that its tenant's items have.
+type Kept struct {
+	store       journal.History
+	still       func() error
+	revisions   *bytelru.Cache[revisionKey, *journal.Revision]
+	terms       *bytelru.Cache[revisionKey, []string] // ascending
 	items       *bytelru.Cache[itemKey, *journal.ItemHistory]
-	generations atomic.Uint64 // the last one that was given out
+	generations atomic.Uint64 // of items, the last one that was given out
+	links       *webs
+}
+
+// NewKept returns what is kept of a store during an epoch; still returns an error once that has ended.
+func NewKept(s journal.History, still func() error) *Kept {
+	return &Kept{
+		store: s, still: still,
+		revisions: bytelru.New[revisionKey, *journal.Revision](revisionBytes), terms: bytelru.New[revisionKey, []string](termBytes),
+		items: bytelru.New[itemKey, *journal.ItemHistory](itemBytes), links: newWebs(s, linkBytes),
+	}
+}
+
+// Journal returns the records of beliefs in the epoch.
+func (c *Kept) Journal() journal.Base { return journal.Base{History: c.store, Kept: c} }
+
+type revisionKey struct {
+	tenant dag.Tenant
+	seq    dag.Seq
+}
+
+// Revision implements [journal.Kept].
+func (c *Kept) Revision(tenant dag.Tenant, seq dag.Seq) *journal.Revision {
+	if c.still() != nil {
+		return nil
+	}
+	r, _ := c.revisions.Get(revisionKey{tenant, seq})
+	return r
+}
+
+// Keep implements [journal.Kept].
+func (c *Kept) Keep(tenant dag.Tenant, r *journal.Revision) {
+	if c.still() == nil {
+		c.revisions.Put(revisionKey{tenant, r.Seq}, r, r.Size())
+	}
+}
+
+// Terms returns the terms of what a revision says, ascending.
+func (c *Kept) Terms(tenant dag.Tenant, r *journal.Revision) []string {
+	key := revisionKey{tenant, r.Seq}
+	terms, ok := c.terms.Get(key)
+	if !ok {
+		text := strings.Join(slices.Concat([]string{contexts.BeliefText(r)}, r.Keywords, r.Topics), "\n")
+		terms = slices.Compact(slices.Sorted(slices.Values(analysis.English.Terms(nil, text))))
+		size := 64
+		for _, t := range terms {
+			size += 16 + len(t)
+		}
+		c.terms.Put(key, terms, size)
+	}
+	return terms
+}
+
+// Forget drops the words of revisions: some were erased.
+func (c *Kept) Forget() {
+	c.revisions.Purge()
+	c.terms.Purge()
 }
 
 // An itemKey names an item. A tenant gets another generation when something was erased: all that was kept of it is left to be evicted.
@@ -33,13 +98,9 @@ type itemKey struct {
 	item       belief.Item
 }
 
-func newItemCache(s steadyStore) *itemCache {
-	return &itemCache{store: s, items: bytelru.New[itemKey, *journal.ItemHistory](itemBytes)}
-}
-
-// tenantItems drops those items of a tenant that an entry changes.
-type tenantItems struct {
-	cache    *itemCache
+// Items are kept of one tenant, and dropped when an entry changes them.
+type Items struct {
+	kept     *Kept
 	tenant   dag.Tenant
 	followed *follow.Member
 
@@ -48,78 +109,68 @@ type tenantItems struct {
 	generation uint64
 }
 
-func (f *itemCache) of(tenant dag.Tenant, with *follow.Follower) *tenantItems {
-	k := &tenantItems{cache: f, tenant: tenant}
+// Follow returns the items of a tenant, which read its entries with a follower.
+func (c *Kept) Follow(tenant dag.Tenant, with *follow.Follower) *Items {
+	k := &Items{kept: c, tenant: tenant}
 	k.followed = with.Add(k)
 	return k
 }
 
 // Begin drops everything.
-func (k *tenantItems) Begin(_ context.Context, to dag.Seq) (dag.Seq, error) {
+func (k *Items) Begin(_ context.Context, to dag.Seq) (dag.Seq, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.applied, k.generation = to, k.cache.generations.Add(1)
+	k.applied, k.generation = to, k.kept.generations.Add(1)
 	return to, nil
 }
 
 // Apply drops the item that an entry changes.
-func (k *tenantItems) Apply(e *history.Entry) error {
+func (k *Items) Apply(e *history.Entry) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.applied = e.Seq
 	if e.Kind == erasures.Kind {
-		k.generation = k.cache.generations.Add(1)
+		k.generation = k.kept.generations.Add(1)
 		return nil
 	}
 	item, err := journal.ItemOf(e)
 	if err == nil && item != "" {
-		k.cache.items.Remove(itemKey{k.generation, item})
+		k.kept.items.Remove(itemKey{k.generation, item})
 	}
 	return err
 }
 
-// history returns what is recorded of an item. The caller has called Reach with the head, since the words of any revision may have been erased.
-func (k *tenantItems) history(ctx context.Context, b journal.Base, item belief.Item) (*journal.ItemHistory, error) {
+// History returns what is recorded of an item, as of every number up to the head.
+func (k *Items) History(ctx context.Context, item belief.Item, head dag.Seq) (*journal.ItemHistory, error) {
+	if err := k.followed.Reach(ctx, head); err != nil { // since the words of any revision may have been erased
+		return nil, err
+	}
 	k.mu.Lock()
 	key, applied := itemKey{k.generation, item}, k.applied
 	k.mu.Unlock()
-	if h, ok := k.cache.items.Get(key); ok {
+	if h, ok := k.kept.items.Get(key); ok {
 		return h, nil
 	}
-	h, err := b.ItemHistory(ctx, k.tenant, item)
+	h, err := k.kept.Journal().ItemHistory(ctx, k.tenant, item)
 	if err != nil {
 		return nil, err
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.generation == key.generation && k.applied == applied { // else something was looked at meanwhile that may not be in what was read
-		k.cache.items.Put(key, h, h.Size())
+		k.kept.items.Put(key, h, h.Size())
 	}
 	return h, nil
 }
 
-// journal returns the reader of beliefs.
-func (c *cache) journal() journal.Base {
-	return journal.Base{History: c.store, Kept: (*keptRevisions)(c)}
-}
-
-// beliefItem returns what is recorded of an item, as of every number.
-func (c *cache) beliefItem(ctx context.Context, tenant dag.Tenant, item belief.Item, head dag.Seq) (*journal.ItemHistory, error) {
-	items := c.tenants.of(tenant).items
-	if err := items.followed.Reach(ctx, head); err != nil {
-		return nil, err
-	}
-	return items.history(ctx, c.journal(), item)
-}
-
 // webs keep the links of beliefs of the tenants that were asked for last.
 type webs struct {
-	store steadyStore
+	store journal.History
 	most  int // bytes
 	kept  *bytelru.Cache[dag.Tenant, *tenantWeb]
 }
 
-func newWebs(s steadyStore, most int) *webs {
+func newWebs(s journal.History, most int) *webs {
 	return &webs{store: s, most: most, kept: bytelru.New[dag.Tenant, *tenantWeb](most)}
 }
 

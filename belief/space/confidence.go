@@ -1,40 +1,33 @@
-package kernel
+package space
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/belief/journal"
 	"github.com/graphkernel/graphkernel/belief/rules"
 	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/history"
-	"github.com/graphkernel/graphkernel/store"
 )
 
 // Cascade computes the confidence of the beliefs of a space whose evidence fell: a revision that is believed no longer, or a turn without its text. All of it is one change. Dry,
 // it records nothing.
-func (k Beliefs) Cascade(ctx context.Context, tenant dag.Tenant, in api.CascadeRequest) (out api.Cascade, _ error) {
+func (k Upkeep) Cascade(ctx context.Context, tenant dag.Tenant, in api.CascadeRequest) (out api.Cascade, _ error) {
 	if !in.DryRun {
 		if err := mayBelieve(ctx, "lower what is believed"); err != nil {
 			return out, err
 		}
 	}
-	if _, err := k.spaceOf(ctx, tenant, in.Space, history.Forever-1); err != nil {
-		return out, err
-	}
 	w, err := k.web(ctx, tenant, in.Space)
 	if err != nil {
 		return out, err
 	}
-	now, err := k.now()
-	if err != nil {
-		return out, err
-	}
 	out = api.Cascade{Lowered: []api.LoweredBelief{}, Excepted: []string{}}
-	nodes, rests, links, err := k.graph(ctx, tenant, w, now)
+	nodes, rests, links, err := k.graph(ctx, tenant, w)
 	if err != nil {
 		return out, err
 	}
@@ -68,12 +61,12 @@ func (k Beliefs) Cascade(ctx context.Context, tenant dag.Tenant, in api.CascadeR
 	if in.DryRun || len(list) == 0 {
 		return out, nil
 	}
-	out.Seq, err = k.lower(ctx, tenant, list, now)
+	out.Seq, err = k.lower(ctx, tenant, list, w.now)
 	return out, err
 }
 
 // cascade computes what falls, given that what is published does not. Only of what would fall is it asked whether it is.
-func (k Beliefs) cascade(ctx context.Context, tenant dag.Tenant, w *web, nodes []rules.Node, rests []rules.Rest) ([]rules.Lowering, error) {
+func (k Upkeep) cascade(ctx context.Context, tenant dag.Tenant, w *web, nodes []rules.Node, rests []rules.Rest) ([]rules.Lowering, error) {
 	asked := map[string]bool{}
 	for {
 		all, again := rules.Cascade(nodes, rests), false
@@ -102,10 +95,10 @@ func (k Beliefs) cascade(ctx context.Context, tenant dag.Tenant, w *web, nodes [
 type piece struct{ node, to string }
 
 // graph is what is believed of a space, and what it rests on. A revision that was superseded is as good as the one in its place, if that still states what it did.
-func (k Beliefs) graph(ctx context.Context, tenant dag.Tenant, w *web, now dag.Time) (nodes []rules.Node, rests []rules.Rest, links map[string][]piece, _ error) {
+func (k Upkeep) graph(ctx context.Context, tenant dag.Tenant, w *web) (nodes []rules.Node, rests []rules.Rest, links map[string][]piece, _ error) {
 	links = map[string][]piece{}
 	for _, r := range w.revisions {
-		nodes = append(nodes, rules.Node{ID: addressOf(r), Confidence: r.Confidence, Fell: ended(r, now)})
+		nodes = append(nodes, rules.Node{ID: r.Address().String(), Confidence: r.Confidence, Fell: ended(r, w.now)})
 	}
 	seen := map[string]string{} // a node, by where a link leads
 	find := func(to string) (string, error) {
@@ -118,14 +111,14 @@ func (k Beliefs) graph(ctx context.Context, tenant dag.Tenant, w *web, now dag.T
 			if err != nil {
 				return "", err
 			}
-			records, err := k.store.Turns(ctx, tenant, store.IDs([]dag.TurnID{id}))
+			records, err := k.kernel.Turns(ctx, tenant, []dag.TurnID{id})
 			if err != nil {
 				return "", err
 			}
 			node.Fell = len(records) == 0 || records[0].Body == nil && !records[0].Withheld
 		} else if a, err := belief.ParseAddress(to); err == nil {
 			if at, ok := w.at[to]; ok {
-				seen[to] = addressOf(w.revisions[at])
+				seen[to] = w.revisions[at].Address().String()
 				return seen[to], nil
 			}
 			record, err := k.journal().Item(ctx, tenant, a.Item, w.asOf)
@@ -136,9 +129,9 @@ func (k Beliefs) graph(ctx context.Context, tenant dag.Tenant, w *web, now dag.T
 			if old != nil {
 				node.Confidence = old.Confidence
 			}
-			node.Fell = old == nil || old.Erased || current == nil || current.Erased || record.Deprecated || ended(current, now) || similar(old, current) == 0
+			node.Fell = old == nil || old.Erased || current == nil || current.Erased || record.Deprecated || ended(current, w.now) || similar(old, current) == 0
 			if at, ok := w.of[a.Item]; ok && !node.Fell {
-				seen[to] = addressOf(w.revisions[at])
+				seen[to] = w.revisions[at].Address().String()
 				return seen[to], nil
 			}
 		}
@@ -152,8 +145,8 @@ func (k Beliefs) graph(ctx context.Context, tenant dag.Tenant, w *web, now dag.T
 		}
 		node, err := find(to)
 		if err == nil {
-			rests = append(rests, rules.Rest{Belief: addressOf(r), Evidence: node})
-			links[addressOf(r)] = append(links[addressOf(r)], piece{node, to})
+			rests = append(rests, rules.Rest{Belief: r.Address().String(), Evidence: node})
+			links[r.Address().String()] = append(links[r.Address().String()], piece{node, to})
 		}
 		return err
 	}
@@ -174,4 +167,88 @@ func (k Beliefs) graph(ctx context.Context, tenant dag.Tenant, w *web, now dag.T
 		}
 	}
 	return nodes, rests, links, nil
+}
+
+// leastDecay is what a belief must lose for decay to be recorded, unless the request says otherwise.
+const leastDecay dag.PPM = 10_000
+
+// Decay lowers the confidence of what is believed in a space by the half-lives of its kinds, if it loses at least so much. Nothing ends and nothing is deleted. The confidence follows from
+// the last revision that decay did not make, so that it is the same however often decay runs; a second run at the same time changes nothing. All of it is one change. Dry, it
+// records nothing.
+func (k Upkeep) Decay(ctx context.Context, tenant dag.Tenant, in api.DecayRequest) (out api.Decay, _ error) {
+	if !in.DryRun {
+		if err := mayBelieve(ctx, "lower what is believed"); err != nil {
+			return out, err
+		}
+	}
+	w, err := k.web(ctx, tenant, in.Space)
+	if err != nil {
+		return out, err
+	}
+	least := leastDecay
+	if in.Least != nil {
+		least = *in.Least
+	}
+	out = api.Decay{Lowered: []api.DecayedBelief{}, Excepted: []string{}}
+	var list []journal.Lowering
+	for i, r := range w.revisions {
+		d, ok := w.decayed(i, least)
+		if !ok {
+			continue
+		}
+		published, err := k.published(ctx, tenant, r, w.asOf)
+		if err != nil {
+			return out, err
+		}
+		if published {
+			out.Excepted = append(out.Excepted, d.Ref)
+			continue
+		}
+		out.Lowered = append(out.Lowered, d)
+		list = append(list, journal.Lowering{Item: r.Item, Number: r.Number, Confidence: d.After, Reason: d.Reason, Evidence: []journal.Link{{Type: rules.DecayedFrom, To: d.Origin}}})
+	}
+	if in.DryRun || len(list) == 0 {
+		return out, nil
+	}
+	out.Seq, err = k.lower(ctx, tenant, list, w.now)
+	return out, err
+}
+
+// lower records lower confidences as one change.
+func (k Upkeep) lower(ctx context.Context, tenant dag.Tenant, list []journal.Lowering, now dag.Time) (dag.Seq, error) {
+	var salt dag.Salt
+	if err := k.kernel.Draw(salt[:]); err != nil {
+		return 0, err
+	}
+	seq, err := k.journal().Lower(ctx, tenant, list, access.CallerIn(ctx), now, salt)
+	k.kernel.Changed(tenant)
+	return seq, err
+}
+
+// decayed is what becomes of a revision under the half-life of its kind; false: it keeps its confidence.
+func (w *web) decayed(i int, least dag.PPM) (d api.DecayedBelief, ok bool) {
+	r, origin := w.revisions[i], w.revisions[i]
+	if w.origins[i] != nil {
+		origin = w.origins[i]
+	}
+	halfLife := w.kinds.Kind(r.Item.Kind()).HalfLife
+	after := rules.Decay(origin.Confidence, w.now-origin.At, halfLife)
+	if after >= r.Confidence || r.Confidence-after < least {
+		return d, false
+	}
+	days := (w.now - origin.At) / 86_400_000_000
+	return api.DecayedBelief{
+		Ref: r.Address().String(), Origin: origin.Address().String(), Before: r.Confidence, After: after,
+		Reason: fmt.Sprintf("%d days after confidence %s, with a half-life of %d days", days, origin.Confidence, halfLife),
+	}, true
+}
+
+// published reports whether the tag published points to a revision.
+func (k reader) published(ctx context.Context, tenant dag.Tenant, r *journal.Revision, asOf dag.Seq) (bool, error) {
+	record, err := k.journal().Item(ctx, tenant, r.Item, asOf)
+	if err != nil {
+		return false, err
+	}
+	published := record.Tagged(journal.Published)
+	return published != nil && published.Number == r.Number, nil
 }

@@ -1,4 +1,4 @@
-package kernel_test
+package space_test
 
 import (
 	"fmt"

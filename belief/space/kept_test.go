@@ -1,4 +1,4 @@
-package kernel_test
+package space_test
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/belief/journal"
+	"github.com/graphkernel/graphkernel/belief/space"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/internal/race"
@@ -91,7 +92,7 @@ func (d *randomDesk) act(t *testing.T, k *kernel.Kernel) {
 	ctx := t.Context()
 	switch what := d.IntN(12); {
 	case what < 5 || len(d.revisions) < 2:
-		in := kernel.Operation{Operator: journal.Revise, BeliefRequest: api.BeliefRequest{Space: beliefSpace, Item: belief.Item(fmt.Sprintf("kref://%s/i%d.fact", beliefSpace, d.IntN(8))), Statements: []belief.Literal{d.literal()}}}
+		in := space.Operation{Operator: journal.Revise, BeliefRequest: api.BeliefRequest{Space: beliefSpace, Item: belief.Item(fmt.Sprintf("kref://%s/i%d.fact", beliefSpace, d.IntN(8))), Statements: []belief.Literal{d.literal()}}}
 		if d.IntN(2) == 0 {
 			in.Premises = []belief.Literal{d.literal()}
 		}
@@ -130,7 +131,7 @@ func TestKeptImpact(t *testing.T) {
 			d := &randomDesk{Rand: rand.New(rand.NewPCG(seed, 1)), turns: chain(t, kernels[0], 4)}
 			believing(t, kernels[0], "is")
 			for _, k := range kernels {
-				kernel.KeepLinks(k, bound)
+				space.KeepLinks(k.Beliefs().Beliefs, bound)
 			}
 			for range 80 {
 				d.act(t, kernels[d.IntN(2)])
@@ -207,6 +208,37 @@ func TestKeptItemOvertaken(t *testing.T) {
 	}
 }
 
+// A turning store changes servers after a certain question: the answer to that one is of the server that went.
+type turning struct {
+	store.Store
+	next  store.Store
+	at    int
+	epoch uint64
+}
+
+func (s *turning) Epoch() uint64 { return s.epoch }
+
+func (s *turning) turn() {
+	if s.at--; s.at == 0 {
+		s.Store, s.epoch = s.next, s.epoch+1
+	}
+}
+
+func (s *turning) Head(ctx context.Context, tenant dag.Tenant) (dag.Seq, error) {
+	defer s.turn()
+	return s.Store.Head(ctx, tenant)
+}
+
+func (s *turning) Terms(ctx context.Context, tenant dag.Tenant, ranges []history.Range) ([][]history.Term, error) {
+	defer s.turn()
+	return s.Store.Terms(ctx, tenant, ranges)
+}
+
+func (s *turning) Entries(ctx context.Context, tenant dag.Tenant, p history.Page) ([]history.Entry, error) {
+	defer s.turn()
+	return s.Store.Entries(ctx, tenant, p)
+}
+
 // TestImpactEpochEnds lets another server take over in the midst of each question that an impact puts. The answer is of the server that took over.
 func TestImpactEpochEnds(t *testing.T) {
 	a := token.NewAuthority(ring(t, "k1"))
@@ -222,10 +254,10 @@ func TestImpactEpochEnds(t *testing.T) {
 	}
 	early, late := made(1), made(2)
 	var of belief.Address
-	ask := func(k *kernel.Kernel) *kernel.BeliefImpact {
+	ask := func(k *kernel.Kernel) *space.BeliefImpact {
 		return must(k.Beliefs().ImpactOf(t.Context(), tenant, of, 5))
 	}
-	var want *kernel.BeliefImpact
+	var want *space.BeliefImpact
 	for i := range 8 { // one that both have
 		of = belief.Address{Item: belief.Item(fmt.Sprintf("kref://%s/i%d.fact", beliefSpace, i)), Revision: 1}
 		if _, err := over(t, late, a).Beliefs().ImpactOf(t.Context(), tenant, of, 5); err != nil {
@@ -241,7 +273,7 @@ func TestImpactEpochEnds(t *testing.T) {
 	}
 	for _, before := range []bool{false, true} { // whether the kernel has answered from the server that goes
 		for question := 1; ; question++ {
-			s := &turningFacts{turning{swapped: swapped{Store: late}, next: early}}
+			s := &turning{Store: late, next: early}
 			k := over(t, s, a)
 			if before {
 				ask(k)

@@ -1,4 +1,4 @@
-package kernel_test
+package space_test
 
 import (
 	"bytes"
@@ -16,12 +16,14 @@ import (
 	"github.com/graphkernel/graphkernel/belief/journal"
 	"github.com/graphkernel/graphkernel/belief/persona"
 	"github.com/graphkernel/graphkernel/belief/rules"
+	"github.com/graphkernel/graphkernel/belief/space"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/ledger/attest"
 	"github.com/graphkernel/graphkernel/ledger/identity"
 	"github.com/graphkernel/graphkernel/store"
+	"github.com/graphkernel/graphkernel/token"
 )
 
 // A persona world has a kernel that signs and one that takes what it signed.
@@ -33,11 +35,17 @@ type personaWorld struct {
 	turns    []dag.TurnID
 }
 
+// signing opens a kernel that signs with an identity, and remembers it in a file.
+func signing(t *testing.T, s store.Store, id identity.Identity, path string) *kernel.Kernel {
+	t.Helper()
+	return must(kernel.Open(kernel.Config{Store: s, Authority: token.NewAuthority(ring(t, "k1")), Rand: noise(1), Clock: standing, Identity: id, History: identity.HistoryAt(path)}))
+}
+
 func newPersonaWorld(t *testing.T) *personaWorld {
 	t.Helper()
 	w := &personaWorld{id: must(identity.New(noise(5), "kernel.example", 0)), into: stores["memory"](t)}
-	w.from = signing(t, stores["memory"](t), w.id, filepath.Join(t.TempDir(), "identity.json.history"), nil)
-	w.to = signing(t, w.into, identity.Identity{}, "", nil)
+	w.from = signing(t, stores["memory"](t), w.id, filepath.Join(t.TempDir(), "identity.json.history"))
+	w.to = signing(t, w.into, identity.Identity{}, "")
 	w.turns = chain(t, w.from, 3)
 	believing(t, w.from)
 	believing(t, w.to, "lives-in")
@@ -240,7 +248,7 @@ func TestPersonaMangled(t *testing.T) {
 			bad := bytes.Clone(good)
 			bad[i] = c
 			tried++
-			if _, err := w.to.Beliefs().ImportPersona(t.Context(), tenant, w.taking(bad)); !errors.Is(err, kernel.ErrPersona) {
+			if _, err := w.to.Beliefs().ImportPersona(t.Context(), tenant, w.taking(bad)); !errors.Is(err, space.ErrPersona) {
 				t.Fatalf("byte %d, %q for %q: %v", i, c, good[i], err)
 			}
 		}
@@ -281,23 +289,23 @@ func TestPersonaRefused(t *testing.T) {
 			t.Fatalf("%s is not in %s", c.from, good)
 		}
 		_, err := w.to.Beliefs().ImportPersona(t.Context(), tenant, w.taking(must(attest.SealAs(attest.PersonaType, []byte(payload), signer))))
-		if !errors.Is(err, kernel.ErrPersona) || !strings.Contains(err.Error(), c.want) {
+		if !errors.Is(err, space.ErrPersona) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", c.to, err, c.want)
 		}
 	}
 	stranger := must(identity.New(noise(6), "kernel.example", 0))
 	for _, s := range [][]byte{must(attest.SealAs(attest.PersonaType, good, must(stranger.Attestor(tenant)))), must(attest.Seal(good, signer)), good, nil} {
-		if _, err := w.to.Beliefs().ImportPersona(t.Context(), tenant, w.taking(s)); !errors.Is(err, kernel.ErrPersona) {
+		if _, err := w.to.Beliefs().ImportPersona(t.Context(), tenant, w.taking(s)); !errors.Is(err, space.ErrPersona) {
 			t.Errorf("%.60q: %v", s, err)
 		}
 	}
 	agent := access.As(t.Context(), access.Identity{Role: access.Agent, Subject: access.Stdio})
 	in := w.taking(must(attest.SealAs(attest.PersonaType, good, signer)))
 	in.Revise = true
-	if _, err := w.to.Beliefs().ImportPersona(agent, tenant, in); !errors.Is(err, kernel.ErrMayNot) {
+	if _, err := w.to.Beliefs().ImportPersona(agent, tenant, in); !errors.Is(err, access.ErrMayNot) {
 		t.Errorf("an agent revises: %v", err)
 	}
-	if _, err := w.from.Beliefs().ExportPersona(agent, tenant, api.PersonaRequest{Space: beliefSpace}); !errors.Is(err, kernel.ErrMayNot) {
+	if _, err := w.from.Beliefs().ExportPersona(agent, tenant, api.PersonaRequest{Space: beliefSpace}); !errors.Is(err, access.ErrMayNot) {
 		t.Errorf("an agent exports: %v", err)
 	}
 	in.Space = "acme/none"
@@ -344,4 +352,64 @@ func TestPersonaConflicts(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	soundly(t, w.into)
+}
+
+// TestPersonaPower has agents import personas: signed by a key of theirs, by the kernel's own, and twice. None is taken. A person's import of what says it is from this kernel needs a key of
+// the kernel, and no envelope has two signatures of one key.
+func TestPersonaPower(t *testing.T) {
+	w := newPersonaWorld(t)
+	ctx := t.Context()
+	envelope := w.smallPersona(t)
+	_, key, err := w.to.Keys().Create(ctx, tenant, access.Agent, "for tests")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, who := range []access.Identity{key.Identity(), {Tenant: tenant, Role: access.Agent, Subject: access.Stdio}, {Tenant: tenant, Role: access.Admin, Subject: access.Stdio}, {Tenant: tenant, Role: access.Admin, Subject: key.ID, Model: true}} {
+		head := w.head(t)
+		for _, dry := range []bool{true, false} {
+			in := w.taking(envelope)
+			in.DryRun = dry
+			if _, err := w.to.Beliefs().ImportPersona(access.As(ctx, who), tenant, in); !errors.Is(err, access.ErrMayNot) || w.head(t) != head {
+				t.Errorf("%+v: %v", who, err)
+			}
+		}
+	}
+	// a proposal of a kind that binds does not leave, for a person who revises with it elsewhere would make it a constraint
+	for n, kind := range []string{"hard_rule", "instruction", "fact"} {
+		in := asking(journal.Propose, "agent", "obeys", fmt.Sprint("visitor ", n))
+		in.Kind = kind
+		must(w.from.Beliefs().Operate(access.As(ctx, access.Identity{Role: access.Agent, Subject: access.Stdio}), tenant, in))
+	}
+	out := must(w.from.Beliefs().ExportPersona(ctx, tenant, api.PersonaRequest{Space: beliefSpace}))
+	left := w.document(t, out.Envelope)
+	if len(left.Items) != 2 || slices.ContainsFunc(left.Items, func(i persona.Item) bool { return i.Kind != "fact" }) || len(out.Left) != 2 || !strings.Contains(out.Left[0].Reason, "an agent proposed it") {
+		t.Errorf("%+v, left %+v", left.Items, out.Left)
+	}
+	// a stranger signs under the name of the kernel that imports
+	stranger := must(identity.New(noise(9), "kernel.example", 0))
+	own := must(identity.New(noise(10), "kernel.example", 0))
+	into := stores["memory"](t)
+	k := signing(t, into, own, filepath.Join(t.TempDir(), "identity.json.history"))
+	believing(t, k)
+	payload := w.payload(t, envelope)
+	take := func(signer identity.Identity, payload []byte) error {
+		sealed := must(attest.SealAs(attest.PersonaType, payload, must(signer.Attestor(tenant))))
+		_, err := k.Beliefs().ImportPersona(ctx, tenant, api.PersonaImport{Space: beliefSpace, Envelope: sealed, Signers: []string{signer.Attestations(tenant)[0].Key.String()}})
+		return err
+	}
+	head := must(into.Head(ctx, tenant))
+	if err := take(stranger, payload); !errors.Is(err, space.ErrPersona) || !strings.Contains(err.Error(), "origin.kernel") || must(into.Head(ctx, tenant)) != head {
+		t.Errorf("a stranger under this kernel's name: %v", err)
+	}
+	if err := take(own, payload); err != nil {
+		t.Errorf("its own: %v", err)
+	}
+	// a second copy of the signature
+	text := string(envelope)
+	begin := strings.Index(text, `"signatures":[`) + len(`"signatures":[`)
+	end := strings.LastIndex(text, "]")
+	twice := []byte(text[:end] + "," + text[begin:end] + text[end:])
+	if _, err := w.to.Beliefs().ImportPersona(ctx, tenant, w.taking(twice)); !errors.Is(err, space.ErrPersona) || !strings.Contains(err.Error(), "signatures[1]") {
+		t.Errorf("a second copy of the signature: %v", err)
+	}
 }

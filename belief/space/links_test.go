@@ -1,4 +1,4 @@
-package kernel_test
+package space_test
 
 import (
 	"errors"
@@ -11,8 +11,9 @@ import (
 	"github.com/graphkernel/graphkernel/belief/journal"
 	"github.com/graphkernel/graphkernel/belief/kinds"
 	"github.com/graphkernel/graphkernel/belief/rules"
+	"github.com/graphkernel/graphkernel/belief/space"
 	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/knowledge"
 )
 
 // TestAttachedMay lets agents propose with links and tags of their own. Nothing is recorded of what needs the permission to revise, or leads to nothing.
@@ -26,21 +27,21 @@ func TestAttachedMay(t *testing.T) {
 	head := must(k.Turns().Head(t.Context(), tenant))
 	to := func(kind, target string) []api.BeliefLink { return []api.BeliefLink{{Type: kind, To: target}} }
 	for name, c := range map[string]struct {
-		change func(in *kernel.Operation)
+		change func(in *space.Operation)
 		want   error
 	}{
-		"published":             {func(in *kernel.Operation) { in.Tags = []string{"mine", journal.Published} }, kernel.ErrMayNot},
-		"current":               {func(in *kernel.Operation) { in.Tags = []string{journal.Current} }, kernel.ErrMayNot},
-		"a new space":           {func(in *kernel.Operation) { in.Space, in.NewSpace = "acme/new", true }, kernel.ErrMayNot},
-		"a space that is there": {func(in *kernel.Operation) { in.NewSpace = true }, kernel.ErrMayNot},
-		"no space":              {func(in *kernel.Operation) { in.Space = "acme/new" }, journal.ErrSpace},
-		"a reserved type":       {func(in *kernel.Operation) { in.Links = to(rules.DecayedFrom, at) }, belief.ErrForm},
-		"an erased turn":        {func(in *kernel.Operation) { in.Links = to("created_from", "turn:"+turns[1].String()) }, kernel.ErrNoEvidence},
-		"an unknown turn":       {func(in *kernel.Operation) { in.Links = to("created_from", "turn:"+dag.TurnID{9}.String()) }, kernel.ErrNoEvidence},
-		"an unknown artifact":   {func(in *kernel.Operation) { in.Links = to("referenced", at+"&a=none") }, journal.ErrNoItem},
-		"an unknown revision":   {func(in *kernel.Operation) { in.Links = to("referenced", string(held.Item)+"?r=7") }, journal.ErrNoItem},
-		"an item":               {func(in *kernel.Operation) { in.Links = to("referenced", string(held.Item)) }, belief.ErrForm},
-		"no address":            {func(in *kernel.Operation) { in.Links = to("referenced", "https://x.example") }, belief.ErrForm},
+		"published":             {func(in *space.Operation) { in.Tags = []string{"mine", journal.Published} }, access.ErrMayNot},
+		"current":               {func(in *space.Operation) { in.Tags = []string{journal.Current} }, access.ErrMayNot},
+		"a new space":           {func(in *space.Operation) { in.Space, in.NewSpace = "acme/new", true }, access.ErrMayNot},
+		"a space that is there": {func(in *space.Operation) { in.NewSpace = true }, access.ErrMayNot},
+		"no space":              {func(in *space.Operation) { in.Space = "acme/new" }, journal.ErrSpace},
+		"a reserved type":       {func(in *space.Operation) { in.Links = to(rules.DecayedFrom, at) }, belief.ErrForm},
+		"an erased turn":        {func(in *space.Operation) { in.Links = to("created_from", "turn:"+turns[1].String()) }, knowledge.ErrNoEvidence},
+		"an unknown turn":       {func(in *space.Operation) { in.Links = to("created_from", "turn:"+dag.TurnID{9}.String()) }, knowledge.ErrNoEvidence},
+		"an unknown artifact":   {func(in *space.Operation) { in.Links = to("referenced", at+"&a=none") }, journal.ErrNoItem},
+		"an unknown revision":   {func(in *space.Operation) { in.Links = to("referenced", string(held.Item)+"?r=7") }, journal.ErrNoItem},
+		"an item":               {func(in *space.Operation) { in.Links = to("referenced", string(held.Item)) }, belief.ErrForm},
+		"no address":            {func(in *space.Operation) { in.Links = to("referenced", "https://x.example") }, belief.ErrForm},
 	} {
 		in := asking(journal.Propose, "pump", "feeds", "tank")
 		c.change(&in)

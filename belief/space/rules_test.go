@@ -1,4 +1,4 @@
-package kernel_test
+package space_test
 
 import (
 	"errors"
@@ -48,7 +48,7 @@ func TestResolveConflict(t *testing.T) {
 		return must(k.Beliefs().ResolveConflict(ctx, tenant, api.ConflictResolution{Space: beliefSpace, Conflict: o.Seq, How: how, Reason: "looked", DryRun: dry}))
 	}
 	one, two, three := propose("rome"), propose("bonn"), propose("lima")
-	if _, err := k.Beliefs().ResolveConflict(agent, tenant, api.ConflictResolution{Space: beliefSpace, Conflict: one.Seq, How: journal.Dropped}); !errors.Is(err, kernel.ErrMayNot) {
+	if _, err := k.Beliefs().ResolveConflict(agent, tenant, api.ConflictResolution{Space: beliefSpace, Conflict: one.Seq, How: journal.Dropped}); !errors.Is(err, access.ErrMayNot) {
 		t.Errorf("an agent: %v", err)
 	}
 	if r := resolve(one, journal.Taken, true); r.Seq != 0 || len(r.Outcome.GaveWay) != 1 || len(r.Advice) != 1 || r.Advice[0].Reason == "" || waiting() != 3 {

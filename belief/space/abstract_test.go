@@ -1,4 +1,4 @@
-package kernel_test
+package space_test
 
 import (
 	"errors"
@@ -11,8 +11,8 @@ import (
 	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/belief/journal"
 	"github.com/graphkernel/graphkernel/belief/rules"
+	"github.com/graphkernel/graphkernel/belief/space"
 	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/kernel"
 )
 
 // TestAbstract states something more general than two observations: they stay below 0.7, and are deprecated in the same change from there on.
@@ -102,7 +102,7 @@ func TestAbstractRefused(t *testing.T) {
 		want error
 	}{
 		"of nothing": {ask("all", "loud", 0), belief.ErrForm}, "too specific": {ask("all", "loud", dag.One+1, first), belief.ErrForm}, "twice": {ask("all", "loud", 0, first, first), belief.ErrForm},
-		"of what is deprecated": {ask("all", "loud", 0, gone), kernel.ErrOriginal}, "of an old revision": {ask("all", "loud", 0, old), kernel.ErrOriginal},
+		"of what is deprecated": {ask("all", "loud", 0, gone), space.ErrOriginal}, "of an old revision": {ask("all", "loud", 0, old), space.ErrOriginal},
 		"of no revision": {ask("all", "loud", 0, belief.Address{Item: first.Item, Revision: 9}), journal.ErrNoItem},
 		"elsewhere":      {ask("all", "loud", 0, belief.Address{Item: "kref://acme/shop/a.fact"}), belief.ErrForm}, "published": {ask("all", "quiet", dag.One, shown), belief.ErrProtected},
 		"the same": {ask("pump", "loud", 0, first), belief.ErrInput}, "its own item": {onto, belief.ErrInput}, "the contrary": {ask("pump", "quiet", 0, first), belief.ErrInput},
@@ -117,7 +117,7 @@ func TestAbstractRefused(t *testing.T) {
 		}
 	}
 	agent := access.As(ctx, access.Identity{Role: access.Agent, Subject: access.Stdio})
-	if _, err := k.Beliefs().Abstract(agent, tenant, ask("all", "loud", 0, first)); !errors.Is(err, kernel.ErrMayNot) {
+	if _, err := k.Beliefs().Abstract(agent, tenant, ask("all", "loud", 0, first)); !errors.Is(err, access.ErrMayNot) {
 		t.Errorf("an agent: %v", err)
 	}
 	if o := must(k.Beliefs().Abstract(ctx, tenant, ask("fan", "loud", dag.One, first))); o.Outcome.Outcome != journal.Refused || !o.Kept || len(stated(t, k, 0)) != 2 {

@@ -1,4 +1,4 @@
-package kernel
+package space
 
 import (
 	"cmp"
@@ -12,10 +12,8 @@ import (
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/belief/journal"
-	"github.com/graphkernel/graphkernel/belief/kinds"
 	"github.com/graphkernel/graphkernel/belief/rules"
 	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/store"
 )
 
 // candidates makes one of each item. What states all that an item states supports it, and so does what supports or proves it; what contradicts it is against
@@ -83,14 +81,14 @@ func (w *web) candidates(uses [][]*journal.Use, tags []map[string]bool, conflict
 
 // Promote promotes what the steps of a policy promote, "" is promotion@2: each to a new item of the step's kind, as a proposal with the reason, with links promoted_to from its sources; or with a tag. What was
 // promoted before is not promoted again. Dry, it records nothing.
-func (k Beliefs) Promote(ctx context.Context, tenant dag.Tenant, in api.PromotionRequest) (out api.Promotions, _ error) {
+func (k Upkeep) Promote(ctx context.Context, tenant dag.Tenant, in api.PromotionRequest) (out api.Promotions, _ error) {
 	if !in.DryRun {
 		if err := mayBelieve(ctx, "promote"); err != nil {
 			return out, err
 		}
 	}
 	space, id := in.Space, cmp.Or(in.Policy, rules.ID)
-	registered, err := Policies(k).Get(ctx, tenant, id)
+	registered, err := k.kernel.Policy(ctx, tenant, id)
 	if err != nil {
 		return out, err
 	}
@@ -120,7 +118,7 @@ func (k Beliefs) Promote(ctx context.Context, tenant dag.Tenant, in api.Promotio
 			}
 		}
 		for _, r := range record.Revisions {
-			made[i] = append(made[i], addressOf(r))
+			made[i] = append(made[i], r.Address().String())
 		}
 	}
 	from, err := k.promotedFrom(ctx, tenant, w, made)
@@ -135,18 +133,10 @@ func (k Beliefs) Promote(ctx context.Context, tenant dag.Tenant, in api.Promotio
 	if err != nil {
 		return out, err
 	}
-	now, err := k.now()
-	if err != nil {
-		return out, err
-	}
-	promotions := rules.Promote(p, w.candidates(uses, tags, conflicts, from, times), now)
-	listed, _, err := k.kindsOf(ctx, tenant, space, w.asOf)
-	if err != nil {
-		return out, err
-	}
+	promotions := rules.Promote(p, w.candidates(uses, tags, conflicts, from, times), w.now)
 	for _, promotion := range promotions { // before anything is recorded
 		if to := promotion.Step.To; to != "" {
-			if err := listed.Allow(to); err != nil {
+			if err := w.kinds.Allow(to); err != nil {
 				return out, fmt.Errorf("a step of %s leads there: %w", id, err)
 			}
 		}
@@ -154,10 +144,10 @@ func (k Beliefs) Promote(ctx context.Context, tenant dag.Tenant, in api.Promotio
 	out.Promotions = []api.Promotion{}
 	for _, one := range promotions {
 		r, to := w.revisions[w.of[belief.Item(one.ID)]], one.Step.To
-		done := api.Promotion{From: addressOf(r), To: r.Item, Tag: one.Step.Tag, Support: one.Support, Threshold: one.Step.Threshold, Sources: one.Sources, Reason: one.Reason, Outcome: journal.Changed}
+		done := api.Promotion{From: r.Address().String(), To: r.Item, Tag: one.Step.Tag, Support: one.Support, Threshold: one.Step.Threshold, Sources: one.Sources, Reason: one.Reason, Outcome: journal.Changed}
 		if done.Tag != "" {
 			if !in.DryRun {
-				acted, err := k.act(ctx, tenant, journal.Act{Item: r.Item, Tag: done.Tag, Number: r.Number, Reason: done.Reason})
+				acted, err := k.catalog().Act(ctx, tenant, journal.Act{Item: r.Item, Tag: done.Tag, Number: r.Number, Reason: done.Reason})
 				if err != nil {
 					return out, err
 				}
@@ -190,7 +180,7 @@ func (k Beliefs) Promote(ctx context.Context, tenant dag.Tenant, in api.Promotio
 }
 
 // promotedFrom returns for each item of a web what it was promoted from, over any number of steps. made are the addresses of all of its revisions.
-func (k Beliefs) promotedFrom(ctx context.Context, tenant dag.Tenant, w *web, made [][]string) ([][]string, error) {
+func (k Upkeep) promotedFrom(ctx context.Context, tenant dag.Tenant, w *web, made [][]string) ([][]string, error) {
 	direct := map[belief.Item][]belief.Item{}
 	for i, addresses := range made {
 		lists, err := k.journal().Links(ctx, tenant, addresses, true, w.asOf)
@@ -219,7 +209,7 @@ func (k Beliefs) promotedFrom(ctx context.Context, tenant dag.Tenant, w *web, ma
 }
 
 // turnTimes returns when the turns were said that the revisions of a web rest on.
-func (k Beliefs) turnTimes(ctx context.Context, tenant dag.Tenant, w *web) (map[dag.TurnID]dag.Time, error) {
+func (k Upkeep) turnTimes(ctx context.Context, tenant dag.Tenant, w *web) (map[dag.TurnID]dag.Time, error) {
 	times := map[dag.TurnID]dag.Time{}
 	var turns []dag.TurnID
 	for _, r := range w.revisions {
@@ -229,7 +219,7 @@ func (k Beliefs) turnTimes(ctx context.Context, tenant dag.Tenant, w *web) (map[
 	turns = slices.Compact(turns)
 	const most = 1000
 	for some := range slices.Chunk(turns, most) {
-		records, err := k.store.Turns(ctx, tenant, store.IDs(some))
+		records, err := k.kernel.Turns(ctx, tenant, some)
 		if err != nil {
 			return nil, err
 		}
@@ -284,7 +274,7 @@ func incoming(from []belief.Address, kind string) (list []journal.Link) {
 	return list
 }
 
-func (k Beliefs) promote(ctx context.Context, tenant dag.Tenant, w *web, r *journal.Revision, done *api.Promotion, dry bool) (*journal.Outcome, error) {
+func (k Upkeep) promote(ctx context.Context, tenant dag.Tenant, w *web, r *journal.Revision, done *api.Promotion, dry bool) (*journal.Outcome, error) {
 	in, span := &api.BeliefRequest{
 		Space: r.Item.Space(), Item: done.To, Kind: done.To.Kind(), Title: r.Title, Summary: r.Summary, Keywords: r.Keywords, Topics: r.Topics, Confidence: &r.Confidence, Reason: done.Reason, DryRun: dry,
 	}, belief.Always
@@ -318,17 +308,10 @@ func (k Beliefs) promote(ctx context.Context, tenant dag.Tenant, w *web, r *jour
 		}
 	}
 	in.ValidFrom, in.ValidUntil = span.Bounds()
-	made, err := k.request(ctx, tenant, journal.Propose, in, r.Wording)
+	made, err := k.statements().request(ctx, tenant, journal.Propose, in, r.Wording)
 	if err != nil {
 		return nil, err
 	}
 	made.Incoming = incoming(from, journal.PromotedTo)
-	var o *journal.Outcome
-	err = k.underPolicy(ctx, tenant, in.Space, func(p kinds.Policy, id string) error {
-		k.decideUnder(ctx, made, p, id)
-		made.Rank.Class, made.Rank.Criterion = belief.Inferred, uint64(r.Confidence) // what promotes is a rule, and no person
-		o, err = k.journal().Operate(ctx, tenant, made.Request)
-		return err
-	})
-	return o, err
+	return k.statements().decide(ctx, tenant, made, &journal.Rank{Class: belief.Inferred, Criterion: uint64(r.Confidence)}) // a rule promotes, and no person
 }

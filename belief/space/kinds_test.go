@@ -1,4 +1,4 @@
-package kernel_test
+package space_test
 
 import (
 	"errors"
@@ -10,8 +10,8 @@ import (
 	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/belief/journal"
 	"github.com/graphkernel/graphkernel/belief/rules"
+	"github.com/graphkernel/graphkernel/belief/space"
 	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/ledger/attest"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/store/inmem"
@@ -73,15 +73,15 @@ func TestUnlistedKinds(t *testing.T) {
 		},
 	}
 	for _, op := range []journal.Operator{journal.Revise, journal.Expand, journal.Propose} {
-		for name, set := range map[string]func(*kernel.Operation){
-			" of a kind":        func(in *kernel.Operation) { in.Kind = "fakt" },
-			" to a new name":    func(in *kernel.Operation) { in.Item = "kref://acme/desk/new.fakt" },
-			" of what is there": func(in *kernel.Operation) { in.Kind, in.Statements = "fakt", plain.Statements },
-			" that would wait, as dry": func(in *kernel.Operation) {
+		for name, set := range map[string]func(*space.Operation){
+			" of a kind":        func(in *space.Operation) { in.Kind = "fakt" },
+			" to a new name":    func(in *space.Operation) { in.Item = "kref://acme/desk/new.fakt" },
+			" of what is there": func(in *space.Operation) { in.Kind, in.Statements = "fakt", plain.Statements },
+			" that would wait, as dry": func(in *space.Operation) {
 				in.Kind, in.DryRun, in.Statements[0] = "fakt", true, plain.Statements[0].Negated()
 			},
-			" that would be refused":    func(in *kernel.Operation) { in.Kind, in.Statements[0] = "fakt", plain.Statements[0].Negated() },
-			" with a key and a premise": func(in *kernel.Operation) { in.Kind, in.Key, in.Premises = "fakt", "k", plain.Statements },
+			" that would be refused":    func(in *space.Operation) { in.Kind, in.Statements[0] = "fakt", plain.Statements[0].Negated() },
+			" with a key and a premise": func(in *space.Operation) { in.Kind, in.Key, in.Premises = "fakt", "k", plain.Statements },
 		} {
 			doors[string(op)+name] = func() error {
 				in, who := asking(op, "valve", "is", "open"), ctx

@@ -1,4 +1,4 @@
-package kernel_test
+package space_test
 
 import (
 	"errors"
@@ -153,10 +153,10 @@ func TestDecayKeeps(t *testing.T) {
 		t.Errorf("a link of decay: %v", err)
 	}
 	agent := access.As(ctx, access.Identity{Role: access.Agent, Subject: access.Stdio})
-	if _, err := c.Beliefs().Decay(agent, tenant, api.DecayRequest{Space: beliefSpace, Least: new(dag.PPM(0))}); !errors.Is(err, kernel.ErrMayNot) {
+	if _, err := c.Beliefs().Decay(agent, tenant, api.DecayRequest{Space: beliefSpace, Least: new(dag.PPM(0))}); !errors.Is(err, access.ErrMayNot) {
 		t.Errorf("an agent: %v", err)
 	}
-	if _, err := c.Beliefs().Cascade(agent, tenant, api.CascadeRequest{Space: beliefSpace}); !errors.Is(err, kernel.ErrMayNot) {
+	if _, err := c.Beliefs().Cascade(agent, tenant, api.CascadeRequest{Space: beliefSpace}); !errors.Is(err, access.ErrMayNot) {
 		t.Errorf("an agent lowers: %v", err)
 	}
 	if _, err := c.Beliefs().Decay(ctx, tenant, api.DecayRequest{Space: "acme/none", Least: new(dag.PPM(0)), DryRun: true}); !errors.Is(err, journal.ErrSpace) {

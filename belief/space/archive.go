@@ -1,4 +1,4 @@
-package kernel
+package space
 
 import (
 	"context"
@@ -21,18 +21,11 @@ var ErrArchive = errors.New("what is to be archived has changed meanwhile; write
 
 // Archive writes what of a space is to be archived: items that nothing is believed of any more, or that another item supersedes, that are unused for 90 days and of little confidence. It
 // records nothing unless the request has the digest of the document that it writes: then the caller has the file, and each item is deprecated, with the digest of its line as the reason.
-func (k Beliefs) Archive(ctx context.Context, tenant dag.Tenant, in api.ArchiveRequest) (out api.Archive, _ error) {
+func (k Upkeep) Archive(ctx context.Context, tenant dag.Tenant, in api.ArchiveRequest) (out api.Archive, _ error) {
 	if err := mayBelieve(ctx, "archive"); err != nil {
 		return out, err
 	}
-	if _, _, err := k.kindsOf(ctx, tenant, in.Space, history.Forever-1); err != nil {
-		return out, err
-	}
 	w, err := k.web(ctx, tenant, in.Space)
-	if err != nil {
-		return out, err
-	}
-	now, err := k.now()
 	if err != nil {
 		return out, err
 	}
@@ -46,7 +39,7 @@ func (k Beliefs) Archive(ctx context.Context, tenant dag.Tenant, in api.ArchiveR
 			return out, err
 		}
 		for _, name := range names {
-			item, line, err := k.archivable(ctx, tenant, w, name, now)
+			item, line, err := k.archivable(ctx, tenant, w, name)
 			if err != nil {
 				return out, err
 			}
@@ -80,7 +73,7 @@ func (k Beliefs) Archive(ctx context.Context, tenant dag.Tenant, in api.ArchiveR
 	}
 	for i := range out.Items {
 		item := &out.Items[i]
-		done, err := k.act(ctx, tenant, journal.Act{Item: item.Item, Deprecates: true, Newest: item.Revisions, Reason: journal.ArchivedReason(item.SHA256)})
+		done, err := k.catalog().Act(ctx, tenant, journal.Act{Item: item.Item, Deprecates: true, Newest: item.Revisions, Reason: journal.ArchivedReason(item.SHA256)})
 		if err != nil {
 			return out, err
 		}
@@ -90,13 +83,13 @@ func (k Beliefs) Archive(ctx context.Context, tenant dag.Tenant, in api.ArchiveR
 }
 
 // archivable returns an item with its line of the file if it is to be archived, else nil.
-func (k Beliefs) archivable(ctx context.Context, tenant dag.Tenant, w *web, name belief.Item, now dag.Time) (item *api.ArchivedItem, line journal.Archived, _ error) {
+func (k Upkeep) archivable(ctx context.Context, tenant dag.Tenant, w *web, name belief.Item) (item *api.ArchivedItem, line journal.Archived, _ error) {
 	record, err := k.journal().Item(ctx, tenant, name, w.asOf)
 	if err != nil {
 		return nil, line, err
 	}
 	newest, current := record.Revisions[len(record.Revisions)-1], record.Tagged(journal.Current)
-	superseded := current == nil || ended(current, now)
+	superseded := current == nil || ended(current, w.now)
 	if !superseded {
 		if superseded, err = k.superseded(ctx, tenant, w, name); err != nil {
 			return nil, line, err
@@ -109,7 +102,7 @@ func (k Beliefs) archivable(ctx context.Context, tenant dag.Tenant, w *web, name
 		return nil, line, nil
 	}
 	last, err := k.lastUsed(ctx, tenant, record, w.asOf)
-	if err != nil || !rules.Archives(last, current.Confidence, superseded, now) {
+	if err != nil || !rules.Archives(last, current.Confidence, superseded, w.now) {
 		return nil, line, err
 	}
 	entries, err := k.journal().RevisionEntries(ctx, tenant, name, w.asOf)
@@ -126,7 +119,7 @@ func ended(r *journal.Revision, now dag.Time) bool {
 }
 
 // superseded reports whether what is believed of another item supersedes an item.
-func (k Beliefs) superseded(ctx context.Context, tenant dag.Tenant, w *web, item belief.Item) (bool, error) {
+func (k Upkeep) superseded(ctx context.Context, tenant dag.Tenant, w *web, item belief.Item) (bool, error) {
 	at, ok := w.of[item]
 	if !ok {
 		return false, nil
@@ -144,10 +137,10 @@ func (k Beliefs) superseded(ctx context.Context, tenant dag.Tenant, w *web, item
 }
 
 // lastUsed is when an item was last used, or changed by something else than decay.
-func (k Beliefs) lastUsed(ctx context.Context, tenant dag.Tenant, record *journal.ItemRecord, asOf dag.Seq) (dag.Time, error) {
+func (k Upkeep) lastUsed(ctx context.Context, tenant dag.Tenant, record *journal.ItemRecord, asOf dag.Seq) (dag.Time, error) {
 	addresses := make([]string, len(record.Revisions))
 	for i, r := range record.Revisions {
-		addresses[i] = addressOf(r)
+		addresses[i] = r.Address().String()
 	}
 	links, err := k.journal().Links(ctx, tenant, addresses, false, asOf)
 	if err != nil {
@@ -173,7 +166,7 @@ func (k Beliefs) lastUsed(ctx context.Context, tenant dag.Tenant, record *journa
 
 // Unarchive restores the items of an archive. Each revision in the file must be the one that is recorded, with its digest, or all of it is journal.ErrArchive and nothing is recorded. An item
 // is restored if it was archived with this file, and if nothing that is believed now contradicts it. Dry, it says which were archived, and records nothing.
-func (k Beliefs) Unarchive(ctx context.Context, tenant dag.Tenant, in api.UnarchiveRequest) (out api.Unarchived, _ error) {
+func (k Upkeep) Unarchive(ctx context.Context, tenant dag.Tenant, in api.UnarchiveRequest) (out api.Unarchived, _ error) {
 	if err := mayBelieve(ctx, "restore from an archive"); err != nil {
 		return out, err
 	}
@@ -204,7 +197,7 @@ func (k Beliefs) Unarchive(ctx context.Context, tenant dag.Tenant, in api.Unarch
 		if one.Outcome != journal.Changed {
 			continue
 		}
-		done, err := k.act(ctx, tenant, journal.Act{Item: one.Item, Reason: "restored, " + journal.ArchivedReason(file.Items[i].Digest())})
+		done, err := k.catalog().Act(ctx, tenant, journal.Act{Item: one.Item, Reason: "restored, " + journal.ArchivedReason(file.Items[i].Digest())})
 		if err != nil {
 			return out, err
 		}
@@ -219,7 +212,7 @@ func (k Beliefs) Unarchive(ctx context.Context, tenant dag.Tenant, in api.Unarch
 }
 
 // recorded makes sure that the revisions of an archived item are those that are recorded. What was erased since is compared by its digest.
-func (k Beliefs) recorded(ctx context.Context, tenant dag.Tenant, item *journal.Archived) error {
+func (k Upkeep) recorded(ctx context.Context, tenant dag.Tenant, item *journal.Archived) error {
 	entries, err := k.journal().RevisionEntries(ctx, tenant, item.Item, history.Forever-1)
 	if err != nil {
 		return err
@@ -235,7 +228,7 @@ func (k Beliefs) recorded(ctx context.Context, tenant dag.Tenant, item *journal.
 	return nil
 }
 
-func (k Beliefs) unarchivable(ctx context.Context, tenant dag.Tenant, item *journal.Archived) (one api.UnarchivedItem, _ error) {
+func (k Upkeep) unarchivable(ctx context.Context, tenant dag.Tenant, item *journal.Archived) (one api.UnarchivedItem, _ error) {
 	one = api.UnarchivedItem{Item: item.Item, Outcome: journal.Changed}
 	record, err := k.journal().Item(ctx, tenant, item.Item, history.Forever-1)
 	if err != nil {
