@@ -126,33 +126,22 @@ func (k Beliefs) Operations() []api.Answer {
 
 // Operations lists what a view answers.
 func (k View) Operations() []api.Answer {
-	return []api.Answer{
-		api.ListSpaces.By(k.Spaces), api.GetBeliefBase.By(k.Base), api.DiffBeliefs.By(k.Diff), api.BeliefRules.By(k.Rules), api.BeliefConflicts.By(k.Conflicts), api.ExplainBelief.By(k.Why),
-	}
+	return []api.Answer{api.ListSpaces.By(k.Spaces), api.GetBeliefBase.By(k.Base), api.DiffBeliefs.By(k.Diff), api.BeliefRules.By(k.Rules), api.BeliefConflicts.By(k.Conflicts), api.ExplainBelief.By(k.Why)}
 }
 
 // Operations lists what a catalog answers.
 func (k Catalog) Operations() []api.Answer {
-	return []api.Answer{
-		api.ListItems.By(k.Items), api.ResolveKref.By(k.Resolve), api.BeliefImpact.By(k.Impact), api.TagKref.By(k.Tag), api.DeprecateItem.By(k.Deprecate), api.RestoreItem.By(k.Restore),
-		api.LinkKref.By(k.Link), api.UseBelief.By(k.Used),
-	}
+	return []api.Answer{api.ListItems.By(k.Items), api.ResolveKref.By(k.Resolve), api.BeliefImpact.By(k.Impact), api.TagKref.By(k.Tag), api.DeprecateItem.By(k.Deprecate), api.RestoreItem.By(k.Restore), api.LinkKref.By(k.Link), api.UseBelief.By(k.Used)}
 }
 
 // Operations lists what answers about statements.
 func (k Statements) Operations() []api.Answer {
-	return []api.Answer{
-		api.SetSpace.By(k.SetSpace), api.ReviseBeliefs.By(k.Revise), api.ContractBeliefs.By(k.Contract), api.ExpandBeliefs.By(k.Expand), api.ProposeBeliefs.By(k.Propose),
-		api.ResolveConflict.By(k.ResolveConflict),
-	}
+	return []api.Answer{api.SetSpace.By(k.SetSpace), api.ReviseBeliefs.By(k.Revise), api.ContractBeliefs.By(k.Contract), api.ExpandBeliefs.By(k.Expand), api.ProposeBeliefs.By(k.Propose), api.ResolveConflict.By(k.ResolveConflict)}
 }
 
 // Operations lists what upkeep answers.
 func (k Upkeep) Operations() []api.Answer {
-	return []api.Answer{
-		api.PromoteBeliefs.By(k.Promote), api.CascadeBeliefs.By(k.Cascade), api.DecayBeliefs.By(k.Decay), api.AbstractBeliefs.By(k.Abstract), api.ArchiveBeliefs.By(k.Archive),
-		api.UnarchiveBeliefs.By(k.Unarchive),
-	}
+	return []api.Answer{api.PromoteBeliefs.By(k.Promote), api.CascadeBeliefs.By(k.Cascade), api.DecayBeliefs.By(k.Decay), api.AbstractBeliefs.By(k.Abstract), api.ArchiveBeliefs.By(k.Archive), api.UnarchiveBeliefs.By(k.Unarchive)}
 }
 
 // Operations lists what personas answer.

@@ -32,8 +32,6 @@ var (
 	projected                          = kerneltest.Projected
 )
 
-func second[T any](_ T, err error) error { return err }
-
 func must[T any](v T, err error) T {
 	if err != nil {
 		panic(err)
