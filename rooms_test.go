@@ -34,7 +34,7 @@ var rooms = []room{
 		"store", "store/*", "access/apikeys", "history/heldback", "retrieval/segments", "ledger/identity", "ledger/witness", "working",
 	}},
 	{"contract", "operations and their types", []string{"api", "api/*"}},
-	{"kernel", "the engine that programs embed", []string{"kernel", "atlas/survey"}},
+	{"kernel", "the engine that programs embed", []string{"kernel", "atlas/survey", "belief/space"}},
 	{"client", "for programs elsewhere", []string{"client"}},
 	{"service", "HTTP, MCP, the pages", []string{"server", "server/*", "api/fault", "console", "verifiers/js"}},
 	{"commands", "what people type", []string{"cmd/*", "cmd/graphkernel/*"}},
@@ -68,6 +68,33 @@ func roomOf(t *testing.T, pkg string) int {
 		t.Fatalf("package %s is in %d rooms, want one: see rooms in rooms_test.go", pkg, len(fits))
 	}
 	return fits[0]
+}
+
+// ofTheKernel are the rooms of the kernel: each is handed what it needs, and the kernel hands it.
+var ofTheKernel = []string{"atlas/survey", "belief/space"}
+
+// TestRoomsOfTheKernel makes sure that no room of the kernel reaches into the kernel, into a door or into another room, directly or by way of a package of this module.
+func TestRoomsOfTheKernel(t *testing.T) {
+	for _, of := range ofTheKernel {
+		if !slices.Contains(mayImport["kernel"], of) {
+			t.Errorf("the kernel does not import its room %s", of)
+		}
+		seen := map[string]bool{of: true}
+		for next := []string{of}; len(next) > 0; next = next[1:] {
+			for _, imported := range mayImport[next[0]] {
+				if imported == "kernel" || imported == "server" || strings.HasPrefix(imported, "server/") || slices.Contains(ofTheKernel, imported) {
+					t.Errorf("%s reaches into %s, by way of %s", of, imported, next[0])
+				}
+				if !seen[imported] {
+					seen[imported] = true
+					next = append(next, imported)
+				}
+			}
+		}
+		if len(seen) < 10 {
+			t.Errorf("%s reaches %d packages only", of, len(seen))
+		}
+	}
 }
 
 // TestRooms puts every package into a room, holds that none imports a room above its own, and that the picture of docs/architecture.md is made from these imports.

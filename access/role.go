@@ -1,6 +1,7 @@
 package access
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"unicode"
@@ -22,6 +23,9 @@ const (
 
 // Roles lists every role, the least first.
 var Roles = [...]Role{Verifier, Agent, Auditor, Admin}
+
+// ErrMayNot is wrapped if a caller's role does not let it do what was asked.
+var ErrMayNot = errors.New("the role of the key does not permit it")
 
 // ParseRole reads a role's name.
 func ParseRole(s string) (Role, error) {

@@ -49,6 +49,13 @@ type Parent struct {
 	Kind EdgeKind
 }
 
+// A Text is what a caller brings beside turns.
+type Text struct {
+	In   string // where it is, such as "task" or "acts[2].object"
+	Name string // what it is a value of, such as the predicate of a fact; or ""
+	Text string
+}
+
 // A Draft is a turn on its way in: what an importer or a client hands over
 // before the kernel has filled in what may be absent.
 type Draft struct {

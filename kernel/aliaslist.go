@@ -47,7 +47,7 @@ func (k Facts) Assertion(ctx context.Context, tenant dag.Tenant, f *api.NewFact,
 		return act, err
 	}
 	if act.Fact.Turn, err = k.turns().Named(ctx, tenant, f.Turn); errors.Is(err, store.ErrNotFound) {
-		err = fmt.Errorf("%w: %v", ErrNoEvidence, err) // not %w: that there is no fact is not meant
+		err = fmt.Errorf("%w: %v", knowledge.ErrNoEvidence, err) // not %w: that there is no fact is not meant
 	}
 	return act, err
 }

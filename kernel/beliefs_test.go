@@ -1,24 +1,21 @@
 package kernel_test
 
 import (
-	"cmp"
+	"bytes"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"strings"
-	"sync"
 	"testing"
 
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/belief/journal"
-	"github.com/graphkernel/graphkernel/belief/kinds"
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/evidence"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/knowledge"
-	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/store/fsck"
 	"github.com/graphkernel/graphkernel/store/inmem"
@@ -26,65 +23,140 @@ import (
 	"github.com/graphkernel/graphkernel/token"
 )
 
-const beliefSpace belief.Space = "acme/desk"
-
-// believing makes a space in which some predicates have one object for each subject.
-func believing(t testing.TB, k *kernel.Kernel, functional ...string) {
-	t.Helper()
-	p := must(policy.Bind("desk@1", kinds.New(belief.Constraints{Functional: functional}, nil)))
-	if err := k.Policies().Register(t.Context(), tenant, p); err != nil {
-		t.Fatal(err)
+// TestBeliefEvidence hands out evidence of beliefs while they change at random. Each verifies for its tenant alone, says what Why says, and is, byte for byte, what another kernel
+// makes as of the same number later; what is not believed has none.
+func TestBeliefEvidence(t *testing.T) {
+	for name := range stores {
+		t.Run(name, func(t *testing.T) {
+			ctx := t.Context()
+			s := open(t, name)
+			k := named(t, s, token.NewAuthority(ring(t, "k1")), somebody(t))
+			turns := chain(t, k, 6)
+			believing(t, k, "p0")
+			r := rand.New(rand.NewPCG(18, 2))
+			var all []*kernel.IssuedBelief
+			asked, derived := 0, 0
+			for range 50 {
+				q := asking([]journal.Operator{journal.Revise, journal.Revise, journal.Revise, journal.Contract}[r.IntN(4)], fmt.Sprintf("e%d", r.IntN(2)), fmt.Sprintf("p%d", r.IntN(2)), fmt.Sprintf("v%d", r.IntN(2)))
+				if q.Operator == journal.Revise {
+					q.Turns = turns[r.IntN(3):][:r.IntN(3)]
+					if r.IntN(3) == 0 {
+						q.Premises = []belief.Literal{{Subject: fmt.Sprintf("e%d", r.IntN(2)), Predicate: "p0", Object: fmt.Sprintf("v%d", r.IntN(2)), Not: r.IntN(2) == 0}}
+					}
+				}
+				if _, err := k.Beliefs().Operate(ctx, tenant, q); err != nil {
+					t.Fatal(err)
+				}
+				of := belief.Literal{Subject: fmt.Sprintf("E%d", r.IntN(2)), Predicate: fmt.Sprintf("p%d", r.IntN(2)), Object: fmt.Sprintf("v%d", r.IntN(2)), Not: r.IntN(4) == 0}
+				why := must(k.Beliefs().Why(ctx, tenant, api.WhyQuery{Space: beliefSpace, Subject: of.Subject, Predicate: of.Predicate, Object: of.Object, Not: of.Not}))
+				i, err := k.Beliefs().Prove(ctx, tenant, api.BeliefProofRequest{Space: beliefSpace, BeliefStatement: of})
+				asked++
+				if (err == nil) != (why.Believed) || err != nil && !errors.Is(err, kernel.ErrNotBelieved) {
+					t.Fatalf("%s: %d elements support it, and %v", of, len(why.Support), err)
+				}
+				if err != nil {
+					continue
+				}
+				if len(i.Belief.Steps) != len(why.Support) {
+					t.Errorf("%s: %d steps of %d elements", of, len(i.Belief.Steps), len(why.Support))
+				}
+				if len(i.Belief.Steps) > 1 {
+					derived++
+				}
+				admissible, verdict := k.Beliefs().VerifyFor(tenant, i.Bundle)
+				if !admissible.OK() || verdict.Outcome != token.Verified || !bytes.Equal(admissible.Bytes(), i.Bundle) {
+					t.Fatalf("%s\n%+v", i.Bundle, verdict)
+				}
+				if _, verdict := k.Beliefs().VerifyFor("other", i.Bundle); verdict.Outcome == token.Verified {
+					t.Error("it is evidence for another tenant")
+				}
+				all = append(all, i)
+			}
+			if len(all) < 5 || len(all) == asked || derived == 0 {
+				t.Fatalf("%d of %d are believed, %d by rules: too few to tell", len(all), asked, derived)
+			}
+			fresh := named(t, s, token.NewAuthority(ring(t, "k1")), somebody(t))
+			for _, i := range all {
+				id := i.Belief.Provenance.SliceID
+				for what, replay := range map[string]*kernel.Replay{"bundle": must(fresh.Slices().Replay(ctx, tenant, i.Bundle)), "record": must(k.Slices().ReplayIssued(ctx, tenant, id))} {
+					if replay.Outcome != kernel.Identical || replay.Token != nil {
+						t.Errorf("replay by %s: %s, %s, %+v", what, replay.Outcome, replay.Reason, replay.Difference)
+					}
+				}
+				again := must(fresh.Beliefs().Prove(ctx, tenant, api.BeliefProofRequest{Space: beliefSpace, BeliefStatement: i.Belief.Question.Literal, AsOf: i.Belief.AsOf}))
+				if !bytes.Equal(again.Bundle, i.Bundle) || again.Record.Number != i.Record.Number {
+					t.Errorf("the same question has other bytes:\n%s\n%s", again.Bundle, i.Bundle)
+				}
+			}
+			last := all[len(all)-1]
+			e := must(k.Ledger().Attest(ctx, tenant, last.Bundle))
+			judge := trusting(t, somebody(t))
+			if v := judge.Judge(evidence.Files{Bundle: last.Bundle, Attestation: e.Envelope, Proof: e.Proof}); v.Outcome != evidence.Verified || v.Inclusion == nil {
+				t.Errorf("%+v", v)
+			}
+			if v := judge.Judge(evidence.Files{Bundle: all[0].Bundle, Attestation: e.Envelope, Proof: e.Proof}); len(all) > 1 && v.Outcome == evidence.Verified {
+				t.Error("the attestation of another belief counts")
+			}
+			changed := bytes.Replace(last.Bundle, []byte(`"as_of":`), []byte(`"as_of":1`), 1)
+			if r := must(k.Slices().Replay(ctx, tenant, changed)); r.Outcome != kernel.Different {
+				t.Errorf("as of another number: %+v", r)
+			}
+			if _, err := k.Slices().Replay(ctx, "other", last.Bundle); !errors.Is(err, kernel.ErrTenant) {
+				t.Errorf("another tenant's: %v", err)
+			}
+			if report := must(fsck.Store(ctx, s, fsck.Options{})); report.Err() != nil {
+				t.Error(report.Err())
+			}
+		})
 	}
-	must(k.Beliefs().SetSpace(t.Context(), tenant, api.NewSpace{Space: beliefSpace, Policy: "desk@1"}))
 }
 
-func asking(op journal.Operator, subject, predicate, object string) kernel.Operation {
-	return kernel.Operation{Operator: op, BeliefRequest: api.BeliefRequest{Space: beliefSpace, Statements: []belief.Literal{{Subject: subject, Predicate: predicate, Object: object}}}}
-}
-
-// stated lists what a kernel believes as of a number, as text.
-func stated(t testing.TB, k *kernel.Kernel, asOf dag.Seq) (list []string) {
-	t.Helper()
-	for _, h := range must(k.Beliefs().Held(t.Context(), tenant, beliefSpace, asOf, nil)).Held {
-		list = append(list, h.Stated().Literal.String())
-	}
-	slices.Sort(list)
-	return list
-}
-
-// projected makes sure that the facts which beliefs assert are what a kernel believes, with its times and confidence, and name a turn that has its text.
-func projected(t testing.TB, k *kernel.Kernel) {
-	t.Helper()
-	var want, got []string
-	for _, h := range must(k.Beliefs().Held(t.Context(), tenant, beliefSpace, 0, nil)).Held {
-		if s := h.Stated(); !s.Not && s.Premises == nil {
-			want = append(want, fmt.Sprint(h.Revision.Item.Path(), " ", s.Literal, s.Span.From, s.Span.Until, h.Revision.Confidence))
-		}
-	}
-	for _, f := range must(k.Facts().List(t.Context(), tenant, api.FactQuery{Paging: api.Paging{Limit: 1000}})).Facts {
-		item, held := strings.CutPrefix(f.Source, "belief:")
-		if !held {
-			continue
-		}
-		item, _, _ = strings.Cut(item, "?")
-		l := belief.Literal{Subject: f.Stated().Subject, Predicate: f.Predicate, Object: f.Stated().Object}
-		got = append(got, fmt.Sprint(item, " ", l, f.ValidFrom, cmp.Or(f.ValidUntil, knowledge.Forever), f.Confidence))
-		if f.Turn != (dag.TurnID{}) && must(k.Turns().Erasure(t.Context(), tenant, f.Turn)) != nil {
-			t.Errorf("fact %d names turn %s, which was erased", f.Since, f.Turn)
-		}
-	}
-	slices.Sort(want)
-	slices.Sort(got)
-	if !slices.Equal(got, want) {
-		t.Errorf("the facts %q, and believed is %q", got, want)
-	}
-}
-
-func soundly(t testing.TB, s store.Store) {
-	t.Helper()
-	r := must(fsck.Tenant(t.Context(), s, tenant, fsck.Options{}))
-	if err := r.Err(); err != nil {
-		t.Error(err)
+// TestBeliefEvidenceErased erases a turn that a belief rests on: its evidence can be verified by who holds it, and its replay says what became of it; the question is gone
+// from the record. Evidence that another turn supports too is made again.
+func TestBeliefEvidenceErased(t *testing.T) {
+	for name := range stores {
+		t.Run(name, func(t *testing.T) {
+			ctx := t.Context()
+			s := open(t, name)
+			k := named(t, s, token.NewAuthority(ring(t, "k1")), somebody(t))
+			turns := chain(t, k, 3)
+			believing(t, k)
+			prove := func(object string, of ...dag.TurnID) *kernel.IssuedBelief {
+				q := asking(journal.Revise, "quillon", "prefers", object)
+				q.Turns = of
+				must(k.Beliefs().Operate(ctx, tenant, q))
+				return must(k.Beliefs().Prove(ctx, tenant, api.BeliefProofRequest{Space: beliefSpace, BeliefStatement: q.Statements[0]}))
+			}
+			alone, both := prove("okapi", turns[1]), prove("zebra", turns[1], turns[2])
+			if list := must(k.Contexts().Showing(ctx, tenant, turns[1])); len(list) != 0 {
+				t.Errorf("evidence of a belief is said to be a context: %+v", list)
+			}
+			must(k.Turns().Erase(ctx, tenant, turns[1], "asked to"))
+			for what, r := range map[string]*kernel.Replay{
+				"bundle": must(k.Slices().Replay(ctx, tenant, alone.Bundle)), "record": must(k.Slices().ReplayIssued(ctx, tenant, alone.Belief.Provenance.SliceID)),
+			} {
+				if r.Outcome != kernel.Erased || len(r.Erased) != 1 || r.Erased[0] != turns[1] {
+					t.Errorf("replay by %s: %s, %s, %s", what, r.Outcome, r.Reason, r.Erased)
+				}
+			}
+			if r := must(k.Slices().Replay(ctx, tenant, both.Bundle)); r.Outcome != kernel.Identical {
+				t.Errorf("what another turn supports: %s, %s", r.Outcome, r.Reason)
+			}
+			if _, verdict := k.Beliefs().VerifyFor(tenant, alone.Bundle); verdict.Outcome != token.Verified {
+				t.Errorf("%+v", verdict)
+			}
+			for _, r := range must(k.Slices().Issued(ctx, tenant, alone.Belief.Provenance.SliceID)) {
+				if r.Question != "" {
+					t.Errorf("the question is still on record: %s", r.Question)
+				}
+			}
+			if _, err := k.Slices().Bundle(ctx, tenant, alone.Belief.Provenance.SliceID, nil); !errors.Is(err, kernel.ErrErasedSince) {
+				t.Errorf("the bundle: %v", err)
+			}
+			if report := must(fsck.Store(ctx, s, fsck.Options{})); report.Err() != nil {
+				t.Error(report.Err())
+			}
+		})
 	}
 }
 
@@ -178,269 +250,10 @@ func TestErasedBeliefs(t *testing.T) {
 			if r := must(k.Beliefs().Kref(ctx, tenant, belief.Address{Item: mixed.Item})); r.Revision == nil || r.Revision.Number != 3 || !r.Record.Revisions[1].Erased {
 				t.Errorf("%+v", r)
 			}
-			if _, err := k.Beliefs().Operate(ctx, tenant, alone); !errors.Is(err, kernel.ErrNoEvidence) {
+			if _, err := k.Beliefs().Operate(ctx, tenant, alone); !errors.Is(err, knowledge.ErrNoEvidence) {
 				t.Errorf("stated once more by a turn that was erased: %v", err)
 			}
 			soundly(t, s)
 		})
 	}
-}
-
-// TestBeliefsTogether revises one slot from two kernels and many goroutines at once. Each is told what it overrode, and that is a chain: what
-// the operation before it, by number, had stated.
-func TestBeliefsTogether(t *testing.T) {
-	for name := range stores {
-		t.Run(name, func(t *testing.T) {
-			ctx := t.Context()
-			s := open(t, name)
-			a := token.NewAuthority(ring(t, "k1"))
-			kernels := make([]*kernel.Kernel, 2)
-			for i := range kernels {
-				kernels[i] = must(kernel.Open(kernel.Config{Store: s, Authority: a, Clock: standing, Rand: noise(byte(10 + i))}))
-			}
-			believing(t, kernels[0], "is-led-by")
-			const writers, each = 6, 8
-			outcomes := make([][]*journal.Outcome, writers)
-			said := make([][]string, writers)
-			var all sync.WaitGroup
-			for w := range writers {
-				all.Go(func() {
-					for i := range each {
-						who := fmt.Sprintf("person-%d-%d", w, i)
-						o, err := kernels[w%2].Beliefs().Operate(ctx, tenant, asking(journal.Revise, "project", "is led by", who))
-						if err != nil {
-							t.Errorf("%s: %v", who, err)
-							return
-						}
-						outcomes[w], said[w] = append(outcomes[w], o), append(said[w], who)
-					}
-				})
-			}
-			all.Wait()
-			type done struct {
-				o   *journal.Outcome
-				who string
-			}
-			var order []done
-			for w := range outcomes {
-				for i, o := range outcomes[w] {
-					order = append(order, done{o, said[w][i]})
-				}
-			}
-			slices.SortFunc(order, func(a, b done) int { return int(a.o.Seq) - int(b.o.Seq) })
-			if len(order) != writers*each {
-				t.Fatalf("%d operations", len(order))
-			}
-			for i, d := range order {
-				switch {
-				case i == 0 && len(d.o.GaveWay) != 0:
-					t.Errorf("the first one overrode %+v", d.o.GaveWay)
-				case i > 0 && (len(d.o.GaveWay) != 1 || d.o.GaveWay[0].Stated().Object != order[i-1].who):
-					t.Errorf("%s, number %d, was not told that %s gave way: %+v", d.who, d.o.Seq, order[i-1].who, d.o.GaveWay)
-				}
-				if got := stated(t, kernels[i%2], d.o.Seq); len(got) != 1 || got[0] != "project is-led-by "+d.who {
-					t.Errorf("as of %d: %q, want %s", d.o.Seq, got, d.who)
-				}
-			}
-			soundly(t, s)
-		})
-	}
-}
-
-// TestStale sets and retracts values of 60 streams between turns that are about nothing, and asks at 500 moments: for what holds now, and for what held
-// as of an earlier number. No answer may be stale.
-func TestStale(t *testing.T) {
-	const streams, probes = 60, 500
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	r := rand.New(rand.NewPCG(seed, 4))
-	k := over(t, open(t, "memory"), token.NewAuthority(ring(t, "k1")))
-	believing(t, k, "is-set-to")
-	type moment struct {
-		seq   dag.Seq
-		value string // "": none
-	}
-	var model [streams][]moment
-	last := func(stream int) string {
-		if m := model[stream]; len(m) > 0 {
-			return m[len(m)-1].value
-		}
-		return ""
-	}
-	subject := func(stream int) string { return fmt.Sprint("stream-", stream) }
-	asked := map[string]int{}
-	for n := 0; asked["now"] < probes; n++ {
-		stream := r.IntN(streams)
-		switch r.IntN(6) {
-		case 0, 1:
-			value := fmt.Sprint("value-", n)
-			o := must(k.Beliefs().Operate(t.Context(), tenant, asking(journal.Revise, subject(stream), "is set to", value)))
-			model[stream] = append(model[stream], moment{o.Seq, value})
-		case 2:
-			if value := last(stream); value != "" {
-				o := must(k.Beliefs().Operate(t.Context(), tenant, asking(journal.Contract, subject(stream), "is set to", value)))
-				model[stream] = append(model[stream], moment{o.Seq, ""})
-			}
-		case 3:
-			d := dag.Draft{ID: dag.ExternalTurnID("filler", fmt.Sprint(n)), Conversation: dag.ExternalConversationID("filler", "c"), Role: dag.RoleUser, CreatedAt: dag.Time(n), Author: "human:user", Content: "about nothing"}
-			must(k.Turns().Admit(t.Context(), tenant, []dag.Draft{d}))
-		default:
-			value := func(asOf dag.Seq) string {
-				for _, h := range must(k.Beliefs().Held(t.Context(), tenant, beliefSpace, asOf, nil)).Held {
-					if h.Stated().Subject == subject(stream) {
-						return h.Stated().Object
-					}
-				}
-				return ""
-			}
-			asked["now"]++
-			if got := value(0); got != last(stream) {
-				t.Fatalf("%s is %q now, want %q", subject(stream), got, last(stream))
-			}
-			if m := model[stream]; len(m) > 1 {
-				asked["then"]++
-				then := m[r.IntN(len(m)-1)]
-				if got := value(then.seq); got != then.value {
-					t.Fatalf("%s was %q as of %d, want %q", subject(stream), got, then.seq, then.value)
-				}
-			}
-		}
-	}
-	if asked["then"] < probes/4 {
-		t.Errorf("%v", asked)
-	}
-}
-
-// TestWhoMayBelieve makes sure that an agent proposes and does not revise, and that what it says is worth less than what a person says.
-func TestWhoMayBelieve(t *testing.T) {
-	k := over(t, open(t, "memory"), token.NewAuthority(ring(t, "k1")))
-	believing(t, k, "is")
-	agent := access.As(t.Context(), access.Identity{Role: access.Agent, Subject: access.Stdio})
-	for _, op := range []journal.Operator{journal.Revise, journal.Contract, journal.Expand} {
-		if _, err := k.Beliefs().Operate(agent, tenant, asking(op, "a", "is", "b")); !errors.Is(err, kernel.ErrMayNot) {
-			t.Errorf("%s: %v", op, err)
-		}
-	}
-	made := must(k.Beliefs().Operate(agent, tenant, asking(journal.Propose, "a", "is", "b")))
-	if _, err := k.Beliefs().Act(agent, tenant, journal.Act{Item: made.Item, Tag: journal.Published, Number: 1}); !errors.Is(err, kernel.ErrMayNot) {
-		t.Errorf("publishing: %v", err)
-	}
-	if _, err := k.Beliefs().Act(agent, tenant, journal.Act{Item: made.Item, Tag: "seen", Number: 1}); err != nil {
-		t.Errorf("a tag of its own: %v", err)
-	}
-	if o := must(k.Beliefs().Operate(t.Context(), tenant, asking(journal.Propose, "a", "is", "c"))); o.Result != journal.Changed {
-		t.Errorf("a person's proposal did not win: %+v", o)
-	}
-	if o := must(k.Beliefs().Operate(agent, tenant, asking(journal.Propose, "a", "is", "b"))); o.Result != journal.Refused {
-		t.Errorf("an agent's proposal won: %+v", o)
-	}
-}
-
-// TestSpacePolicy refuses a policy under which what is believed contradicts itself, and takes it once it does not.
-func TestSpacePolicy(t *testing.T) {
-	ctx := t.Context()
-	k := over(t, open(t, "memory"), token.NewAuthority(ring(t, "k1")))
-	believing(t, k)
-	for _, object := range []string{"b", "c"} {
-		must(k.Beliefs().Operate(ctx, tenant, asking(journal.Revise, "a", "is", object)))
-	}
-	p := must(policy.Bind("strict@1", kinds.New(belief.Constraints{Functional: []string{"is"}}, nil)))
-	if err := k.Policies().Register(ctx, tenant, p); err != nil {
-		t.Fatal(err)
-	}
-	var conflict *belief.ConflictError
-	if _, err := k.Beliefs().SetSpace(ctx, tenant, api.NewSpace{Space: beliefSpace, Policy: "strict@1"}); !errors.As(err, &conflict) || len(conflict.Elements) != 2 {
-		t.Errorf("%v", err)
-	}
-	must(k.Beliefs().Operate(ctx, tenant, asking(journal.Contract, "a", "is", "b")))
-	must(k.Beliefs().SetSpace(ctx, tenant, api.NewSpace{Space: beliefSpace, Policy: "strict@1"}))
-	if o := must(k.Beliefs().Operate(ctx, tenant, asking(journal.Revise, "a", "is", "d"))); len(o.GaveWay) != 1 {
-		t.Errorf("%+v", o)
-	}
-	if _, err := k.Beliefs().SetSpace(ctx, tenant, api.NewSpace{Space: "acme/other", Policy: "default@1"}); !errors.Is(err, policy.ErrMismatch) {
-		t.Errorf("a policy of slices: %v", err)
-	}
-	if s := must(k.Beliefs().SetSpace(ctx, tenant, api.NewSpace{Space: beliefSpace})); s.Policy != "strict@1" {
-		t.Errorf("a space that is made again without a policy is under %s", s.Policy)
-	}
-	if _, err := k.Beliefs().ItemsNow(ctx, tenant, "acme/none", "", 9, 0); !errors.Is(err, journal.ErrSpace) {
-		t.Errorf("items of a space that was not made: %v", err)
-	}
-	if _, err := k.Beliefs().Conflicts(ctx, tenant, api.ConflictsQuery{Space: "acme/none"}); !errors.Is(err, journal.ErrSpace) {
-		t.Errorf("conflicts of a space that was not made: %v", err)
-	}
-	dry := asking(journal.Revise, "a", "is", "e")
-	dry.DryRun = true
-	if o := must(k.Beliefs().Operate(ctx, tenant, dry)); o.Result != journal.Changed || o.Seq != 0 {
-		t.Errorf("a dry run: %+v", o)
-	}
-	if _, err := k.Beliefs().Held(ctx, tenant, "acme/none", 0, nil); !errors.Is(err, journal.ErrSpace) {
-		t.Errorf("a space that was not made: %v", err)
-	}
-}
-
-// TestLinks leads links to what is there, and to nothing else. The same link again changes nothing.
-func TestLinks(t *testing.T) {
-	ctx := t.Context()
-	s := open(t, "sqlite")
-	k := over(t, s, token.NewAuthority(ring(t, "k1")))
-	turns := chain(t, k, 3)
-	believing(t, k)
-	made := must(k.Beliefs().Operate(ctx, tenant, asking(journal.Revise, "pump", "feeds", "tank")))
-	cut := must(k.Slices().Cut(ctx, tenant, kernel.Request{Anchor: turns[2]}))
-	from := belief.Address{Item: made.Item, Revision: 1}
-	for _, to := range []string{"turn:" + turns[1].String(), "slice:" + cut.Record.Provenance.SliceID.String()} {
-		l := api.NewLink{From: from.String(), Type: "referenced", To: to}
-		first := must(k.Beliefs().Link(ctx, tenant, l))
-		again := must(k.Beliefs().Link(ctx, tenant, l))
-		if first.Outcome != journal.Changed || again.Outcome != journal.Unchanged || again.Seq != first.Seq {
-			t.Errorf("%s: %+v, then %+v", to, first, again)
-		}
-	}
-	for _, to := range []string{"slice:0123456789abcdef", "slice:x", "turn:" + dag.TurnID{1}.String()} {
-		if l, err := k.Beliefs().Link(ctx, tenant, api.NewLink{From: from.String(), Type: "referenced", To: to}); err == nil {
-			t.Errorf("%s: %+v", to, l)
-		}
-	}
-	soundly(t, s)
-}
-
-// TestRestated states something once more on another turn, and with another confidence: the fact says what the last one did, and what did not change goes on.
-func TestRestated(t *testing.T) {
-	ctx := t.Context()
-	s := open(t, "sqlite")
-	k := over(t, s, token.NewAuthority(ring(t, "k1")))
-	turns := chain(t, k, 3)
-	believing(t, k)
-	r := asking(journal.Revise, "pump", "feeds", "tank")
-	r.Item, r.Turns = "kref://acme/desk/pump.fact", turns[:1]
-	must(k.Beliefs().Operate(ctx, tenant, r))
-	more := asking(journal.Revise, "pump", "is", "loud")
-	more.Item = r.Item
-	must(k.Beliefs().Operate(ctx, tenant, more))
-	version := func() api.Fact {
-		t.Helper()
-		list := must(k.Facts().List(ctx, tenant, api.FactQuery{FactFilter: api.FactFilter{Predicate: "feeds"}})).Facts
-		if len(list) != 1 {
-			t.Fatalf("%+v", list)
-		}
-		return list[0]
-	}
-	first := version()
-	if first.Turn != turns[0] || first.Source != "belief:acme/desk/pump.fact?r=1" {
-		t.Errorf("after a statement beside it: %+v", first)
-	}
-	r.Turns = turns[1:2]
-	must(k.Beliefs().Operate(ctx, tenant, r))
-	second := version()
-	if second.Turn != turns[1] || second.Since <= first.Since || second.Source != "belief:acme/desk/pump.fact?r=3" {
-		t.Errorf("on another turn: %+v", second)
-	}
-	r.Confidence = new(dag.One / 2)
-	must(k.Beliefs().Operate(ctx, tenant, r))
-	if third := version(); third.Confidence != dag.One/2 || third.Turn != turns[1] {
-		t.Errorf("with half the confidence: %+v", third)
-	}
-	projected(t, k)
-	soundly(t, s)
 }

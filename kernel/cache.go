@@ -9,7 +9,7 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 
 	"github.com/graphkernel/graphkernel/atlas/survey"
-	"github.com/graphkernel/graphkernel/belief/journal"
+	"github.com/graphkernel/graphkernel/belief/space"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/history/erasures"
@@ -40,10 +40,7 @@ type cache struct {
 	atlases  *survey.Kept
 	tasks    sync.Map // of *taskWords, by tenant
 
-	revisions *byteLRU[revisionKey, *journal.Revision] // of beliefs
-
-	beliefTerms *byteLRU[revisionKey, []string] // ascending, of what a revision says
-	beliefLinks *webs
+	beliefs *space.Kept
 
 	announced *lru.Cache[dag.Tenant, signers]   // tenants whose ledger knows the keys
 	markKeys  *lru.Cache[dag.Tenant, marks.Key] // under which their turns are marked
@@ -67,8 +64,9 @@ func (k *engine) newCache(epoch uint64) (*cache, error) {
 		return nil, fmt.Errorf("kernel: %w", err)
 	}
 	s := steadyStore{k.store, epoch}
+	beliefs := space.NewKept(s, s.still)
 	texts := newTexts(s, k.turnstile, k.config.TextBytes)
-	tenants, err := newFollowers(s, newFactCache(s, k.config.FactBytes), texts, &k.config, k.observe, k.indexing.dropped)
+	tenants, err := newFollowers(s, newFactCache(s, k.config.FactBytes), beliefs, texts, &k.config, k.observe, k.indexing.dropped)
 	if err != nil {
 		return nil, err
 	}
@@ -87,11 +85,10 @@ func (k *engine) newCache(epoch uint64) (*cache, error) {
 		policies: &registries{store: s, kept: map[dag.Tenant]policy.Registry{}, written: map[writtenPolicy]bool{}},
 		issuing:  &issuing{store: s, lines: map[dag.Tenant]*issuingLine{}},
 		tenants:  tenants,
+		beliefs:  beliefs,
 
 		announced: announced,
 		markKeys:  markKeys,
-		revisions: newByteLRU[revisionKey, *journal.Revision](revisionBytes), beliefTerms: newByteLRU[revisionKey, []string](termBytes),
-		beliefLinks: newWebs(s, linkBytes),
 	}
 	c.atlases = survey.NewKept(surveyedEpoch{c})
 	return c, nil

@@ -3,7 +3,6 @@ package kernel_test
 import (
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -13,20 +12,19 @@ import (
 	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/belief/journal"
 	"github.com/graphkernel/graphkernel/belief/kinds"
-	"github.com/graphkernel/graphkernel/belief/persona"
+	"github.com/graphkernel/graphkernel/belief/space"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
-	"github.com/graphkernel/graphkernel/ledger/attest"
-	"github.com/graphkernel/graphkernel/ledger/identity"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice/contexts"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/store/fsck"
+	"github.com/graphkernel/graphkernel/store/inmem"
 	"github.com/graphkernel/graphkernel/token"
 )
 
 // rule asks for a hard rule whose text has so many bytes.
-func rule(op journal.Operator, item belief.Item, n, bytes int) kernel.Operation {
+func rule(op journal.Operator, item belief.Item, n, bytes int) space.Operation {
 	r := asking(op, "agent", fmt.Sprint("keeps-", n), "it")
 	r.Item, r.Kind = item, "hard_rule"
 	if item != "" {
@@ -40,7 +38,7 @@ func rule(op journal.Operator, item belief.Item, n, bytes int) kernel.Operation 
 }
 
 // beforeBounds records a revision as kernels did that knew neither bounds nor who may share an item.
-func beforeBounds(t *testing.T, s store.Store, in kernel.Operation, by string, class belief.Class) {
+func beforeBounds(t *testing.T, s store.Store, in space.Operation, by string, class belief.Class) {
 	t.Helper()
 	o, err := journal.Base{History: s}.Operate(t.Context(), tenant, journal.Request{
 		Operator: journal.Revise, Space: in.Space, Item: in.Item, Kind: in.Kind, Statements: in.Statements, Span: belief.SpanOf(in.ValidFrom, in.ValidUntil), Rank: journal.Rank{Class: class}, By: by, At: 1_780_000_000_000_000,
@@ -143,7 +141,7 @@ func TestConstraintBounds(t *testing.T) {
 			}
 		}
 	}
-	operate := func(k *kernel.Kernel, in kernel.Operation) error {
+	operate := func(k *kernel.Kernel, in space.Operation) error {
 		_, err := k.Beliefs().Operate(ctx, tenant, in)
 		return err
 	}
@@ -277,7 +275,9 @@ func TestOverfull(t *testing.T) {
 
 // TestWaiting lets proposals of one caller wait up to the bound. Others go on, and one that ends makes room.
 func TestWaiting(t *testing.T) {
-	k, s, _ := ruledBeliefs(t, "lives-in")
+	s := inmem.Open(&inmem.Disk{}, inmem.Options{})
+	k := over(t, s, token.NewAuthority(ring(t, "k1")))
+	believing(t, k, "lives-in")
 	ctx := t.Context()
 	must(k.Beliefs().Operate(ctx, tenant, asking(journal.Revise, "ada", "lives-in", "oslo")))
 	_, one := createKey(t, k, tenant, access.Agent)
@@ -315,61 +315,4 @@ func TestWaiting(t *testing.T) {
 		}
 	}
 	soundly(t, s)
-}
-
-// TestPersonaPower has agents import personas: signed by a key of theirs, by the kernel's own, and twice. None is taken. A person's import of what says it is from this kernel needs a key of
-// the kernel, and no envelope has two signatures of one key.
-func TestPersonaPower(t *testing.T) {
-	w := newPersonaWorld(t)
-	ctx := t.Context()
-	envelope := w.smallPersona(t)
-	_, key := createKey(t, w.to, tenant, access.Agent)
-	for _, who := range []access.Identity{key.Identity(), {Tenant: tenant, Role: access.Agent, Subject: access.Stdio}, {Tenant: tenant, Role: access.Admin, Subject: access.Stdio}, {Tenant: tenant, Role: access.Admin, Subject: key.ID, Model: true}} {
-		head := w.head(t)
-		for _, dry := range []bool{true, false} {
-			in := w.taking(envelope)
-			in.DryRun = dry
-			if _, err := w.to.Beliefs().ImportPersona(access.As(ctx, who), tenant, in); !errors.Is(err, kernel.ErrMayNot) || w.head(t) != head {
-				t.Errorf("%+v: %v", who, err)
-			}
-		}
-	}
-	// a proposal of a kind that binds does not leave, for a person who revises with it elsewhere would make it a constraint
-	for n, kind := range []string{"hard_rule", "instruction", "fact"} {
-		in := asking(journal.Propose, "agent", "obeys", fmt.Sprint("visitor ", n))
-		in.Kind = kind
-		must(w.from.Beliefs().Operate(access.As(ctx, access.Identity{Role: access.Agent, Subject: access.Stdio}), tenant, in))
-	}
-	out := must(w.from.Beliefs().ExportPersona(ctx, tenant, api.PersonaRequest{Space: beliefSpace}))
-	left := w.document(t, out.Envelope)
-	if len(left.Items) != 2 || slices.ContainsFunc(left.Items, func(i persona.Item) bool { return i.Kind != "fact" }) || len(out.Left) != 2 || !strings.Contains(out.Left[0].Reason, "an agent proposed it") {
-		t.Errorf("%+v, left %+v", left.Items, out.Left)
-	}
-	// a stranger signs under the name of the kernel that imports
-	stranger := must(identity.New(noise(9), "kernel.example", 0))
-	own := must(identity.New(noise(10), "kernel.example", 0))
-	into := stores["memory"](t)
-	k := signing(t, into, own, filepath.Join(t.TempDir(), "identity.json.history"), nil)
-	believing(t, k)
-	payload := w.payload(t, envelope)
-	take := func(signer identity.Identity, payload []byte) error {
-		sealed := must(attest.SealAs(attest.PersonaType, payload, must(signer.Attestor(tenant))))
-		_, err := k.Beliefs().ImportPersona(ctx, tenant, api.PersonaImport{Space: beliefSpace, Envelope: sealed, Signers: []string{signer.Attestations(tenant)[0].Key.String()}})
-		return err
-	}
-	head := must(into.Head(ctx, tenant))
-	if err := take(stranger, payload); !errors.Is(err, kernel.ErrPersona) || !strings.Contains(err.Error(), "origin.kernel") || must(into.Head(ctx, tenant)) != head {
-		t.Errorf("a stranger under this kernel's name: %v", err)
-	}
-	if err := take(own, payload); err != nil {
-		t.Errorf("its own: %v", err)
-	}
-	// a second copy of the signature
-	text := string(envelope)
-	begin := strings.Index(text, `"signatures":[`) + len(`"signatures":[`)
-	end := strings.LastIndex(text, "]")
-	twice := []byte(text[:end] + "," + text[begin:end] + text[end:])
-	if _, err := w.to.Beliefs().ImportPersona(ctx, tenant, w.taking(twice)); !errors.Is(err, kernel.ErrPersona) || !strings.Contains(err.Error(), "signatures[1]") {
-		t.Errorf("a second copy of the signature: %v", err)
-	}
 }

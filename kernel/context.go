@@ -10,6 +10,7 @@ import (
 
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/api"
+	"github.com/graphkernel/graphkernel/belief/space"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/retrieval"
@@ -129,7 +130,7 @@ func underPolicy[T any](ctx context.Context, k Contexts, tenant dag.Tenant, in *
 	if err != nil {
 		return none, err
 	}
-	if err := k.screen(ctx, tenant, func() []Text { return []Text{{In: "task", Text: in.Task}} }); err != nil {
+	if err := k.screen(ctx, tenant, func() []dag.Text { return []dag.Text{{In: "task", Text: in.Task}} }); err != nil {
 		return none, err
 	}
 	return steady(k.engine, func(c *cache) (T, error) {
@@ -259,7 +260,7 @@ func (k Contexts) NotGiven(ctx context.Context, tenant dag.Tenant, id slice.Slic
 		return issued.Undelivered{}, fmt.Errorf("context %s of tenant %s was made for no session of an agent: %w", id, tenant, ErrKind)
 	}
 	if who := access.Asking(ctx); who != (access.Identity{}) && who.Caller() != r.By && !who.Role.May(access.Erase) {
-		return issued.Undelivered{}, fmt.Errorf("%w: context %s was asked for by another caller; that takes the permission to %s", ErrMayNot, id, access.Erase)
+		return issued.Undelivered{}, fmt.Errorf("%w: context %s was asked for by another caller; that takes the permission to %s", access.ErrMayNot, id, access.Erase)
 	}
 	now, err := k.now()
 	if err != nil {
@@ -393,7 +394,7 @@ func (c *cache) assembleOnce(ctx context.Context, tenant dag.Tenant, a *assembly
 		return nil, err
 	}
 	g.given, a.head = a.statistics, g.head
-	if r.Spaces, err = c.k.spacesFor(ctx, tenant, r.Spaces, g.asOf); err != nil {
+	if r.Spaces, err = space.ScopeOf(ctx).Choose(ctx, desk{c.k}.Journal(), tenant, r.Spaces, g.asOf); err != nil {
 		return nil, err
 	}
 	if a.salted != nil {

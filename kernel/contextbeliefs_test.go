@@ -12,6 +12,7 @@ import (
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/belief/journal"
+	"github.com/graphkernel/graphkernel/belief/space"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/policy"
@@ -50,7 +51,7 @@ func TestContextBeliefs(t *testing.T) {
 			ids := talk(t, k, "one")
 			believing(t, k, "prefers")
 			must(k.Beliefs().SetSpace(ctx, tenant, api.NewSpace{Space: "acme/other", Policy: "desk@1"}))
-			hold := func(item, subject, predicate, object string, change func(*kernel.Operation)) {
+			hold := func(item, subject, predicate, object string, change func(*space.Operation)) {
 				t.Helper()
 				r := asking(journal.Revise, subject, predicate, object)
 				r.Item = belief.Item("kref://acme/" + item)
@@ -60,14 +61,14 @@ func TestContextBeliefs(t *testing.T) {
 				}
 				must(k.Beliefs().Operate(ctx, tenant, r))
 			}
-			hold("desk/never-drop.hard_rule", "agent", "drops", "table", func(r *kernel.Operation) {
+			hold("desk/never-drop.hard_rule", "agent", "drops", "table", func(r *space.Operation) {
 				r.Statements[0].Not, r.Title, r.Summary = true, "Never drop a table", "Ask the owner first."
 			})
 			hold("other/own.hard_rule", "agent", "asks", "nobody", nil)
 			hold("desk/editor.preference", "anna", "prefers", "vim", nil)
 			hold("desk/orders.fact", "orders", "is-in", "postgres", nil)
 			hold("desk/backup.fact", "postgres", "has", "snapshots", nil)
-			hold("desk/past.fact", "orders", "was-in", "mysql", func(r *kernel.Operation) { r.ValidUntil = new(dag.Time(1_770_000_000_000_000)) })
+			hold("desk/past.fact", "orders", "was-in", "mysql", func(r *space.Operation) { r.ValidUntil = new(dag.Time(1_770_000_000_000_000)) })
 			hold("other/orders.fact", "orders", "is-in", "oracle", nil)
 			agent := access.As(ctx, access.Identity{Subject: "agent", Role: access.Agent})
 			proposal := asking(journal.Propose, "anna", "prefers", "emacs")
@@ -124,7 +125,7 @@ func TestContextBeliefs(t *testing.T) {
 			}
 
 			// what rests on a turn goes with it, and the record says so
-			hold("desk/why.fact", "orders", "was-dropped-by", "migration-042", func(r *kernel.Operation) { r.Turns = ids[2:3] })
+			hold("desk/why.fact", "orders", "was-dropped-by", "migration-042", func(r *space.Operation) { r.Turns = ids[2:3] })
 			before := must(ask("who dropped the orders", func(r *api.ContextRequest) { r.Budget = 40 }))
 			if slices.ContainsFunc(before.Context.Turns, func(t contexts.ChosenTurn) bool { return t.ID == ids[2] }) {
 				t.Fatal("the turn that the belief rests on is there itself")

@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/internal/bytelru"
 	"github.com/graphkernel/graphkernel/internal/turnstile"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
@@ -18,7 +19,7 @@ import (
 // tenant admits.
 type cuts struct {
 	texts *texts // whose fingerprints the cuts carry
-	kept  *byteLRU[cutKey, *cutting]
+	kept  *bytelru.Cache[cutKey, *cutting]
 }
 
 // A cutKey names a cut. The slice does not depend on the name of the policy but holds it.
@@ -50,7 +51,7 @@ func (c *cutting) framed() *slice.Frame {
 	return f
 }
 
-func newCuts(texts *texts, most int) *cuts { return &cuts{texts, newByteLRU[cutKey, *cutting](most)} }
+func newCuts(texts *texts, most int) *cuts { return &cuts{texts, bytelru.New[cutKey, *cutting](most)} }
 
 // cut cuts inside the turnstile, unless it has been done. settled is the newest change of
 // the graph.
@@ -59,7 +60,7 @@ func (c *cuts) cut(ctx context.Context, inside turnstile.Turnstile, v dag.View, 
 	if p.Params().Type() == policy.TypeV2 {
 		key.asOf = v.Seq()
 	}
-	if kept, ok := c.kept.get(key); ok {
+	if kept, ok := c.kept.Get(key); ok {
 		return kept, nil
 	}
 	var made *cutting
@@ -78,7 +79,7 @@ func (c *cuts) cut(ctx context.Context, inside turnstile.Turnstile, v dag.View, 
 	if err != nil {
 		return nil, err
 	}
-	c.kept.put(key, made, made.size())
+	c.kept.Put(key, made, made.size())
 	return made, nil
 }
 

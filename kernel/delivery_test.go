@@ -169,7 +169,7 @@ func TestNotGiven(t *testing.T) {
 			report := func(ctx context.Context, i *kernel.IssuedContext) (issued.Undelivered, error) {
 				return k.Contexts().NotGiven(ctx, tenant, i.Context.Provenance.SliceID, i.Record.Bundle, "the pipe was closed")
 			}
-			if _, err := report(two, first); !errors.Is(err, kernel.ErrMayNot) {
+			if _, err := report(two, first); !errors.Is(err, access.ErrMayNot) {
 				t.Errorf("another agent: %v", err)
 			}
 			if _, err := report(one, plain); !errors.Is(err, kernel.ErrKind) {

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/graphkernel/graphkernel/api"
+	"github.com/graphkernel/graphkernel/belief/space"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/normalize"
@@ -110,7 +111,7 @@ func (v *view) near(ctx context.Context, names []string, r *api.EnrichRequest) (
 	at := map[knowledge.ID]int{}
 	for _, name := range names {
 		q := knowledge.Query{Filter: knowledge.Filter{AsOf: v.asOf}, Start: []string{name}, Direction: knowledge.Both, MaxHops: r.Hops, MaxResults: r.Facts}
-		answer, err := v.answerTo(ctx, scopeOf(ctx), q)
+		answer, err := v.answerTo(ctx, space.ScopeOf(ctx), q)
 		if err != nil {
 			return nil, err
 		}
@@ -181,7 +182,7 @@ func (c *cache) entitiesOf(ctx context.Context, tenant dag.Tenant, v *view, hits
 		return nil, err
 	}
 	for i := range acts {
-		if f := &acts[i].Act.Fact; !acts[i].Erased && acts[i].Seq <= v.asOf && scopeOf(ctx).shows(f.Source) {
+		if f := &acts[i].Act.Fact; !acts[i].Erased && acts[i].Seq <= v.asOf && space.ScopeOf(ctx).Shows(f.Source) {
 			add(f.Turn, f.Subject)
 			add(f.Turn, f.Object)
 		}

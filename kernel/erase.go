@@ -67,8 +67,7 @@ func (k Turns) Erase(ctx context.Context, tenant dag.Tenant, turn dag.TurnID, re
 	kept := c.tenants.of(tenant)
 	kept.texts.forget(turn)
 	kept.facts.erased() // whatever came of it: an erasure may be kept and reported as failed
-	c.revisions.purge()
-	c.beliefTerms.purge()
+	c.beliefs.Forget()
 	c.atlases.Forget(tenant, turn, err != nil)
 	k.changes.tell(tenant)
 	k.indexing.dropped(tenant, false)

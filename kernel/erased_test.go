@@ -179,8 +179,8 @@ func TestErasedFacts(t *testing.T) {
 					t.Errorf("what turn 3 supports: %q", got)
 				}
 			}
-			if _, err := k.Facts().Learn(ctx, tenant, []knowledge.Act{from(2, dag.One, "x", "y", "z")}); !errors.Is(err, kernel.ErrNoEvidence) {
-				t.Errorf("a fact of an erased turn: %v, want ErrNoEvidence", err)
+			if _, err := k.Facts().Learn(ctx, tenant, []knowledge.Act{from(2, dag.One, "x", "y", "z")}); !errors.Is(err, knowledge.ErrNoEvidence) {
+				t.Errorf("a fact of an erased turn: %v, want knowledge.ErrNoEvidence", err)
 			}
 
 			replays := func(where string, k *kernel.Kernel) {

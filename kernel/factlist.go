@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/graphkernel/graphkernel/api"
+	"github.com/graphkernel/graphkernel/belief/space"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/slice"
@@ -128,8 +129,8 @@ func (v *view) find(ctx context.Context, q *api.FactFilter, turn *dag.TurnID) (f
 		Filter: knowledge.Filter{AsOf: v.asOf, ValidAt: q.ValidAt, MinConfidence: q.MinConfidence},
 		Source: q.Source, Turn: turn, Statement: q.Statement,
 	}
-	if s := scopeOf(ctx); !s.whole() {
-		f.Shows = s.shows
+	if s := space.ScopeOf(ctx); !s.Whole() {
+		f.Shows = s.Shows
 	}
 	for _, n := range [...]struct {
 		written string

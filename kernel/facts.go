@@ -11,6 +11,7 @@ import (
 	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/history/erasures"
 	"github.com/graphkernel/graphkernel/history/follow"
+	"github.com/graphkernel/graphkernel/internal/bytelru"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/normalize"
 )
@@ -20,9 +21,9 @@ import (
 // acts that its tenant's facts have.
 type factCache struct {
 	store       steadyStore
-	edges       *byteLRU[edgeKey, knowledge.Run]
-	answers     *byteLRU[answerKey, *traversed] // nil: it was asked once
-	generations atomic.Uint64                   // the last one that was given out
+	edges       *bytelru.Cache[edgeKey, knowledge.Run]
+	answers     *bytelru.Cache[answerKey, *traversed] // nil: it was asked once
+	generations atomic.Uint64                         // the last one that was given out
 }
 
 // An edgeKey names the edges of a name in one direction. A tenant gets another generation
@@ -43,7 +44,7 @@ type answerKey struct {
 }
 
 func newFactCache(s steadyStore, bytes int) *factCache {
-	return &factCache{store: s, edges: newByteLRU[edgeKey, knowledge.Run](bytes - bytes/4), answers: newByteLRU[answerKey, *traversed](bytes / 4)}
+	return &factCache{store: s, edges: bytelru.New[edgeKey, knowledge.Run](bytes - bytes/4), answers: bytelru.New[answerKey, *traversed](bytes / 4)}
 }
 
 // tenantFacts is the cached state of one tenant's facts: a projection of the alias tables, with
@@ -207,8 +208,8 @@ func (k *tenantFacts) Apply(e *history.Entry) error {
 	case a.Kind == knowledge.Retract || len(a.Supersedes) > 0:
 		k.renew(false)
 	default:
-		k.cache.edges.remove(edgeKey{k.generation, a.Fact.Subject, false})
-		k.cache.edges.remove(edgeKey{k.generation, a.Fact.Object, true})
+		k.cache.edges.Remove(edgeKey{k.generation, a.Fact.Subject, false})
+		k.cache.edges.Remove(edgeKey{k.generation, a.Fact.Object, true})
 	}
 	return nil
 }
@@ -264,12 +265,12 @@ func (f *factCache) keepAnswer(key answerKey, a *traversed) {
 		a.Reached[i].Path = path
 		size += 256 + (8+bytesStep)*len(path)
 	}
-	f.answers.put(key, a, size)
+	f.answers.Put(key, a, size)
 }
 
 // Kept answers from what is kept.
 func (v *view) Kept(a *knowledge.Ask) (knowledge.Run, bool) {
-	first, ok := v.of.cache.edges.glance(edgeKey{v.generation, a.Name, a.Incoming})
+	first, ok := v.of.cache.edges.Glance(edgeKey{v.generation, a.Name, a.Incoming})
 	if !ok {
 		return knowledge.Run{}, false
 	}
@@ -334,7 +335,7 @@ func following(first knowledge.Run, a *knowledge.Ask) (knowledge.Run, bool) {
 func (v *view) keep(a *knowledge.Ask, run knowledge.Run) {
 	key := edgeKey{v.generation, a.Name, a.Incoming}
 	if a.After.Since != 0 {
-		kept, ok := v.of.cache.edges.get(key)
+		kept, ok := v.of.cache.edges.Get(key)
 		if n := len(kept.Edges); !ok || n == 0 || kept.Edges[n-1].Mark() != a.After {
 			return
 		}
@@ -346,5 +347,5 @@ func (v *view) keep(a *knowledge.Ask, run knowledge.Run) {
 	if k.generation != v.generation || k.applied != v.applied {
 		return // acts were looked at meanwhile, which may be of this name and not in what was read
 	}
-	v.of.cache.edges.put(key, run, len(key.name)+128+bytesEach*len(run.Edges))
+	v.of.cache.edges.Put(key, run, len(key.name)+128+bytesEach*len(run.Edges))
 }

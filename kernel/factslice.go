@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/graphkernel/graphkernel/api"
+	"github.com/graphkernel/graphkernel/belief/space"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/policy"
@@ -50,7 +51,7 @@ func (k Facts) Slice(ctx context.Context, tenant dag.Tenant, r api.FactSliceRequ
 	if err != nil {
 		return nil, err
 	}
-	if err := k.screen(ctx, tenant, func() []Text { return named("start", r.Start) }); err != nil {
+	if err := k.screen(ctx, tenant, func() []dag.Text { return named("start", r.Start) }); err != nil {
 		return nil, err
 	}
 	return steady(k.engine, func(c *cache) (*IssuedFacts, error) {
@@ -148,7 +149,7 @@ func (c *cache) answerFacts(ctx context.Context, tenant dag.Tenant, q facts.Ques
 		return a, err
 	}
 	a.answer = found.Answer
-	if err := scopeOf(ctx).checkAnswer(&a.answer); err != nil {
+	if err := space.ScopeOf(ctx).CheckAnswer(&a.answer); err != nil {
 		return a, err
 	}
 	a.known, err = facts.Gather(ctx, c.store.knowledge(), c.leavesOf(tenant), tenant, v.aliases, &a.answer)
@@ -170,11 +171,11 @@ func (c *cache) leavesOf(tenant dag.Tenant) facts.Leaves {
 }
 
 // answerTo is answer with what a scope shows.
-func (v *view) answerTo(ctx context.Context, s scope, q knowledge.Query) (*traversed, error) {
-	if s.whole() {
+func (v *view) answerTo(ctx context.Context, s space.Scope, q knowledge.Query) (*traversed, error) {
+	if s.Whole() {
 		return v.answer(ctx, q)
 	}
-	answer, err := knowledge.Traverse(ctx, s.graph(v), v.aliases, q)
+	answer, err := knowledge.Traverse(ctx, v.scoped(s), v.aliases, q)
 	if err != nil {
 		return nil, err
 	}
@@ -186,7 +187,7 @@ func (v *view) answerTo(ctx context.Context, s scope, q knowledge.Query) (*trave
 func (v *view) answer(ctx context.Context, q knowledge.Query) (*traversed, error) {
 	f := v.of.cache
 	key := answerKey{v.erasures, v.asOf, queryText(&q)}
-	kept, again := f.answers.get(key)
+	kept, again := f.answers.Get(key)
 	if kept != nil {
 		return kept, nil
 	}
@@ -198,7 +199,7 @@ func (v *view) answer(ctx context.Context, q knowledge.Query) (*traversed, error
 	if again {
 		f.keepAnswer(key, found)
 	} else {
-		f.answers.put(key, nil, len(key.query)+256)
+		f.answers.Put(key, nil, len(key.query)+256)
 	}
 	return found, nil
 }

@@ -7,6 +7,7 @@ import (
 
 	lru "github.com/hashicorp/golang-lru/v2"
 
+	"github.com/graphkernel/graphkernel/belief/space"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/history/follow"
@@ -19,7 +20,7 @@ const keptFollowed = 10_000
 type followers struct {
 	store     steadyStore
 	facts     *factCache
-	items     *itemCache
+	beliefs   *space.Kept
 	texts     *texts
 	words     *heldWords
 	embedders embedders
@@ -32,12 +33,12 @@ type followers struct {
 // followed is what is derived from one tenant's history.
 type followed struct {
 	facts *tenantFacts
-	items *tenantItems // of beliefs
+	items *space.Items // of beliefs
 	texts *tenantTexts
 	words *allWords
 }
 
-func newFollowers(s steadyStore, facts *factCache, texts *texts, config *Config, observe func(context.Context, string) (context.Context, func(error)), wanted func(dag.Tenant, bool)) (*followers, error) {
+func newFollowers(s steadyStore, facts *factCache, beliefs *space.Kept, texts *texts, config *Config, observe func(context.Context, string) (context.Context, func(error)), wanted func(dag.Tenant, bool)) (*followers, error) {
 	kept, err := lru.New[dag.Tenant, *followed](keptFollowed)
 	if err != nil {
 		return nil, fmt.Errorf("kernel: %w", err)
@@ -47,7 +48,7 @@ func newFollowers(s steadyStore, facts *factCache, texts *texts, config *Config,
 		return nil, err
 	}
 	words.observe, words.graphOver, words.texts = observe, config.GraphOver, config.IndexTexts
-	return &followers{store: s, facts: facts, items: newItemCache(s), texts: texts, words: words, embedders: newEmbedders(config.Embedders), wanted: wanted, kept: kept}, nil
+	return &followers{store: s, facts: facts, beliefs: beliefs, texts: texts, words: words, embedders: newEmbedders(config.Embedders), wanted: wanted, kept: kept}, nil
 }
 
 func (f *followers) of(tenant dag.Tenant) *followed {
@@ -60,7 +61,7 @@ func (f *followers) of(tenant dag.Tenant) *followed {
 		return f.store.Entries(ctx, tenant, history.Page{After: after, Limit: limit})
 	}
 	with := follow.New(source)
-	fresh := &followed{facts: f.facts.of(tenant, with), items: f.items.of(tenant, with), texts: f.texts.of(tenant, with), words: &allWords{store: f.store, tenant: tenant, source: source, held: f.words, embedders: f.embedders, wanted: func(check bool) { f.wanted(tenant, check) }}}
+	fresh := &followed{facts: f.facts.of(tenant, with), items: f.beliefs.Follow(tenant, with), texts: f.texts.of(tenant, with), words: &allWords{store: f.store, tenant: tenant, source: source, held: f.words, embedders: f.embedders, wanted: func(check bool) { f.wanted(tenant, check) }}}
 	f.kept.Add(tenant, fresh)
 	return fresh
 }

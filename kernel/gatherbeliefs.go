@@ -35,7 +35,7 @@ func (g *gatherer) believe(ctx context.Context) error {
 	g.beliefs = believing{
 		of: map[string]*journal.Revision{}, chains: map[knowledge.ID]string{}, always: map[string]bool{}, loads: map[belief.Space]journal.Load{}, contested: map[belief.Item]bool{}, chosen: map[string]*contexts.Candidate{},
 	}
-	j := g.c.journal()
+	j := g.c.beliefs.Journal()
 	all, err := j.Spaces(ctx, g.tenant, g.asOf)
 	if err != nil {
 		return err
@@ -59,11 +59,10 @@ func (g *gatherer) believe(ctx context.Context) error {
 }
 
 func (g *gatherer) believeIn(ctx context.Context, j journal.Base, space belief.Space, id policy.ID) error {
-	p, err := g.c.k.kindPolicy(ctx, g.tenant, id)
+	binding, err := g.c.k.beliefs().Binding(ctx, g.tenant, id)
 	if err != nil {
 		return err
 	}
-	named := kindsByName(p)
 	held, err := j.Believed(ctx, g.tenant, space, g.asOf)
 	if err != nil {
 		return err
@@ -75,7 +74,7 @@ func (g *gatherer) believeIn(ctx context.Context, j journal.Base, space belief.S
 		}
 		address := r.Address().String()
 		if g.beliefs.of[address] == nil {
-			is, err := g.c.k.constrains(ctx, g.tenant, named[r.Item.Kind()], r, g.reading)
+			is, err := binding.Constrains(ctx, g.tenant, r, g.reading)
 			if err != nil {
 				return err
 			}
@@ -88,7 +87,7 @@ func (g *gatherer) believeIn(ctx context.Context, j journal.Base, space belief.S
 			g.beliefs.chains[chain] = address
 		}
 	}
-	g.beliefs.loads[space] = loadOf(named, held)
+	g.beliefs.loads[space] = binding.Load(held)
 	waiting, err := j.Conflicts(ctx, g.tenant, space, g.asOf)
 	for _, c := range waiting {
 		for _, with := range c.With {
@@ -196,17 +195,7 @@ func (g *gatherer) owed(candidates []contexts.Candidate) error {
 
 // share is how many of some terms, ascending, a belief has, in ppm.
 func (c *cache) share(tenant dag.Tenant, r *journal.Revision, asked []string) dag.PPM {
-	key := revisionKey{tenant, r.Seq}
-	terms, ok := c.beliefTerms.get(key)
-	if !ok {
-		text := strings.Join(slices.Concat([]string{contexts.BeliefText(r)}, r.Keywords, r.Topics), "\n")
-		terms = slices.Compact(slices.Sorted(slices.Values(analysis.English.Terms(nil, text))))
-		size := 64
-		for _, t := range terms {
-			size += 16 + len(t)
-		}
-		c.beliefTerms.put(key, terms, size)
-	}
+	terms := c.beliefs.Terms(tenant, r)
 	has := 0
 	for _, t := range asked {
 		if _, there := slices.BinarySearch(terms, t); there {
@@ -214,4 +203,48 @@ func (c *cache) share(tenant dag.Tenant, r *journal.Revision, asked []string) da
 		}
 	}
 	return dag.PPM(int64(has) * int64(dag.One) / int64(len(asked)))
+}
+
+// room makes sure that the constraints fit into a context. Those of spaces within their bounds always count. Of an overfull space the newest are left to compete
+// by their words with other beliefs, as many as do not fit; a context of that space alone is refused.
+func (g *gatherer) room() error {
+	most := g.policy.Quotas[contexts.FromConstraints]
+	if g.reading < dag.ReadVouched || most == 0 {
+		return nil
+	}
+	cost := 0
+	var loose []*journal.Revision // of overfull spaces
+	for address := range g.beliefs.always {
+		r := g.beliefs.of[address]
+		cost += contexts.Tokens(contexts.BeliefText(r))
+		if g.beliefs.loads[r.Item.Space()].Over() {
+			loose = append(loose, r)
+		}
+	}
+	fits := func() bool { return len(g.beliefs.always) <= most && cost <= g.asked.Budget }
+	if fits() || len(loose) == 0 {
+		return nil
+	}
+	if len(g.asked.Spaces) == 1 {
+		space := loose[0].Item.Space()
+		load := g.beliefs.loads[space]
+		return fmt.Errorf("%w: the space %s has %d in %d bytes, at most %d in %d, and they do not fit into this context; list them with graphkernel belief rules %s, and end some with graphkernel belief contract or belief deprecate",
+			journal.ErrTooManyConstraints, space, load.Count, load.Bytes, journal.MaxConstraints, journal.MaxConstraintBytes, space)
+	}
+	slices.SortFunc(loose, func(a, b *journal.Revision) int {
+		return cmp.Or(cmp.Compare(b.Seq, a.Seq), strings.Compare(string(a.Item), string(b.Item)))
+	})
+	left := map[belief.Space]int{}
+	for _, r := range loose {
+		if fits() {
+			break
+		}
+		delete(g.beliefs.always, r.Address().String())
+		cost -= contexts.Tokens(contexts.BeliefText(r))
+		left[r.Item.Space()]++
+	}
+	for _, space := range slices.Sorted(maps.Keys(left)) {
+		g.beliefs.overfull = append(g.beliefs.overfull, api.OverfullSpace{Space: space, Count: g.beliefs.loads[space].Count, Left: left[space]})
+	}
+	return nil
 }

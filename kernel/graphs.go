@@ -11,6 +11,7 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/internal/bytelru"
 	"github.com/graphkernel/graphkernel/internal/turnstile"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/store"
@@ -24,7 +25,7 @@ type graphs struct {
 	store  steadyStore
 	ends   *ends
 	places *lru.Cache[turnKey, dag.ConversationID] // of turns that are loaded a few at a time
-	kept   *byteLRU[graphKey, *graph]
+	kept   *bytelru.Cache[graphKey, *graph]
 	heads  *heads
 }
 
@@ -82,7 +83,7 @@ type graph struct {
 }
 
 func newGraphs(s steadyStore, ends *ends, places *lru.Cache[turnKey, dag.ConversationID], h *heads, most int) *graphs {
-	return &graphs{store: s, ends: ends, places: places, heads: h, kept: newByteLRU[graphKey, *graph](most)}
+	return &graphs{store: s, ends: ends, places: places, heads: h, kept: bytelru.New[graphKey, *graph](most)}
 }
 
 // ErrBeyondHead is wrapped when a view is asked for that does not exist yet.
@@ -95,7 +96,7 @@ var ErrBeyondHead = errors.New("as-of sequence number is beyond the head")
 // has returned. It returns the tenant's head at the time.
 func (gs *graphs) view(ctx context.Context, tenant dag.Tenant, conversation dag.ConversationID, asOf dag.Seq, others []dag.ConversationID, fn func(v dag.View, settled dag.Seq) error) (dag.Seq, error) {
 	key := graphKey{tenant, conversation}
-	g := gs.kept.getOrPut(key, func() *graph {
+	g := gs.kept.GetOrPut(key, func() *graph {
 		return &graph{refresh: make(turnstile.Turnstile, 1), dag: dag.NewGraph(), parts: map[dag.ConversationID]struct{}{}}
 	})
 	missing := append([]dag.ConversationID{conversation}, others...)
@@ -107,11 +108,11 @@ func (gs *graphs) view(ctx context.Context, tenant dag.Tenant, conversation dag.
 		}
 		if err != nil {
 			if errors.Is(err, errInconsistent) { // a request that was cancelled leaves the graph as it was
-				gs.kept.remove(key)
+				gs.kept.Remove(key)
 			}
 			return 0, err
 		}
-		gs.kept.put(key, g, size)
+		gs.kept.Put(key, g, size)
 		at, err := gs.ends.upTo(ctx, tenant, asOf, head)
 		if err != nil {
 			return head, err
@@ -127,7 +128,7 @@ func (gs *graphs) view(ctx context.Context, tenant dag.Tenant, conversation dag.
 			return 0, waited
 		}
 		if !lacking && now == parts { // else somebody may have added them after they were missed
-			gs.kept.remove(key)
+			gs.kept.Remove(key)
 			return 0, fmt.Errorf("kernel: the store links to turns that it does not hold: %w", err)
 		}
 	}

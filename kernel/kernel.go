@@ -75,7 +75,7 @@ type Config struct {
 
 	// ScreenTexts is shown what is kept beside turns before it is recorded: the names, texts and reasons of each Learn, the names that a slice of facts starts
 	// from, and the task of a context. Its error refuses all of it. Nil: nobody looks.
-	ScreenTexts func(ctx context.Context, tenant dag.Tenant, texts []Text) error
+	ScreenTexts func(ctx context.Context, tenant dag.Tenant, texts []dag.Text) error
 
 	// ErasureSecret returns the secret under which the text of erased turns is recognised when it comes again under another id: at least
 	// heldback.MinSecret bytes that are in no store. Nil without an error means that there is none; with create one is made and kept then. It is called for
@@ -172,7 +172,6 @@ func (k *engine) keys() Keys         { return Keys{k} }
 func (k *engine) facts() Facts       { return Facts{k} }
 func (k *engine) ledger() Ledger     { return Ledger{k} }
 func (k *engine) contexts() Contexts { return Contexts{k} }
-func (k *engine) beliefs() Beliefs   { return Beliefs{k} }
 
 // An engine is what the facets share.
 type engine struct {

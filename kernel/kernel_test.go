@@ -28,7 +28,12 @@ const tenant = kerneltest.Tenant
 var (
 	ring, noise, standing, over = kerneltest.Ring, kerneltest.Noise, kerneltest.Standing, kerneltest.Over
 	stores, eachStore, chain    = kerneltest.Stores, kerneltest.EachStore, kerneltest.Chain
+
+	projected                          = kerneltest.Projected
+	believing, asking, stated, soundly = kerneltest.Believing, kerneltest.Asking, kerneltest.Stated, kerneltest.Soundly
 )
+
+const beliefSpace = kerneltest.Space
 
 // drafts returns the turns of a golden case as they would arrive.
 func drafts(t testing.TB, c *golden.Case) []dag.Draft {

@@ -9,7 +9,9 @@ import (
 	"sync"
 	"unicode/utf8"
 
+	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/api"
+	"github.com/graphkernel/graphkernel/belief/space"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/normalize"
@@ -17,9 +19,6 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/token"
 )
-
-// ErrNoEvidence is wrapped if a fact names a turn or a slice that is not here.
-var ErrNoEvidence = errors.New("the evidence that the fact names is not here")
 
 // ErrNoFilter is wrapped if all facts would be retracted at once.
 var ErrNoFilter = errors.New("a retraction needs a filter")
@@ -31,7 +30,7 @@ var ErrNoFilter = errors.New("a retraction needs a filter")
 func (k Facts) Learn(ctx context.Context, tenant dag.Tenant, acts []knowledge.Act) (_ []knowledge.Outcome, err error) {
 	ctx, observed := k.observe(ctx, "learn")
 	defer func() { observed(err) }()
-	if err := k.screen(ctx, tenant, func() []Text { return textsOf(acts) }); err != nil {
+	if err := k.screen(ctx, tenant, func() []dag.Text { return textsOf(acts) }); err != nil {
 		return nil, err
 	}
 	if err := k.checkEvidence(ctx, tenant, acts); err != nil {
@@ -89,7 +88,7 @@ func (k *engine) checkEvidence(ctx context.Context, tenant dag.Tenant, acts []kn
 		}
 	}
 	missing := func(i int, what string) error {
-		return &knowledge.ActError{Index: i, Of: len(acts), Err: fmt.Errorf("%w: %s of tenant %s", ErrNoEvidence, what, tenant)}
+		return &knowledge.ActError{Index: i, Of: len(acts), Err: fmt.Errorf("%w: %s of tenant %s", knowledge.ErrNoEvidence, what, tenant)}
 	}
 	if len(named) > 0 {
 		ids := make([]dag.TurnID, 0, len(named))
@@ -269,11 +268,11 @@ func (k Facts) traverse(ctx context.Context, tenant dag.Tenant, t api.TraverseRe
 			if err != nil {
 				return nil, err
 			}
-			g := boundedGraph{scopeOf(ctx).graph(v), func(e *knowledge.Edge) bool { return within[e.ID] }}
+			g := boundedGraph{v.scoped(space.ScopeOf(ctx)), func(e *knowledge.Edge) bool { return within[e.ID] }}
 			answer, err := knowledge.Traverse(ctx, g, v.aliases, q)
 			return &traversed{Answer: answer, asOf: v.asOf, aliases: v.aliases}, err
 		}
-		return v.answerTo(ctx, scopeOf(ctx), q)
+		return v.answerTo(ctx, space.ScopeOf(ctx), q)
 	})
 }
 
@@ -291,7 +290,7 @@ func (c *cache) begin(ctx context.Context, tenant dag.Tenant, t *api.TraverseReq
 	} else {
 		at, err = c.store.HeadWhile(ctx, tenant, func() {
 			if q, err := queryOf(t, likely.asOf); err == nil {
-				early, _ = likely.answerTo(ctx, scopeOf(ctx), q) // what failed is done again
+				early, _ = likely.answerTo(ctx, space.ScopeOf(ctx), q) // what failed is done again
 			}
 		})
 	}
@@ -381,7 +380,7 @@ func (k Facts) History(ctx context.Context, tenant dag.Tenant, in api.HistoryOf)
 	acts, err := steady(k.engine, func(c *cache) ([]knowledge.Recorded, error) {
 		return c.store.knowledge().ActsOf(ctx, tenant, in.Statement, 0, 1<<20)
 	})
-	acts = scopeOf(ctx).acts(acts)
+	acts = space.ScopeOf(ctx).Acts(acts)
 	if err == nil && len(acts) == 0 {
 		err = fmt.Errorf("statement %s of tenant %s: %w", in.Statement, tenant, store.ErrNotFound)
 	}
@@ -411,8 +410,8 @@ func (k Facts) Changes(ctx context.Context, tenant dag.Tenant, in api.Paging) (w
 
 // acts returns up to limit acts numbered above after, ascending.
 func (k Facts) acts(ctx context.Context, tenant dag.Tenant, after dag.Seq, limit int) ([]knowledge.Recorded, error) {
-	if s := scopeOf(ctx); !s.whole() { // what ended may be a belief of any space
-		return nil, fmt.Errorf("%w: changes are those of all spaces, and the key is for %s; ask for facts as of a number", ErrMayNot, s.of.Spaces)
+	if s := space.ScopeOf(ctx); !s.Whole() { // what ended may be a belief of any space
+		return nil, fmt.Errorf("%w: changes are those of all spaces, and the key is for %s; ask for facts as of a number", access.ErrMayNot, s.Spaces)
 	}
 	return steady(k.engine, func(c *cache) ([]knowledge.Recorded, error) {
 		acts, err := c.store.knowledge().Acts(ctx, tenant, after, limit)
@@ -538,7 +537,7 @@ func (k Facts) Paths(ctx context.Context, tenant dag.Tenant, p api.PathQuery) (w
 		if err != nil {
 			return nil, err
 		}
-		answer, err := knowledge.Paths(ctx, scopeOf(ctx).graph(v), v.aliases, q, to)
+		answer, err := knowledge.Paths(ctx, v.scoped(space.ScopeOf(ctx)), v.aliases, q, to)
 		if err != nil {
 			return nil, err
 		}

@@ -108,7 +108,7 @@ func TestEvidenceOfFacts(t *testing.T) {
 			unknown, cut := with, of
 			unknown.Fact.Turn, cut.Fact.Slice = dag.TurnID{9}, "0123456789abcdef"
 			for _, bad := range []knowledge.Act{unknown, cut} {
-				if _, err := k.Facts().Learn(ctx, tenant, []knowledge.Act{fact(t, "x", "y", "z"), bad}); !errors.Is(err, kernel.ErrNoEvidence) {
+				if _, err := k.Facts().Learn(ctx, tenant, []knowledge.Act{fact(t, "x", "y", "z"), bad}); !errors.Is(err, knowledge.ErrNoEvidence) {
 					t.Errorf("%+v: %v", bad.Fact, err)
 				} else if which := (*knowledge.ActError)(nil); !errors.As(err, &which) || which.Index != 1 || which.Of != 2 {
 					t.Errorf("%+v: %v does not say that it is the second of two", bad.Fact, err)

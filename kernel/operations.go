@@ -84,17 +84,6 @@ func (k *Kernel) spaceAdvice(ctx context.Context, tenant dag.Tenant, err error) 
 }
 
 // Operations lists what the facet answers.
-func (k Beliefs) Operations() []api.Answer {
-	return []api.Answer{
-		api.SetSpace.By(k.SetSpace), api.ListSpaces.By(k.Spaces), api.ReviseBeliefs.By(k.Revise), api.ContractBeliefs.By(k.Contract), api.ExpandBeliefs.By(k.Expand), api.ProposeBeliefs.By(k.Propose),
-		api.GetBeliefBase.By(k.Base), api.ExplainBelief.By(k.Why), api.BeliefImpact.By(k.Impact), api.DiffBeliefs.By(k.Diff), api.ListItems.By(k.Items), api.BeliefConflicts.By(k.Conflicts),
-		api.ResolveKref.By(k.Resolve), api.TagKref.By(k.Tag), api.DeprecateItem.By(k.Deprecate), api.RestoreItem.By(k.Restore), api.LinkKref.By(k.Link), api.PromoteBeliefs.By(k.Promote),
-		api.CascadeBeliefs.By(k.Cascade), api.ResolveConflict.By(k.ResolveConflict), api.BeliefRules.By(k.Rules), api.UseBelief.By(k.Used), api.ExportPersona.By(k.ExportPersona),
-		api.ImportPersona.By(k.ImportPersona), api.DecayBeliefs.By(k.Decay), api.AbstractBeliefs.By(k.Abstract), api.ArchiveBeliefs.By(k.Archive), api.UnarchiveBeliefs.By(k.Unarchive),
-	}
-}
-
-// Operations lists what the facet answers.
 func (k Working) Operations() []api.Answer {
 	return []api.Answer{api.PutWorking.By(k.Put), api.ListWorking.By(k.List), api.GetWorking.By(k.Get), api.ConsolidateWorking.By(k.Consolidate), api.ClearWorking.By(k.Clear)}
 }

@@ -8,15 +8,8 @@ import (
 	"github.com/graphkernel/graphkernel/knowledge"
 )
 
-// A Text is what a caller brings beside turns.
-type Text struct {
-	In   string // where it is, such as "task" or "acts[2].object"
-	Name string // what it is a value of, such as the predicate of a fact; or ""
-	Text string
-}
-
 // screen shows texts to Config.ScreenTexts.
-func (k *engine) screen(ctx context.Context, tenant dag.Tenant, texts func() []Text) error {
+func (k *engine) screen(ctx context.Context, tenant dag.Tenant, texts func() []dag.Text) error {
 	if k.config.ScreenTexts == nil {
 		return nil
 	}
@@ -24,12 +17,12 @@ func (k *engine) screen(ctx context.Context, tenant dag.Tenant, texts func() []T
 }
 
 // textsOf returns the texts of acts, as they were written.
-func textsOf(acts []knowledge.Act) (texts []Text) {
+func textsOf(acts []knowledge.Act) (texts []dag.Text) {
 	for i := range acts {
 		add := func(in, name string, spellings ...string) {
 			for n, text := range spellings {
 				if text != "" && (n == 0 || text != spellings[0]) {
-					texts = append(texts, Text{fmt.Sprintf("acts[%d].%s", i, in), name, text})
+					texts = append(texts, dag.Text{In: fmt.Sprintf("acts[%d].%s", i, in), Name: name, Text: text})
 				}
 			}
 		}
@@ -45,9 +38,9 @@ func textsOf(acts []knowledge.Act) (texts []Text) {
 	return texts
 }
 
-func named(in string, names []string) (texts []Text) {
+func named(in string, names []string) (texts []dag.Text) {
 	for i, name := range names {
-		texts = append(texts, Text{In: fmt.Sprintf("%s[%d]", in, i), Text: name})
+		texts = append(texts, dag.Text{In: fmt.Sprintf("%s[%d]", in, i), Text: name})
 	}
 	return texts
 }

@@ -63,10 +63,10 @@ func TestScreen(t *testing.T) {
 // TestScreenTexts has what is kept beside turns shown to Config.ScreenTexts, as it was written. What it refuses is not recorded.
 func TestScreenTexts(t *testing.T) {
 	refused := errors.New("refused")
-	var shown []kernel.Text
+	var shown []dag.Text
 	k := must(kernel.Open(kernel.Config{
 		Store: inmem.Open(&inmem.Disk{}, inmem.Options{}), Authority: token.NewAuthority(ring(t, "k1")), Clock: func() time.Time { return time.Unix(1, 0) },
-		ScreenTexts: func(_ context.Context, of dag.Tenant, texts []kernel.Text) error {
+		ScreenTexts: func(_ context.Context, of dag.Tenant, texts []dag.Text) error {
 			if of != tenant {
 				t.Errorf("texts of %s", of)
 			}
@@ -88,7 +88,7 @@ func TestScreenTexts(t *testing.T) {
 	if err := learn("Big Value"); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []kernel.Text{{In: "acts[0].subject", Text: "The Shop"}, {In: "acts[0].object", Name: "password", Text: "Big Value"}} {
+	for _, want := range []dag.Text{{In: "acts[0].subject", Text: "The Shop"}, {In: "acts[0].object", Name: "password", Text: "Big Value"}} {
 		if !slices.Contains(shown, want) {
 			t.Errorf("shown %+v, want %+v among it", shown, want)
 		}
@@ -99,23 +99,23 @@ func TestScreenTexts(t *testing.T) {
 	}
 	for _, c := range []struct {
 		ask  func(text string) error
-		want kernel.Text
+		want dag.Text
 	}{
 		{func(text string) error {
 			_, err := k.Facts().Slice(ctx, tenant, api.FactSliceRequest{Start: []string{text}})
 			return err
-		}, kernel.Text{In: "start[0]", Text: "The Shop"}},
+		}, dag.Text{In: "start[0]", Text: "The Shop"}},
 		{func(text string) error {
 			_, err := k.Contexts().Assemble(ctx, tenant, api.ContextRequest{Task: text})
 			return err
-		}, kernel.Text{In: "task", Text: "The Shop"}},
+		}, dag.Text{In: "task", Text: "The Shop"}},
 		{func(text string) error {
 			p, err := k.Contexts().Prepare(ctx, tenant, api.ContextRequest{Task: text})
 			if err == nil {
 				_, err = k.Contexts().HandOut(ctx, tenant, p, issued.Recipient{Agent: "a", Session: "s", Event: "e"})
 			}
 			return err
-		}, kernel.Text{In: "task", Text: "The Shop"}},
+		}, dag.Text{In: "task", Text: "The Shop"}},
 	} {
 		before := must(k.Slices().Count(ctx, tenant))
 		if err := c.ask("no"); !errors.Is(err, refused) || must(k.Slices().Count(ctx, tenant)) != before {

@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 
 	"github.com/graphkernel/graphkernel/belief"
+	"github.com/graphkernel/graphkernel/belief/space"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/history/erasures"
@@ -93,7 +94,7 @@ func (c *cache) search(ctx context.Context, tenant dag.Tenant, r SearchRequest) 
 		return f, err
 	}
 	if r.Space != "" {
-		if r.Among, err = c.restsOn(ctx, tenant, r.Space, r.AsOf); err != nil {
+		if r.Among, err = space.RestsOn(ctx, c.beliefs.Journal(), tenant, r.Space, r.AsOf); err != nil {
 			return f, err
 		}
 	}

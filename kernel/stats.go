@@ -4,19 +4,20 @@ import (
 	"context"
 
 	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/internal/bytelru"
 )
 
 // Stats are counts for anyone who watches a kernel.
 type Stats struct {
 	TokenHits, TokenMisses uint64 // tokens found among those verified lately, and computed
-	Graphs, Cuts, Texts    CacheStats
+	Graphs, Cuts, Texts    bytelru.Stats
 }
 
 // Stats returns the counts so far.
 func (k *Kernel) Stats() Stats {
 	hits, misses := k.authority.Looked()
 	kept := k.kept.Load()
-	return Stats{TokenHits: hits, TokenMisses: misses, Graphs: kept.graphs.kept.stats(), Cuts: kept.cuts.kept.stats(), Texts: kept.texts.kept.stats()}
+	return Stats{TokenHits: hits, TokenMisses: misses, Graphs: kept.graphs.kept.Stats(), Cuts: kept.cuts.kept.Stats(), Texts: kept.texts.kept.Stats()}
 }
 
 // CanSign reports whether a key signs. Without one nothing can be sliced.

@@ -14,6 +14,7 @@ import (
 	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/history/erasures"
 	"github.com/graphkernel/graphkernel/history/follow"
+	"github.com/graphkernel/graphkernel/internal/bytelru"
 	"github.com/graphkernel/graphkernel/internal/turnstile"
 	"github.com/graphkernel/graphkernel/retrieval"
 	"github.com/graphkernel/graphkernel/slice"
@@ -26,7 +27,7 @@ import (
 type texts struct {
 	store       steadyStore
 	inside      turnstile.Turnstile
-	kept        *byteLRU[textKey, text]
+	kept        *bytelru.Cache[textKey, text]
 	generations atomic.Uint64 // the last one that was given out
 	seed        maphash.Seed  // of fingerprints
 }
@@ -101,7 +102,7 @@ const (
 const entryCost = 160
 
 func newTexts(s steadyStore, inside turnstile.Turnstile, most int) *texts {
-	return &texts{store: s, inside: inside, kept: newByteLRU[textKey, text](most), seed: maphash.MakeSeed()}
+	return &texts{store: s, inside: inside, kept: bytelru.New[textKey, text](most), seed: maphash.MakeSeed()}
 }
 
 func (x *texts) of(tenant dag.Tenant, with *follow.Follower) *tenantTexts {
@@ -136,7 +137,7 @@ func (x *tenantTexts) forget(turn dag.TurnID) {
 	defer x.mu.Unlock()
 	x.known.erased++
 	for form := range forms {
-		x.kept.remove(textKey{x.known.generation, turn, form})
+		x.kept.Remove(textKey{x.known.generation, turn, form})
 	}
 }
 
@@ -164,7 +165,7 @@ func (x *tenantTexts) keep(known moment, form textForm, fetched map[dag.TurnID]t
 		if e.state == textLost { // it may be restored, or its erasure recorded
 			continue
 		}
-		x.kept.put(textKey{known.generation, id, form}, e, e.size()+entryCost)
+		x.kept.Put(textKey{known.generation, id, form}, e, e.size()+entryCost)
 	}
 }
 
@@ -185,7 +186,7 @@ func (x *tenantTexts) encoded(ctx context.Context, head dag.Seq, cut *cutting) (
 	}
 	given := make([]text, len(turns))
 	size := 0
-	x.kept.getAll(len(turns), func(i int) textKey { return textKey{known.generation, turns[i].ID, formEncoded} }, func(i int, t text) {
+	x.kept.GetAll(len(turns), func(i int) textKey { return textKey{known.generation, turns[i].ID, formEncoded} }, func(i int, t text) {
 		given[i] = t
 		size += len(t.encoded)
 	})
@@ -283,7 +284,7 @@ func (x *tenantTexts) chosen(ctx context.Context, head dag.Seq, turns []dag.Turn
 		return nil, err
 	}
 	chosen := make([]*contexts.ChosenTurn, len(turns))
-	x.kept.getAll(len(turns), func(i int) textKey { return textKey{known.generation, turns[i], formChosen} }, func(i int, t text) { chosen[i] = t.chosen })
+	x.kept.GetAll(len(turns), func(i int) textKey { return textKey{known.generation, turns[i], formChosen} }, func(i int, t text) { chosen[i] = t.chosen })
 	lacking := map[dag.TurnID]int{}
 	var wanted store.Places
 	for i := range chosen {

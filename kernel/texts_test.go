@@ -11,6 +11,7 @@ import (
 	"time"
 	"weak"
 
+	"github.com/graphkernel/graphkernel/belief/space"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history/erasures"
 	"github.com/graphkernel/graphkernel/internal/turnstile"
@@ -80,7 +81,7 @@ func TestErasedTextLeaves(t *testing.T) {
 			if err := ask(x, want); err != nil {
 				t.Fatal(err)
 			}
-			if n := x.kept.stats().Entries; n != 1 {
+			if n := x.kept.Stats().Entries; n != 1 {
 				t.Fatalf("%d texts are kept, want 1", n)
 			}
 			turn := want.slice.Turns[0].ID
@@ -90,7 +91,7 @@ func TestErasedTextLeaves(t *testing.T) {
 			if _, err := x.sync(t.Context(), 2); err != nil {
 				t.Fatal(err)
 			}
-			if n := x.kept.stats().Entries; n != 0 {
+			if n := x.kept.Stats().Entries; n != 0 {
 				t.Error("the erased text is kept")
 			}
 			if chosen, err := x.chosen(t.Context(), 2, []dag.TurnID{turn}, want.places); err != nil || len(chosen) != 1 || chosen[0] != nil {
@@ -164,7 +165,7 @@ func oneText(t *testing.T) (*slowStore, *tenantTexts, *cutting) {
 	s := &slowStore{Store: disk}
 	turn := appendText(t, s, "1")
 	steady := steadyStore{inner: s}
-	tenants, err := newFollowers(steady, newFactCache(steady, 1), newTexts(steady, make(turnstile.Turnstile, 1), 1<<20), &Config{WordBytes: 1 << 20}, unobserved, func(dag.Tenant, bool) {})
+	tenants, err := newFollowers(steady, newFactCache(steady, 1), space.NewKept(steady, steady.still), newTexts(steady, make(turnstile.Turnstile, 1), 1<<20), &Config{WordBytes: 1 << 20}, unobserved, func(dag.Tenant, bool) {})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -199,7 +200,7 @@ func erasedInMidFetch(t *testing.T, ask func(*tenantTexts, *cutting) error, lear
 	if s.meanwhile != nil {
 		t.Fatal("nothing happened meanwhile")
 	}
-	if n := x.kept.stats().Entries; n != 0 {
+	if n := x.kept.Stats().Entries; n != 0 {
 		t.Error("the erased text is kept")
 	}
 }

@@ -282,15 +282,11 @@ func (w *whole) views(n dag.Seq, anchor dag.TurnID) (list []string) {
 	if err == nil {
 		say("rules", rules.AsOf, nil)
 	}
-	items, err := k.Beliefs().ItemsNow(ctx, tenant, beliefSpace, "", 100, n)
-	for _, i := range items {
-		current := dag.Seq(0)
-		if i.Current != nil {
-			current = i.Current.Seq
-		}
-		say("item", fmt.Sprint(i.Item, current, i.Deprecated), nil)
+	items, err := k.Beliefs().Items(ctx, tenant, api.ItemsQuery{Space: beliefSpace, AsOf: n, Deprecated: true})
+	for _, i := range items.Items {
+		say("item", fmt.Sprint(i.Item, i.Revision, i.Deprecated), nil)
 	}
-	say("items", fmt.Sprint(len(items), err != nil), nil)
+	say("items", fmt.Sprint(len(items.Items), err != nil), nil)
 	for _, a := range w.items[:min(len(w.items), 3)] {
 		a.Seq, a.Revision = n, 0
 		if kref, err := k.Beliefs().Kref(ctx, tenant, a); err == nil {

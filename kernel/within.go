@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/graphkernel/graphkernel/belief/space"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/retrieval"
@@ -107,6 +108,14 @@ func (c *cache) restingOn(ctx context.Context, b *token.Boundary, asOf dag.Seq) 
 		}
 	}
 	return through, nil
+}
+
+// scoped returns the graph of the facts that a scope shows.
+func (v *view) scoped(s space.Scope) knowledge.Graph {
+	if s.Whole() {
+		return v
+	}
+	return boundedGraph{v, func(e *knowledge.Edge) bool { return s.Shows(e.Source) }}
 }
 
 // A boundedGraph has some edges of a graph.

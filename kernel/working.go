@@ -51,7 +51,7 @@ func sessionOf(ctx context.Context, q *api.WorkingQuery, otherwise access.Permis
 		return n, err
 	}
 	if n.Owner != who.Caller() && !who.Role.May(otherwise) {
-		return n, fmt.Errorf("%w: session %q is of another caller; that takes the permission to %s", ErrMayNot, n.Session, otherwise)
+		return n, fmt.Errorf("%w: session %q is of another caller; that takes the permission to %s", access.ErrMayNot, n.Session, otherwise)
 	}
 	return n, nil
 }
@@ -70,7 +70,7 @@ func (k Working) mayAdmit(ctx context.Context, drafts []dag.Draft) error {
 			break
 		}
 		if err := who.MayAdmit(&drafts[i]); err != nil {
-			return fmt.Errorf("messages[%d]: %w: %w", i, ErrMayNot, err)
+			return fmt.Errorf("messages[%d]: %w: %w", i, access.ErrMayNot, err)
 		}
 	}
 	return nil

@@ -225,8 +225,8 @@ func TestWorkingRefuses(t *testing.T) {
 		want    error
 	}{
 		"a secret":     {one, "run", []api.NewMessage{saying("y"), saying("hunter2")}, ingest.ErrSecret},
-		"an author":    {scoped, "run", []api.NewMessage{saying("y")}, kernel.ErrMayNot},
-		"a role":       {one, "run", []api.NewMessage{saying("y"), system}, kernel.ErrMayNot},
+		"an author":    {scoped, "run", []api.NewMessage{saying("y")}, access.ErrMayNot},
+		"a role":       {one, "run", []api.NewMessage{saying("y"), system}, access.ErrMayNot},
 		"a long key":   {one, "run", []api.NewMessage{long}, dag.ErrForm},
 		"no UTF-8":     {one, "run", []api.NewMessage{saying("y"), bad}, dag.ErrForm},
 		"a session":    {one, "r n", []api.NewMessage{saying("y")}, dag.ErrForm},
@@ -245,11 +245,11 @@ func TestWorkingRefuses(t *testing.T) {
 	if _, err := k.Working().Put(two, tenant, api.WorkingPut{Session: "more", Messages: []api.NewMessage{saying("x")}}); !errors.Is(err, working.ErrFull) {
 		t.Errorf("a third session: %v", err)
 	}
-	if _, err := k.Working().Get(two, tenant, api.WorkingQuery{Owner: n.Owner, Session: n.Session}); !errors.Is(err, kernel.ErrMayNot) {
+	if _, err := k.Working().Get(two, tenant, api.WorkingQuery{Owner: n.Owner, Session: n.Session}); !errors.Is(err, access.ErrMayNot) {
 		t.Errorf("another agent reads: %v", err)
 	}
 	for _, ctx := range []context.Context{two, auditor} {
-		if _, err := k.Working().Clear(ctx, tenant, api.WorkingQuery{Owner: n.Owner, Session: n.Session}); !errors.Is(err, kernel.ErrMayNot) {
+		if _, err := k.Working().Clear(ctx, tenant, api.WorkingQuery{Owner: n.Owner, Session: n.Session}); !errors.Is(err, access.ErrMayNot) {
 			t.Errorf("another clears: %v", err)
 		}
 	}

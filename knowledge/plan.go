@@ -26,6 +26,9 @@ const (
 // asserted, or somebody else has ended it meanwhile. Look again, and decide anew.
 var ErrNotBelieved = errors.New("the statement is not believed")
 
+// ErrNoEvidence is wrapped if a fact names a turn or a slice that is not here.
+var ErrNoEvidence = errors.New("the evidence that the fact names is not here")
+
 // ErrErased is wrapped if a fact that was just found was erased meanwhile. Ask again.
 var ErrErased = errors.New("facts were erased while they were read; ask again")
 

@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/common/expfmt"
 
+	"github.com/graphkernel/graphkernel/internal/bytelru"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/token"
 )
@@ -94,11 +95,11 @@ func newMetrics(s *Server) (*metrics, error) {
 	caches := []prometheus.Collector{}
 	for _, c := range []struct {
 		name, holds string
-		stats       func(kernel.Stats) kernel.CacheStats
+		stats       func(kernel.Stats) bytelru.Stats
 	}{
-		{"graph", "skeletons of conversations", func(s kernel.Stats) kernel.CacheStats { return s.Graphs }},
-		{"cut", "finished cuts", func(s kernel.Stats) kernel.CacheStats { return s.Cuts }},
-		{"text", "encoded turns", func(s kernel.Stats) kernel.CacheStats { return s.Texts }},
+		{"graph", "skeletons of conversations", func(s kernel.Stats) bytelru.Stats { return s.Graphs }},
+		{"cut", "finished cuts", func(s kernel.Stats) bytelru.Stats { return s.Cuts }},
+		{"text", "encoded turns", func(s kernel.Stats) bytelru.Stats { return s.Texts }},
 	} {
 		caches = append(caches,
 			gauge(c.name+"_cache_bytes", "Bytes of "+c.holds+" kept.", func() float64 { return float64(c.stats(k.Stats()).Bytes) }),

@@ -12,6 +12,7 @@ import (
 	"github.com/graphkernel/graphkernel/belief/journal"
 	"github.com/graphkernel/graphkernel/belief/persona"
 	"github.com/graphkernel/graphkernel/belief/rules"
+	"github.com/graphkernel/graphkernel/belief/space"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/ingest"
 	"github.com/graphkernel/graphkernel/internal/canon"
@@ -134,7 +135,7 @@ var table = []row{
 	{is: store.ErrDamaged, code: api.CodeDamaged},
 
 	// What was asked, or given.
-	{is: kernel.ErrPersona, code: api.CodePersona},
+	{is: space.ErrPersona, code: api.CodePersona},
 	{is: persona.ErrTooLarge, code: api.CodeTooLarge},
 	{is: persona.ErrVersion, code: api.CodeEvidenceVersion},
 	{is: persona.ErrForm, code: api.CodeMalformed},
@@ -184,7 +185,7 @@ var table = []row{
 	{is: kernel.ErrErasedSince, code: api.CodeErased},
 	{is: kernel.ErrNoExport, code: api.CodeInvalid},
 	{is: knowledge.ErrNotBelieved, code: api.CodeNotBelieved},
-	{is: kernel.ErrNoEvidence, code: api.CodeEvidence},
+	{is: knowledge.ErrNoEvidence, code: api.CodeEvidence},
 	{is: journal.ErrNoText, code: api.CodeEvidence},
 	{is: knowledge.ErrHeld, code: api.CodeBelief},
 	{is: normalize.ErrAmbiguous, code: api.CodeAlias},
@@ -198,15 +199,15 @@ var table = []row{
 	{is: journal.ErrSpace, code: api.CodeNotFound},
 	{is: journal.ErrNoItem, code: api.CodeNotFound},
 	{is: journal.ErrNoConflict, code: api.CodeNotFound},
-	{is: kernel.ErrArchive, code: api.CodeBelief},
-	{is: kernel.ErrOriginal, code: api.CodeInvalid},
+	{is: space.ErrArchive, code: api.CodeBelief},
+	{is: space.ErrOriginal, code: api.CodeInvalid},
 	{is: journal.ErrArchive, code: api.CodeMalformed},
 	{is: journal.ErrChanged, code: api.CodeBelief},
 	{is: journal.ErrDeprecated, code: api.CodeBelief},
 	{is: journal.ErrTooWide, code: api.CodeInvalid},
 	{is: journal.ErrTooManyConstraints, code: api.CodeConstraints},
 	{is: journal.ErrTooManyWaiting, code: api.CodeWaiting},
-	{is: kernel.ErrMayNot, code: api.CodeForbidden},
+	{is: access.ErrMayNot, code: api.CodeForbidden},
 
 	// What is not of its form.
 	{is: canon.ErrSyntax, code: api.CodeSyntax},

@@ -101,7 +101,7 @@ func (a *Admitted) turns(ctx context.Context, tenant dag.Tenant, drafts []dag.Dr
 	return nil
 }
 
-func (a *Admitted) texts(ctx context.Context, tenant dag.Tenant, texts []kernel.Text) error {
+func (a *Admitted) texts(ctx context.Context, tenant dag.Tenant, texts []dag.Text) error {
 	kept := Kept{Tenant: tenant, What: "texts", Rules: map[string]int{}}
 	for _, t := range texts {
 		for _, f := range a.screen.Text(t.Name, t.Text) {

@@ -20,8 +20,8 @@ func TestAdmitted(t *testing.T) {
 	drafts := func() []dag.Draft {
 		return []dag.Draft{{ID: dag.ExternalTurnID("t", "0"), Content: "hello"}, {ID: dag.ExternalTurnID("t", "1"), Content: "api_key = '" + secret + "'"}}
 	}
-	texts := func() []kernel.Text {
-		return []kernel.Text{{In: "acts[0].subject", Text: "the shop"}, {In: "acts[0].object", Name: "api_key", Text: secret}, {In: "task", Text: "use api_key = '" + secret + "'"}}
+	texts := func() []dag.Text {
+		return []dag.Text{{In: "acts[0].subject", Text: "the shop"}, {In: "acts[0].object", Name: "api_key", Text: secret}, {In: "task", Text: "use api_key = '" + secret + "'"}}
 	}
 	var told []Kept
 	screened := func(p secrets.Policy) kernel.Config {

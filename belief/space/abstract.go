@@ -1,0 +1,99 @@
+package space
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/graphkernel/graphkernel/api"
+	"github.com/graphkernel/graphkernel/belief"
+	"github.com/graphkernel/graphkernel/belief/journal"
+	"github.com/graphkernel/graphkernel/belief/kinds"
+	"github.com/graphkernel/graphkernel/belief/rules"
+	"github.com/graphkernel/graphkernel/dag"
+)
+
+// MaxOriginals bounds what one abstraction is made from.
+const MaxOriginals = 64
+
+// ErrOriginal is wrapped if what is to be abstracted from is an older revision, or its item is deprecated.
+var ErrOriginal = errors.New("it is not what is believed of its item")
+
+// Abstract proposes statements that are more general than those of some items, and links these to it with links abstracted_to. It rests on their turns, and its confidence is the least of theirs, unless one is given. If it is
+// specific enough to take their place (rules.Specific), they are deprecated. All of it is one change; where the proposal is refused, it waits as a conflict and the originals stay.
+func (k Upkeep) Abstract(ctx context.Context, tenant dag.Tenant, in api.AbstractionRequest) (out api.Abstraction, _ error) {
+	if err := mayBelieve(ctx, "state an abstraction"); err != nil {
+		return out, err
+	}
+	if n := len(in.From); n == 0 || n > MaxOriginals || in.Specificity > dag.One {
+		return out, fmt.Errorf("%w: an abstraction of %d items with the specificity %s, want 1 to %d and at most 1", belief.ErrForm, n, in.Specificity, MaxOriginals)
+	}
+	out.Kept = rules.KeepsOriginal(in.Specificity)
+	r := api.BeliefRequest{Space: in.Space, Item: in.Item, Kind: in.Kind, Statements: in.Statements, Title: in.Title, Summary: in.Summary, Confidence: in.Confidence, Key: in.Key, DryRun: in.DryRun}
+	least := dag.One
+	var from []belief.Address
+	for i, ref := range in.From {
+		of, err := k.original(ctx, tenant, r.Space, ref)
+		if err != nil {
+			return out, fmt.Errorf("from[%d]: %w", i, err)
+		}
+		address := belief.Address{Item: of.Item, Revision: of.Number}
+		if slices.Contains(from, address) {
+			return out, fmt.Errorf("%w: from[%d]: %s is there twice", belief.ErrForm, i, address)
+		}
+		from, out.From, least = append(from, address), append(out.From, address.String()), min(least, of.Confidence)
+		for n := range of.Statements {
+			r.Turns = append(r.Turns, of.Statements[n].Turns...)
+		}
+	}
+	slices.SortFunc(r.Turns, dag.TurnID.Compare)
+	r.Turns = slices.Compact(r.Turns)
+	if r.Confidence == nil {
+		r.Confidence = &least
+	}
+	items := "items"
+	if len(from) == 1 {
+		items = "item"
+	}
+	r.Reason = fmt.Sprintf("abstracted from %d %s with the specificity %s", len(from), items, in.Specificity)
+	if in.Reason != "" {
+		r.Reason += ": " + in.Reason
+	}
+	made, err := k.statements().request(ctx, tenant, journal.Propose, &r, nil)
+	if err != nil {
+		return out, err
+	}
+	made.Incoming = incoming(from, rules.AbstractedTo)
+	var done *journal.Outcome
+	err = k.underPolicy(ctx, tenant, r.Space, func(p kinds.Policy, id string) error {
+		k.statements().decideUnder(ctx, made, p, id)
+		done, err = k.journal().Abstract(ctx, tenant, made.Request, !out.Kept)
+		return err
+	})
+	if out.Outcome, err = outcomeIn(ctx)(done, err); err != nil {
+		return api.Abstraction{}, err
+	}
+	out.Kept = out.Kept || done.Result != journal.Changed
+	return out, nil
+}
+
+// original is the revision of an item of a space that is believed, which an address must lead to.
+func (k Upkeep) original(ctx context.Context, tenant dag.Tenant, space belief.Space, ref string) (*journal.Revision, error) {
+	a, err := belief.ParseAddress(ref)
+	if err != nil {
+		return nil, err
+	}
+	if a.Item.Space() != space {
+		return nil, fmt.Errorf("%w: %s is not in the space %s", belief.ErrForm, a, space)
+	}
+	kref, err := k.catalog().Kref(ctx, tenant, a)
+	if err != nil {
+		return nil, err
+	}
+	current := kref.Record.Tagged(journal.Current)
+	if kref.Revision == nil || current == nil || current.Number != kref.Revision.Number || kref.Record.Deprecated {
+		return nil, fmt.Errorf("%w: %s", ErrOriginal, a)
+	}
+	return current, nil
+}

@@ -1,0 +1,261 @@
+package space
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/graphkernel/graphkernel/belief"
+	"github.com/graphkernel/graphkernel/belief/journal"
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/history"
+	"github.com/graphkernel/graphkernel/history/erasures"
+	"github.com/graphkernel/graphkernel/history/follow"
+	"github.com/graphkernel/graphkernel/internal/bytelru"
+	"github.com/graphkernel/graphkernel/retrieval/analysis"
+	"github.com/graphkernel/graphkernel/slice/contexts"
+)
+
+// Bounds of what is kept, in bytes.
+const (
+	revisionBytes = 64 << 20 // of revisions
+	termBytes     = 32 << 20 // of the terms of revisions
+	itemBytes     = 32 << 20 // of items with all of their revisions
+	linkBytes     = 64 << 20 // of links, of all tenants together; a tenant that has more by itself is asked for in the store
+)
+
+// Kept is what the room keeps during an epoch of the store. What is kept of an item is good for every as-of number up to that of the entries that its tenant's items have.
+type Kept struct {
+	store       journal.History
+	still       func() error
+	revisions   *bytelru.Cache[revisionKey, *journal.Revision]
+	terms       *bytelru.Cache[revisionKey, []string] // ascending
+	items       *bytelru.Cache[itemKey, *journal.ItemHistory]
+	generations atomic.Uint64 // of items, the last one that was given out
+	links       *webs
+}
+
+// NewKept returns what is kept of a store during an epoch; still returns an error once that has ended.
+func NewKept(s journal.History, still func() error) *Kept {
+	return &Kept{
+		store: s, still: still,
+		revisions: bytelru.New[revisionKey, *journal.Revision](revisionBytes), terms: bytelru.New[revisionKey, []string](termBytes),
+		items: bytelru.New[itemKey, *journal.ItemHistory](itemBytes), links: newWebs(s, linkBytes),
+	}
+}
+
+// Journal returns the records of beliefs in the epoch.
+func (c *Kept) Journal() journal.Base { return journal.Base{History: c.store, Kept: c} }
+
+type revisionKey struct {
+	tenant dag.Tenant
+	seq    dag.Seq
+}
+
+// Revision implements [journal.Kept].
+func (c *Kept) Revision(tenant dag.Tenant, seq dag.Seq) *journal.Revision {
+	if c.still() != nil {
+		return nil
+	}
+	r, _ := c.revisions.Get(revisionKey{tenant, seq})
+	return r
+}
+
+// Keep implements [journal.Kept].
+func (c *Kept) Keep(tenant dag.Tenant, r *journal.Revision) {
+	if c.still() == nil {
+		c.revisions.Put(revisionKey{tenant, r.Seq}, r, r.Size())
+	}
+}
+
+// Terms returns the terms of what a revision says, ascending.
+func (c *Kept) Terms(tenant dag.Tenant, r *journal.Revision) []string {
+	key := revisionKey{tenant, r.Seq}
+	terms, ok := c.terms.Get(key)
+	if !ok {
+		text := strings.Join(slices.Concat([]string{contexts.BeliefText(r)}, r.Keywords, r.Topics), "\n")
+		terms = slices.Compact(slices.Sorted(slices.Values(analysis.English.Terms(nil, text))))
+		size := 64
+		for _, t := range terms {
+			size += 16 + len(t)
+		}
+		c.terms.Put(key, terms, size)
+	}
+	return terms
+}
+
+// Forget drops the words of revisions: some were erased.
+func (c *Kept) Forget() {
+	c.revisions.Purge()
+	c.terms.Purge()
+}
+
+// An itemKey names an item. A tenant gets another generation when something was erased: all that was kept of it is left to be evicted.
+type itemKey struct {
+	generation uint64
+	item       belief.Item
+}
+
+// Items are kept of one tenant, and dropped when an entry changes them.
+type Items struct {
+	kept     *Kept
+	tenant   dag.Tenant
+	followed *follow.Member
+
+	mu         sync.Mutex // guards what is below, and is not held while the store is asked
+	applied    dag.Seq    // the number of the last entry
+	generation uint64
+}
+
+// Follow returns the items of a tenant, which read its entries with a follower.
+func (c *Kept) Follow(tenant dag.Tenant, with *follow.Follower) *Items {
+	k := &Items{kept: c, tenant: tenant}
+	k.followed = with.Add(k)
+	return k
+}
+
+// Begin drops everything.
+func (k *Items) Begin(_ context.Context, to dag.Seq) (dag.Seq, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.applied, k.generation = to, k.kept.generations.Add(1)
+	return to, nil
+}
+
+// Apply drops the item that an entry changes.
+func (k *Items) Apply(e *history.Entry) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.applied = e.Seq
+	if e.Kind == erasures.Kind {
+		k.generation = k.kept.generations.Add(1)
+		return nil
+	}
+	item, err := journal.ItemOf(e)
+	if err == nil && item != "" {
+		k.kept.items.Remove(itemKey{k.generation, item})
+	}
+	return err
+}
+
+// History returns what is recorded of an item, as of every number up to the head.
+func (k *Items) History(ctx context.Context, item belief.Item, head dag.Seq) (*journal.ItemHistory, error) {
+	if err := k.followed.Reach(ctx, head); err != nil { // since the words of any revision may have been erased
+		return nil, err
+	}
+	k.mu.Lock()
+	key, applied := itemKey{k.generation, item}, k.applied
+	k.mu.Unlock()
+	if h, ok := k.kept.items.Get(key); ok {
+		return h, nil
+	}
+	h, err := k.kept.Journal().ItemHistory(ctx, k.tenant, item)
+	if err != nil {
+		return nil, err
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.generation == key.generation && k.applied == applied { // else something was looked at meanwhile that may not be in what was read
+		k.kept.items.Put(key, h, h.Size())
+	}
+	return h, nil
+}
+
+// webs keep the links of beliefs of the tenants that were asked for last.
+type webs struct {
+	store journal.History
+	most  int // bytes
+	kept  *bytelru.Cache[dag.Tenant, *tenantWeb]
+}
+
+func newWebs(s journal.History, most int) *webs {
+	return &webs{store: s, most: most, kept: bytelru.New[dag.Tenant, *tenantWeb](most)}
+}
+
+// tenantWeb is the links of one tenant, with a follower of their own: evicted they are gone, and nobody reads on for them.
+type tenantWeb struct {
+	webs     *webs
+	tenant   dag.Tenant
+	followed *follow.Member
+
+	mu  sync.RWMutex
+	web *journal.Web // nil: there are too many
+}
+
+func (w *webs) of(tenant dag.Tenant) *tenantWeb {
+	return w.kept.GetOrPut(tenant, func() *tenantWeb {
+		t := &tenantWeb{webs: w, tenant: tenant}
+		t.followed = follow.New(func(ctx context.Context, after dag.Seq, limit int) ([]history.Entry, error) {
+			return w.store.Entries(ctx, tenant, history.Page{After: after, Limit: limit})
+		}).Add(t)
+		return t
+	})
+}
+
+// Begin reads all links.
+func (t *tenantWeb) Begin(ctx context.Context, to dag.Seq) (dag.Seq, error) {
+	web := journal.NewWeb()
+	err := journal.Base{History: t.webs.store}.EachLink(ctx, t.tenant, to, func(l *journal.Link) bool {
+		web.Add(l)
+		return t.webs.fits(web)
+	})
+	if err != nil {
+		return 0, err
+	}
+	web.Sort()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.web = web; !t.webs.fits(web) {
+		t.web = nil
+	}
+	return to, nil
+}
+
+// besides is what a tenantWeb takes without its web, in bytes.
+const besides = 1024
+
+func (w *webs) fits(web *journal.Web) bool { return web.Size()+besides <= w.most }
+
+// Apply adds a link.
+func (t *tenantWeb) Apply(e *history.Entry) error {
+	if e.Kind != journal.KindLink {
+		return nil
+	}
+	l, err := journal.ReadLink(e)
+	if err != nil {
+		return err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.web != nil {
+		if t.web.Add(l); !t.webs.fits(t.web) {
+			t.web = nil
+		}
+	}
+	return nil
+}
+
+// dependents is that of journal.Base, of the links that are kept if there are not too many. The head has reached the number.
+func (w *webs) dependents(ctx context.Context, tenant dag.Tenant, of belief.Address, depth int, asOf dag.Seq) ([]journal.Dependent, error) {
+	t := w.of(tenant)
+	before := t.followed.UpTo()
+	if err := t.followed.Reach(ctx, asOf); err != nil {
+		return nil, err
+	}
+	t.mu.RLock()
+	web, size := t.web, 0
+	var list []journal.Dependent
+	if web != nil {
+		list, size = web.Dependents(of, depth, asOf), web.Size()
+	}
+	t.mu.RUnlock()
+	if t.followed.UpTo() != before {
+		w.kept.Put(tenant, t, size+besides)
+	}
+	if web == nil {
+		return journal.Base{History: w.store}.Dependents(ctx, tenant, of, depth, asOf)
+	}
+	return list, nil
+}

@@ -1,0 +1,156 @@
+package space
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/belief"
+	"github.com/graphkernel/graphkernel/belief/journal"
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/knowledge"
+	"github.com/graphkernel/graphkernel/slice/contexts"
+)
+
+// A Scope is the spaces of beliefs that are there for a caller.
+type Scope struct{ access.Scope }
+
+// ScopeOf returns the scope of the caller.
+func ScopeOf(ctx context.Context) Scope { return Scope{access.Asking(ctx).Admits} }
+
+// Whole reports whether all spaces are.
+func (s Scope) Whole() bool { return s.Spaces == "" }
+
+// Check refuses a space that is not.
+func (s Scope) Check(space belief.Space) error {
+	if !s.Sees(string(space)) {
+		return fmt.Errorf("%w: the space %s; the key is for the spaces %s", access.ErrMayNot, space, s.Spaces)
+	}
+	return nil
+}
+
+// Shows reports whether a fact of a source is asserted by no belief, or by one of the spaces. A source that does not tell the space is not shown.
+func (s Scope) Shows(source string) bool {
+	item, held := knowledge.HolderOf(source)
+	if s.Whole() || !held {
+		return true
+	}
+	of, err := belief.ParseItem("kref://" + item)
+	return err == nil && s.Sees(string(of.Space()))
+}
+
+// dependents walks from a revision over the links of revisions that the scope shows, as if there were no others.
+func (s Scope) dependents(root belief.Address, list []journal.Dependent, depth int) (shown []journal.Dependent) {
+	if s.Whole() {
+		return list
+	}
+	to := map[string][]journal.Dependent{}
+	for _, d := range list {
+		if s.Sees(string(d.From.Item.Space())) {
+			to[d.To] = append(to[d.To], d)
+		}
+	}
+	next := []string{root.String()}
+	seen := map[string]bool{next[0]: true}
+	for step := 1; step <= depth && len(next) > 0; step++ {
+		var links []journal.Dependent
+		for _, address := range next {
+			links = append(links, to[address]...)
+		}
+		slices.SortFunc(links, func(a, b journal.Dependent) int { return cmp.Compare(a.Seq, b.Seq) })
+		next = nil
+		for _, d := range links {
+			d.Depth = step
+			shown = append(shown, d)
+			if from := d.From.String(); !seen[from] {
+				seen[from] = true
+				next = append(next, from)
+			}
+		}
+	}
+	return shown
+}
+
+// addresses are those of spaces that the scope shows.
+func (s Scope) addresses(list []string) []string {
+	if s.Whole() {
+		return list
+	}
+	return slices.DeleteFunc(list, func(address string) bool {
+		a, err := belief.ParseAddress(address)
+		return err != nil || !s.Sees(string(a.Item.Space()))
+	})
+}
+
+// CheckAnswer reports an answer that has a fact outside the scope. Evidence is refused and not filtered, because whoever replays it may have a
+// different scope.
+func (s Scope) CheckAnswer(a *knowledge.Answer) error {
+	for _, r := range a.Reached {
+		for _, e := range r.Path {
+			if !s.Shows(e.Source) {
+				return fmt.Errorf("%w: the evidence would have a fact of a space that is none of %s; ask for a traversal, or under a policy whose predicates leave it out", access.ErrMayNot, s.Spaces)
+			}
+		}
+	}
+	return nil
+}
+
+// Acts are those of a chain (see knowledge.Fact.Chain) if the scope shows them; those that end something have no source.
+func (s Scope) Acts(chain []knowledge.Recorded) []knowledge.Recorded {
+	if slices.ContainsFunc(chain, func(r knowledge.Recorded) bool { return !s.Shows(r.Act.Fact.Source) }) {
+		return nil
+	}
+	return chain
+}
+
+// RestsOn returns the turns on which something rests that is believed in a space as of a number.
+func RestsOn(ctx context.Context, j journal.Base, tenant dag.Tenant, space belief.Space, asOf dag.Seq) (map[dag.TurnID]bool, error) {
+	if err := ScopeOf(ctx).Check(space); err != nil {
+		return nil, err
+	}
+	if _, err := j.Space(ctx, tenant, space, asOf); err != nil {
+		return nil, err
+	}
+	held, err := j.Believed(ctx, tenant, space, asOf)
+	if err != nil {
+		return nil, err
+	}
+	turns := map[dag.TurnID]bool{}
+	for i := range held {
+		for _, id := range held[i].Stated().Turns {
+			turns[id] = true
+		}
+	}
+	return turns, nil
+}
+
+// Choose returns the spaces whose beliefs a context has: those that are named, or those that are there for who asks; nil is all.
+func (s Scope) Choose(ctx context.Context, j journal.Base, tenant dag.Tenant, named []string, asOf dag.Seq) ([]string, error) {
+	for _, space := range named {
+		if err := s.Check(belief.Space(space)); err != nil {
+			return nil, err
+		}
+	}
+	if len(named) > 0 || s.Whole() {
+		return named, nil
+	}
+	all, err := j.Spaces(ctx, tenant, asOf)
+	if err != nil || len(all) == 0 {
+		return nil, err
+	}
+	for space := range all {
+		if s.Sees(string(space)) {
+			named = append(named, string(space))
+		}
+	}
+	slices.Sort(named)
+	switch {
+	case len(named) == 0:
+		return nil, fmt.Errorf("%w: none of the spaces %s that the key is for was made by number %d", journal.ErrSpace, s.Spaces, asOf)
+	case len(named) > contexts.MaxSpaces:
+		return nil, fmt.Errorf("%w: the key is for %d spaces; name at most %d", contexts.ErrRequest, len(named), contexts.MaxSpaces)
+	}
+	return named, nil
+}

@@ -1,0 +1,258 @@
+// Package space is the room of beliefs: what agents hold to be true, in spaces. It answers the requests of package api about them, decides what callers may change, and keeps what it
+// read for the next request.
+//
+//	out, err := k.Beliefs().Revise(ctx, tenant, api.BeliefRequest{Space: "acme/desk", Statements: statements})
+//
+// The kernel hands it what it needs as a [Kernel], and the records of beliefs are those of package journal.
+package space
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/graphkernel/graphkernel/api"
+	"github.com/graphkernel/graphkernel/belief"
+	"github.com/graphkernel/graphkernel/belief/journal"
+	"github.com/graphkernel/graphkernel/belief/kinds"
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/history"
+	"github.com/graphkernel/graphkernel/knowledge"
+	"github.com/graphkernel/graphkernel/ledger/attest"
+	"github.com/graphkernel/graphkernel/ledger/identity"
+	"github.com/graphkernel/graphkernel/normalize"
+	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/store"
+)
+
+// A Kernel is what the room needs of the kernel. Errors are the kernel's.
+type Kernel interface {
+	Desk
+	Records
+	Testimony
+	Signing
+}
+
+// A Desk is what every operation needs.
+type Desk interface {
+	// Now returns the time of the kernel's clock.
+	Now() (dag.Time, error)
+	// Draw fills a slice at random.
+	Draw(b []byte) error
+	// Screen refuses texts that may not be kept. The function is called if anything looks at them.
+	Screen(ctx context.Context, tenant dag.Tenant, texts func() []dag.Text) error
+	// Observe is called before an operation, and what it returns is called after it.
+	Observe(ctx context.Context, operation string) (context.Context, func(error))
+	// Changed wakes everybody who waits for news of a tenant.
+	Changed(tenant dag.Tenant)
+}
+
+// Records are the histories in which beliefs are recorded.
+type Records interface {
+	// Journal returns the records of beliefs, whatever becomes of the store's epoch.
+	Journal() journal.Base
+	// Reading runs a function on what is kept in the store's present epoch, and again if that ends meanwhile.
+	Reading(fn func(Epoch) error) error
+	// AsOf returns the number of the view that asOf means; 0 is the present.
+	AsOf(ctx context.Context, tenant dag.Tenant, asOf dag.Seq) (dag.Seq, error)
+	// Policy returns a registered policy.
+	Policy(ctx context.Context, tenant dag.Tenant, id policy.ID) (policy.Registered, error)
+	// OfAgent reports whether the name of a caller on record is that of an agent.
+	OfAgent(ctx context.Context, tenant dag.Tenant, by string) (bool, error)
+}
+
+// An Epoch is what the room reads in one epoch of the store. An answer that may be of another one is an error.
+type Epoch interface {
+	// Item returns what is recorded of an item, as of every number up to the head, and the number that asOf means.
+	Item(ctx context.Context, tenant dag.Tenant, item belief.Item, asOf dag.Seq) (*journal.ItemHistory, dag.Seq, error)
+	// Kept returns what the room keeps during the epoch.
+	Kept() *Kept
+}
+
+// Testimony is what beliefs rest on and refer to.
+type Testimony interface {
+	// Aliases returns the aliases of names as of a number; 0 is the present.
+	Aliases(ctx context.Context, tenant dag.Tenant, asOf dag.Seq) (*normalize.Table, error)
+	// Turns returns the turns that are there of a list, in any order.
+	Turns(ctx context.Context, tenant dag.Tenant, ids []dag.TurnID) ([]store.Record, error)
+	// Issued makes sure that a slice was handed out.
+	Issued(ctx context.Context, tenant dag.Tenant, id slice.SliceID) error
+}
+
+// Signing is what personas are signed with.
+type Signing interface {
+	// Signer returns the origin that signs, and its key, which the ledger knows then. Without an identity the error is identity.ErrNone.
+	Signer(ctx context.Context, tenant dag.Tenant) (origin string, _ attest.Signer, _ error)
+	// Identity returns the kernel's own.
+	Identity() identity.Identity
+}
+
+// Beliefs are all that the room answers.
+type Beliefs struct {
+	View
+	Catalog
+	Statements
+	Upkeep
+	Personas
+}
+
+// New returns the room of a kernel. It costs nothing.
+func New(k Kernel) Beliefs {
+	r := reader{k}
+	return Beliefs{View{r}, Catalog{r}, Statements{r}, Upkeep{r}, Personas{r}}
+}
+
+// A View answers what is believed, and why.
+type View struct{ reader }
+
+// A Catalog answers what items there are and where addresses lead. It tags, links, deprecates and restores items, and counts their use.
+type Catalog struct{ reader }
+
+// Statements are made, given up and proposed, and conflicts about them resolved.
+type Statements struct{ reader }
+
+// Upkeep promotes what proves itself, and lowers, abstracts and archives what does not.
+type Upkeep struct{ reader }
+
+// Personas are exported from spaces, and imported into them.
+type Personas struct{ reader }
+
+// Operations lists what the room answers.
+func (k Beliefs) Operations() []api.Answer {
+	return slices.Concat(k.View.Operations(), k.Catalog.Operations(), k.Statements.Operations(), k.Upkeep.Operations(), k.Personas.Operations())
+}
+
+// Operations lists what a view answers.
+func (k View) Operations() []api.Answer {
+	return []api.Answer{api.ListSpaces.By(k.Spaces), api.GetBeliefBase.By(k.Base), api.DiffBeliefs.By(k.Diff), api.BeliefRules.By(k.Rules), api.BeliefConflicts.By(k.Conflicts), api.ExplainBelief.By(k.Why)}
+}
+
+// Operations lists what a catalog answers.
+func (k Catalog) Operations() []api.Answer {
+	return []api.Answer{api.ListItems.By(k.Items), api.ResolveKref.By(k.Resolve), api.BeliefImpact.By(k.Impact), api.TagKref.By(k.Tag), api.DeprecateItem.By(k.Deprecate), api.RestoreItem.By(k.Restore), api.LinkKref.By(k.Link), api.UseBelief.By(k.Used)}
+}
+
+// Operations lists what answers about statements.
+func (k Statements) Operations() []api.Answer {
+	return []api.Answer{api.SetSpace.By(k.SetSpace), api.ReviseBeliefs.By(k.Revise), api.ContractBeliefs.By(k.Contract), api.ExpandBeliefs.By(k.Expand), api.ProposeBeliefs.By(k.Propose), api.ResolveConflict.By(k.ResolveConflict)}
+}
+
+// Operations lists what upkeep answers.
+func (k Upkeep) Operations() []api.Answer {
+	return []api.Answer{api.PromoteBeliefs.By(k.Promote), api.CascadeBeliefs.By(k.Cascade), api.DecayBeliefs.By(k.Decay), api.AbstractBeliefs.By(k.Abstract), api.ArchiveBeliefs.By(k.Archive), api.UnarchiveBeliefs.By(k.Unarchive)}
+}
+
+// Operations lists what personas answer.
+func (k Personas) Operations() []api.Answer {
+	return []api.Answer{api.ExportPersona.By(k.ExportPersona), api.ImportPersona.By(k.ImportPersona)}
+}
+
+// A reader reads what is recorded. It is what the parts of the room share.
+type reader struct{ kernel Kernel }
+
+func (k reader) catalog() Catalog       { return Catalog{k} }
+func (k reader) statements() Statements { return Statements{k} }
+
+// read returns what a function returns that reads in one epoch.
+func read[T any](k Kernel, fn func(Epoch) (T, error)) (v T, err error) {
+	err = k.Reading(func(e Epoch) (err error) {
+		v, err = fn(e)
+		return err
+	})
+	return v, err
+}
+
+func (k reader) journal() journal.Base { return k.kernel.Journal() }
+
+// kindsOf returns the policy of a space, and its id.
+func (k reader) kindsOf(ctx context.Context, tenant dag.Tenant, space belief.Space, asOf dag.Seq) (kinds.Policy, string, error) {
+	id, err := k.spaceOf(ctx, tenant, space, asOf)
+	if err != nil {
+		return kinds.Policy{}, "", err
+	}
+	p, err := k.kindPolicy(ctx, tenant, policy.ID(id))
+	return p, id, err
+}
+
+func (k reader) kindPolicy(ctx context.Context, tenant dag.Tenant, id policy.ID) (kinds.Policy, error) {
+	r, err := k.kernel.Policy(ctx, tenant, id)
+	if err != nil {
+		return kinds.Policy{}, err
+	}
+	return kinds.Of(r)
+}
+
+// spaceOf returns the id of a space's policy, if the space is there for who asks.
+func (k reader) spaceOf(ctx context.Context, tenant dag.Tenant, space belief.Space, asOf dag.Seq) (string, error) {
+	if err := ScopeOf(ctx).Check(space); err != nil {
+		return "", err
+	}
+	return k.journal().Space(ctx, tenant, space, asOf)
+}
+
+// underPolicy calls do with the policy of a space, and again if the space was put under another one meanwhile.
+func (k reader) underPolicy(ctx context.Context, tenant dag.Tenant, space belief.Space, do func(p kinds.Policy, id string) error) error {
+	return k.underPolicyOf(ctx, tenant, space, false, do)
+}
+
+// underPolicyOf is like underPolicy, but takes the policy of new spaces for a space that is not there and that do makes.
+func (k reader) underPolicyOf(ctx context.Context, tenant dag.Tenant, space belief.Space, makes bool, do func(p kinds.Policy, id string) error) error {
+	defer k.kernel.Changed(tenant)
+	const most = 5
+	for tries := 1; ; tries++ {
+		p, id, err := k.kindsOf(ctx, tenant, space, history.Forever-1)
+		if makes && errors.Is(err, journal.ErrSpace) {
+			id = string(kinds.ID)
+			p, err = k.kindPolicy(ctx, tenant, kinds.ID)
+		}
+		if err == nil {
+			err = do(p, id)
+		}
+		if !errors.Is(err, journal.ErrMoved) || tries == most {
+			return err
+		}
+	}
+}
+
+// evidence makes sure that turns are here and have their text, and counts the units of evidence: what a person said 3, what a tool
+// answered 2, and what the agent said itself 1.
+func (k reader) evidence(ctx context.Context, tenant dag.Tenant, turns []dag.TurnID) (units uint64, _ error) {
+	if len(turns) == 0 {
+		return 0, nil
+	}
+	records, err := k.kernel.Turns(ctx, tenant, turns)
+	if err != nil {
+		return 0, err
+	}
+	there := map[dag.TurnID]bool{}
+	for i := range records {
+		r := &records[i]
+		if r.Body == nil && !r.Withheld {
+			return 0, fmt.Errorf("%w: the text of turn %s was erased", knowledge.ErrNoEvidence, r.Turn.ID)
+		}
+		there[r.Turn.ID] = true
+		switch {
+		case r.Marks.Voice == dag.VoicePerson && (r.Turn.Role != dag.RoleTool || r.Marks.Rules != dag.Marks1):
+			units += 3
+		case r.Turn.Role == dag.RoleTool:
+			units += 2
+		default:
+			units++
+		}
+	}
+	for _, id := range turns {
+		if !there[id] {
+			return 0, fmt.Errorf("%w: turn %s of tenant %s", knowledge.ErrNoEvidence, id, tenant)
+		}
+	}
+	return units, nil
+}
+
+func (k reader) conflicts(ctx context.Context, tenant dag.Tenant, space belief.Space) ([]*journal.Conflict, error) {
+	if _, err := k.spaceOf(ctx, tenant, space, history.Forever-1); err != nil {
+		return nil, err
+	}
+	return k.journal().Conflicts(ctx, tenant, space, history.Forever-1)
+}

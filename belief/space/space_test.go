@@ -1,0 +1,299 @@
+package space_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/graphkernel/graphkernel/access"
+	"github.com/graphkernel/graphkernel/api"
+	"github.com/graphkernel/graphkernel/belief"
+	"github.com/graphkernel/graphkernel/belief/journal"
+	"github.com/graphkernel/graphkernel/belief/kinds"
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/internal/kerneltest"
+	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/token"
+)
+
+const (
+	tenant      = kerneltest.Tenant
+	beliefSpace = kerneltest.Space
+)
+
+var (
+	ring, noise, standing, over        = kerneltest.Ring, kerneltest.Noise, kerneltest.Standing, kerneltest.Over
+	stores, chain                      = kerneltest.Stores, kerneltest.Chain
+	believing, asking, stated, soundly = kerneltest.Believing, kerneltest.Asking, kerneltest.Stated, kerneltest.Soundly
+	projected                          = kerneltest.Projected
+)
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+// TestBeliefsTogether revises one slot from two kernels and many goroutines at once. Each is told what it overrode, and that is a chain: what
+// the operation before it, by number, had stated.
+func TestBeliefsTogether(t *testing.T) {
+	for name := range stores {
+		t.Run(name, func(t *testing.T) {
+			ctx := t.Context()
+			s := stores[name](t)
+			a := token.NewAuthority(ring(t, "k1"))
+			kernels := make([]*kernel.Kernel, 2)
+			for i := range kernels {
+				kernels[i] = must(kernel.Open(kernel.Config{Store: s, Authority: a, Clock: standing, Rand: noise(byte(10 + i))}))
+			}
+			believing(t, kernels[0], "is-led-by")
+			const writers, each = 6, 8
+			outcomes := make([][]*journal.Outcome, writers)
+			said := make([][]string, writers)
+			var all sync.WaitGroup
+			for w := range writers {
+				all.Go(func() {
+					for i := range each {
+						who := fmt.Sprintf("person-%d-%d", w, i)
+						o, err := kernels[w%2].Beliefs().Operate(ctx, tenant, asking(journal.Revise, "project", "is led by", who))
+						if err != nil {
+							t.Errorf("%s: %v", who, err)
+							return
+						}
+						outcomes[w], said[w] = append(outcomes[w], o), append(said[w], who)
+					}
+				})
+			}
+			all.Wait()
+			type done struct {
+				o   *journal.Outcome
+				who string
+			}
+			var order []done
+			for w := range outcomes {
+				for i, o := range outcomes[w] {
+					order = append(order, done{o, said[w][i]})
+				}
+			}
+			slices.SortFunc(order, func(a, b done) int { return int(a.o.Seq) - int(b.o.Seq) })
+			if len(order) != writers*each {
+				t.Fatalf("%d operations", len(order))
+			}
+			for i, d := range order {
+				switch {
+				case i == 0 && len(d.o.GaveWay) != 0:
+					t.Errorf("the first one overrode %+v", d.o.GaveWay)
+				case i > 0 && (len(d.o.GaveWay) != 1 || d.o.GaveWay[0].Stated().Object != order[i-1].who):
+					t.Errorf("%s, number %d, was not told that %s gave way: %+v", d.who, d.o.Seq, order[i-1].who, d.o.GaveWay)
+				}
+				if got := stated(t, kernels[i%2], d.o.Seq); len(got) != 1 || got[0] != "project is-led-by "+d.who {
+					t.Errorf("as of %d: %q, want %s", d.o.Seq, got, d.who)
+				}
+			}
+			soundly(t, s)
+		})
+	}
+}
+
+// TestStale sets and retracts values of 60 streams between turns that are about nothing, and asks at 500 moments: for what holds now, and for what held
+// as of an earlier number. No answer may be stale.
+func TestStale(t *testing.T) {
+	const streams, probes = 60, 500
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	r := rand.New(rand.NewPCG(seed, 4))
+	k := over(t, stores["memory"](t), token.NewAuthority(ring(t, "k1")))
+	believing(t, k, "is-set-to")
+	type moment struct {
+		seq   dag.Seq
+		value string // "": none
+	}
+	var model [streams][]moment
+	last := func(stream int) string {
+		if m := model[stream]; len(m) > 0 {
+			return m[len(m)-1].value
+		}
+		return ""
+	}
+	subject := func(stream int) string { return fmt.Sprint("stream-", stream) }
+	asked := map[string]int{}
+	for n := 0; asked["now"] < probes; n++ {
+		stream := r.IntN(streams)
+		switch r.IntN(6) {
+		case 0, 1:
+			value := fmt.Sprint("value-", n)
+			o := must(k.Beliefs().Operate(t.Context(), tenant, asking(journal.Revise, subject(stream), "is set to", value)))
+			model[stream] = append(model[stream], moment{o.Seq, value})
+		case 2:
+			if value := last(stream); value != "" {
+				o := must(k.Beliefs().Operate(t.Context(), tenant, asking(journal.Contract, subject(stream), "is set to", value)))
+				model[stream] = append(model[stream], moment{o.Seq, ""})
+			}
+		case 3:
+			d := dag.Draft{ID: dag.ExternalTurnID("filler", fmt.Sprint(n)), Conversation: dag.ExternalConversationID("filler", "c"), Role: dag.RoleUser, CreatedAt: dag.Time(n), Author: "human:user", Content: "about nothing"}
+			must(k.Turns().Admit(t.Context(), tenant, []dag.Draft{d}))
+		default:
+			value := func(asOf dag.Seq) string {
+				for _, h := range must(k.Beliefs().Held(t.Context(), tenant, beliefSpace, asOf, nil)).Held {
+					if h.Stated().Subject == subject(stream) {
+						return h.Stated().Object
+					}
+				}
+				return ""
+			}
+			asked["now"]++
+			if got := value(0); got != last(stream) {
+				t.Fatalf("%s is %q now, want %q", subject(stream), got, last(stream))
+			}
+			if m := model[stream]; len(m) > 1 {
+				asked["then"]++
+				then := m[r.IntN(len(m)-1)]
+				if got := value(then.seq); got != then.value {
+					t.Fatalf("%s was %q as of %d, want %q", subject(stream), got, then.seq, then.value)
+				}
+			}
+		}
+	}
+	if asked["then"] < probes/4 {
+		t.Errorf("%v", asked)
+	}
+}
+
+// TestWhoMayBelieve makes sure that an agent proposes and does not revise, and that what it says is worth less than what a person says.
+func TestWhoMayBelieve(t *testing.T) {
+	k := over(t, stores["memory"](t), token.NewAuthority(ring(t, "k1")))
+	believing(t, k, "is")
+	agent := access.As(t.Context(), access.Identity{Role: access.Agent, Subject: access.Stdio})
+	for _, op := range []journal.Operator{journal.Revise, journal.Contract, journal.Expand} {
+		if _, err := k.Beliefs().Operate(agent, tenant, asking(op, "a", "is", "b")); !errors.Is(err, access.ErrMayNot) {
+			t.Errorf("%s: %v", op, err)
+		}
+	}
+	made := must(k.Beliefs().Operate(agent, tenant, asking(journal.Propose, "a", "is", "b")))
+	if _, err := k.Beliefs().Act(agent, tenant, journal.Act{Item: made.Item, Tag: journal.Published, Number: 1}); !errors.Is(err, access.ErrMayNot) {
+		t.Errorf("publishing: %v", err)
+	}
+	if _, err := k.Beliefs().Act(agent, tenant, journal.Act{Item: made.Item, Tag: "seen", Number: 1}); err != nil {
+		t.Errorf("a tag of its own: %v", err)
+	}
+	if o := must(k.Beliefs().Operate(t.Context(), tenant, asking(journal.Propose, "a", "is", "c"))); o.Result != journal.Changed {
+		t.Errorf("a person's proposal did not win: %+v", o)
+	}
+	if o := must(k.Beliefs().Operate(agent, tenant, asking(journal.Propose, "a", "is", "b"))); o.Result != journal.Refused {
+		t.Errorf("an agent's proposal won: %+v", o)
+	}
+}
+
+// TestSpacePolicy refuses a policy under which what is believed contradicts itself, and takes it once it does not.
+func TestSpacePolicy(t *testing.T) {
+	ctx := t.Context()
+	k := over(t, stores["memory"](t), token.NewAuthority(ring(t, "k1")))
+	believing(t, k)
+	for _, object := range []string{"b", "c"} {
+		must(k.Beliefs().Operate(ctx, tenant, asking(journal.Revise, "a", "is", object)))
+	}
+	p := must(policy.Bind("strict@1", kinds.New(belief.Constraints{Functional: []string{"is"}}, nil)))
+	if err := k.Policies().Register(ctx, tenant, p); err != nil {
+		t.Fatal(err)
+	}
+	var conflict *belief.ConflictError
+	if _, err := k.Beliefs().SetSpace(ctx, tenant, api.NewSpace{Space: beliefSpace, Policy: "strict@1"}); !errors.As(err, &conflict) || len(conflict.Elements) != 2 {
+		t.Errorf("%v", err)
+	}
+	must(k.Beliefs().Operate(ctx, tenant, asking(journal.Contract, "a", "is", "b")))
+	must(k.Beliefs().SetSpace(ctx, tenant, api.NewSpace{Space: beliefSpace, Policy: "strict@1"}))
+	if o := must(k.Beliefs().Operate(ctx, tenant, asking(journal.Revise, "a", "is", "d"))); len(o.GaveWay) != 1 {
+		t.Errorf("%+v", o)
+	}
+	if _, err := k.Beliefs().SetSpace(ctx, tenant, api.NewSpace{Space: "acme/other", Policy: "default@1"}); !errors.Is(err, policy.ErrMismatch) {
+		t.Errorf("a policy of slices: %v", err)
+	}
+	if s := must(k.Beliefs().SetSpace(ctx, tenant, api.NewSpace{Space: beliefSpace})); s.Policy != "strict@1" {
+		t.Errorf("a space that is made again without a policy is under %s", s.Policy)
+	}
+	if _, err := k.Beliefs().ItemsNow(ctx, tenant, "acme/none", "", 9, 0); !errors.Is(err, journal.ErrSpace) {
+		t.Errorf("items of a space that was not made: %v", err)
+	}
+	if _, err := k.Beliefs().Conflicts(ctx, tenant, api.ConflictsQuery{Space: "acme/none"}); !errors.Is(err, journal.ErrSpace) {
+		t.Errorf("conflicts of a space that was not made: %v", err)
+	}
+	dry := asking(journal.Revise, "a", "is", "e")
+	dry.DryRun = true
+	if o := must(k.Beliefs().Operate(ctx, tenant, dry)); o.Result != journal.Changed || o.Seq != 0 {
+		t.Errorf("a dry run: %+v", o)
+	}
+	if _, err := k.Beliefs().Held(ctx, tenant, "acme/none", 0, nil); !errors.Is(err, journal.ErrSpace) {
+		t.Errorf("a space that was not made: %v", err)
+	}
+}
+
+// TestLinks leads links to what is there, and to nothing else. The same link again changes nothing.
+func TestLinks(t *testing.T) {
+	ctx := t.Context()
+	s := stores["sqlite"](t)
+	k := over(t, s, token.NewAuthority(ring(t, "k1")))
+	turns := chain(t, k, 3)
+	believing(t, k)
+	made := must(k.Beliefs().Operate(ctx, tenant, asking(journal.Revise, "pump", "feeds", "tank")))
+	cut := must(k.Slices().Cut(ctx, tenant, kernel.Request{Anchor: turns[2]}))
+	from := belief.Address{Item: made.Item, Revision: 1}
+	for _, to := range []string{"turn:" + turns[1].String(), "slice:" + cut.Record.Provenance.SliceID.String()} {
+		l := api.NewLink{From: from.String(), Type: "referenced", To: to}
+		first := must(k.Beliefs().Link(ctx, tenant, l))
+		again := must(k.Beliefs().Link(ctx, tenant, l))
+		if first.Outcome != journal.Changed || again.Outcome != journal.Unchanged || again.Seq != first.Seq {
+			t.Errorf("%s: %+v, then %+v", to, first, again)
+		}
+	}
+	for _, to := range []string{"slice:0123456789abcdef", "slice:x", "turn:" + dag.TurnID{1}.String()} {
+		if l, err := k.Beliefs().Link(ctx, tenant, api.NewLink{From: from.String(), Type: "referenced", To: to}); err == nil {
+			t.Errorf("%s: %+v", to, l)
+		}
+	}
+	soundly(t, s)
+}
+
+// TestRestated states something once more on another turn, and with another confidence: the fact says what the last one did, and what did not change goes on.
+func TestRestated(t *testing.T) {
+	ctx := t.Context()
+	s := stores["sqlite"](t)
+	k := over(t, s, token.NewAuthority(ring(t, "k1")))
+	turns := chain(t, k, 3)
+	believing(t, k)
+	r := asking(journal.Revise, "pump", "feeds", "tank")
+	r.Item, r.Turns = "kref://acme/desk/pump.fact", turns[:1]
+	must(k.Beliefs().Operate(ctx, tenant, r))
+	more := asking(journal.Revise, "pump", "is", "loud")
+	more.Item = r.Item
+	must(k.Beliefs().Operate(ctx, tenant, more))
+	version := func() api.Fact {
+		t.Helper()
+		list := must(k.Facts().List(ctx, tenant, api.FactQuery{FactFilter: api.FactFilter{Predicate: "feeds"}})).Facts
+		if len(list) != 1 {
+			t.Fatalf("%+v", list)
+		}
+		return list[0]
+	}
+	first := version()
+	if first.Turn != turns[0] || first.Source != "belief:acme/desk/pump.fact?r=1" {
+		t.Errorf("after a statement beside it: %+v", first)
+	}
+	r.Turns = turns[1:2]
+	must(k.Beliefs().Operate(ctx, tenant, r))
+	second := version()
+	if second.Turn != turns[1] || second.Since <= first.Since || second.Source != "belief:acme/desk/pump.fact?r=3" {
+		t.Errorf("on another turn: %+v", second)
+	}
+	r.Confidence = new(dag.One / 2)
+	must(k.Beliefs().Operate(ctx, tenant, r))
+	if third := version(); third.Confidence != dag.One/2 || third.Turn != turns[1] {
+		t.Errorf("with half the confidence: %+v", third)
+	}
+	projected(t, k)
+	soundly(t, s)
+}
