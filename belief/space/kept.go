@@ -28,7 +28,7 @@ const (
 
 // Kept is what the room keeps during an epoch of the store. What is kept of an item is good for every as-of number up to that of the entries that its tenant's items have.
 type Kept struct {
-	store       journal.History
+	store       history.History
 	still       func() error
 	revisions   *bytelru.Cache[revisionKey, *journal.Revision]
 	terms       *bytelru.Cache[revisionKey, []string] // ascending
@@ -38,7 +38,7 @@ type Kept struct {
 }
 
 // NewKept returns what is kept of a store during an epoch; still returns an error once that has ended.
-func NewKept(s journal.History, still func() error) *Kept {
+func NewKept(s history.History, still func() error) *Kept {
 	return &Kept{
 		store: s, still: still,
 		revisions: bytelru.New[revisionKey, *journal.Revision](revisionBytes), terms: bytelru.New[revisionKey, []string](termBytes),
@@ -165,12 +165,12 @@ func (k *Items) History(ctx context.Context, item belief.Item, head dag.Seq) (*j
 
 // webs keep the links of beliefs of the tenants that were asked for last.
 type webs struct {
-	store journal.History
+	store history.History
 	most  int // bytes
 	kept  *bytelru.Cache[dag.Tenant, *tenantWeb]
 }
 
-func newWebs(s journal.History, most int) *webs {
+func newWebs(s history.History, most int) *webs {
 	return &webs{store: s, most: most, kept: bytelru.New[dag.Tenant, *tenantWeb](most)}
 }
 
