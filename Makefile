@@ -77,7 +77,7 @@ peers: # the public suite and the Node.js that several stages need
 conformance: peers ## the public suite of the Model Context Protocol, and its memory server beside ours
 	.ci/conformance
 
-examples: ## the patches of docs/example, applied to a copy: made, tested, counted and taken back
+examples: peers ## the patches of docs/example, applied to a copy: made, tested, counted and taken back
 	.ci/examples
 
 verifiers: peers ## the verifiers in Python and JavaScript on the corpus, and their tests
