@@ -77,7 +77,7 @@ peers: # the public suite and the Node.js that several stages need
 conformance: peers ## the public suite of the Model Context Protocol, and its memory server beside ours
 	.ci/conformance
 
-examples: ## the patches of docs/example, applied to a copy: made, tested, counted and taken back
+examples: peers ## the patches of docs/example, applied to a copy: made, tested, counted and taken back
 	.ci/examples
 
 verifiers: peers ## the verifiers in Python and JavaScript on the corpus, and their tests
@@ -86,13 +86,14 @@ verifiers: peers ## the verifiers in Python and JavaScript on the corpus, and th
 clients: peers ## the clients in Python and TypeScript, against a service
 	.ci/clients
 
-generate: ## what is made from the declarations: the description, the clients, tables of the docs, the help that tests hold
+generate: ## what is made from the declarations: the description, the clients, tables of the docs, the help that tests hold, the verifier's page
 	go test . -run '^TestRooms$$' -update
 	go test ./server -run '^TestDescription$$' -update
 	go test ./server/mcp -run '^(TestSizes|TestManual)$$' -update
 	go test ./api/clients -run '^TestClients$$' -update
 	go test ./cmd/graphkernel -run '^TestHelp$$' -update
 	go test ./golden -run '^TestArchive$$' -update
+	go test ./verifiers/js -run '^TestPage$$' -update
 
 differential: peers ## the three verifiers side by side on mutants, for DIFFERENTIAL_TIME
 	.ci/differential $(DIFFERENTIAL_TIME)

@@ -51,7 +51,7 @@ var mayImport = map[string][]string{
 	"policy/standard":        {"belief/kinds", "belief/rules", "guard", "policy", "retention", "retrieval", "slice/contexts", "slice/facts"},
 	"policy/registry":        {"internal/canon", "policy/standard", "dag", "history", "ledger", "policy"},
 	"slice":                  {"dag", "policy", "internal/canon", "github.com/cespare/xxhash/v2", "golang.org/x/mod/sumdb/tlog"},
-	"slice/issued":           {"history/erasures", "access", "internal/canon", "policy", "knowledge", "slice/facts", "dag", "history", "ledger", "slice"},
+	"slice/issued":           {"slice/kinds", "history/erasures", "access", "internal/canon", "policy", "knowledge", "slice/facts", "dag", "history", "ledger", "slice"},
 	"token":                  {"slice/kinds", "slice/beliefs", "slice/contexts", "dag", "slice/facts", "slice", "internal/canon", "internal/mac", "internal/secretfile", "github.com/hashicorp/golang-lru/v2"},
 	"access":                 {"dag"},
 	"access/apikeys":         {"access", "dag", "history", "ledger", "store", "internal/canon"},

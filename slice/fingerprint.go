@@ -96,7 +96,7 @@ func (p *Provenance) Canonical() (string, error) {
 }
 
 // Check reports the first of the six fields that is absent or does not have its
-// form.
+// form. A schema version that nobody knows has the form of one, too: see kinds.Known.
 func (p *Provenance) Check() error {
 	if _, err := ParseSliceID(string(p.SliceID)); err != nil {
 		return err

@@ -182,7 +182,7 @@ func (a *Authority) Check(p *slice.Provenance, seal slice.Seal) error {
 	if err != nil {
 		return err
 	}
-	text, err := p.Canonical()
+	text, err := textOf(p)
 	if err != nil {
 		return err
 	}

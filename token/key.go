@@ -13,6 +13,7 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/internal/mac"
 	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/slice/kinds"
 )
 
 // MinSecret is the least number of bytes in a secret.
@@ -123,8 +124,17 @@ func ParseToken(s string) (t Token, err error) {
 	return t, nil
 }
 
-func (k *derivedKey) sign(p *slice.Provenance) (t Token, err error) {
+// textOf returns the text that a token of six fields is taken of. Fields of a version that is of no kind have none.
+func textOf(p *slice.Provenance) (string, error) {
 	text, err := p.Canonical()
+	if err == nil {
+		err = kinds.Known(p.SchemaVersion)
+	}
+	return text, err
+}
+
+func (k *derivedKey) sign(p *slice.Provenance) (t Token, err error) {
+	text, err := textOf(p)
 	if err != nil {
 		return t, err
 	}

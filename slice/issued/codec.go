@@ -2,6 +2,7 @@ package issued
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
@@ -14,6 +15,7 @@ import (
 	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/slice/kinds"
 )
 
 // Check reports the first thing about a new record that is not in its form, as dag.ErrForm.
@@ -29,7 +31,7 @@ func (r *Record) Check() error {
 
 // check is Check of a record whose question may have been erased.
 func (r *Record) check() error {
-	if err := r.Provenance.Check(); err != nil {
+	if err := cmp.Or(r.Provenance.Check(), kinds.Known(r.Provenance.SchemaVersion)); err != nil {
 		return err
 	}
 	switch {

@@ -9,13 +9,24 @@ import (
 	"github.com/graphkernel/graphkernel/ledger"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/slice/kinds"
 )
 
 // leafSlice is the kind of the leaves of slices of turns.
 const leafSlice ledger.Kind = "slice"
 
-// asked are the kinds of the leaves of bundles that answer a question, by the schema of the bundles.
-var asked = map[string]ledger.Kind{slice.FactsVersion: "facts", slice.ContextVersion: "context", slice.BeliefVersion: "belief"}
+// asked are the kinds of the leaves of bundles that answer a question, by the schema of the bundles. These are of all kinds but slices of turns.
+var asked = func() map[string]ledger.Kind {
+	all := map[string]ledger.Kind{}
+	for _, k := range kinds.All {
+		for i := range k.Forms {
+			if k != slice.Bundles {
+				all[k.Forms[i].Schema] = ledger.Kind(k.Name)
+			}
+		}
+	}
+	return all
+}()
 
 // Forms are the forms of the leaves: *SliceLeaf, and *AskedLeaf for each of the other kinds.
 func Forms() []ledger.Form {

@@ -2,7 +2,9 @@
 package kinds
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/slice/beliefs"
@@ -33,6 +35,20 @@ func OfSchema(version string) (*slice.Kind, *slice.KindForm) {
 		}
 	}
 	return nil, nil
+}
+
+// Known reports a schema version that is of no kind, as slice.ErrVersion.
+func Known(version string) error {
+	if k, _ := OfSchema(version); k != nil {
+		return nil
+	}
+	var known []string
+	for _, k := range slices.Backward(All) {
+		for i := range k.Forms {
+			known = append(known, k.Forms[i].Schema)
+		}
+	}
+	return fmt.Errorf("%w: schema_version %.40q, want one of %s", slice.ErrVersion, version, strings.Join(known, ", "))
 }
 
 // Parse reads a bundle of any kind.

@@ -1,6 +1,7 @@
 package kinds_test
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -44,8 +45,8 @@ func TestDistinct(t *testing.T) {
 			t.Errorf("the counts of %s are %v, want them ascending", k.Name, k.Counts)
 		}
 	}
-	if k, _ := kinds.OfSchema("gkz/1"); k != nil {
-		t.Errorf("gkz/1 is of %s", k.Name)
+	if k, _ := kinds.OfSchema("gkz/1"); k != nil || !errors.Is(kinds.Known("gkz/1"), slice.ErrVersion) || kinds.Known(slice.SchemaVersionV2) != nil {
+		t.Errorf("gkz/1 is known, or %s is not", slice.SchemaVersionV2)
 	}
 	if len(kinds.All) < 4 || kinds.All[len(kinds.All)-1] != slice.Bundles {
 		t.Error("slices of turns are not the last kind: nothing would be meant to be of the kinds behind them")

@@ -418,15 +418,20 @@ const PAYLOAD_TYPE = "application/vnd.in-toto+json";
 const STATEMENT_TYPE = "https://in-toto.io/Statement/v1";
 const ENVELOPE = { payload: isBase64, payloadType: (v) => v === PAYLOAD_TYPE,
   signatures: new ArrayOf({ keyid: (v) => typeof v === "string", sig: isBase64 }, 0, 16) };
-// What statements about each kind of bundle have of their own, by their predicateType: the versions that they name, the
-// form of the policy, the counts, and whether redacted is among the members. The first is that of a type that is no text.
+// The kinds of bundles, by the predicateType of statements about them: the versions that these name, the form of the policy,
+// the counts, and whether redacted is among the members. The first is that of a type that is no text.
+// Kinds other than turns also have the type of their leaf, a test of how a bundle begins, its reader, and the reader of disclosures if there are any.
 const KINDS = new Map([
   ...SCHEMAS.map(({ schema, policy, policyType }, i) => ["slice/v" + (i + 1), { schema, policy, policyType, counts: ["edges", "turns"],
     more: { redacted: new ArrayOf({ turn: UUID, why: /^(erased|withheld)$/ }) } }]),
-  ["facts/v1", { schema: "gkf/2", policy: FACT_POLICY, policyType: "fact_policy_v1", counts: ["aliases", "evidence", "facts", "reached"], more: {} }],
-  ["belief/v1", { schema: "gkb/1", policy: KIND_POLICY, policyType: "kind_policy_v1", counts: ["evidence", "revisions", "steps"], more: {} }],
-  ["context/v1", { schema: "gkc/1", policy: CONTEXT_POLICY, policyType: "context_policy_v1", counts: ["beliefs", "candidates", "facts", "turns"], more: {} }],
+  ["facts/v1", { schema: "gkf/2", policy: FACT_POLICY, policyType: "fact_policy_v1", counts: ["aliases", "evidence", "facts", "reached"], more: {},
+    leaf: "facts", begins: (data) => hex(data.subarray(0, FACTS_BEGIN.length)) === hex(FACTS_BEGIN), read: readFacts, disclosure: "gkd/2", readPart: readFactsDisclosure }],
+  ["belief/v1", { schema: "gkb/1", policy: KIND_POLICY, policyType: "kind_policy_v1", counts: ["evidence", "revisions", "steps"], more: {},
+    leaf: "belief", begins: (data) => beginsAs(data, "evidence"), read: readBeliefProof }],
+  ["context/v1", { schema: "gkc/1", policy: CONTEXT_POLICY, policyType: "context_policy_v1", counts: ["beliefs", "candidates", "facts", "turns"], more: {},
+    leaf: "context", begins: (data) => beginsAs(data, "beliefs"), read: readContext, disclosure: "gkd/4", readPart: readContextDisclosure }],
 ].map(([type, kind]) => ["https://github.com/graphkernel/graphkernel/attestation/" + type, kind]));
+const OTHERS = [...KINDS.values()].filter(({ leaf }) => leaf);
 const PREDICATE = ({ schema, policy, counts, more }) => ({ anchorTurnId: UUID, asOf: INTEGER, graphSnapshotHash: HEX64, issuedAt: isTime,
   ledger: { index: INTEGER, origin: new RegExp(`^${NAME}$`) }, policy, policyId: POLICY_ID, policyParamsHash: HEX64,
   schemaVersion: (v) => v === schema, sliceId: HASH64, tenant: LABEL, tokenKeyId: LABEL,
@@ -603,7 +608,7 @@ async function readProof(data) {
   const leaf = readJSON(leafBytes, "leaf", isObject, [], VALUES.leaf);
   need(noWeights(leaf), "a decimal above 1, which no leaf has");
   if (leaf.type === "slice") readJSON(leafBytes, "leaf", LEAF, LEAF_VERSIONS, VALUES.leaf);
-  if (["facts", "context", "belief"].includes(leaf.type)) readJSON(leafBytes, "leaf", FACTS_LEAF(leaf.type), FACTS_LEAF_VERSIONS, VALUES.leaf);
+  if (OTHERS.some((kind) => kind.leaf === leaf.type)) readJSON(leafBytes, "leaf", FACTS_LEAF(leaf.type), FACTS_LEAF_VERSIONS, VALUES.leaf);
   return { leafBytes, leaf, index, path, checkpoint };
 }
 
@@ -692,24 +697,24 @@ async function knownLines(c, keys) {
 
 // ---- Bundle and disclosure (P 2.3, 3.2, 4, 6, 7, 8, 10; E 7) ----------------------------------------------------
 
-// A slice: what was read, its turns as far as they are shown, their count, the counts that a statement has, the bundle's digest as issued.
+// A slice: what was read, the type of its leaf, its checks, its turns as far as they are shown, their count, the counts that a statement has, the bundle's
+// digest as issued.
 async function readBundle(data) {
-  if (hex(data.subarray(0, FACTS_BEGIN.length)) === hex(FACTS_BEGIN)) return readFacts(data);
-  if (beginsAs(data, "beliefs")) return readContext(data);
-  if (beginsAs(data, "evidence")) return readBeliefProof(data);
+  const other = OTHERS.find(({ begins }) => begins(data));
+  if (other) return other.read(data);
   const of = SCHEMAS.find(({ schema }) => schema === parse(data)[0]?.provenance?.schema_version) ?? SCHEMAS[0];
   const v = readJSON(data, "bundle", BUNDLE(of), VERSIONS(of));
-  return { v, turns: v.turns, turnCount: v.turns.length, counts: { edges: v.edges.length, turns: v.turns.length }, bundle: hex(await sha256(data)), isDisclosure: false };
+  return { v, type: "slice", checks: checkBundle, turns: v.turns, turnCount: v.turns.length, counts: { edges: v.edges.length, turns: v.turns.length }, bundle: hex(await sha256(data)), isDisclosure: false };
 }
 
 function readDisclosure(data) {
   const version = parse(data)[0]?.version;
-  if (version === "gkd/2") return readFactsDisclosure(data);
-  if (version === "gkd/4") return readContextDisclosure(data);
+  const other = OTHERS.find(({ readPart, disclosure }) => readPart && disclosure === version);
+  if (other) return other.readPart(data);
   const of = SCHEMAS.find(({ disclosure }) => disclosure === version) ?? SCHEMAS[0];
   const v = readJSON(data, "disclosure", DISCLOSURE(of), [[["version"], of.disclosure], ...VERSIONS(of)]);
   need(v.edges <= v.turn_count ** 2, "more edges than so many turns can have");
-  return { v, turns: v.turns.map(({ turn }) => turn), turnCount: v.turn_count, counts: { edges: v.edges, turns: v.turn_count }, bundle: v.bundle, isDisclosure: true };
+  return { v, type: "slice", checks: checkDisclosure, turns: v.turns.map(({ turn }) => turn), turnCount: v.turn_count, counts: { edges: v.edges, turns: v.turn_count }, bundle: v.bundle, isDisclosure: true };
 }
 
 // P 3.2: the policy as it is hashed.
@@ -838,7 +843,7 @@ function readingOrder(v) {
 }
 
 // P 10.1: each check, and whether it holds.
-async function* checkBundle(v) {
+async function* checkBundle({ v }) {
   const { turns, edges, provenance: p } = v;
   const ids = turns.map((t) => t.id);
   const known = new Set(ids);
@@ -858,7 +863,7 @@ async function* checkBundle(v) {
 }
 
 // E 7: as above; null is a check of something that a disclosure does not show.
-async function* checkDisclosure(v) {
+async function* checkDisclosure({ v }) {
   const indexes = v.turns.map(({ index }) => index);
   const size = v.turn_count + v.edges + 1;
   yield ["canonical_order", ascending(indexes) && ascending(v.turns.map(({ turn }) => turn.id)) && indexes.at(-1) < v.turn_count];
@@ -893,7 +898,7 @@ async function readFacts(data) {
   need(v.anchor === v.provenance.anchor_turn_id, "anchor is not provenance.anchor_turn_id");
   const statements = await readFactParts(v, [v.question], [v]);
   const counts = { aliases: v.aliases.length, evidence: v.evidence.length, facts: v.facts.length, reached: v.reached.length };
-  return { v, statements, turns: [], turnCount: 0, counts, bundle: hex(await sha256(data)), isDisclosure: false };
+  return { v, type: "facts", checks: checkFacts, text: `${statements.length} facts`, statements, turns: [], turnCount: 0, counts, bundle: hex(await sha256(data)), isDisclosure: false };
 }
 
 // As readFacts; what is shown is joined to a bundle that lacks the rest.
@@ -904,7 +909,7 @@ async function readFactsDisclosure(data) {
   const part = { ...v, facts: of("fact"), evidence: of("evidence"), aliases: aliases ?? [], question: question ?? {}, ...(reached ?? { reached: [] }) };
   const statements = await readFactParts(part, of("question"), of("reached"));
   const has = { aliases: aliases !== undefined, question: question !== undefined, reached: reached !== undefined };
-  return { v, part, has, statements, turns: [], turnCount: 0, leaves: v.counts.facts + v.counts.evidence + 3, counts: v.counts, bundle: v.bundle, isDisclosure: true };
+  return { v, type: "facts", checks: checkFactsDisclosure, text: `${statements.length} facts`, part, has, statements, turns: [], turnCount: 0, leaves: v.counts.facts + v.counts.evidence + 3, counts: v.counts, bundle: v.bundle, isDisclosure: true };
 }
 
 // What is shown of each sort.
@@ -1061,7 +1066,7 @@ async function readContext(data) {
   for (const belief of v.beliefs) await readBelief(belief);
   const counts = { beliefs: v.beliefs.length, candidates: v.candidates.length, facts: v.facts.length, turns: v.turns.length };
   const text = `${v.turns.length} turns, ${v.facts.length} facts and ${v.beliefs.length} beliefs of ${v.candidates.length} candidates`;
-  return { v, context: v, text, statements: await readStatements(v.facts), turns: [], turnCount: 0, counts, bundle: hex(await sha256(data)), isDisclosure: false };
+  return { v, type: "context", checks: checkContext, context: v, text, statements: await readStatements(v.facts), turns: [], turnCount: 0, counts, bundle: hex(await sha256(data)), isDisclosure: false };
 }
 
 // B: what no form says of a revision. Its two halves belong together.
@@ -1098,7 +1103,7 @@ async function readContextDisclosure(data) {
   for (const belief of part.beliefs) await readBelief(belief);
   const leaves = v.counts.turns + v.counts.facts + v.counts.beliefs + v.counts.candidates + 4;
   const text = `${v.shown.length} of ${leaves} leaves`;
-  return { v, context: part, part, requests: of("request"), text, statements: await readStatements(part.facts), turns: [], turnCount: 0, leaves, counts: v.counts, bundle: v.bundle, isDisclosure: true };
+  return { v, type: "context", checks: checkContextDisclosure, part, requests: of("request"), text, statements: await readStatements(part.facts), turns: [], turnCount: 0, leaves, counts: v.counts, bundle: v.bundle, isDisclosure: true };
 }
 
 const saltedHMAC = async ({ salt }, what, text) => hex(await hmac256(unhex(salt), utf8(what + "\0" + text)));
@@ -1265,7 +1270,7 @@ async function readBeliefProof(data) {
   need(v.steps.every(([i, j]) => i < v.revisions.length && j < v.revisions[i].private.statements.length), "a step of a statement that there is not");
   const counts = { evidence: v.evidence.length, revisions: v.revisions.length, steps: v.steps.length };
   const text = `${v.revisions.length} revisions and ${v.steps.length} steps`;
-  return { v, proof: v, text, statements: [], turns: [], turnCount: 0, counts, bundle: hex(await sha256(data)), isDisclosure: false };
+  return { v, type: "belief", checks: checkProof, text, turns: [], turnCount: 0, counts, bundle: hex(await sha256(data)), isDisclosure: false };
 }
 
 const PROOF_LEAF = {
@@ -1501,23 +1506,22 @@ export async function verify(evidence, { trust: trustFile, secret, keyID = "k1",
     const quorumTime = await verifyProof(report, trust, s, attestation, read["slice.tlog-proof"]);
     verifyTime(report, attestation, signers, quorumTime);
     const missing = s.part ? s.leaves - s.v.shown.length : s.turnCount - s.turns.filter((t) => !t.redacted).length;
-    const text = s.text ?? (s.statements ? `${s.statements.length} facts` : `${missing} of ${s.turnCount} turns redacted`);
+    const text = s.text ?? `${missing} of ${s.turnCount} turns redacted`;
     const uncounted = s.isDisclosure && !attestation; // its counts are its own word then
-    if (s.part || !s.statements) { // a bundle of facts has no texts that could be missing, and neither has a context
+    if (s.part || s.type === "slice") { // only bundles of turns have texts that could be missing
       report.check("counts", uncounted ? null : true, "", uncounted ? "no attestation says them" : "");
       report.check("text", !(requireFull && (missing || uncounted)), "redacted", text);
     }
     report.title = `slice ${s.v.provenance.slice_id} (${text})`;
   }
   const verdict = report.verdict || (report.signed ? "verified" : "well_formed");
-  const prompt = verdict === "verified" && read[main].context && !read[main].part ? render(read[main].context) : undefined;
+  const prompt = verdict === "verified" && read[main].context ? render(read[main].context) : undefined;
   return { verdict, exitCode: EXIT[verdict], checks: report.checks, title: report.title, prompt };
 }
 
 async function verifySlice(report, s, secret, keyID) {
-  if (!s.statements) report.check("bodies", await bodiesHold(s.turns), "tampered");
-  const ofContext = s.part ? checkContextDisclosure : checkContext;
-  for await (const [id, holds] of s.proof ? checkProof(s) : s.context ? ofContext(s) : s.part ? checkFactsDisclosure(s) : s.statements ? checkFacts(s) : s.isDisclosure ? checkDisclosure(s.v) : checkBundle(s.v)) {
+  if (s.type === "slice") report.check("bodies", await bodiesHold(s.turns), "tampered");
+  for await (const [id, holds] of s.checks(s)) {
     report.check(id, holds, "tampered", holds === null ? "a disclosure does not show what it is computed of" : "");
   }
   const known = s.v.key_id === keyID;
@@ -1568,7 +1572,7 @@ async function verifyProof(report, trust, s, attestation, proof) {
   const root = await rootFromPath(await leafHash(proof.leafBytes), index, c.size, proof.path);
   report.check("log_inclusion", equal(root, c.root) && ledger.index === index && ledger.origin === c.origin, "not_in_log", `leaf ${index}`);
   const { policy_id, policy_params_hash } = s.v.provenance;
-  const own = s.statements ? { policy_id, policy_params_hash, type: s.context ? "context" : s.proof ? "belief" : "facts" } : { provenance: s.v.provenance, type: "slice" };
+  const own = { type: s.type, ...(s.type === "slice" ? { provenance: s.v.provenance } : { policy_id, policy_params_hash }) };
   const same = leaf.bundle === (attestation?.digest ?? s.bundle) && ["tenant", "key_id", "as_of"].every((key) => leaf[key] === s.v[key])
     && Object.entries(own).every(([key, value]) => write(leaf[key] ?? null) === write(value));
   report.check("leaf", same, "not_in_log", "that of the slice");

@@ -262,8 +262,9 @@ REASON2 = lambda a: ({**FIRST, **MARKS} if not isinstance(a, dict) or "from" not
                      else {**REASON, **MARKS, "via": "touch", "thing": HEX32} if a.get("via") == "touch"
                      else {**REASON, **MARKS, "via": "parent|child|sibling|prompt"})
 EDGE = {"child": UUID, "kind": "reply|spawn|merge|reference", "parent": UUID}
-# What bundles of turns of each schema have of their own.
-Schema = namedtuple("Schema", "version policy admission disclosure predicate_type counts")
+# A Schema is a row about one version of bundles. leaf is the type of their leaf. Kinds other than turns also have the first bytes of a bundle, its
+# reader, and the reader of disclosures if there are any.
+Schema = namedtuple("Schema", "version policy admission disclosure predicate_type counts leaf begins read read_part", defaults=("slice", None, None, None))
 ATTESTATION = "https://github.com/graphkernel/graphkernel/attestation/"
 SCHEMAS = (Schema("gkp/1", POLICY, REASON1, "gkd/1", ATTESTATION + "slice/v1", ("edges", "turns")),
            Schema("gkp/2", POLICY2, REASON2, "gkd/3", ATTESTATION + "slice/v2", ("edges", "turns")))
@@ -375,12 +376,17 @@ CONTEXT_DISCLOSURE = {
     "type": "disclosure", "version": "gkd/4"}
 CONTEXT_VERSIONS = (("provenance", "schema_version", "gkc/1"), ("policy", "type", "context_policy_v1"))
 OTHER_LEAF = lambda v: {"as_of": INTEGER, "at": is_time, "bundle": HEX64, "key_id": LABEL, "policy_id": POLICY_ID,  # noqa: E731
-                        "policy_params_hash": HEX64, "tenant": LABEL, "type": "belief|context|facts", "version": "gkl/1"}
+                        "policy_params_hash": HEX64, "tenant": LABEL, "type": "|".join(OTHER_LEAVES), "version": "gkl/1"}
 PAYLOAD_TYPE, STATEMENT_TYPE = "application/vnd.in-toto+json", "https://in-toto.io/Statement/v1"
 ENVELOPE = {"payload": is_base64, "payloadType": lambda v: v == PAYLOAD_TYPE,
             "signatures": array({"keyid": lambda v: isinstance(v, str), "sig": is_base64}, 0, 16)}
-KINDS = (*SCHEMAS, Schema("gkf/2", FACT_POLICY, None, "gkd/2", ATTESTATION + "facts/v1", ("aliases", "evidence", "facts", "reached")),
-         Schema("gkb/1", KIND_POLICY, None, None, ATTESTATION + "belief/v1", ("evidence", "revisions", "steps")), Schema("gkc/1", CONTEXT_POLICY, None, "gkd/4", ATTESTATION + "context/v1", ("beliefs", "candidates", "facts", "turns")))
+KINDS = (*SCHEMAS, Schema("gkf/2", FACT_POLICY, None, "gkd/2", ATTESTATION + "facts/v1", ("aliases", "evidence", "facts", "reached"),
+                          "facts", rb'{"aliases":\[', lambda data: read_fact_bundle(data), lambda data: read_fact_disclosure(data)),
+         Schema("gkb/1", KIND_POLICY, None, None, ATTESTATION + "belief/v1", ("evidence", "revisions", "steps"),
+                "belief", rb'{"as_of":[0-9]*,"evidence":', lambda data: read_proof_of_belief(data)),
+         Schema("gkc/1", CONTEXT_POLICY, None, "gkd/4", ATTESTATION + "context/v1", ("beliefs", "candidates", "facts", "turns"),
+                "context", rb'{"as_of":[0-9]*,"beliefs":', lambda data: read_context(data), lambda data: read_context_disclosure(data)))
+OTHER_LEAVES = [s.leaf for s in KINDS if s not in SCHEMAS]
 PREDICATE = lambda s: {"anchorTurnId": UUID, "asOf": INTEGER, "graphSnapshotHash": HEX64, "issuedAt": is_time,
              "ledger": {"index": INTEGER, "origin": NAME}, "policy": s.policy, "policyId": POLICY_ID, "policyParamsHash": HEX64,
              **({"redacted": array({"turn": UUID, "why": "erased|withheld"})} if s in SCHEMAS else {}),
@@ -556,7 +562,7 @@ def read_proof(data):
     path, c = [hash_line(line) for line in lines[2:]], read_checkpoint(checkpoint.encode())
     v = read_json(leaf, "leaf", lambda v: isinstance(v, dict), (), values_of_leaf)
     need(no_weights(v), "a decimal above 1, which no leaf has")
-    if v.get("type") in ("belief", "context", "facts"):
+    if v.get("type") in OTHER_LEAVES:
         read_json(leaf, "leaf", OTHER_LEAF, (("version", "gkl/1"),), values_of_leaf)
     if v.get("type") == "slice":
         known = schema_by("version", member(v, "provenance", "schema_version")).version
@@ -645,17 +651,16 @@ def known_lines(c, keys):
 Slice = namedtuple("Slice", "v turns turn_count counts bundle is_disclosure whole type checks leaves", defaults=(None, "slice", None, 0))
 
 def read_bundle(data):
-    if data.startswith(b'{"aliases":['): return read_fact_bundle(data)
-    if re.match(rb'{"as_of":[0-9]*,"beliefs":', data): return read_context(data)
-    if re.match(rb'{"as_of":[0-9]*,"evidence":', data): return read_proof_of_belief(data)
+    for kind in KINDS:
+        if kind.begins and re.match(kind.begins, data): return kind.read(data)
     s = schema_by("version", member(parse(data)[0], "provenance", "schema_version"))
     v = read_json(data, "bundle", BUNDLE(s), VERSIONS(s))
     return Slice(v, v["turns"], len(v["turns"]), {key: len(v[key]) for key in s.counts}, sha256(data).hex(), False)
 
 def read_disclosure(data):
     version = member(parse(data)[0], "version")
-    if version == "gkd/2": return read_fact_disclosure(data)
-    if version == "gkd/4": return read_context_disclosure(data)
+    for kind in KINDS:
+        if kind.read_part and version == kind.disclosure: return kind.read_part(data)
     s = schema_by("disclosure", version)
     v = read_json(data, "disclosure", DISCLOSURE(s), (("version", s.disclosure),) + VERSIONS(s))
     need(v["edges"] <= v["turn_count"]**2, "more edges than so many turns can have")

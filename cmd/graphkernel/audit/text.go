@@ -90,6 +90,8 @@ func (v *verdictJSON) textOf(f *evidence.Files) (string, error) {
 		}
 	case *slice.Bundle:
 		return string(render.MarkdownOf(b, func(id dag.TurnID) string { return noText(v.why(id.String())) })), nil
+	default: // of a kind that has no text for people, its JSON
+		return string(render.EscapeJSON(f.Bundle)) + "\n", nil
 	}
 	return out.String(), nil
 }

@@ -25,6 +25,7 @@ import (
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/render"
 	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/slice/kinds"
 	"github.com/graphkernel/graphkernel/token"
 )
 
@@ -449,13 +450,14 @@ func printVerdict(w io.Writer, v *verdictJSON) {
 			kind = cli.KindContext
 		}
 		fmt.Fprintf(w, "  %s %s, ", kind, v.Provenance.SliceID)
-		switch v.Provenance.SchemaVersion {
-		case slice.FactsVersion:
-			fmt.Fprint(w, cli.Count(v.Facts, "fact"))
-		case slice.BeliefVersion:
-			fmt.Fprint(w, "evidence of a belief")
-		default:
+		of, _ := kinds.OfSchema(v.Provenance.SchemaVersion)
+		switch {
+		case of == nil || slices.Contains(of.Counts, "turns"):
 			fmt.Fprint(w, cli.Count(v.Turns, "turn"))
+		case slices.Contains(of.Counts, "facts"):
+			fmt.Fprint(w, cli.Count(v.Facts, "fact"))
+		default:
+			fmt.Fprint(w, of.Noun)
 		}
 		if len(v.Redacted) > 0 {
 			fmt.Fprintf(w, " (%d redacted)", len(v.Redacted))

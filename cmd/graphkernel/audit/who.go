@@ -97,6 +97,8 @@ func (w *whoJSON) read(f *evidence.Files) error {
 	case *slice.Bundle:
 		w.ofSlice(b)
 		return nil
+	default:
+		w.Influence = influence(kinds.Of(f.Bundle).Noun)
 	}
 	w.Nobody = kinds.Of(f.Bundle).Noun + " has no turn that it goes on from"
 	return nil
