@@ -37,7 +37,7 @@ func (k *Kernel) Beliefs() Beliefs { return k.beliefs() }
 
 func (k *engine) beliefs() Beliefs { return Beliefs{space.New(desk{k}), k} }
 
-// A desk is what the room of beliefs needs of an engine.
+// A desk is an engine as the room of beliefs sees it.
 type desk struct{ *engine }
 
 // Now implements [space.Kernel].
@@ -116,7 +116,7 @@ func (k desk) Signer(ctx context.Context, tenant dag.Tenant) (string, attest.Sig
 // Identity implements [space.Kernel].
 func (k desk) Identity() identity.Identity { return k.ledger().Identity() }
 
-// A deskEpoch is what the room of beliefs reads of a cache.
+// A deskEpoch is a cache as the room of beliefs sees it.
 type deskEpoch struct{ *cache }
 
 // Item implements [space.Epoch].

@@ -18,7 +18,7 @@ import (
 	"github.com/graphkernel/graphkernel/slice/contexts"
 )
 
-// Bounds of what is kept, in bytes.
+// Bounds of the cache, in bytes.
 const (
 	revisionBytes = 64 << 20 // of revisions
 	termBytes     = 32 << 20 // of the terms of revisions
@@ -26,7 +26,7 @@ const (
 	linkBytes     = 64 << 20 // of links, of all tenants together; a tenant that has more by itself is asked for in the store
 )
 
-// Kept is what the room keeps during an epoch of the store. What is kept of an item is good for every as-of number up to that of the entries that its tenant's items have.
+// Kept holds records during an epoch of the store. An item in it is good for every as-of number up to that of the entries that its tenant's items have.
 type Kept struct {
 	store       history.History
 	still       func() error
@@ -37,7 +37,7 @@ type Kept struct {
 	links       *webs
 }
 
-// NewKept returns what is kept of a store during an epoch; still returns an error once that has ended.
+// NewKept returns an empty cache of a store for an epoch; still returns an error once that has ended.
 func NewKept(s history.History, still func() error) *Kept {
 	return &Kept{
 		store: s, still: still,
@@ -70,7 +70,7 @@ func (c *Kept) Keep(tenant dag.Tenant, r *journal.Revision) {
 	}
 }
 
-// Terms returns the terms of what a revision says, ascending.
+// Terms returns the terms in the words of a revision, ascending.
 func (c *Kept) Terms(tenant dag.Tenant, r *journal.Revision) []string {
 	key := revisionKey{tenant, r.Seq}
 	terms, ok := c.terms.Get(key)
@@ -98,7 +98,7 @@ type itemKey struct {
 	item       belief.Item
 }
 
-// Items are kept of one tenant, and dropped when an entry changes them.
+// Items are the items of one tenant in the cache. An entry that changes one drops it.
 type Items struct {
 	kept     *Kept
 	tenant   dag.Tenant
@@ -140,7 +140,7 @@ func (k *Items) Apply(e *history.Entry) error {
 	return err
 }
 
-// History returns what is recorded of an item, as of every number up to the head.
+// History returns the records of an item, as of every number up to the head.
 func (k *Items) History(ctx context.Context, item belief.Item, head dag.Seq) (*journal.ItemHistory, error) {
 	if err := k.followed.Reach(ctx, head); err != nil { // since the words of any revision may have been erased
 		return nil, err

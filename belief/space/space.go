@@ -1,9 +1,9 @@
-// Package space is the room of beliefs: what agents hold to be true, in spaces. It answers the requests of package api about them, decides what callers may change, and keeps what it
-// read for the next request.
+// Package space is the room of beliefs: what agents hold to be true, in spaces. It answers the requests of package api about them, decides what callers may change, and keeps records in memory
+// for the next request.
 //
 //	out, err := k.Beliefs().Revise(ctx, tenant, api.BeliefRequest{Space: "acme/desk", Statements: statements})
 //
-// The kernel hands it what it needs as a [Kernel], and the records of beliefs are those of package journal.
+// The kernel is handed to it as a [Kernel], and package journal keeps the records.
 package space
 
 import (
@@ -27,7 +27,7 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 )
 
-// A Kernel is what the room needs of the kernel. Errors are the kernel's.
+// A Kernel has the methods of the kernel that the room needs. Errors are the kernel's.
 type Kernel interface {
 	Desk
 	Records
@@ -35,7 +35,7 @@ type Kernel interface {
 	Signing
 }
 
-// A Desk is what every operation needs.
+// A Desk has the methods that every operation needs.
 type Desk interface {
 	// Now returns the time of the kernel's clock.
 	Now() (dag.Time, error)
@@ -53,7 +53,7 @@ type Desk interface {
 type Records interface {
 	// Journal returns the records of beliefs, whatever becomes of the store's epoch.
 	Journal() journal.Base
-	// Reading runs a function on what is kept in the store's present epoch, and again if that ends meanwhile.
+	// Reading runs a function in the store's present epoch, and again if that ends meanwhile.
 	Reading(fn func(Epoch) error) error
 	// AsOf returns the number of the view that asOf means; 0 is the present.
 	AsOf(ctx context.Context, tenant dag.Tenant, asOf dag.Seq) (dag.Seq, error)
@@ -63,33 +63,33 @@ type Records interface {
 	OfAgent(ctx context.Context, tenant dag.Tenant, by string) (bool, error)
 }
 
-// An Epoch is what the room reads in one epoch of the store. An answer that may be of another one is an error.
+// An Epoch reads in one epoch of the store. An answer that may be of another one is an error.
 type Epoch interface {
 	// Item returns what is recorded of an item, as of every number up to the head, and the number that asOf means.
 	Item(ctx context.Context, tenant dag.Tenant, item belief.Item, asOf dag.Seq) (*journal.ItemHistory, dag.Seq, error)
-	// Kept returns what the room keeps during the epoch.
+	// Kept returns the cache of the epoch.
 	Kept() *Kept
 }
 
-// Testimony is what beliefs rest on and refer to.
+// Testimony reads the names, turns and slices that beliefs refer to.
 type Testimony interface {
 	// Aliases returns the aliases of names as of a number; 0 is the present.
 	Aliases(ctx context.Context, tenant dag.Tenant, asOf dag.Seq) (*normalize.Table, error)
-	// Turns returns the turns that are there of a list, in any order.
+	// Turns returns the turns of a list in any order, without those that are not there.
 	Turns(ctx context.Context, tenant dag.Tenant, ids []dag.TurnID) ([]store.Record, error)
 	// Issued makes sure that a slice was handed out.
 	Issued(ctx context.Context, tenant dag.Tenant, id slice.SliceID) error
 }
 
-// Signing is what personas are signed with.
+// Signing has the keys that sign personas.
 type Signing interface {
 	// Signer returns the origin that signs, and its key, which the ledger knows then. Without an identity the error is identity.ErrNone.
 	Signer(ctx context.Context, tenant dag.Tenant) (origin string, _ attest.Signer, _ error)
-	// Identity returns the kernel's own.
+	// Identity returns the kernel's identity; the zero value is none.
 	Identity() identity.Identity
 }
 
-// Beliefs are all that the room answers.
+// Beliefs are the parts of the room together.
 type Beliefs struct {
 	View
 	Catalog
@@ -113,43 +113,43 @@ type Catalog struct{ reader }
 // Statements are made, given up and proposed, and conflicts about them resolved.
 type Statements struct{ reader }
 
-// Upkeep promotes what proves itself, and lowers, abstracts and archives what does not.
+// Upkeep promotes beliefs that prove themselves, and lowers, abstracts and archives others.
 type Upkeep struct{ reader }
 
 // Personas are exported from spaces, and imported into them.
 type Personas struct{ reader }
 
-// Operations lists what the room answers.
+// Operations lists the operations of the room.
 func (k Beliefs) Operations() []api.Answer {
 	return slices.Concat(k.View.Operations(), k.Catalog.Operations(), k.Statements.Operations(), k.Upkeep.Operations(), k.Personas.Operations())
 }
 
-// Operations lists what a view answers.
+// Operations lists the operations of a view.
 func (k View) Operations() []api.Answer {
 	return []api.Answer{api.ListSpaces.By(k.Spaces), api.GetBeliefBase.By(k.Base), api.DiffBeliefs.By(k.Diff), api.BeliefRules.By(k.Rules), api.BeliefConflicts.By(k.Conflicts), api.ExplainBelief.By(k.Why)}
 }
 
-// Operations lists what a catalog answers.
+// Operations lists the operations of a catalog.
 func (k Catalog) Operations() []api.Answer {
 	return []api.Answer{api.ListItems.By(k.Items), api.ResolveKref.By(k.Resolve), api.BeliefImpact.By(k.Impact), api.TagKref.By(k.Tag), api.DeprecateItem.By(k.Deprecate), api.RestoreItem.By(k.Restore), api.LinkKref.By(k.Link), api.UseBelief.By(k.Used)}
 }
 
-// Operations lists what answers about statements.
+// Operations lists the operations on statements.
 func (k Statements) Operations() []api.Answer {
 	return []api.Answer{api.SetSpace.By(k.SetSpace), api.ReviseBeliefs.By(k.Revise), api.ContractBeliefs.By(k.Contract), api.ExpandBeliefs.By(k.Expand), api.ProposeBeliefs.By(k.Propose), api.ResolveConflict.By(k.ResolveConflict)}
 }
 
-// Operations lists what upkeep answers.
+// Operations lists the operations of upkeep.
 func (k Upkeep) Operations() []api.Answer {
 	return []api.Answer{api.PromoteBeliefs.By(k.Promote), api.CascadeBeliefs.By(k.Cascade), api.DecayBeliefs.By(k.Decay), api.AbstractBeliefs.By(k.Abstract), api.ArchiveBeliefs.By(k.Archive), api.UnarchiveBeliefs.By(k.Unarchive)}
 }
 
-// Operations lists what personas answer.
+// Operations lists the operations on personas.
 func (k Personas) Operations() []api.Answer {
 	return []api.Answer{api.ExportPersona.By(k.ExportPersona), api.ImportPersona.By(k.ImportPersona)}
 }
 
-// A reader reads what is recorded. It is what the parts of the room share.
+// A reader reads records for the parts of the room, which share it.
 type reader struct{ kernel Kernel }
 
 func (k reader) catalog() Catalog       { return Catalog{k} }

@@ -232,7 +232,7 @@ type Binding struct {
 	kinds map[string]kinds.Kind // by name; one that is not listed does not bind
 }
 
-// Binding reads what binds under a policy of kinds.
+// Binding reads the binding kinds of a policy.
 func (k View) Binding(ctx context.Context, tenant dag.Tenant, id policy.ID) (Binding, error) {
 	p, err := k.kindPolicy(ctx, tenant, id)
 	return k.binding(p), err
