@@ -96,10 +96,6 @@ func (u *Undelivered) key() history.Key {
 	return history.Key{Index: indexUndelivered, Key: string(u.Bundle[:])}
 }
 
-func (u *Undelivered) term() history.Term {
-	return history.Term{Index: indexUndelivered, Key: u.Bundle[:], Since: u.Seq, Until: history.Forever}
-}
-
 // PutUndelivered records that a context was not given, and returns the entry. Saying so again has no effect and returns the first entry.
 func (b Base) PutUndelivered(ctx context.Context, tenant dag.Tenant, u Undelivered) (Undelivered, error) {
 	if err := u.Check(); err != nil {
