@@ -24,7 +24,7 @@ const (
 // Roles lists every role, the least first.
 var Roles = [...]Role{Verifier, Agent, Auditor, Admin}
 
-// ErrMayNot is wrapped if a caller's role does not let it do what was asked.
+// ErrMayNot is wrapped if the role of a caller does not permit the request.
 var ErrMayNot = errors.New("the role of the key does not permit it")
 
 // ParseRole reads a role's name.

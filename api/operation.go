@@ -41,7 +41,7 @@ type Spec struct {
 	Sets   []string          // the sets of tools that it is in, if package mcp makes the tool of the operation
 	May    access.Permission // 0: open to everybody
 	Says   string            // its summary, and after an empty line its description; "" if api/describe/operations.md has them
-	Curl   string            // a line for a shell, beside Says
+	Curl   string            // a shell command that asks the operation; only together with Says
 
 	Limited bool // open, and yet limited by address
 	Alone   bool // computed from the request alone, so it does not wait for others

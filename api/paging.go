@@ -59,7 +59,7 @@ func Next(after uint64) string { return strconv.FormatUint(after, 10) }
 // NextInView writes that the next page comes after a number, in the view as of another.
 func NextInView(after, asOf dag.Seq) string { return Next(uint64(after)) + "-" + Next(uint64(asOf)) }
 
-// Page cuts a list, of which one item more was read than a page has room for. Next is what the next page comes after, "" if the list ends here.
+// Page cuts a list that was read with one item more than a page has room for. Next is the cursor of the next page, "" if the list ends here.
 func Page[T any](list []T, room int, number func(*T) uint64) (page []T, next string) {
 	if len(list) <= room {
 		return list, ""

@@ -59,6 +59,19 @@ func TestCaseFileRefuses(t *testing.T) {
 	}
 }
 
+// TestCasesOfSubject reads cases from the file of their subject alone, and with an exit code.
+func TestCasesOfSubject(t *testing.T) {
+	const expect = `{"expect.json":"{\"exit_code\":0}"}`
+	if cases, err := golden.CasesOf("good.json", []byte(`{"good":`+expect+`,"good_one":`+expect+`}`)); err != nil || len(cases) != 2 {
+		t.Errorf("%+v, %v", cases, err)
+	}
+	for _, text := range []string{`{"good":` + expect + `,"bad_one":` + expect + `}`, `{"good":{}}`, `{"good":{"expect.json":"{}"}}`, `[]`} {
+		if cases, err := golden.CasesOf("good.json", []byte(text)); err == nil {
+			t.Errorf("%s has the cases %+v", text, cases)
+		}
+	}
+}
+
 // TestCasesStay pins the bytes of every file of every case. Evidence that was handed out has these forms. Another digest is right only where a case was added or
 // is meant to be another.
 func TestCasesStay(t *testing.T) {

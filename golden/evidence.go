@@ -56,22 +56,32 @@ func EvidenceCases(part Part) ([]EvidenceCase, error) {
 		if err != nil {
 			return nil, fmt.Errorf("golden: %w", err)
 		}
-		of, err := ParseCases(data)
+		of, err := casesOf(f.Name(), data)
 		if err != nil {
 			return nil, fmt.Errorf("%s/%s: %w", part, f.Name(), err)
 		}
-		for name, files := range of {
-			if SubjectOf(name)+FileSuffix != f.Name() {
-				return nil, fmt.Errorf("golden: %s/%s has the case %s, which is of another subject", part, f.Name(), name)
-			}
-			c, err := newEvidenceCase(name, files)
-			if err != nil {
-				return nil, fmt.Errorf("golden: %s: case %s: %w", part, name, err)
-			}
-			cases = append(cases, c)
-		}
+		cases = append(cases, of...)
 	}
 	slices.SortFunc(cases, func(a, b EvidenceCase) int { return strings.Compare(a.Name, b.Name) })
+	return cases, nil
+}
+
+// casesOf returns the cases in the file of a subject, in any order.
+func casesOf(file string, data []byte) (cases []EvidenceCase, err error) {
+	of, err := ParseCases(data)
+	if err != nil {
+		return nil, err
+	}
+	for name, files := range of {
+		if SubjectOf(name)+FileSuffix != file {
+			return nil, fmt.Errorf("case %s is of another subject", name)
+		}
+		c, err := newEvidenceCase(name, files)
+		if err != nil {
+			return nil, fmt.Errorf("case %s: %w", name, err)
+		}
+		cases = append(cases, c)
+	}
 	return cases, nil
 }
 

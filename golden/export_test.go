@@ -5,4 +5,5 @@ var (
 	Archive = archive
 	Files   = files
 	Unpack  = unpack
+	CasesOf = casesOf
 )

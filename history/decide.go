@@ -63,8 +63,9 @@ type decision struct {
 	newest  map[Key]bool
 	records map[dag.Seq]bool
 	known   map[dag.Seq]bool
-	ranges  []Range // in the order of State.Ranges
-	sized   bool    // State.Size was asked for
+	ranges  []Range          // in the order of State.Ranges
+	places  map[string][]int // of ranges with a prefix, in ranges
+	sized   bool             // State.Size was asked for
 
 	made           *Plan // by the last run of Needs, nil after it was handed over
 	ofHead, ofSize dag.Seq
@@ -74,12 +75,13 @@ type decision struct {
 func (d *decision) Needs(k *State) Needs {
 	if k.Round == 0 {
 		d.newest, d.records, d.known, d.ranges, d.sized = map[Key]bool{}, map[dag.Seq]bool{}, map[dag.Seq]bool{}, nil, false
+		d.places = map[string][]int{}
 	}
 	tx := d.run(k)
 	d.made = nil
 	if err := d.decide(tx); !errors.Is(err, errUnread) && k.Round > 0 {
 		if err == nil {
-			d.made, d.ofHead, d.ofSize = &tx.plan, k.Head, k.Size
+			d.made, d.ofHead, d.ofSize = tx.planned(), k.Head, k.Size
 		}
 		return Needs{} // it is done, and so is what it fetches in advance
 	}
@@ -95,7 +97,10 @@ func (d *decision) Needs(k *State) Needs {
 	for _, seq := range n.Entries {
 		d.known[seq] = true
 	}
-	d.ranges = append(d.ranges, n.Ranges...)
+	for _, r := range n.Ranges {
+		d.places[string(r.Prefix)] = append(d.places[string(r.Prefix)], len(d.ranges))
+		d.ranges = append(d.ranges, r)
+	}
 	return n
 }
 
@@ -109,7 +114,7 @@ func (d *decision) Plan(k *State) (*Plan, error) {
 	if err := d.decide(tx); err != nil {
 		return nil, err
 	}
-	return &tx.plan, nil
+	return tx.planned(), nil
 }
 
 func (d *decision) run(k *State) *Tx { return &Tx{decision: d, state: k, begun: map[Key]Term{}} }
@@ -132,12 +137,13 @@ func (tx *Tx) Newest(key Key) (t Term, there bool, err error) {
 
 // Terms returns the terms of a range that are stored, without those that were begun in this change.
 func (tx *Tx) Terms(r Range) ([]Term, error) {
-	i := slices.IndexFunc(tx.ranges, func(asked Range) bool { return reflect.DeepEqual(asked, r) })
-	if i < 0 {
-		tx.needs.Ranges = append(tx.needs.Ranges, r)
-		return nil, errUnread
+	for _, i := range tx.places[string(r.Prefix)] {
+		if reflect.DeepEqual(tx.ranges[i], r) {
+			return tx.state.Ranges[i], nil
+		}
 	}
-	return tx.state.Ranges[i], nil
+	tx.needs.Ranges = append(tx.needs.Ranges, r)
+	return nil, errUnread
 }
 
 // Entries returns the entries of numbers that are stored in a stream, in the order of the numbers. One that is not there wraps ErrDamaged.
@@ -173,12 +179,14 @@ func (tx *Tx) Size() (dag.Seq, error) {
 // Erase takes the private halves of entries of the record away, beyond recovery from the store's own files. Without any it finishes what a store could not finish before.
 func (tx *Tx) Erase(records ...dag.Seq) {
 	tx.plan.Erases = true
-	for _, seq := range records {
-		if !slices.Contains(tx.plan.ForgetRecords, seq) {
-			tx.plan.ForgetRecords = append(tx.plan.ForgetRecords, seq)
-		}
-	}
+	tx.plan.ForgetRecords = append(tx.plan.ForgetRecords, records...)
+}
+
+// planned returns the plan of a run that ended.
+func (tx *Tx) planned() *Plan {
 	slices.Sort(tx.plan.ForgetRecords)
+	tx.plan.ForgetRecords = slices.Compact(tx.plan.ForgetRecords) // two entries may erase one
+	return &tx.plan
 }
 
 // Fetch asks for terms that are read later, so that one question to the store brings them together.

@@ -187,8 +187,9 @@ func TestDecidingReads(t *testing.T) {
 		}
 		reading := func(tx *history.Tx, fetch bool) error {
 			all := history.Range{Index: 200, Prefix: []byte("a")}
+			first := history.Range{Index: 200, Prefix: []byte("a"), AsOf: 1}
 			if fetch {
-				tx.Fetch([]history.Key{word("b"), word("c")}, all)
+				tx.Fetch([]history.Key{word("b"), word("c")}, all, first)
 			}
 			_, b, err := tx.Newest(word("b"))
 			if err != nil {
@@ -202,6 +203,10 @@ func TestDecidingReads(t *testing.T) {
 			if err != nil {
 				return err
 			}
+			early, err := tx.Terms(first)
+			if err != nil {
+				return err
+			}
 			two, err := tx.Entries(of, 2, 1)
 			if err != nil {
 				return err
@@ -210,7 +215,7 @@ func TestDecidingReads(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			if !b || c || len(terms) != 2 || string(two[0].Public)+string(two[1].Public) != "aba" || size != 3 || tx.Tenant() != tenant {
+			if !b || c || len(terms) != 2 || len(early) != 1 || string(two[0].Public)+string(two[1].Public) != "aba" || size != 3 || tx.Tenant() != tenant {
 				return fmt.Errorf("read %t %t %v %v %d", b, c, terms, two, size)
 			}
 			if _, err = tx.Entries(of, 4); errors.Is(err, history.ErrDamaged) {
@@ -218,9 +223,9 @@ func TestDecidingReads(t *testing.T) {
 			}
 			return err
 		}
-		rounds := map[bool]int{false: 5, true: 3}
+		rounds := map[bool]int{false: 6, true: 3}
 		if of == history.Known { // whose change does not ask for the size of the record by itself
-			rounds = map[bool]int{false: 6, true: 4}
+			rounds = map[bool]int{false: 7, true: 4}
 		}
 		for fetch, rounds := range rounds {
 			if err := s.write(history.Deciding(words{of}, func(tx *history.Tx) error { return reading(tx, fetch) })); err != nil || s.rounds != rounds {
@@ -242,10 +247,24 @@ func TestDecidingReads(t *testing.T) {
 	}
 }
 
+// TestDecidingErases takes private halves away, each once and in order.
+func TestDecidingErases(t *testing.T) {
+	c := history.Deciding(words{history.Known}, func(tx *history.Tx) error {
+		tx.Erase(3, 1)
+		tx.Erase(3)
+		return nil
+	})
+	if p, err := planned(t, c); err != nil || !p.Erases || !slices.Equal(p.ForgetRecords, []dag.Seq{1, 3}) {
+		t.Errorf("planned %+v, %v", p, err)
+	}
+}
+
 // TestDecidingEnds ends where a decision hides that it lacks an answer, and where numbers end.
 func TestDecidingEnds(t *testing.T) {
+	runs := 0
 	hiding := history.Deciding(words{history.Known}, func(tx *history.Tx) error {
-		_, _, err := tx.Newest(word(fmt.Sprint(tx.Tenant(), new(int)))) // another one at each run
+		runs++
+		_, _, err := tx.Newest(word(fmt.Sprint(runs))) // another one at each run
 		return err
 	})
 	rounds := 0

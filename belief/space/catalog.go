@@ -95,7 +95,7 @@ func resolve(ctx context.Context, e Epoch, tenant dag.Tenant, a belief.Address) 
 	return kref, nil
 }
 
-// Items answers a page of the items of a space, ascending, with what is current of them.
+// Items answers a page of the items of a space, ascending, each with its current revision.
 func (k Catalog) Items(ctx context.Context, tenant dag.Tenant, in api.ItemsQuery) (out api.Items, _ error) {
 	limit := cmp.Or(in.Limit, 100)
 	list, err := k.items(ctx, tenant, in.Space, in.After, limit, in.AsOf)
@@ -121,7 +121,7 @@ func (k Catalog) Items(ctx context.Context, tenant dag.Tenant, in api.ItemsQuery
 	return out, nil
 }
 
-// items returns up to limit items of a space above a name, ascending, with what is current of them. Deprecated ones are among them.
+// items returns up to limit items of a space above a name, ascending, each with its current revision. Deprecated items are among them.
 func (k Catalog) items(ctx context.Context, tenant dag.Tenant, space belief.Space, after string, limit int, asOf dag.Seq) ([]journal.ItemNow, error) {
 	asOf, err := k.kernel.AsOf(ctx, tenant, asOf)
 	if err != nil {
@@ -142,12 +142,12 @@ func (k Catalog) Tag(ctx context.Context, tenant dag.Tenant, in api.NewTag) (api
 	return acted(k.Act(ctx, tenant, journal.Act{Item: in.Ref, Tag: in.Tag, Number: in.Revision, Reason: in.Reason}))
 }
 
-// Deprecate takes an item out of what is believed.
+// Deprecate marks an item as deprecated: the space believes its statements no more.
 func (k Catalog) Deprecate(ctx context.Context, tenant dag.Tenant, in api.Deprecation) (api.KrefChange, error) {
 	return acted(k.Act(ctx, tenant, journal.Act{Item: in.Ref, Deprecates: true, Reason: in.Reason}))
 }
 
-// Restore puts an item back that was deprecated. It is refused if that would contradict what is believed.
+// Restore makes a deprecated item believed again. It is refused if the item contradicts the base of the space.
 func (k Catalog) Restore(ctx context.Context, tenant dag.Tenant, in api.Deprecation) (api.KrefChange, error) {
 	return acted(k.Act(ctx, tenant, journal.Act{Item: in.Ref, Reason: in.Reason}))
 }
@@ -268,8 +268,8 @@ func (k Catalog) speaks(ctx context.Context, tenant dag.Tenant, l *journal.Link)
 	return nil
 }
 
-// lends reports whether a link counts for what becomes of a revision. For one that a person vouches for, a link that an agent recorded does not, nor one
-// that a JWT recorded from what was proposed, for the role of the JWT is not on record.
+// lends reports whether a link counts for what becomes of a revision. For one that a person vouches for, a link that an agent recorded does not, nor does
+// a link of a proposal that a JWT recorded, since the role of a JWT is not on record.
 func (k Upkeep) lends(ctx context.Context, tenant dag.Tenant, w *web, r *journal.Revision, l *journal.Link) (bool, error) {
 	if !r.Vouched() {
 		return true, nil
@@ -315,7 +315,7 @@ func (k Catalog) linked(ctx context.Context, tenant dag.Tenant, l *journal.Link)
 	return err
 }
 
-// attached takes over what a request asks for beside its revision, if the caller may: links, tags and a new space.
+// attached copies links, tags and a new space from a request, if the caller may make them.
 func (k Statements) attached(ctx context.Context, tenant dag.Tenant, in *api.BeliefRequest, r *beliefRequest) error {
 	if in.NewSpace && !believes(ctx) {
 		return fmt.Errorf("%w: to make a space needs the permission to %s", access.ErrMayNot, access.Believe)

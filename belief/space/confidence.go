@@ -172,7 +172,7 @@ func (k Upkeep) graph(ctx context.Context, tenant dag.Tenant, w *web) (nodes []r
 // leastDecay is what a belief must lose for decay to be recorded, unless the request says otherwise.
 const leastDecay dag.PPM = 10_000
 
-// Decay lowers the confidence of what is believed in a space by the half-lives of its kinds, if it loses at least so much. Nothing ends and nothing is deleted. The confidence follows from
+// Decay lowers the confidence of the beliefs in a space by the half-lives of their kinds. A belief that would lose less than the request's least is left alone. Nothing ends and nothing is deleted. The confidence follows from
 // the last revision that decay did not make, so that it is the same however often decay runs; a second run at the same time changes nothing. All of it is one change. Dry, it
 // records nothing.
 func (k Upkeep) Decay(ctx context.Context, tenant dag.Tenant, in api.DecayRequest) (out api.Decay, _ error) {

@@ -104,7 +104,7 @@ type Items struct {
 	tenant   dag.Tenant
 	followed *follow.Member
 
-	mu         sync.Mutex // guards what is below, and is not held while the store is asked
+	mu         sync.Mutex // guards the fields below; released while the store is read
 	applied    dag.Seq    // the number of the last entry
 	generation uint64
 }
@@ -157,7 +157,7 @@ func (k *Items) History(ctx context.Context, item belief.Item, head dag.Seq) (*j
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.generation == key.generation && k.applied == applied { // else something was looked at meanwhile that may not be in what was read
+	if k.generation == key.generation && k.applied == applied { // else the follower saw an entry meanwhile, which the history read may lack
 		k.kept.items.Put(key, h, h.Size())
 	}
 	return h, nil

@@ -13,7 +13,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -203,29 +202,19 @@ func (p *Program) giveReady(a *arguments, e *capture.Event, policy string) error
 // errOtherKeys is returned if all that was prepared for a key has the signatures of keys that may be retired since.
 var errOtherKeys = errors.New("the keys are others than those that signed what was prepared")
 
-// takeReady claims a text that was signed with the keys of now. Those that were not are removed.
-func takeReady(in ready.Folder, key string) (text *capture.Prepared, file string, err error) {
-	none := ready.ErrNone
-	for {
-		data, file, err := in.Take(key)
-		if errors.Is(err, ready.ErrNone) {
-			return nil, "", none
+// takeReady claims a text that was signed with the keys of now.
+func takeReady(in ready.Folder, key string) (text capture.Prepared, file string, err error) {
+	_, file, err = in.Take(key, func(data []byte) error {
+		text = capture.Prepared{}
+		if err := json.Unmarshal(data, &text); err != nil {
+			return fmt.Errorf("a text that was prepared in %s: %w", in.Path(), err)
 		}
-		if err != nil {
-			return nil, "", err
+		if !text.Keys.Same() {
+			return errOtherKeys
 		}
-		text := &capture.Prepared{}
-		if err := json.Unmarshal(data, text); err != nil {
-			return nil, "", fmt.Errorf("%s: %w", file, err)
-		}
-		if text.Keys.Same() {
-			return text, file, nil
-		}
-		none = errOtherKeys
-		if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, "", err
-		}
-	}
+		return nil
+	})
+	return text, file, err
 }
 
 // start starts the process that answers the next hooks and takes in captured sessions. It does not wait for the process.

@@ -168,9 +168,10 @@ var (
 	ErrMoved = errors.New("what was prepared is older than a rule or an erasure")
 )
 
-// Take claims a text of a key, so that nobody else gets it. The text stays in a file, which is the caller's to remove; an erasure removes it, too.
-func (f Folder) Take(key string) (text []byte, file string, err error) {
-	moved := false
+// Take claims a text of a key that fits, so that nobody else gets it. The text stays in a file, which is the caller's to remove; an erasure removes it, too. A text that does not
+// fit stays for others; the error is that of fits if no other text does.
+func (f Folder) Take(key string, fits func(text []byte) error) (text []byte, file string, err error) {
+	why := ErrNone
 	for _, path := range f.texts(key) {
 		k, err := read(path)
 		if err != nil {
@@ -181,7 +182,13 @@ func (f Folder) Take(key string) (text []byte, file string, err error) {
 			return nil, "", err
 		}
 		if k.Last != last {
-			moved = true
+			if errors.Is(why, ErrNone) {
+				why = ErrMoved
+			}
+			continue
+		}
+		if err := fits(k.Text); err != nil {
+			why = err
 			continue
 		}
 		taken := path + "." + rand.Text()
@@ -193,10 +200,7 @@ func (f Folder) Take(key string) (text []byte, file string, err error) {
 			return nil, "", err
 		}
 	}
-	if moved {
-		return nil, "", ErrMoved
-	}
-	return nil, "", ErrNone
+	return nil, "", why
 }
 
 // Prune removes the texts of other keys than those given. Of texts that were given, it removes those that no mark names any more and that were

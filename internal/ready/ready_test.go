@@ -28,10 +28,13 @@ func folder(t *testing.T) ready.Folder {
 	return f
 }
 
+// anyText fits every text.
+func anyText([]byte) error { return nil }
+
 // TestTexts keeps texts and takes them: each once, only of its key, and none once the last entry is another one.
 func TestTexts(t *testing.T) {
 	f := folder(t)
-	if _, _, err := f.Take("a"); !errors.Is(err, ready.ErrNone) {
+	if _, _, err := f.Take("a", anyText); !errors.Is(err, ready.ErrNone) {
 		t.Errorf("of nothing: %v", err)
 	}
 	if err := f.Keep("a", 7, "of 1", []byte("early")); !errors.Is(err, fs.ErrNotExist) {
@@ -51,7 +54,7 @@ func TestTexts(t *testing.T) {
 	var got []string
 	var files []string
 	for range 2 {
-		text, file, err := f.Take("a")
+		text, file, err := f.Take("a", anyText)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -63,13 +66,13 @@ func TestTexts(t *testing.T) {
 	if slices.Sort(got); !slices.Equal(got, []string{"a0", "a1"}) {
 		t.Errorf("%q", got)
 	}
-	if _, _, err := f.Take("a"); !errors.Is(err, ready.ErrNone) {
+	if _, _, err := f.Take("a", anyText); !errors.Is(err, ready.ErrNone) {
 		t.Errorf("a third time: %v", err)
 	}
 	if err := f.Move(8); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := f.Take("b"); !errors.Is(err, ready.ErrMoved) || f.Count("b", "of 1") != 0 {
+	if _, _, err := f.Take("b", anyText); !errors.Is(err, ready.ErrMoved) || f.Count("b", "of 1") != 0 {
 		t.Errorf("after an entry: %v", err)
 	}
 	if err := f.Keep("c", 7, "of 1", []byte("of an entry ago")); !errors.Is(err, ready.ErrMoved) {
@@ -81,7 +84,17 @@ func TestTexts(t *testing.T) {
 	if err := f.Keep("b", 8, "of 2", []byte("new")); err != nil {
 		t.Fatal(err)
 	}
-	if text, _, err := f.Take("b"); err != nil || string(text) != "new" {
+	// A text that does not fit stays, and is not said to be of another time.
+	other := errors.New("other")
+	if _, _, err := f.Take("b", func(text []byte) error {
+		if string(text) != "new" {
+			t.Errorf("asked whether %q fits", text)
+		}
+		return other
+	}); !errors.Is(err, other) {
+		t.Errorf("what does not fit: %v", err)
+	}
+	if text, _, err := f.Take("b", anyText); err != nil || string(text) != "new" {
 		t.Errorf("%q, %v", text, err)
 	}
 	if err := f.Drop(); err != nil {
@@ -107,7 +120,7 @@ func TestPrune(t *testing.T) {
 	}
 	var taken []string
 	for range 2 {
-		_, file, err := f.Take("a")
+		_, file, err := f.Take("a", anyText)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -179,14 +192,14 @@ func TestDamagedTexts(t *testing.T) {
 		if err := os.WriteFile(files[0], whole[:n], 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if text, _, err := f.Take("a"); !errors.Is(err, ready.ErrNone) {
+		if text, _, err := f.Take("a", anyText); !errors.Is(err, ready.ErrNone) {
 			t.Fatalf("%d bytes of it: %q, %v", n, text, err)
 		}
 	}
 	if err := errors.Join(os.WriteFile(files[0], whole, 0o600), os.Chmod(files[0], 0o644)); err != nil {
 		t.Fatal(err)
 	}
-	if text, _, err := f.Take("a"); !errors.Is(err, ready.ErrNone) {
+	if text, _, err := f.Take("a", anyText); !errors.Is(err, ready.ErrNone) {
 		t.Errorf("one that others may read: %q, %v", text, err)
 	}
 	for _, last := range [][]byte{nil, []byte("7"), make([]byte, 9)} {
@@ -227,7 +240,7 @@ func TestTakers(t *testing.T) {
 	for range 8 {
 		takers.Go(func() {
 			for {
-				text, _, err := f.Take("a")
+				text, _, err := f.Take("a", anyText)
 				if err != nil {
 					if !errors.Is(err, ready.ErrNone) {
 						t.Error(err)

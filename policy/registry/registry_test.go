@@ -41,12 +41,16 @@ func recorded(t *testing.T) (registry.Base, []history.Entry) {
 // TestAdopt takes the record over into another store, and refuses what was not registered so.
 func TestAdopt(t *testing.T) {
 	from, entries := recorded(t)
-	adopt := func(b registry.Base, list []history.Entry) error {
+	adoptFor := func(of dag.Tenant, b registry.Base, list []history.Entry) error {
 		c, err := registry.Codec{}.Adopt(list)
 		if err != nil {
 			return err
 		}
-		return b.Write(t.Context(), tenant, history.Exactly(c, history.Record, list))
+		return b.Write(t.Context(), of, history.Exactly(c, history.Record, list))
+	}
+	adopt := func(b registry.Base, list []history.Entry) error { return adoptFor(tenant, b, list) }
+	if err := adoptFor("other", fresh(), entries); !errors.Is(err, dag.ErrForm) {
+		t.Errorf("of another tenant: %v, want an error of form", err)
 	}
 	to := fresh()
 	if err := errors.Join(adopt(to, entries[:1]), adopt(to, entries[1:])); err != nil {

@@ -168,6 +168,7 @@ func TestCheck(t *testing.T) {
 		"no anchor":             func(r *issued.Record) { r.Provenance.Anchor = dag.TurnID{} },
 		"no hash":               func(r *issued.Record) { r.Provenance.PolicyParamsHash = dag.Digest{} },
 		"another version":       func(r *issued.Record) { r.Provenance.SchemaVersion = "other" },
+		"a later version":       func(r *issued.Record) { r.Provenance.SchemaVersion = "gkp/3" },
 		"no key":                func(r *issued.Record) { r.KeyID = "" },
 		"a token of no text":    func(r *issued.Record) { r.Token = "\xff" },
 		"turns with question":   func(r *issued.Record) { r.Question = "q" },
@@ -255,6 +256,98 @@ func TestAdopt(t *testing.T) {
 	}
 	if got := (issued.Codec{}).AsOf(&entries[3]); got != 4 {
 		t.Errorf("it is as of %d, want 4", got)
+	}
+}
+
+// TestAdoptTasks takes erasures of tasks over into a store that has the records with their tasks: one at a time, and two at once. A record that was made after an erasure keeps its task.
+func TestAdoptTasks(t *testing.T) {
+	ctx := t.Context()
+	records := []issued.Record{storetest.IssuedContext(1, 1), storetest.IssuedContext(2, 2), storetest.IssuedContext(3, 1)}
+	later := storetest.IssuedContext(5, 1)
+	source := issued.Base{History: fresh()}
+	put := func(b issued.Base, list ...issued.Record) {
+		t.Helper()
+		if _, err := b.Put(ctx, tenant, list); err != nil {
+			t.Fatal(err)
+		}
+	}
+	erase := func() {
+		t.Helper()
+		if e, err := source.EraseTask(ctx, tenant, storetest.TaskErasure(1)); err != nil || e.Seq == 0 {
+			t.Fatal(e, err)
+		}
+	}
+	put(source, records...)
+	erase()
+	put(source, later)
+	erase()
+	entries, err := source.Entries(ctx, tenant, history.Page{Limit: 9})
+	if err != nil || len(entries) != 2 {
+		t.Fatal(entries, err)
+	}
+	for n, want := range [][]uint64{{1, 2, 3, 4}, {2, 4}, {2}} {
+		s := fresh()
+		b := issued.Base{History: s}
+		put(b, append(slices.Clone(records), later)...)
+		c, err := issued.TaskCodec{}.Adopt(entries[:n])
+		if err == nil {
+			err = s.Write(ctx, tenant, history.Exactly(c, history.Known, entries[:n]))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		list, err := b.After(ctx, tenant, 0, 9)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var with []uint64
+		for i := range list {
+			if list[i].Question != "" {
+				with = append(with, list[i].Number)
+			}
+		}
+		if !slices.Equal(with, want) {
+			t.Errorf("after %d erasures records %d have their tasks, want %d", n, with, want)
+		}
+	}
+	of := issued.TaskCodec{}
+	entries[1].Public = entries[1].Public[1:]
+	if c, err := of.Adopt(entries[1:]); err == nil {
+		if err := fresh().Write(ctx, tenant, c); !errors.Is(err, dag.ErrForm) {
+			t.Errorf("an erasure that is none: %v, want dag.ErrForm", err)
+		}
+	}
+}
+
+// TestAdoptUndelivered takes over that a context was not given, once.
+func TestAdoptUndelivered(t *testing.T) {
+	ctx, source := t.Context(), issued.Base{History: fresh()}
+	u := issued.Undelivered{Context: storetest.Issued(1, 1).Provenance.SliceID, Bundle: dag.Digest{1}, Reason: "the pipe was closed", At: 1_800_000_000_000_000}
+	first, err := source.PutUndelivered(ctx, tenant, u)
+	if err != nil || first.Seq != 1 {
+		t.Fatal(first, err)
+	}
+	if again, err := source.PutUndelivered(ctx, tenant, u); err != nil || again != first {
+		t.Errorf("again: %+v, %v", again, err)
+	}
+	entries, err := source.Entries(ctx, tenant, history.Page{Limit: 9})
+	if err != nil || len(entries) != 1 {
+		t.Fatal(entries, err)
+	}
+	twice := append(slices.Clone(entries), entries[0])
+	twice[1].Seq = 2
+	for n, want := range []error{1: nil, 2: dag.ErrForm} {
+		s := fresh()
+		c, err := issued.UndeliveredCodec{}.Adopt(twice[:n])
+		if err == nil {
+			err = s.Write(ctx, tenant, history.Exactly(c, history.Known, twice[:n]))
+		}
+		if !errors.Is(err, want) {
+			t.Errorf("%d entries: %v, want %v", n, err, want)
+		}
+		if of, err := (issued.Base{History: s}).Undelivered(ctx, tenant); err != nil || n == 1 && of[u.Bundle] != 1 {
+			t.Errorf("%d entries: %v, %v", n, of, err)
+		}
 	}
 }
 

@@ -66,7 +66,7 @@ func TestReady(t *testing.T) {
 			if fails {
 				failures++
 			}
-			_, _, err = ready.At(folder.Path()).Take("key")
+			_, _, err = ready.At(folder.Path()).Take("key", func([]byte) error { return nil })
 			if gone := errors.Is(err, ready.ErrNone); gone && now != last {
 				erasures[w.Name]++
 			}
