@@ -91,7 +91,7 @@ generate: ## what is made from the declarations: the description, the clients, t
 	go test ./server -run '^TestDescription$$' -update
 	go test ./server/mcp -run '^(TestSizes|TestManual)$$' -update
 	go test ./api/clients -run '^TestClients$$' -update
-	go test ./cmd/graphkernel -run '^TestHelp$$' -update
+	go test ./cmd/graphkernel -run '^(TestHelp|TestSynopses)$$' -update
 	go test ./golden -run '^TestArchive$$' -update
 	go test ./verifiers/js -run '^TestPage$$' -update
 

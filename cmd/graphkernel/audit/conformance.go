@@ -26,7 +26,7 @@ func conformanceCommand(a *cli.App) *cobra.Command {
 		Use:   "conformance",
 		Short: "Try a verifier, yours or this one, on evidence that is good and bad",
 		Args:  cli.KnownCommand,
-		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
+		RunE:  cli.ShowHelp,
 	}
 	var only string
 	parts := [...]struct {

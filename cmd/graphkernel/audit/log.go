@@ -32,7 +32,7 @@ func logCommand(a *cli.App) *cobra.Command {
 ledger, an append-only Merkle tree. A checkpoint is its size and root, signed; a proof
 says where a leaf is under a checkpoint.`,
 		Args: cli.KnownCommand,
-		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+		RunE: cli.ShowHelp,
 	}
 	c.AddCommand(logCheckpointCommand(a), logListCommand(a), logProveCommand(a), logVerifyCommand(a), logMonitorCommand(a))
 	return c

@@ -30,7 +30,7 @@ func personaCommand(a *cli.App) *cobra.Command {
 		Long: `A persona is what of a space may leave it: no episodes, no models of users and relationships, and
 observations only with the tag shared. It is one file, signed by the attestation key.`,
 		Args: cli.KnownCommand,
-		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+		RunE: cli.ShowHelp,
 	}
 	c.AddCommand(exportPersonaCommand(a), importPersonaCommand(a))
 	return c

@@ -249,7 +249,7 @@ func (a *App) helps(root *cobra.Command) {
 		switch c.Name() {
 		case "completion":
 			c.Args = KnownCommand
-			c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
+			c.RunE = ShowHelp
 		case "help":
 			c.Run = nil
 			c.RunE = func(_ *cobra.Command, args []string) error {

@@ -40,6 +40,9 @@ func AtMostOneArg(name string) cobra.PositionalArgs {
 	}
 }
 
+// ShowHelp is what a command does that only has subcommands.
+func ShowHelp(c *cobra.Command, _ []string) error { return c.Help() }
+
 // KnownCommand refuses arguments of a command that only has subcommands.
 func KnownCommand(c *cobra.Command, args []string) error {
 	if len(args) == 0 {

@@ -29,7 +29,7 @@ in the facts.
 
 An alias stands for one canonical name, which is no alias itself.`,
 		Args: cli.KnownCommand,
-		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+		RunE: cli.ShowHelp,
 	}
 	c.AddCommand(listAliasesCommand(a), addAliasCommand(a), removeAliasCommand(a), importAliasesCommand(a), suggestAliasesCommand(a))
 	return c

@@ -35,7 +35,7 @@ number.
   graphkernel knowledge traverse "ada lovelace" --hops 2
   graphkernel knowledge extract                 facts out of the transcripts that were imported`,
 		Args: cli.KnownCommand,
-		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+		RunE: cli.ShowHelp,
 	}
 	c.AddCommand(
 		knowledgeAddCommand(a), knowledgeImportCommand(a), knowledgeExtractCommand(a),

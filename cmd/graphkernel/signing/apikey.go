@@ -32,7 +32,7 @@ func apikeyCommand(a *cli.App) *cobra.Command {
 The store holds a hash of each key and never the key itself. These are not the
 keys that sign; see: graphkernel keys.`,
 		Args: cli.KnownCommand,
-		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+		RunE: cli.ShowHelp,
 	}
 	var made api.NewAPIKey
 	create := &cobra.Command{

@@ -31,7 +31,7 @@ keys: graphkernel identity trust writes it.
 The name is for ever: each tenant's ledger is called TENANT.NAME. The log's key does
 not rotate, as it is the log's identity; the attestation key does.`,
 		Args: cli.KnownCommand,
-		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+		RunE: cli.ShowHelp,
 	}
 	var name, url, out string
 	initialise := &cobra.Command{

@@ -29,7 +29,7 @@ To rotate without a gap: rotate, wait until nobody needs to verify what the old
 key signed, then retire the old key. Retiring destroys the secret; what the key
 signed can still be replayed, but no longer verified.`,
 		Args: cli.KnownCommand,
-		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+		RunE: cli.ShowHelp,
 	}
 	var initID, rotateID, importID, importFrom string
 	initialise := &cobra.Command{

@@ -41,7 +41,7 @@ Its id, NAME@VERSION, is bound to its parameters for ever: another set
 of parameters needs the next version. default@1 and default@2, for turns, facts@1, and recall@1,
 recall-dense@1 and find@1, for searches, are there from the start.`,
 		Args: cli.KnownCommand,
-		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+		RunE: cli.ShowHelp,
 	}
 	add := &cobra.Command{
 		Use:   "add FILE",
