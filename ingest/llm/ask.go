@@ -3,9 +3,7 @@ package llm
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/graphkernel/graphkernel/internal/canon"
@@ -28,21 +26,13 @@ var (
 // long, no chat completion, or a refusal of this question. Another question may fare better.
 type UnusableError = endpoint.UnusableError
 
-// A Config says whom to ask.
+// An Access is how the endpoint is reached; its path is /chat/completions.
+type Access = endpoint.Access
+
+// A Config says which model to ask, and where.
 type Config struct {
-	// URL is what the endpoint's other addresses begin with, such as
-	// https://HOST/v1, or ends in /chat/completions itself. It is https, or http to this very host.
-	URL string
-
+	Access
 	Model Model
-	Key   string // sent as a bearer token; "": none
-
-	AllowPlaintext bool          // http to any host
-	Client         *http.Client  // nil: one of its own. Redirects are refused whatever it says
-	Timeout        time.Duration // of one try; 0: TryTimeout
-
-	Clock func() time.Time                           // nil: the system's; for a Retry-After that is a date
-	Sleep func(context.Context, time.Duration) error // nil: sleeps, and wakes up if the context ends
 }
 
 // An Extractor asks one model. It shows the key to no printer and no error.
@@ -53,10 +43,7 @@ func New(c Config) (*Extractor, error) {
 	if _, err := ParseModel(string(c.Model)); err != nil {
 		return nil, err
 	}
-	e, err := endpoint.New(endpoint.Config{
-		URL: c.URL, Path: "/chat/completions", Model: string(c.Model), Key: c.Key, Most: MaxAnswer,
-		AllowPlaintext: c.AllowPlaintext, Client: c.Client, Timeout: c.Timeout, Clock: c.Clock, Sleep: c.Sleep,
-	})
+	e, err := endpoint.New(endpoint.Config{Access: c.Access, Path: "/chat/completions", Model: string(c.Model), Most: MaxAnswer})
 	if err != nil {
 		return nil, err
 	}

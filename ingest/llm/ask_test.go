@@ -56,10 +56,10 @@ func (s *sleeper) sleep(ctx context.Context, d time.Duration) error {
 
 func (s *standIn) extractor(t *testing.T, sl *sleeper) *llm.Extractor {
 	t.Helper()
-	x, err := llm.New(llm.Config{
-		URL: s.URL + "/v1/", Model: "stand-in", Key: key, Client: s.Client(), Timeout: 20 * time.Second, Sleep: sl.sleep,
+	x, err := llm.New(llm.Config{Access: llm.Access{
+		URL: s.URL + "/v1/", Key: key, Client: s.Client(), Timeout: 20 * time.Second, Sleep: sl.sleep,
 		Clock: func() time.Time { return time.Date(2026, 3, 14, 3, 0, 0, 0, time.UTC) },
-	})
+	}, Model: "stand-in"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -245,7 +245,7 @@ func TestSlow(t *testing.T) {
 		case <-end:
 		}
 	})
-	x, err := llm.New(llm.Config{URL: s.URL, Model: "stand-in", Timeout: 50 * time.Millisecond})
+	x, err := llm.New(llm.Config{Access: llm.Access{URL: s.URL, Timeout: 50 * time.Millisecond}, Model: "stand-in"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -263,7 +263,7 @@ func TestSlow(t *testing.T) {
 		t.Errorf("a cancelled question: %v", err)
 	}
 	busy := newStandIn(t, func(_ int, w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) })
-	x, err = llm.New(llm.Config{URL: busy.URL, Model: "stand-in"})
+	x, err = llm.New(llm.Config{Access: llm.Access{URL: busy.URL}, Model: "stand-in"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -298,7 +298,7 @@ func TestNew(t *testing.T) {
 		"https://hidden:\x7f":                        llm.ErrEndpoint,
 		"https://models.example/" + strings.Repeat("long", 1000): llm.ErrEndpoint,
 	} {
-		x, err := llm.New(llm.Config{URL: address, Model: "m", Key: key})
+		x, err := llm.New(llm.Config{Access: llm.Access{URL: address, Key: key}, Model: "m"})
 		if !errors.Is(err, want) || (err == nil) != (want == nil) {
 			t.Errorf("%.60s: %v, want %v", address, err, want)
 		}
@@ -312,14 +312,14 @@ func TestNew(t *testing.T) {
 			t.Errorf("the key is shown: %s", shown)
 		}
 	}
-	if _, err := llm.New(llm.Config{URL: "http://models.example", Model: "m", AllowPlaintext: true}); err != nil {
+	if _, err := llm.New(llm.Config{Access: llm.Access{URL: "http://models.example", AllowPlaintext: true}, Model: "m"}); err != nil {
 		t.Errorf("plain text was allowed: %v", err)
 	}
-	if _, err := llm.New(llm.Config{URL: "https://models.example", Model: "m", Key: "two\nlines"}); !errors.Is(err, llm.ErrEndpoint) || strings.Contains(err.Error(), "two") {
+	if _, err := llm.New(llm.Config{Access: llm.Access{URL: "https://models.example", Key: "two\nlines"}, Model: "m"}); !errors.Is(err, llm.ErrEndpoint) || strings.Contains(err.Error(), "two") {
 		t.Errorf("a key of two lines: %v", err)
 	}
 	for _, name := range []string{"", "two words", "naïve", "a\nb", strings.Repeat("m", llm.MaxModel+1)} {
-		if _, err := llm.New(llm.Config{URL: "https://models.example", Model: llm.Model(name)}); !errors.Is(err, llm.ErrModel) {
+		if _, err := llm.New(llm.Config{Access: llm.Access{URL: "https://models.example"}, Model: llm.Model(name)}); !errors.Is(err, llm.ErrModel) {
 			t.Errorf("model %.30q: %v", name, err)
 		}
 	}

@@ -38,16 +38,12 @@ type UnusableError struct{ Why string }
 
 func (e *UnusableError) Error() string { return e.Why }
 
-// A Config says whom to ask.
-type Config struct {
-	// URL is what the endpoint's other addresses begin with, such as https://HOST/v1, or ends in Path itself. It is https, or http to
-	// this very host.
-	URL  string
-	Path string // such as /chat/completions
-
-	Model string // that errors name
-	Key   string // sent as a bearer token; "": none
-	Most  int    // bytes of an answer
+// An Access is how an endpoint is reached.
+type Access struct {
+	// URL is an address below which the endpoint has its paths, such as https://HOST/v1, or that of the path itself. The scheme is https, or http if
+	// the host is this machine.
+	URL string
+	Key string // sent as a bearer token; "": none
 
 	AllowPlaintext bool          // http to any host
 	Client         *http.Client  // nil: one of its own. Redirects are refused whatever it says
@@ -55,6 +51,14 @@ type Config struct {
 
 	Clock func() time.Time                           // nil: the system's; for a Retry-After that is a date
 	Sleep func(context.Context, time.Duration) error // nil: sleeps, and wakes up if the context ends
+}
+
+// A Config says which model to ask, and where.
+type Config struct {
+	Access
+	Path  string // such as /chat/completions
+	Model string // for errors
+	Most  int    // bytes of an answer
 }
 
 // An Endpoint asks one model. It shows the key to no printer and no error.

@@ -35,11 +35,10 @@ var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 // asking makes an endpoint over a server. It notes how long it would have slept.
 func asking(t *testing.T, s server, slept *[]time.Duration) *endpoint.Endpoint {
 	t.Helper()
-	x, err := endpoint.New(endpoint.Config{
-		URL: "https://models.example/v1", Path: "/chat/completions", Model: "small", Key: secretKey, Most: 100, Client: &http.Client{Transport: s},
-		Clock: func() time.Time { return noon },
+	x, err := endpoint.New(endpoint.Config{Access: endpoint.Access{
+		URL: "https://models.example/v1", Key: secretKey, Client: &http.Client{Transport: s}, Clock: func() time.Time { return noon },
 		Sleep: func(_ context.Context, d time.Duration) error { *slept = append(*slept, d); return nil },
-	})
+	}, Path: "/chat/completions", Model: "small", Most: 100})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +74,7 @@ func TestAddresses(t *testing.T) {
 		{"https://host?", "", false, endpoint.ErrEndpoint},
 		{"https://host#" + secretKey, "", false, endpoint.ErrEndpoint},
 	} {
-		x, err := endpoint.New(endpoint.Config{URL: c.url, Path: "/chat", AllowPlaintext: c.plaintext})
+		x, err := endpoint.New(endpoint.Config{Access: endpoint.Access{URL: c.url, AllowPlaintext: c.plaintext}, Path: "/chat"})
 		if !errors.Is(err, c.err) || err == nil && x.URL() != c.want {
 			t.Errorf("%s: %v, %v, want %q, %v", c.url, x, err, c.want, c.err)
 		}
@@ -84,7 +83,7 @@ func TestAddresses(t *testing.T) {
 		}
 	}
 	for _, key := range []string{"a b", "a\n", "\x00", "é", "\x7f"} {
-		if _, err := endpoint.New(endpoint.Config{URL: "https://host", Key: key}); !errors.Is(err, endpoint.ErrEndpoint) {
+		if _, err := endpoint.New(endpoint.Config{Access: endpoint.Access{URL: "https://host", Key: key}}); !errors.Is(err, endpoint.ErrEndpoint) {
 			t.Errorf("key %q: %v, want ErrEndpoint", key, err)
 		}
 	}
@@ -182,7 +181,7 @@ func TestAnswers(t *testing.T) {
 func TestEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	hangs := server(func(r *http.Request) (*http.Response, error) { <-r.Context().Done(); return nil, r.Context().Err() })
-	config := endpoint.Config{URL: "https://host", Model: "small", Key: secretKey, Most: 10, Timeout: time.Nanosecond, Client: &http.Client{Transport: hangs}}
+	config := endpoint.Config{Access: endpoint.Access{URL: "https://host", Key: secretKey, Timeout: time.Nanosecond, Client: &http.Client{Transport: hangs}}, Model: "small", Most: 10}
 	x, err := endpoint.New(config)
 	if err != nil {
 		t.Fatal(err)

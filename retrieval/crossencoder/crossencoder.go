@@ -20,7 +20,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -48,24 +47,17 @@ const (
 // ErrUnusable is wrapped if an answer does not have exactly one score for each text.
 var ErrUnusable = errors.New("no scores")
 
-// A Config says whom to ask.
-type Config struct {
-	// URL is what the endpoint's other addresses begin with, such as https://HOST/v1, or ends in /rerank itself. It is https, or http to
-	// this very host.
-	URL string
+// An Access is how the endpoint is reached; its path is /rerank.
+type Access = endpoint.Access
 
+// A Config says which model to ask, and where. Timeout is that of all requests for one query; 0: Timeout.
+type Config struct {
+	Access
 	Form  string // Cohere or TEI; "": Cohere
 	Model string // as the endpoint calls it, and policies do
-	Key   string // sent as a bearer token; "": none
 
-	Batch          int           // texts of one request, up to MaxBatch; 0: MaxBatch, and 32 for TEI
-	TextBytes      int           // of a text that are sent, up to MaxText; 0: TextBytes
-	AllowPlaintext bool          // http to any host
-	Client         *http.Client  // nil: one of its own. Redirects are refused whatever it says
-	Timeout        time.Duration // of all requests for one query; 0: Timeout
-
-	Clock func() time.Time                           // nil: the system's; for a Retry-After that is a date
-	Sleep func(context.Context, time.Duration) error // nil: sleeps, and wakes up if the context ends
+	Batch     int // texts of one request, up to MaxBatch; 0: MaxBatch, and 32 for TEI
+	TextBytes int // of a text that are sent, up to MaxText; 0: TextBytes
 }
 
 // A Client asks one model. It shows the key to no printer and no error.
@@ -93,15 +85,12 @@ func New(c Config) (*Client, error) {
 	if form == TEI {
 		batch = batchTEI
 	}
-	timeout := cmp.Or(c.Timeout, Timeout)
-	e, err := endpoint.New(endpoint.Config{
-		URL: c.URL, Path: "/rerank", Model: c.Model, Key: c.Key, Most: MaxAnswer,
-		AllowPlaintext: c.AllowPlaintext, Client: c.Client, Timeout: timeout, Clock: c.Clock, Sleep: c.Sleep,
-	})
+	c.Timeout = cmp.Or(c.Timeout, Timeout)
+	e, err := endpoint.New(endpoint.Config{Access: c.Access, Path: "/rerank", Model: c.Model, Most: MaxAnswer})
 	if err != nil {
 		return nil, err
 	}
-	return &Client{form, c.Model, cmp.Or(c.Batch, batch), cmp.Or(c.TextBytes, TextBytes), timeout, e}, nil
+	return &Client{form, c.Model, cmp.Or(c.Batch, batch), cmp.Or(c.TextBytes, TextBytes), c.Timeout, e}, nil
 }
 
 // ID returns the model's.

@@ -160,7 +160,7 @@ func TestFaults(t *testing.T) {
 func TestSlow(t *testing.T) {
 	t.Parallel()
 	done := make(chan struct{})
-	c := standIn(t, crossencoder.Config{Batch: 1, Timeout: time.Millisecond}, func(http.ResponseWriter, *http.Request, map[string]any) { <-done })
+	c := standIn(t, crossencoder.Config{Access: crossencoder.Access{Timeout: time.Millisecond}, Batch: 1}, func(http.ResponseWriter, *http.Request, map[string]any) { <-done })
 	t.Cleanup(func() { close(done) }) // before the server waits for its requests
 	if got, err := c.Scores(t.Context(), "q", []string{"a", "b"}); !errors.Is(err, context.DeadlineExceeded) || got != nil {
 		t.Errorf("got %v, %v", got, err)
@@ -171,15 +171,16 @@ func TestSlow(t *testing.T) {
 func TestNew(t *testing.T) {
 	t.Parallel()
 	const url = "https://models.example/v1"
+	at := crossencoder.Access{URL: url}
 	for _, c := range []crossencoder.Config{
-		{URL: url}, {Model: "small"}, {URL: url, Model: "small", Form: "other"}, {URL: url, Model: "small", Batch: crossencoder.MaxBatch + 1},
-		{URL: url, Model: "small", TextBytes: crossencoder.MaxText + 1}, {URL: "http://models.example", Model: "small"},
+		{Access: at}, {Model: "small"}, {Access: at, Model: "small", Form: "other"}, {Access: at, Model: "small", Batch: crossencoder.MaxBatch + 1},
+		{Access: at, Model: "small", TextBytes: crossencoder.MaxText + 1}, {Access: crossencoder.Access{URL: "http://models.example"}, Model: "small"},
 	} {
 		if _, err := crossencoder.New(c); err == nil {
 			t.Errorf("%+v is no error", c)
 		}
 	}
-	c, err := crossencoder.New(crossencoder.Config{URL: url, Model: "small", Key: key})
+	c, err := crossencoder.New(crossencoder.Config{Access: crossencoder.Access{URL: url, Key: key}, Model: "small"})
 	if err != nil {
 		t.Fatal(err)
 	}

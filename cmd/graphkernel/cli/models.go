@@ -70,7 +70,8 @@ func (s *Settings) embedders(text string, variables *[]string) (all []embed.Embe
 			return nil, fmt.Errorf("embedders[%d]: %w", i, err)
 		}
 		client, err := remote.New(remote.Config{
-			URL: e.URL, Model: embed.Model{ID: e.Model, Dimensions: e.Dimensions}, Key: key, Batch: e.Batch, AllowPlaintext: e.Insecure, Timeout: timeout, Client: ModelClient(),
+			Access: remote.Access{URL: e.URL, Key: key, AllowPlaintext: e.Insecure, Timeout: timeout, Client: ModelClient()},
+			Model:  embed.Model{ID: e.Model, Dimensions: e.Dimensions}, Batch: e.Batch,
 		})
 		if err != nil {
 			return nil, fmt.Errorf("embedders[%d]: %w", i, err)
@@ -97,7 +98,8 @@ func (s *Settings) rerankers(text string, variables *[]string) (all []kernel.Rer
 			return nil, fmt.Errorf("rerankers[%d]: %w", i, err)
 		}
 		client, err := crossencoder.New(crossencoder.Config{
-			URL: e.URL, Form: e.Form, Model: e.Model, Key: key, Batch: e.Batch, TextBytes: e.TextBytes, AllowPlaintext: e.Insecure, Timeout: timeout, Client: ModelClient(),
+			Access: crossencoder.Access{URL: e.URL, Key: key, AllowPlaintext: e.Insecure, Timeout: timeout, Client: ModelClient()},
+			Form:   e.Form, Model: e.Model, Batch: e.Batch, TextBytes: e.TextBytes,
 		})
 		if err != nil {
 			return nil, fmt.Errorf("rerankers[%d]: %w", i, err)

@@ -95,8 +95,8 @@ func (f *llmFlags) extractor(a *cli.App) (*llm.Extractor, error) {
 		return nil, cli.Usagef("--llm-key-env names the variable %.80q, which is not set; set it to the endpoint's key", f.keyEnv)
 	}
 	x, err := llm.New(llm.Config{
-		URL: f.url, Model: llm.Model(f.model), Key: key, AllowPlaintext: f.insecure, Timeout: f.timeout, Clock: a.Clock,
-		Client: cli.ModelClient(),
+		Access: llm.Access{URL: f.url, Key: key, AllowPlaintext: f.insecure, Timeout: f.timeout, Clock: a.Clock, Client: cli.ModelClient()},
+		Model:  llm.Model(f.model),
 	})
 	switch {
 	case errors.Is(err, llm.ErrPlaintext):

@@ -14,9 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"net/http"
 	"strings"
-	"time"
 
 	"github.com/graphkernel/graphkernel/internal/endpoint"
 	"github.com/graphkernel/graphkernel/retrieval/embed"
@@ -37,22 +35,14 @@ var ErrOther = errors.New("another model")
 // ErrUnusable is wrapped if an answer has not exactly the vectors that were asked for.
 var ErrUnusable = errors.New("no embeddings")
 
-// A Config says whom to ask.
+// An Access is how the endpoint is reached; its path is /embeddings.
+type Access = endpoint.Access
+
+// A Config says which model to ask, and where.
 type Config struct {
-	// URL is what the endpoint's other addresses begin with, such as https://HOST/v1, or ends in /embeddings itself. It is https, or http to
-	// this very host.
-	URL string
-
+	Access
 	Model embed.Model // as the endpoint calls it. Dimensions must be known; the digest is for the caller
-	Key   string      // sent as a bearer token; "": none
-
-	Batch          int           // texts of one request, up to MaxBatch; 0: Batch
-	AllowPlaintext bool          // http to any host
-	Client         *http.Client  // nil: one of its own. Redirects are refused whatever it says
-	Timeout        time.Duration // of one try; 0: endpoint.TryTimeout
-
-	Clock func() time.Time                           // nil: the system's; for a Retry-After that is a date
-	Sleep func(context.Context, time.Duration) error // nil: sleeps, and wakes up if the context ends
+	Batch int         // texts of one request, up to MaxBatch; 0: Batch
 }
 
 // A Client asks one model. It shows the key to no printer and no error.
@@ -72,10 +62,7 @@ func New(c Config) (*Client, error) {
 	if c.Batch < 0 || c.Batch > MaxBatch {
 		return nil, fmt.Errorf("remote: batches of %d texts, want 1 to %d", c.Batch, MaxBatch)
 	}
-	e, err := endpoint.New(endpoint.Config{
-		URL: c.URL, Path: "/embeddings", Model: c.Model.ID, Key: c.Key, Most: MaxAnswer,
-		AllowPlaintext: c.AllowPlaintext, Client: c.Client, Timeout: c.Timeout, Clock: c.Clock, Sleep: c.Sleep,
-	})
+	e, err := endpoint.New(endpoint.Config{Access: c.Access, Path: "/embeddings", Model: c.Model.ID, Most: MaxAnswer})
 	if err != nil {
 		return nil, err
 	}

@@ -55,11 +55,10 @@ func standIn(t *testing.T, serve func(n int, w http.ResponseWriter, r request)) 
 		serve(n, w, in)
 	}))
 	t.Cleanup(s.Close)
-	client, err := remote.New(remote.Config{
-		URL: s.URL + "/v1", Model: embed.Model{ID: "small", Dimensions: 3}, Key: key, Client: s.Client(),
-		Clock: func() time.Time { return time.Date(2026, 3, 14, 3, 0, 0, 0, time.UTC) },
+	client, err := remote.New(remote.Config{Access: remote.Access{
+		URL: s.URL + "/v1", Key: key, Client: s.Client(), Clock: func() time.Time { return time.Date(2026, 3, 14, 3, 0, 0, 0, time.UTC) },
 		Sleep: func(ctx context.Context, d time.Duration) error { *slept = append(*slept, d); return ctx.Err() },
-	})
+	}, Model: embed.Model{ID: "small", Dimensions: 3}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -215,11 +214,11 @@ func TestSlow(t *testing.T) {
 func TestNew(t *testing.T) {
 	t.Parallel()
 	for _, m := range []embed.Model{{}, {ID: "x"}, {Dimensions: 3}} {
-		if _, err := remote.New(remote.Config{URL: "https://models.example", Model: m}); err == nil {
+		if _, err := remote.New(remote.Config{Access: remote.Access{URL: "https://models.example"}, Model: m}); err == nil {
 			t.Errorf("%+v is no error", m)
 		}
 	}
-	c, err := remote.New(remote.Config{URL: "https://models.example/v1", Model: embed.Model{ID: "small", Dimensions: 3}, Key: key})
+	c, err := remote.New(remote.Config{Access: remote.Access{URL: "https://models.example/v1", Key: key}, Model: embed.Model{ID: "small", Dimensions: 3}})
 	if err != nil {
 		t.Fatal(err)
 	}
