@@ -97,7 +97,7 @@ func (u *unpacking) Close() error {
 // zipped lists the files of a zip archive, in the order of their names, and lets them be read. Those whose
 // name, or that of a folder they are in, begins with a dot are left out, as in a folder; so is what
 // macOS adds. The size is the archive's, and in stays open until the import ends.
-func (r *reading) zipped(archive string, in io.ReaderAt, size int64) (paths []string, err error) {
+func (s *sources) zipped(archive string, in io.ReaderAt, size int64) (paths []string, err error) {
 	z, err := zip.NewReader(in, size)
 	if err != nil && !errors.Is(err, zip.ErrInsecurePath) {
 		return nil, fmt.Errorf("ingest: %s: %w: %w", archive, ErrArchive, err)
@@ -121,16 +121,16 @@ func (r *reading) zipped(archive string, in io.ReaderAt, size int64) (paths []st
 		}
 		at := archive + "/" + strings.TrimLeft(name, "/")
 		if mode := f.Mode(); !mode.IsRegular() && mode.Type() != 0 {
-			r.irregular = append(r.irregular, at)
+			s.irregular = append(s.irregular, at)
 			continue
 		}
 		if f.Flags&1 != 0 {
 			return nil, fmt.Errorf("ingest: %s: %w: %q in it is encrypted; unpack it first", archive, ErrArchive, f.Name)
 		}
-		if r.files.members[at] != nil {
+		if s.files.members[at] != nil {
 			return nil, fmt.Errorf("ingest: %s: %w: it has two files %q", archive, ErrArchive, name)
 		}
-		r.files.add(at, &member{base: path.Base(name), size: int64(f.UncompressedSize64), open: func() (io.ReadCloser, error) {
+		s.files.add(at, &member{base: path.Base(name), size: int64(f.UncompressedSize64), open: func() (io.ReadCloser, error) {
 			in, err := f.Open()
 			if err != nil {
 				return nil, fmt.Errorf("%w: %w", ErrArchive, err)
@@ -153,73 +153,73 @@ func isHiddenMember(name string) bool {
 }
 
 // archive lists the files of the zip archive at a path.
-func (r *reading) archive(path string) ([]string, error) {
-	size, err := r.files.size(path)
+func (s *sources) archive(path string) ([]string, error) {
+	size, err := s.files.size(path)
 	if err != nil {
 		return nil, err
 	}
-	file, err := os.Open(r.onDisk(path))
+	file, err := os.Open(s.onDisk(path))
 	if err != nil {
 		return nil, fmt.Errorf("ingest: %w", err)
 	}
-	r.closers = append(r.closers, file)
-	return r.zipped(path, file, size)
+	s.closers = append(s.closers, file)
+	return s.zipped(path, file, size)
 }
 
 // onDisk returns where the bytes of a path are: elsewhere for standard input.
-func (r *reading) onDisk(path string) string {
+func (s *sources) onDisk(path string) string {
 	if path == Stdin {
-		return r.spooled
+		return s.spooled
 	}
 	return path
 }
 
 // spool copies standard input to a temporary file, because its format is found by looking at it and it may be an
 // archive. The file is the user's alone, and is removed when the import ends.
-func (r *reading) spool() error {
-	if r.opts.Stdin == nil {
+func (s *sources) spool() error {
+	if s.stdin == nil {
 		return fmt.Errorf("ingest: %w: there is no standard input to read", fs.ErrNotExist)
 	}
-	if r.spooled != "" {
+	if s.spooled != "" {
 		return errors.New("ingest: standard input is given twice")
 	}
 	file, err := os.CreateTemp("", "graphkernel-import-*")
 	if err != nil {
 		return fmt.Errorf("ingest: %w", err)
 	}
-	r.spooled = file.Name()
+	s.spooled = file.Name()
 	sum := sha256.New()
-	size, err := io.Copy(io.MultiWriter(file, sum), contextReader{r})
+	size, err := io.Copy(io.MultiWriter(file, sum), contextReader{s})
 	if closed := file.Close(); err == nil {
 		err = closed
 	}
 	if err != nil {
 		return fmt.Errorf("ingest: standard input: %w", err)
 	}
-	r.files.add(Stdin, &member{
+	s.files.add(Stdin, &member{
 		base: "sha256-" + hex.EncodeToString(sum.Sum(nil)[:8]), // two inputs without a name are two
 		size: size,
-		open: func() (io.ReadCloser, error) { return os.Open(r.spooled) },
+		open: func() (io.ReadCloser, error) { return os.Open(s.spooled) },
 	})
 	return nil
 }
 
 // A contextReader reads standard input until the import is cancelled.
-type contextReader struct{ r *reading }
+type contextReader struct{ of *sources }
 
 func (c contextReader) Read(p []byte) (int, error) {
-	if err := c.r.ctx.Err(); err != nil {
+	if err := c.of.ctx.Err(); err != nil {
 		return 0, err
 	}
-	return c.r.opts.Stdin.Read(p)
+	return c.of.stdin.Read(p)
 }
 
 // close removes what the import kept beside what it was given.
-func (r *reading) close() {
-	for _, c := range r.closers {
+func (s *sources) close() {
+	for _, c := range s.closers {
 		c.Close()
 	}
-	if r.spooled != "" {
-		os.Remove(filepath.Clean(r.spooled))
+	if s.spooled != "" {
+		os.Remove(filepath.Clean(s.spooled))
 	}
 }

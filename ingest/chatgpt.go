@@ -13,9 +13,9 @@ const sourceChatGPT = "chatgpt"
 
 const authorChatGPT = "system:chatgpt"
 
-// chatgpt reads an export: an array of conversations, or one conversation. Each
+// readChatGPT reads an export: an array of conversations, or one conversation. Each
 // conversation is a batch. A record is a node of its mapping.
-func (r *reading) chatgpt(path string) error {
+func readChatGPT(r *reading, path string) error {
 	one := func(v *canon.Value) bool { return object(v, "mapping") != nil }
 	return r.documents(path, one, func(v *canon.Value, place string) error {
 		c := newChat(r, v, path, place)

@@ -14,7 +14,7 @@ const sourceClaudeAI = "claude-ai"
 // claudeAIRoot is the parent_message_uuid of a message that has no parent.
 const claudeAIRoot = "00000000-0000-4000-8000-000000000000"
 
-// claudeAI reads conversations.json of a Claude.ai export: an array of conversations, or one conversation,
+// readClaudeAI reads conversations.json of a Claude.ai export: an array of conversations, or one conversation,
 //
 //	{"uuid","name","created_at","updated_at","account":{…},"chat_messages":[
 //	 {"uuid","sender":"human"|"assistant","text","content":[BLOCK],"created_at","updated_at",
@@ -23,7 +23,7 @@ const claudeAIRoot = "00000000-0000-4000-8000-000000000000"
 // Blocks are text, thinking, tool_use and tool_result, as of Anthropic's messages. Anthropic describes the export to its users and publishes no
 // schema of it; this is the one that github.com/brandtcormorant/claude-json-schema derives from exports, with the parent_message_uuid of newer
 // ones. Each conversation is a batch. A record is a message.
-func (r *reading) claudeAI(path string) error {
+func readClaudeAI(r *reading, path string) error {
 	one := func(v *canon.Value) bool {
 		m := v.Get("chat_messages")
 		return m != nil && m.Kind == canon.Array

@@ -107,8 +107,8 @@ func (a *claudeAgent) lastBefore(t dag.Time) *claudeNode {
 	return nil
 }
 
-// claudeSession reads one session.
-func (r *reading) claudeSession(path string, agentPaths []string) error {
+// readClaudeCode reads one session.
+func readClaudeCode(r *reading, path string, agentPaths []string) error {
 	s := &claudeSession{
 		r:       r,
 		batch:   &Batch{Source: path, Repeats: true},

@@ -57,8 +57,8 @@ type codexCall struct {
 	tool string
 }
 
-// codex reads one rollout.
-func (r *reading) codex(path string) error {
+// readCodex reads one rollout.
+func readCodex(r *reading, path string) error {
 	s := &codexSession{r: r, batch: &Batch{Source: path, Repeats: true}, session: codexName(r.files.base(path)), calls: map[string]codexCall{}, thread: &codexThread{}}
 	name := strings.ToLower(s.session)
 	if _, known := r.threads[name]; !known {

@@ -227,7 +227,8 @@ func (r *reading) codexThread(id, from string) (*codexThread, error) {
 	current, tolerant := r.current, r.tolerant
 	r.tolerant = f.packed
 	r.following++
-	err := r.readFile(f.path, Codex)
+	r.beginFile(f.path, Codex)
+	err := readCodex(r, f.path)
 	r.following--
 	r.current, r.tolerant = current, tolerant
 	return r.threads[key], err
@@ -279,13 +280,16 @@ func ofDay(folder string) (sessions string, ok bool) {
 	return folder, true
 }
 
+// codexFolders are the names in folders in which a session was looked for that another one names.
+type codexFolders struct{ listed map[string][]string }
+
 // days returns the folders of days in a folder of sessions.
-func (r *reading) days(sessions string) []string {
+func (c *codexFolders) days(sessions string) []string {
 	at := []string{sessions}
 	for _, digits := range dayForm {
 		var below []string
 		for _, folder := range at {
-			for _, name := range r.names(folder) {
+			for _, name := range c.names(folder) {
 				if hasDigits(name, digits) {
 					below = append(below, filepath.Join(folder, name))
 				}
@@ -297,8 +301,8 @@ func (r *reading) days(sessions string) []string {
 }
 
 // names returns the names in a folder, which is listed once in an import; none if it cannot be. Links are left out.
-func (r *reading) names(folder string) []string {
-	names, listed := r.listed[folder]
+func (c *codexFolders) names(folder string) []string {
+	names, listed := c.listed[folder]
 	if listed {
 		return names
 	}
@@ -308,10 +312,10 @@ func (r *reading) names(folder string) []string {
 			names = append(names, e.Name())
 		}
 	}
-	if r.listed == nil {
-		r.listed = map[string][]string{}
+	if c.listed == nil {
+		c.listed = map[string][]string{}
 	}
-	r.listed[folder] = names
+	c.listed[folder] = names
 	return names
 }
 

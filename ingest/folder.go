@@ -1,10 +1,12 @@
 package ingest
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"strings"
 
 	"github.com/graphkernel/graphkernel/internal/walk"
@@ -28,6 +30,18 @@ type file struct {
 	packed   bool     // in a folder, and read unpacked
 	saved    bool     // a tool's result that Claude Code saved beside a session
 	damage   error    // why it cannot be unpacked
+}
+
+// sources are the files that the paths which were given stand for.
+type sources struct {
+	ctx   context.Context
+	stdin io.Reader // nil: there is none
+	files *tree
+
+	irregular []string // paths in a folder that are no files
+	copies    []string // packed files in a folder that are there unpacked, too
+	spooled   string   // the temporary file that holds standard input
+	closers   []io.Closer
 }
 
 // paths reads what was given: every file of folders and archives, by ascending path. The formats
@@ -58,7 +72,7 @@ func (r *reading) paths(given []string) error {
 	r.skipIrregular()
 	for _, g := range groups {
 		if g.repository {
-			if err := r.repository(g.given); err != nil {
+			if err := readRepository(r, g.given); err != nil {
 				return err
 			}
 		}
@@ -77,6 +91,15 @@ func (r *reading) paths(given []string) error {
 		}
 	}
 	return nil
+}
+
+// stat describes what a path that was given stands for.
+func (s *sources) stat(path string) (fs.FileInfo, error) {
+	info, err := os.Stat(s.onDisk(path))
+	if err != nil {
+		return nil, fmt.Errorf("ingest: %w", err)
+	}
+	return info, nil
 }
 
 // group finds the files that a path stands for.
@@ -121,29 +144,21 @@ func (r *reading) group(given string) (*group, error) {
 }
 
 // single returns the files that a file stands for: itself, or those in it if it is a zip archive.
-func (r *reading) single(path string) (paths []string, named bool, err error) {
-	head, err := r.files.headOf(path)
+func (s *sources) single(path string) (paths []string, named bool, err error) {
+	head, err := s.files.headOf(path)
 	switch {
 	case err != nil:
 		return nil, false, err
 	case isZip(head):
-		if paths, err = r.archive(path); err == nil {
-			paths, err = r.unpackAmong(paths)
+		if paths, err = s.archive(path); err == nil {
+			paths, err = s.unpackAmong(paths)
 		}
 		return paths, false, err
 	}
 	if p := packingOf(head); p != nil {
-		err = r.files.unpack(path, p)
+		err = s.files.unpack(path, p)
 	}
 	return []string{path}, true, err
-}
-
-// expect adds to the bytes that there are to read. Where one size is not known, their sum is not.
-func (r *reading) expect(size int64) {
-	if size < 0 {
-		r.sizeless = true
-	}
-	r.total += size
 }
 
 // lookAtGroup finds the formats of a group's files and the sub-agents of its sessions. A group in
@@ -275,20 +290,14 @@ func (r *reading) readOne(g *group, f *file) error {
 	case f.subagent:
 		return r.skipLines(f.path, f.format, skipUnjoined)
 	case f.format == ClaudeCode:
-		return r.claudeSession(f.path, f.agents)
+		return readClaudeCode(r, f.path, f.agents)
 	}
-	return r.readFile(f.path, f.format)
-}
-
-// brokenPacked counts the rest of a packed file of a folder that cannot be unpacked.
-func (r *reading) brokenPacked(err error) {
-	r.record()
-	r.skip("broken_packed")
-	r.report.Broken = append(r.report.Broken, BrokenDocument{Path: r.file().Path, Err: err})
+	r.beginFile(f.path, f.format)
+	return readers[f.format](r, f.path)
 }
 
 // list returns the regular files below a folder in the order of their paths.
-func (r *reading) list(root string) (paths []string, err error) {
+func (s *sources) list(root string) (paths []string, err error) {
 	err = walk.Dir(root, func(path string, e fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -303,7 +312,7 @@ func (r *reading) list(root string) (paths []string, err error) {
 			return nil
 		}
 		if !e.Type().IsRegular() {
-			r.irregular = append(r.irregular, path)
+			s.irregular = append(s.irregular, path)
 			return nil
 		}
 		paths = append(paths, path)

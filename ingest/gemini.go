@@ -48,8 +48,8 @@ type geminiPoint struct {
 	merges []dag.TurnID
 }
 
-// gemini reads one session.
-func (r *reading) gemini(path string) error {
+// readGemini reads one session.
+func readGemini(r *reading, path string) error {
 	g := &geminiSession{r: r, path: path, batch: &Batch{Source: path, Repeats: true}, starts: map[string]geminiPoint{}}
 	g.session = strings.TrimSuffix(strings.TrimSuffix(r.files.base(path), ".jsonl"), ".json")
 	byLine, err := r.files.isLinewise(path)

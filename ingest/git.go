@@ -3,6 +3,7 @@ package ingest
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -46,7 +47,7 @@ type knownCommit struct {
 	attach       []dag.TurnID // the turns that children attach to: itself, or its ancestors if it is no turn
 }
 
-func (r *reading) newCommits(source string) *commits {
+func newCommits(r *reading, source string) *commits {
 	return &commits{r: r, batch: &Batch{Source: source, Repeats: true}, known: map[string]knownCommit{}}
 }
 
@@ -142,8 +143,8 @@ const (
 	gitFields = 5
 )
 
-// repository reads the history of HEAD, parents first.
-func (r *reading) repository(path string) error {
+// readRepository reads the history of HEAD, parents first.
+func readRepository(r *reading, path string) error {
 	r.total = 0
 	r.beginFile(path, Git)
 	repo, err := project.RepositoryOf(path)
@@ -166,13 +167,13 @@ func (r *reading) repository(path string) error {
 		return fmt.Errorf("ingest: git: %w", err)
 	}
 	defer git.Close()
-	grafts, err := r.hiddenParents(git, shallow)
+	grafts, err := hiddenParents(r.ctx, git, shallow)
 	if err != nil {
 		return err
 	}
 	var own error // not of git
 	err = git.Run(r.ctx, func(out io.Reader) error {
-		own = r.gitLog(bufio.NewReaderSize(out, 256<<10), path, grafts)
+		own = readGitLog(r, bufio.NewReaderSize(out, 256<<10), path, grafts)
 		return own
 	}, "log", "-z", "--topo-order", "--reverse", "--no-patch", "--no-color", "--no-decorate",
 		"--no-notes", "--no-show-signature", "--no-mailmap", "--encoding=UTF-8", gitForm, tip, "--")
@@ -183,10 +184,10 @@ func (r *reading) repository(path string) error {
 }
 
 // hiddenParents returns the parents of the commits with which a shallow clone ends, which git would not show.
-func (r *reading) hiddenParents(git *project.Git, shallow []string) (map[string][]string, error) {
+func hiddenParents(ctx context.Context, git *project.Git, shallow []string) (map[string][]string, error) {
 	grafts := map[string][]string{}
 	for _, hash := range shallow {
-		raw, err := git.Output(r.ctx, "cat-file", "commit", hash)
+		raw, err := git.Output(ctx, "cat-file", "commit", hash)
 		if err != nil {
 			return nil, fmt.Errorf("ingest: %w", err)
 		}
@@ -206,9 +207,9 @@ func rawParents(raw []byte) (parents []string) {
 	return parents
 }
 
-// gitLog reads what git log writes.
-func (r *reading) gitLog(in *bufio.Reader, path string, grafts map[string][]string) error {
-	c := r.newCommits(path)
+// readGitLog reads what git log writes.
+func readGitLog(r *reading, in *bufio.Reader, path string, grafts map[string][]string) error {
+	c := newCommits(r, path)
 	for {
 		if err := r.ctx.Err(); err != nil {
 			return err

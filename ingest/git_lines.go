@@ -9,19 +9,19 @@ import (
 	"github.com/graphkernel/graphkernel/internal/project"
 )
 
-// commitLines reads a file of commits as JSON lines, parents first:
+// readCommitLines reads a file of commits as JSON lines, parents first:
 //
 //	{"id":HASH,"parents":[HASH,…],"time":RFC 3339,"author":NAME,"text":MESSAGE}
 //
 // They give the turns that the repository itself would give. Other fields are
 // noted as ignored.
-func (r *reading) commitLines(path string) error {
+func readCommitLines(r *reading, path string) error {
 	in, err := r.openLines(path)
 	if err != nil {
 		return err
 	}
 	defer in.close()
-	c := r.newCommits(path)
+	c := newCommits(r, path)
 	for {
 		line, err := in.next()
 		r.advance(in.take())

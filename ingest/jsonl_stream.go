@@ -35,10 +35,10 @@ type parsed struct {
 	err   error // ends the file; the batch holds what precedes
 }
 
-// ownLines reads the project's own lines. They are parsed on a goroutine of
+// readOwnLines reads the project's own lines. They are parsed on a goroutine of
 // their own, at most two batches ahead of emit, so that parsing and admission
 // share the time. The goroutine is gone when ownLines returns.
-func (r *reading) ownLines(path string) error {
+func readOwnLines(r *reading, path string) error {
 	in, err := openLines(r.ctx, r.files, path)
 	if err != nil {
 		return err

@@ -26,13 +26,6 @@ func (m mended) note(noted *counts) {
 	}
 }
 
-// noteMended counts what was replaced in a text that gives several turns.
-func (r *reading) noteMended(m mended) {
-	var noted counts
-	m.note(&noted)
-	r.noteAll(noted)
-}
-
 // parseLenient parses a record of another program. Programs cut strings in the middle of a surrogate pair or of a character, and write
 // what they were given without escaping it. Such damage inside a string is replaced, and counted. Everything else that is not strict JSON is an error, and so is NUL:
 // a run of them is what a crash leaves in the place of what was written, and may hide where a string ended.

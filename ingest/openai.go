@@ -62,9 +62,9 @@ func (s *sameCalls) answer() string {
 	return name
 }
 
-// openai reads messages in any of their forms: a list of messages, an object
+// readOpenAI reads messages in any of their forms: a list of messages, an object
 // with "messages" or "traj", a list of such objects, or lines of these.
-func (r *reading) openai(path string) error {
+func readOpenAI(r *reading, path string) error {
 	o := &openaiReader{r: r, path: path, base: r.files.base(path), names: map[string]int{}, batch: &Batch{Source: path, Repeats: true}}
 	byLine, err := r.files.isLinewise(path)
 	if err != nil {

@@ -34,8 +34,8 @@ type otelReader struct {
 	logs  otelLogs
 }
 
-// otel reads one file.
-func (r *reading) otel(path string) error {
+// readOTel reads one file.
+func readOTel(r *reading, path string) error {
 	o := &otelReader{r: r, path: path, batch: &Batch{Source: path, Repeats: true}}
 	byLine, err := r.files.isLinewise(path)
 	if err != nil {

@@ -120,27 +120,27 @@ func (t *tree) unpack(path string, p *packing) error {
 
 // unpackAmong makes the packed files among others, of a folder or an archive, such that are read unpacked. One that is there unpacked, too, is left out. It
 // returns the paths that are read.
-func (r *reading) unpackAmong(paths []string) (read []string, err error) {
+func (s *sources) unpackAmong(paths []string) (read []string, err error) {
 	for _, path := range paths {
 		name := unpackedName(path)
 		if name == "" {
 			read = append(read, path)
 			continue
 		}
-		head, err := r.files.headOf(path)
+		head, err := s.files.headOf(path)
 		if err != nil {
 			return nil, err
 		}
 		p := packingOf(head)
 		switch _, there := slices.BinarySearch(paths, name); {
 		case p != nil && there:
-			r.copies = append(r.copies, path)
+			s.copies = append(s.copies, path)
 			continue
 		case p != nil:
-			if err := r.files.unpack(path, p); err != nil {
+			if err := s.files.unpack(path, p); err != nil {
 				return nil, err
 			}
-			r.files.members[path].packed = true
+			s.files.members[path].packed = true
 		}
 		read = append(read, path)
 	}

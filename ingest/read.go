@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
 	"strings"
 
 	"github.com/graphkernel/graphkernel/dag"
@@ -107,14 +105,6 @@ type Options struct {
 	Skipped func(Skip)
 }
 
-// A Skip says where records were left out, and why.
-type Skip struct {
-	Path    string
-	Line    int // from 1; 0: the file as a whole, or records that have no line
-	Records int
-	Reason  string // a word of [Report].Skipped
-}
-
 // A Secret says where a secret is, and what kind of one. The secret itself is not told.
 type Secret struct {
 	Place string // as in [Batch].Places
@@ -142,53 +132,6 @@ type Batch struct {
 	Repeats bool
 }
 
-// A Report says what became of everything that was read. Records is always
-// Turns plus the sum of Skipped.
-type Report struct {
-	Files   []FileReport
-	Records int // lines, messages, commits
-	Turns   int // drafts handed over
-	Edges   int // parents given with them
-
-	Skipped map[string]int // why records gave no turn → how many
-	Noted   map[string]int // what was lost or made up inside turns → how often
-	Secrets map[string]int // kinds of secrets that were found → how many; nil if there are none
-
-	Broken []BrokenDocument // files of which the rest could not be read
-
-	// Unknown has an error, which wraps ErrFormat and names the path, for each path in which nothing is known and each file of which
-	// the format cannot be told. What else was given was read.
-	Unknown []error
-}
-
-// A BrokenDocument is a JSON document that was read up to a byte. What was whole before it was handed over, and the rest is one record, counted as
-// broken_document.
-type BrokenDocument struct {
-	Path string
-	Byte int64 // how many were read
-	Line int   // of the last of them, from 1
-	Ends bool  // the file ends there; else it goes on and is no JSON
-	Err  error // why it could not be unpacked; nil: it was
-}
-
-func (b *BrokenDocument) String() string {
-	switch {
-	case b.Err != nil:
-		return fmt.Sprintf("%s: %v", b.Path, b.Err)
-	case b.Ends:
-		return fmt.Sprintf("%s ends after %d bytes, in line %d, in the middle of a JSON document", b.Path, b.Byte, b.Line)
-	}
-	return fmt.Sprintf("%s is no JSON from byte %d on, in line %d", b.Path, b.Byte, b.Line)
-}
-
-// A FileReport is the part of a Report that one file has in it.
-type FileReport struct {
-	Path    string
-	Format  Format // empty: of no known format
-	Records int
-	Turns   int
-}
-
 // Read is ReadAll of one path.
 func Read(ctx context.Context, path string, opts Options, emit func(*Batch) error) (Report, error) {
 	return ReadAll(ctx, []string{path}, opts, emit)
@@ -210,7 +153,6 @@ func ReadAll(ctx context.Context, paths []string, opts Options, emit func(*Batch
 		}
 	}
 	r := &reading{
-		ctx:   ctx,
 		opts:  opts,
 		emit:  emit,
 		seen:  map[dag.TurnID]bodySum{},
@@ -220,11 +162,9 @@ func ReadAll(ctx context.Context, paths []string, opts Options, emit func(*Batch
 		rollouts: map[string]*file{},
 		threads:  map[string]*codexThread{},
 
-		files: &tree{looks: opts.Looks},
-		report: Report{
-			Skipped: map[string]int{},
-			Noted:   map[string]int{},
-		},
+		tally:    tally{report: Report{Skipped: map[string]int{}, Noted: map[string]int{}}, skipped: opts.Skipped},
+		progress: progress{show: opts.Progress},
+		sources:  sources{ctx: ctx, stdin: opts.Stdin, files: &tree{looks: opts.Looks}},
 	}
 	defer r.close()
 	err := r.paths(paths)
@@ -237,122 +177,32 @@ func ReadAll(ctx context.Context, paths []string, opts Options, emit func(*Batch
 	return r.report, err
 }
 
-// A reading is one call of Read.
+// A reading is one call of ReadAll.
 type reading struct {
-	ctx    context.Context
-	opts   Options
-	emit   func(*Batch) error
-	report Report
-	seen   map[dag.TurnID]bodySum
-	left   map[string]leaving // by session, what Options.LeaveOut said
+	opts Options
+	emit func(*Batch) error
+
+	tally
+	progress
+	sources
+	codexFolders
+
+	seen map[dag.TurnID]bodySum
+	left map[string]leaving // by session, what Options.LeaveOut said
 
 	taken     map[string]bool         // files that are read with another one
 	rollouts  map[string]*file        // of Codex CLI, by the session that each is named after, in lower case
 	threads   map[string]*codexThread // sessions of Codex CLI that were read; nil: one that is being read
 	following int                     // how many of them are open because one names the next
-	listed    map[string][]string     // the names in folders in which a session was looked for that another one names
 
-	files     *tree
-	unread    []string // results that Claude Code saved, until their session is read
-	irregular []string // paths in a folder that are no files
-	tolerant  bool     // the file that is read may be a damaged packed one
-	copies    []string // packed files in a folder that are there unpacked, too
-	spooled   string   // the temporary file that holds standard input
-	closers   []io.Closer
-
-	failed error // ends the reading with the next batch
-
-	current   int          // the entry of report.Files that records are counted for
-	positions []positioner // of its reader; parallel to report.Files
-
-	done, total, told int64 // bytes
-	sizeless          bool  // total is not known
+	unread   []string // results that Claude Code saved, until their session is read
+	tolerant bool     // the file that is read may be a damaged packed one
+	failed   error    // ends the reading with the next batch
 }
 
-// A positioner knows on which line a reader of a file is.
-type positioner interface{ at() int }
-
-// stat describes what a path that was given stands for.
-func (r *reading) stat(path string) (fs.FileInfo, error) {
-	info, err := os.Stat(r.onDisk(path))
-	if err != nil {
-		return nil, fmt.Errorf("ingest: %w", err)
-	}
-	return info, nil
-}
-
-// readFile reads any file but one of Claude Code.
-func (r *reading) readFile(path string, format Format) error {
-	r.beginFile(path, format)
-	switch format {
-	case JSONL:
-		return r.ownLines(path)
-	case ChatGPT:
-		return r.chatgpt(path)
-	case OpenAI:
-		return r.openai(path)
-	case Git:
-		return r.commitLines(path)
-	case Codex:
-		return r.codex(path)
-	case ClaudeAI:
-		return r.claudeAI(path)
-	case Gemini:
-		return r.gemini(path)
-	case OTel:
-		return r.otel(path)
-	}
-	panic("ingest: no reader for format " + string(format))
-}
-
-// beginFile starts the entry of a file in the report. It returns the file that was
-// counted for before, for returnTo.
-func (r *reading) beginFile(path string, format Format) (before int) {
-	before = r.current
-	r.report.Files = append(r.report.Files, FileReport{Path: path, Format: format})
-	r.positions = append(r.positions, nil)
-	r.current = len(r.report.Files) - 1
-	return before
-}
-
-// returnTo goes on counting for an earlier file.
-func (r *reading) returnTo(index int) { r.current = index }
-
-func (r *reading) file() *FileReport { return &r.report.Files[r.current] }
-
-// record counts a record that was read. Each call is answered by one turn in a
-// batch or by one call of skip.
-func (r *reading) record() {
-	r.report.Records++
-	r.file().Records++
-}
-
-// skip counts the record that was read last as left out.
-func (r *reading) skip(reason string) {
-	line := 0
-	if p := r.positions[r.current]; p != nil {
-		line = p.at()
-	}
-	r.skipAt(line, reason)
-}
-
-// skipAt is skip for a record that was read from an earlier line of the file.
-func (r *reading) skipAt(line int, reason string) {
-	r.report.Skipped[reason]++
-	if r.opts.Skipped != nil {
-		r.opts.Skipped(Skip{Path: r.file().Path, Line: line, Records: 1, Reason: reason})
-	}
-}
-
-// skipMany counts records of a file as left out that have no line of their own to be named by.
-func (r *reading) skipMany(reason string, n int) {
-	if n == 0 {
-		return
-	}
-	r.report.Skipped[reason] += n
-	if r.opts.Skipped != nil {
-		r.opts.Skipped(Skip{Path: r.file().Path, Records: n, Reason: reason})
-	}
+// readers read a file of each format, but for Claude Code, whose sessions are read with the files of their sub-agents.
+var readers = map[Format]func(r *reading, path string) error{
+	JSONL: readOwnLines, ChatGPT: readChatGPT, OpenAI: readOpenAI, Git: readCommitLines, Codex: readCodex, ClaudeAI: readClaudeAI, Gemini: readGemini, OTel: readOTel,
 }
 
 // openLines opens a file whose lines are the places of what is read from now on.
@@ -374,14 +224,6 @@ func (r *reading) openValues(path string) (*values, error) {
 		r.positions[r.current], in.tolerant = in, r.tolerant
 	}
 	return in, err
-}
-
-func (r *reading) note(what string) { r.report.Noted[what]++ }
-
-func (r *reading) noteAll(counts map[string]int) {
-	for what, n := range counts {
-		r.report.Noted[what] += n
-	}
 }
 
 // hand returns a batch to the consumer and counts it as handed over.
@@ -406,28 +248,6 @@ func (r *reading) hand(b *Batch) error {
 	r.report.Turns += turns
 	r.report.Edges += edges
 	return nil
-}
-
-// progressStep is how many bytes pass between two calls of Options.Progress.
-const progressStep = 1 << 20
-
-func (r *reading) advance(bytes int64) {
-	r.done += bytes
-	if r.done-r.told >= progressStep {
-		r.tellProgress(false)
-	}
-}
-
-func (r *reading) tellProgress(last bool) {
-	if r.opts.Progress == nil || last && r.told == r.done && r.told > 0 {
-		return
-	}
-	r.told = r.done
-	total := r.total
-	if r.sizeless {
-		total = 0
-	}
-	r.opts.Progress(r.done, total)
 }
 
 // counts of one record, kept aside until it is known whether the record is admitted.

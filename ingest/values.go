@@ -98,16 +98,6 @@ func (r *reading) documents(path string, isOne func(*canon.Value) bool, take fun
 	}
 }
 
-// brokenDocument counts the rest of a document that ends, or stops being JSON, where it should go on.
-func (r *reading) brokenDocument(in *values, err error) {
-	r.skip("broken_document")
-	b := BrokenDocument{Path: r.file().Path, Byte: in.offset, Line: in.line, Ends: errors.Is(err, errCutDocument)}
-	if errors.Is(err, ErrArchive) {
-		b.Err = err
-	}
-	r.report.Broken = append(r.report.Broken, b)
-}
-
 // take returns the bytes read since it was called last.
 func (v *values) take() int64 {
 	n := v.bytes
