@@ -20,6 +20,8 @@ import (
 	"github.com/graphkernel/graphkernel/token"
 )
 
+const agentOne, agentTwo = "00000000000000a1", "00000000000000a2"
+
 // workedIn admits a session that was held in a folder, after a turn of another session or nil, and returns its turns in order.
 func workedIn(t *testing.T, k *kernel.Kernel, after *dag.TurnID, folder, name string, texts ...string) (ids []dag.TurnID) {
 	t.Helper()

@@ -41,7 +41,7 @@ func (k Turns) Erase(ctx context.Context, tenant dag.Tenant, turn dag.TurnID, re
 	if err != nil {
 		return ErasedTurn{}, err
 	}
-	if err := k.working().forget(ctx, tenant, turn, now); err != nil {
+	if err := k.working().Forget(ctx, tenant, turn, now); err != nil {
 		return ErasedTurn{}, err
 	}
 	text, err := k.contentOf(ctx, tenant, turn)

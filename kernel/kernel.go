@@ -244,6 +244,9 @@ func Open(c Config) (*Kernel, error) {
 	if c.Observe == nil {
 		c.Observe = unobserved
 	}
+	if c.Screen == nil {
+		c.Screen = func(context.Context, dag.Tenant, []dag.Draft) error { return nil }
+	}
 	c.Working = c.Working.Filled()
 	if err := c.Working.Check(); err != nil {
 		return nil, fmt.Errorf("kernel: Config.Working: %w", err)

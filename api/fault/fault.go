@@ -30,6 +30,7 @@ import (
 	"github.com/graphkernel/graphkernel/store/transfer"
 	"github.com/graphkernel/graphkernel/token"
 	"github.com/graphkernel/graphkernel/working"
+	"github.com/graphkernel/graphkernel/working/session"
 )
 
 // A Report is what a caller is told of an error. The error itself is for the log.
@@ -154,7 +155,7 @@ var table = []row{
 	{is: kernel.ErrNothing, code: api.CodeNotFound},
 	{is: kernel.ErrNotBelieved, code: api.CodeNotFound},
 	{is: kernel.ErrTaskGone, code: api.CodeNotFound},
-	{is: kernel.ErrNoMessage, code: api.CodeNotFound},
+	{is: session.ErrNoMessage, code: api.CodeNotFound},
 	{is: contexts.ErrNoCandidate, code: api.CodeNotFound},
 	{is: working.ErrDiffers, code: api.CodeConflict},
 	{is: working.ErrTooLarge, code: api.CodeTooLarge},

@@ -2,6 +2,7 @@
 package kerneltest
 
 import (
+	"context"
 	"crypto/sha256"
 	"fmt"
 	"math/rand/v2"
@@ -80,6 +81,21 @@ func EachStore(t *testing.T, fn func(t *testing.T, k *kernel.Kernel)) {
 	for name, open := range Stores {
 		t.Run(name, func(t *testing.T) { fn(t, Over(t, open(t), token.NewAuthority(Ring(t, "k1")))) })
 	}
+}
+
+// A Racing store lets somebody else act before its next admission.
+type Racing struct {
+	store.Store
+	Before func() // is called once
+}
+
+// Append implements [store.Store].
+func (s *Racing) Append(ctx context.Context, tenant dag.Tenant, b []store.Batch) (store.Receipt, error) {
+	if act := s.Before; act != nil {
+		s.Before = nil
+		act()
+	}
+	return s.Store.Append(ctx, tenant, b)
 }
 
 // Chain admits n turns of one conversation, one reply after the other.
