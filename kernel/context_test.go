@@ -17,6 +17,7 @@ import (
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice/contexts"
+	"github.com/graphkernel/graphkernel/slice/issued"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/store/fsck"
 	"github.com/graphkernel/graphkernel/token"
@@ -60,32 +61,32 @@ func TestContext(t *testing.T) {
 			must(k.Facts().Learn(ctx, tenant, []knowledge.Act{{Kind: knowledge.Assert, Fact: fact}}))
 			last := ids[len(ids)-1]
 			head := must(k.Turns().Head(ctx, tenant))
-			issued := must(k.Contexts().Assemble(ctx, tenant, api.ContextRequest{Task: "why did migration 042 delete the orders table", Anchor: last.String(), AsOf: head}))
-			b := issued.Context
+			made := must(k.Contexts().Assemble(ctx, tenant, api.ContextRequest{Task: "why did migration 042 delete the orders table", Anchor: last.String(), AsOf: head}))
+			b := made.Context
 			if len(b.Turns) != len(ids) || len(b.Facts) != 1 {
-				t.Errorf("%d turns and %d facts, want all of them:\n%s", len(b.Turns), len(b.Facts), issued.Prompt)
+				t.Errorf("%d turns and %d facts, want all of them:\n%s", len(b.Turns), len(b.Facts), made.Prompt)
 			}
-			evidence, verdict := k.Contexts().VerifyFor(tenant, issued.Bundle)
-			if !evidence.OK() || verdict.Outcome != token.Verified || !bytes.Equal(evidence.Prompt(), issued.Prompt) {
+			evidence, verdict := k.Contexts().VerifyFor(tenant, made.Bundle)
+			if !evidence.OK() || verdict.Outcome != token.Verified || !bytes.Equal(evidence.Prompt(), made.Prompt) {
 				t.Fatalf("verification: %+v", verdict)
 			}
-			if _, verdict := k.Contexts().VerifyFor("other", issued.Bundle); verdict.Outcome == token.Verified {
+			if _, verdict := k.Contexts().VerifyFor("other", made.Bundle); verdict.Outcome == token.Verified {
 				t.Error("it is evidence for another tenant")
 			}
 			for what, replay := range map[string]*kernel.Replay{
-				"bundle": must(k.Slices().Replay(ctx, tenant, issued.Bundle)), "record": must(k.Slices().ReplayIssued(ctx, tenant, b.Provenance.SliceID)),
+				"bundle": must(k.Slices().Replay(ctx, tenant, made.Bundle)), "record": must(k.Slices().ReplayIssued(ctx, tenant, b.Provenance.SliceID)),
 			} {
 				if replay.Outcome != kernel.Identical || replay.Token != nil {
 					t.Errorf("replay by %s: %s, %s, %+v", what, replay.Outcome, replay.Reason, replay.Difference)
 				}
 			}
-			must(k.Ledger().Attest(ctx, tenant, issued.Bundle))
-			if list := must(k.Contexts().Showing(ctx, tenant, ids[2])); len(list) != 1 || list[0].Bundle != issued.Record.Bundle {
+			must(k.Ledger().Attest(ctx, tenant, made.Bundle))
+			if list := must(k.Contexts().Showing(ctx, tenant, ids[2])); len(list) != 1 || list[0].Bundle != made.Record.Bundle {
 				t.Errorf("contexts that showed the turn: %+v", list)
 			}
 
 			must(k.Turns().Erase(ctx, tenant, ids[2], "asked to"))
-			if r := must(k.Slices().Replay(ctx, tenant, issued.Bundle)); r.Outcome != kernel.Erased || len(r.Erased) != 1 || r.Erased[0] != ids[2] {
+			if r := must(k.Slices().Replay(ctx, tenant, made.Bundle)); r.Outcome != kernel.Erased || len(r.Erased) != 1 || r.Erased[0] != ids[2] {
 				t.Errorf("replay after an erasure: %s, %s, erased %s", r.Outcome, r.Reason, r.Erased)
 			}
 			if r := must(k.Slices().ReplayIssued(ctx, tenant, b.Provenance.SliceID)); r.Outcome != kernel.Erased || !slices.Contains(r.Erased, ids[2]) {
@@ -141,9 +142,9 @@ func TestContextTask(t *testing.T) {
 			ids := talk(t, k, "one")
 			ctx := access.As(t.Context(), access.Identity{Subject: access.Local})
 			const task = "zebra xylophone of a person"
-			issued := must(k.Contexts().Assemble(ctx, tenant, api.ContextRequest{Task: task}))
-			id := issued.Context.Provenance.SliceID
-			if len(issued.Context.Shown()) != 0 {
+			made := must(k.Contexts().Assemble(ctx, tenant, api.ContextRequest{Task: task}))
+			id := made.Context.Provenance.SliceID
+			if len(made.Context.Shown()) != 0 {
 				t.Fatal("the context shows turns")
 			}
 			for _, turn := range ids {
@@ -162,16 +163,16 @@ func TestContextTask(t *testing.T) {
 			if again := must(k.Contexts().EraseTask(ctx, tenant, id, "again")); again != e {
 				t.Errorf("again: %+v, want %+v", again, e)
 			}
-			if r := must(k.Slices().Issued(ctx, tenant, id)); len(r) != 1 || r[0].Question != "" || r[0].Bundle != issued.Record.Bundle {
+			if r := must(k.Slices().Issued(ctx, tenant, id)); len(r) != 1 || r[0].Question != "" || r[0].Bundle != made.Record.Bundle {
 				t.Errorf("the record is %+v", r)
 			}
 			if r := must(k.Slices().ReplayIssued(ctx, tenant, id)); r.Outcome != kernel.Erased || !strings.Contains(r.Reason, "task was erased") || !strings.Contains(r.Reason, "the person asked") {
 				t.Errorf("replay of the record: %s, %s", r.Outcome, r.Reason)
 			}
-			if evidence, _ := k.Contexts().VerifyFor(tenant, issued.Bundle); !evidence.OK() {
+			if evidence, _ := k.Contexts().VerifyFor(tenant, made.Bundle); !evidence.OK() {
 				t.Error("the bundle does not verify")
 			}
-			if _, err := k.Slices().Bundle(ctx, tenant, id, nil); !errors.Is(err, kernel.ErrErasedSince) || !strings.Contains(err.Error(), "the person asked") {
+			if _, err := k.Slices().Bundle(ctx, tenant, id, nil); !errors.Is(err, issued.ErrErasedSince) || !strings.Contains(err.Error(), "the person asked") {
 				t.Errorf("made again: %v", err)
 			}
 			if list := must(k.Contexts().TaskErasures(ctx, tenant, 0, 9)); len(list) != 1 || list[0] != e {

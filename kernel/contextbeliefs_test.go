@@ -17,6 +17,7 @@ import (
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice/contexts"
+	"github.com/graphkernel/graphkernel/slice/contexts/assemble"
 	"github.com/graphkernel/graphkernel/store/fsck"
 	"github.com/graphkernel/graphkernel/token"
 )
@@ -75,7 +76,7 @@ func TestContextBeliefs(t *testing.T) {
 			if o := must(k.Beliefs().Operate(agent, tenant, proposal)); o.Result != journal.Refused {
 				t.Fatalf("the proposal was %s", o.Result)
 			}
-			ask := func(task string, change func(*api.ContextRequest)) (*kernel.IssuedContext, error) {
+			ask := func(task string, change func(*api.ContextRequest)) (*assemble.Issued, error) {
 				r := api.ContextRequest{Task: task, Spaces: []belief.Space{"acme/desk"}}
 				if change != nil {
 					change(&r)

@@ -15,6 +15,7 @@ import (
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/slice/contexts"
+	"github.com/graphkernel/graphkernel/slice/contexts/assemble"
 	"github.com/graphkernel/graphkernel/slice/issued"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/token"
@@ -59,7 +60,7 @@ func TestFolder(t *testing.T) {
 				f.Turn = turn
 				must(k.Facts().Learn(ctx, tenant, []knowledge.Act{{Kind: knowledge.Assert, Fact: f}}))
 			}
-			ask := func(r api.ContextRequest) (*kernel.IssuedContext, string) {
+			ask := func(r api.ContextRequest) (*assemble.Issued, string) {
 				r.AsOf = must(k.Turns().Head(ctx, tenant))
 				c := must(k.Contexts().Assemble(ctx, tenant, r))
 				for what, r := range map[string]*kernel.Replay{"bundle": must(k.Slices().Replay(ctx, tenant, c.Bundle)), "record": must(k.Slices().ReplayIssued(ctx, tenant, c.Context.Provenance.SliceID))} {
@@ -123,12 +124,12 @@ func TestFit(t *testing.T) {
 	if list := must(k.Slices().After(ctx, tenant, 0, 999)); len(list) != records || records == 0 {
 		t.Errorf("%d records of %d contexts", len(list), records)
 	}
-	for _, fit := range []int{-1, kernel.MaxFit + 1} {
+	for _, fit := range []int{-1, assemble.MaxFit + 1} {
 		if _, err := k.Contexts().Assemble(ctx, tenant, api.ContextRequest{Task: "x", Fit: fit}); !errors.Is(err, contexts.ErrRequest) {
 			t.Errorf("fit %d: %v", fit, err)
 		}
 	}
-	if _, err := k.Contexts().Assemble(ctx, tenant, api.ContextRequest{Task: "xylophone", NonEmpty: true}); !errors.Is(err, kernel.ErrNothing) {
+	if _, err := k.Contexts().Assemble(ctx, tenant, api.ContextRequest{Task: "xylophone", NonEmpty: true}); !errors.Is(err, assemble.ErrNothing) {
 		t.Errorf("nothing to choose from: %v", err)
 	}
 	if list := must(k.Slices().After(ctx, tenant, 0, 999)); len(list) != records {
@@ -147,7 +148,7 @@ func TestNotGiven(t *testing.T) {
 				return access.As(t.Context(), access.Identity{Tenant: tenant, Subject: subject, Role: role})
 			}
 			one, two := as(agentOne, access.Agent), as(agentTwo, access.Agent)
-			ask := func(to issued.Recipient) *kernel.IssuedContext {
+			ask := func(to issued.Recipient) *assemble.Issued {
 				r := api.ContextRequest{Task: "why did migration 042 delete the orders table", Anchor: ids[5].String()}
 				if to != (issued.Recipient{}) {
 					r.Recipient = &to
@@ -168,7 +169,7 @@ func TestNotGiven(t *testing.T) {
 			if got := showing(); !slices.Equal(got, []uint64{1, 2, 3}) {
 				t.Errorf("contexts that showed the turn: %v", got)
 			}
-			report := func(ctx context.Context, i *kernel.IssuedContext) (issued.Undelivered, error) {
+			report := func(ctx context.Context, i *assemble.Issued) (issued.Undelivered, error) {
 				return k.Contexts().NotGiven(ctx, tenant, i.Context.Provenance.SliceID, i.Record.Bundle, "the pipe was closed")
 			}
 			if _, err := report(two, first); !errors.Is(err, access.ErrMayNot) {

@@ -92,6 +92,27 @@ type ErasedTurn struct {
 	Unguarded string
 }
 
+// eraseTasks erases the tasks that have words of a turn, and returns the contexts whose tasks they were. A task that was erased before is none of them.
+func (k *engine) eraseTasks(ctx context.Context, tenant dag.Tenant, text, reason string, at dag.Time) (erased []slice.SliceID, err error) {
+	c := k.kept.Load()
+	found, err := c.tasks.With(ctx, tenant, text)
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range found {
+		e, err := k.bundles().EraseTask(ctx, tenant, issued.TaskErasure{Context: id, Reason: reason, At: at, By: access.CallerIn(ctx)})
+		c.recorded.Purge()
+		if err != nil {
+			return erased, err
+		}
+		c.tasks.Forget(tenant, id)
+		if e.At == at && e.Reason == reason {
+			erased = append(erased, id)
+		}
+	}
+	return erased, nil
+}
+
 // contentOf returns the text of a turn, "" if it has none.
 func (k *engine) contentOf(ctx context.Context, tenant dag.Tenant, turn dag.TurnID) (string, error) {
 	records, err := k.store.Store.Turns(ctx, tenant, store.IDs{turn})

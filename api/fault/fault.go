@@ -26,6 +26,8 @@ import (
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/slice/contexts"
+	"github.com/graphkernel/graphkernel/slice/contexts/assemble"
+	"github.com/graphkernel/graphkernel/slice/issued"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/store/transfer"
 	"github.com/graphkernel/graphkernel/token"
@@ -152,7 +154,7 @@ var table = []row{
 	{is: kernel.ErrBeyondHead, code: api.CodeBeyondHead},
 	{is: access.ErrKey, code: api.CodeUnauthenticated},
 	{is: kernel.ErrKind, code: api.CodeNotFound},
-	{is: kernel.ErrNothing, code: api.CodeNotFound},
+	{is: assemble.ErrNothing, code: api.CodeNotFound},
 	{is: kernel.ErrNotBelieved, code: api.CodeNotFound},
 	{is: kernel.ErrTaskGone, code: api.CodeNotFound},
 	{is: session.ErrNoMessage, code: api.CodeNotFound},
@@ -183,7 +185,7 @@ var table = []row{
 	{is: kernel.ErrBatch, code: api.CodeTooLarge},
 	{is: canon.ErrMany, code: api.CodeTooLarge},
 	{is: token.ErrNoKey, code: api.CodeNoKey},
-	{is: kernel.ErrErasedSince, code: api.CodeErased},
+	{is: issued.ErrErasedSince, code: api.CodeErased},
 	{is: kernel.ErrNoExport, code: api.CodeInvalid},
 	{is: knowledge.ErrNotBelieved, code: api.CodeNotBelieved},
 	{is: knowledge.ErrNoEvidence, code: api.CodeEvidence},
@@ -265,4 +267,5 @@ var table = []row{
 	{is: transfer.ErrDiffers, code: api.CodeInternal},
 	{is: witness.ErrFork, code: api.CodeInternal},
 	{is: witness.ErrAhead, code: api.CodeInternal},
+	{is: issued.ErrDamaged, code: api.CodeInternal},
 }
