@@ -37,7 +37,7 @@ func (k *Kernel) Beliefs() Beliefs { return k.beliefs() }
 
 func (k *engine) beliefs() Beliefs { return Beliefs{space.New(desk{k}), k} }
 
-// A desk is an engine as the room of beliefs sees it.
+// A desk is an engine as the room of beliefs sees it. Other rooms have what every operation needs from it.
 type desk struct{ *engine }
 
 // Now implements [space.Kernel].

@@ -51,10 +51,12 @@ func beforeBounds(t *testing.T, s store.Store, in space.Operation, by string, cl
 	}
 }
 
+// mandatory lists the beliefs of a context that every context has.
 func mandatory(b *contexts.Bundle) (list []string) {
-	for _, one := range heldIn(b) {
-		if name, ok := strings.CutSuffix(strings.TrimSuffix(one, "?"), "!"); ok {
-			list = append(list, name)
+	for i := range b.Candidates {
+		c := &b.Candidates[i]
+		if c.Mandatory() && slices.ContainsFunc(b.Beliefs, func(r journal.Revision) bool { return r.Address().String() == c.ID }) {
+			list = append(list, strings.TrimPrefix(c.ID, "kref://acme/"))
 		}
 	}
 	return list

@@ -101,42 +101,6 @@ func TestFolder(t *testing.T) {
 	}
 }
 
-// TestFit holds that a prompt has at most the bytes that were asked for, that one record is written for it, and that what cannot fit is not recorded.
-func TestFit(t *testing.T) {
-	ctx := t.Context()
-	k := over(t, open(t, "memory"), token.NewAuthority(ring(t, "k1")))
-	for n := range 9 {
-		talk(t, k, fmt.Sprint("fit ", n))
-	}
-	records := 0
-	for fit := 200; fit < 9000; fit += 371 {
-		for _, format := range contexts.Formats() {
-			c, err := k.Contexts().Assemble(ctx, tenant, api.ContextRequest{Task: "why did migration 042 delete the orders table", Fit: fit, Format: string(format), Recipient: &api.Recipient{Agent: "a", Session: "s", Event: "e"}})
-			if err != nil {
-				if !errors.Is(err, contexts.ErrRequest) || fit > 600 {
-					t.Errorf("%d bytes, %s: %v", fit, format, err)
-				}
-			} else if records++; len(c.Prompt) > fit || fit > 1500 && len(c.Context.Turns) == 0 {
-				t.Errorf("%s: a prompt of %d bytes and %d turns, at most %d bytes", format, len(c.Prompt), len(c.Context.Turns), fit)
-			}
-		}
-	}
-	if list := must(k.Slices().After(ctx, tenant, 0, 999)); len(list) != records || records == 0 {
-		t.Errorf("%d records of %d contexts", len(list), records)
-	}
-	for _, fit := range []int{-1, assemble.MaxFit + 1} {
-		if _, err := k.Contexts().Assemble(ctx, tenant, api.ContextRequest{Task: "x", Fit: fit}); !errors.Is(err, contexts.ErrRequest) {
-			t.Errorf("fit %d: %v", fit, err)
-		}
-	}
-	if _, err := k.Contexts().Assemble(ctx, tenant, api.ContextRequest{Task: "xylophone", NonEmpty: true}); !errors.Is(err, assemble.ErrNothing) {
-		t.Errorf("nothing to choose from: %v", err)
-	}
-	if list := must(k.Slices().After(ctx, tenant, 0, 999)); len(list) != records {
-		t.Errorf("%d records after refusals, %d before", len(list), records)
-	}
-}
-
 // TestNotGiven records contexts of which some did not reach their session: each delivery is a record, those that failed show no turn, and only the caller who
 // asked, or an admin, may say so.
 func TestNotGiven(t *testing.T) {

@@ -118,3 +118,30 @@ func Chain(t testing.TB, k *kernel.Kernel, n int) []dag.TurnID {
 	}
 	return ids
 }
+
+// Talk admits a conversation about an outage, and returns its turns in order.
+func Talk(t testing.TB, k *kernel.Kernel, conversation string) (ids []dag.TurnID) {
+	t.Helper()
+	said := []struct{ role, author, content string }{
+		{"user", "human:anna", "The migration deleted the orders table last night. What happened?"},
+		{"assistant", "model:agent", "I will read the migration and the logs of the deploy."},
+		{"tool", "tool:shell", "migration 042: DROP TABLE orders; -- cleanup"},
+		{"assistant", "model:agent", "Migration 042 drops the orders table. It was meant for staging alone."},
+		{"user", "human:anna", "Write a check that refuses DROP TABLE outside of staging."},
+		{"assistant", "model:agent", "The check is in store/migrations/check.go, with a test."},
+	}
+	var drafts []dag.Draft
+	for i, s := range said {
+		role := must(dag.ParseRole(s.role))
+		d := dag.Draft{
+			ID: dag.ExternalTurnID("context", fmt.Sprint(conversation, i)), Conversation: dag.ExternalConversationID("context", conversation), Role: role, Author: s.author,
+			CreatedAt: dag.Time(1_780_000_000_000_000 + int64(i)*60_000_000), Content: s.content,
+		}
+		if i > 0 {
+			d.Parents = []dag.Parent{{ID: ids[i-1], Kind: dag.Reply}}
+		}
+		drafts, ids = append(drafts, d), append(ids, d.ID)
+	}
+	must(k.Turns().Admit(t.Context(), Tenant, drafts))
+	return ids
+}
