@@ -188,20 +188,12 @@ func (c assembling) Terms(tenant dag.Tenant, r *journal.Revision) []string {
 }
 
 // Seal implements [assemble.Epoch].
-func (c assembling) Seal(ctx context.Context, tenant dag.Tenant, b *contexts.Bundle) (bundle []byte, err error) {
-	err = c.k.turnstile.Pass(ctx, func() (err error) {
-		if b.Seal, err = c.k.authority.SealProvenance(tenant, &b.Provenance); err == nil {
-			bundle = b.Append(nil)
-		}
-		return err
-	})
-	if err != nil {
-		return nil, err
+func (c assembling) Seal(ctx context.Context, tenant dag.Tenant, b *contexts.Bundle) ([]byte, error) {
+	bundle, err := c.k.sealed(ctx, tenant, &b.Provenance, &b.Seal, b.Append)
+	if err == nil && len(bundle) > slice.MaxBundle {
+		err = fmt.Errorf("%w: the bundle would have %d bytes, at most %d; lower the budget", ErrTooLarge, len(bundle), slice.MaxBundle)
 	}
-	if len(bundle) > slice.MaxBundle {
-		return nil, fmt.Errorf("%w: the bundle would have %d bytes, at most %d; lower the budget", ErrTooLarge, len(bundle), slice.MaxBundle)
-	}
-	return bundle, nil
+	return bundle, err
 }
 
 // Record implements [assemble.Epoch].

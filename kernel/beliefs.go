@@ -194,13 +194,8 @@ func (c *cache) issueBelief(ctx context.Context, tenant dag.Tenant, b *beliefs.B
 	}
 	slices.SortFunc(shown, dag.TurnID.Compare)
 	shown = slices.Compact(shown)
-	err := c.k.turnstile.Pass(ctx, func() (err error) {
-		if b.Seal, err = c.k.authority.SealProvenance(tenant, &b.Provenance); err == nil {
-			i.Bundle = b.Append(nil)
-		}
-		return err
-	})
-	if err != nil {
+	var err error
+	if i.Bundle, err = c.k.sealed(ctx, tenant, &b.Provenance, &b.Seal, b.Append); err != nil {
 		return nil, err
 	}
 	handed := handout{keyID: b.Seal.KeyID, token: b.Seal.Token, asOf: b.AsOf}

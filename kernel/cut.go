@@ -178,6 +178,17 @@ func (c *cache) conversation(ctx context.Context, tenant dag.Tenant, id dag.Turn
 	return of, nil
 }
 
+// sealed signs a bundle that answers a question, and returns its canonical bytes.
+func (k *engine) sealed(ctx context.Context, tenant dag.Tenant, p *slice.Provenance, seal *slice.Seal, encode func([]byte) []byte) (bundle []byte, err error) {
+	err = k.turnstile.Pass(ctx, func() (err error) {
+		if *seal, err = k.authority.SealProvenance(tenant, p); err == nil {
+			bundle = encode(nil)
+		}
+		return err
+	})
+	return bundle, err
+}
+
 // A handout names a bundle by what decides its bytes: the token stands for the slice
 // and its tenant, and the turns that have no text for the only thing that can change.
 type handout struct {
