@@ -134,8 +134,8 @@ func (w searched) Vector(ctx context.Context, bare string) ([]int8, error) {
 	return vectorOf(ctx, w.embedder, bare)
 }
 
-// Damaged implements [assemble.Words].
-func (w searched) Damaged(asOf dag.Seq) int { return w.damagedUpTo(asOf) }
+// LeftOut implements [assemble.Words].
+func (w searched) LeftOut(asOf dag.Seq) int { return w.damagedUpTo(asOf) }
 
 // Slice implements [assemble.Epoch].
 func (c assembling) Slice(ctx context.Context, tenant dag.Tenant, anchor dag.TurnID, p policy.Registered, from issued.Vantage) (*slice.Slice, error) {

@@ -91,8 +91,8 @@ type Words interface {
 	Read(ctx context.Context, asOf, head dag.Seq, fn func(*retrieval.Index)) error
 	// Vector returns the vector of a query, nil if the index has none.
 	Vector(ctx context.Context, bare string) ([]int8, error)
-	// Damaged counts the turns up to a number that the index lacks, since they cannot be read.
-	Damaged(asOf dag.Seq) int
+	// LeftOut counts the turns up to a number that the index lacks, since they cannot be read.
+	LeftOut(asOf dag.Seq) int
 }
 
 // Beliefs are the beliefs that a caller sees.

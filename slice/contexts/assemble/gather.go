@@ -105,7 +105,7 @@ func (g *gatherer) gather(ctx context.Context) error {
 	if err := turnstile.Both(func() error { return g.turns.gather(ctx, words, search) }, func() error { return g.gatherKnown(ctx) }); err != nil {
 		return err
 	}
-	if n := words.Damaged(g.AsOf); n > 0 { // what the policy would choose is not known without them
+	if n := words.LeftOut(g.AsOf); n > 0 { // what the policy would choose is not known without them
 		return fmt.Errorf("%w: %d of the turns cannot be read", store.ErrDamaged, n)
 	}
 	if g.Folders == "" && g.Except == "" {
