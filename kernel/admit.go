@@ -77,10 +77,8 @@ func (k *engine) arrivals(ctx context.Context, tenant dag.Tenant, credential str
 	if len(drafts) > MaxBatch {
 		return nil, nil, fmt.Errorf("%w: %d turns, at most %d", ErrBatch, len(drafts), MaxBatch)
 	}
-	if k.config.Screen != nil {
-		if err := k.config.Screen(ctx, tenant, drafts); err != nil {
-			return nil, nil, err
-		}
+	if err := k.config.Screen(ctx, tenant, drafts); err != nil {
+		return nil, nil, err
 	}
 	if err := brought(access.Asking(ctx), drafts); err != nil {
 		return nil, nil, err

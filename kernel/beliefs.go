@@ -37,7 +37,7 @@ func (k *Kernel) Beliefs() Beliefs { return k.beliefs() }
 
 func (k *engine) beliefs() Beliefs { return Beliefs{space.New(desk{k}), k} }
 
-// A desk is an engine as the room of beliefs sees it.
+// A desk is an engine as the room of beliefs sees it. Other rooms have what every operation needs from it.
 type desk struct{ *engine }
 
 // Now implements [space.Kernel].
@@ -194,13 +194,8 @@ func (c *cache) issueBelief(ctx context.Context, tenant dag.Tenant, b *beliefs.B
 	}
 	slices.SortFunc(shown, dag.TurnID.Compare)
 	shown = slices.Compact(shown)
-	err := c.k.turnstile.Pass(ctx, func() (err error) {
-		if b.Seal, err = c.k.authority.SealProvenance(tenant, &b.Provenance); err == nil {
-			i.Bundle = b.Append(nil)
-		}
-		return err
-	})
-	if err != nil {
+	var err error
+	if i.Bundle, err = c.k.sealed(ctx, tenant, &b.Provenance, &b.Seal, b.Append); err != nil {
 		return nil, err
 	}
 	handed := handout{keyID: b.Seal.KeyID, token: b.Seal.Token, asOf: b.AsOf}

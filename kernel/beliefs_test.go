@@ -16,6 +16,7 @@ import (
 	"github.com/graphkernel/graphkernel/evidence"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/knowledge"
+	"github.com/graphkernel/graphkernel/slice/issued"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/store/fsck"
 	"github.com/graphkernel/graphkernel/store/inmem"
@@ -150,7 +151,7 @@ func TestBeliefEvidenceErased(t *testing.T) {
 					t.Errorf("the question is still on record: %s", r.Question)
 				}
 			}
-			if _, err := k.Slices().Bundle(ctx, tenant, alone.Belief.Provenance.SliceID, nil); !errors.Is(err, kernel.ErrErasedSince) {
+			if _, err := k.Slices().Bundle(ctx, tenant, alone.Belief.Provenance.SliceID, nil); !errors.Is(err, issued.ErrErasedSince) {
 				t.Errorf("the bundle: %v", err)
 			}
 			if report := must(fsck.Store(ctx, s, fsck.Options{})); report.Err() != nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 
 	lru "github.com/hashicorp/golang-lru/v2"
 
@@ -17,6 +16,7 @@ import (
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/policy/registry"
+	"github.com/graphkernel/graphkernel/slice/contexts/assemble"
 	"github.com/graphkernel/graphkernel/slice/issued"
 	"github.com/graphkernel/graphkernel/store"
 )
@@ -38,7 +38,7 @@ type cache struct {
 	issuing  *issuing
 	tenants  *followers // of facts and texts
 	atlases  *survey.Kept
-	tasks    sync.Map // of *taskWords, by tenant
+	tasks    *assemble.Tasks
 
 	beliefs *space.Kept
 
@@ -86,6 +86,7 @@ func (k *engine) newCache(epoch uint64) (*cache, error) {
 		issuing:  &issuing{store: s, lines: map[dag.Tenant]*issuingLine{}},
 		tenants:  tenants,
 		beliefs:  beliefs,
+		tasks:    assemble.NewTasks(s.bundles()),
 
 		announced: announced,
 		markKeys:  markKeys,

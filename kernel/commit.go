@@ -33,7 +33,7 @@ type toIssue struct {
 const mostTogether = 256
 
 // put writes a record and returns the one that counts. If ctx ends first, the record may be
-// written all the same. A bundle of which a turn was erased meanwhile is not recorded, and the error is a *goneError.
+// written all the same. A bundle of which a turn was erased meanwhile is not recorded, and the error is an issued.ErasedError.
 func (q *issuing) put(ctx context.Context, tenant dag.Tenant, handing issued.Handing) (issued.Record, error) {
 	if err := ctx.Err(); err != nil {
 		return issued.Record{}, err
@@ -85,7 +85,7 @@ func (q *issuing) write(ctx context.Context, tenant dag.Tenant, together []*toIs
 		switch p.err = err; {
 		case err != nil:
 		case len(erased[i]) > 0:
-			p.err = &goneError{erased[i]}
+			p.err = &issued.ErasedError{Turns: erased[i]}
 		default:
 			p.record = recorded[i]
 		}

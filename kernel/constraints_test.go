@@ -17,6 +17,7 @@ import (
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice/contexts"
+	"github.com/graphkernel/graphkernel/slice/contexts/assemble"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/store/fsck"
 	"github.com/graphkernel/graphkernel/store/inmem"
@@ -50,10 +51,12 @@ func beforeBounds(t *testing.T, s store.Store, in space.Operation, by string, cl
 	}
 }
 
+// mandatory lists the beliefs of a context that every context has.
 func mandatory(b *contexts.Bundle) (list []string) {
-	for _, one := range heldIn(b) {
-		if name, ok := strings.CutSuffix(strings.TrimSuffix(one, "?"), "!"); ok {
-			list = append(list, name)
+	for i := range b.Candidates {
+		c := &b.Candidates[i]
+		if c.Mandatory() && slices.ContainsFunc(b.Beliefs, func(r journal.Revision) bool { return r.Address().String() == c.ID }) {
+			list = append(list, strings.TrimPrefix(c.ID, "kref://acme/"))
 		}
 	}
 	return list
@@ -80,7 +83,7 @@ func TestReadings(t *testing.T) {
 			made := must(k.Contexts().Assemble(ctx, tenant, ask))
 			all := "desk/bare desk/by-admin desk/by-jwt desk/by-key desk/by-local desk/by-nobody desk/by-stdio desk/proposed"
 			for _, tc := range []struct {
-				is      *kernel.IssuedContext
+				is      *assemble.Issued
 				want    string
 				reading dag.Reading
 			}{{old, all, dag.ReadStructure}, {made, "desk/bare desk/by-admin desk/by-jwt desk/by-local desk/by-nobody", dag.ReadVouched}} {
@@ -90,7 +93,7 @@ func TestReadings(t *testing.T) {
 			}
 			// a kernel that keeps nothing replays both, from the bytes and from the record
 			k = over(t, s, token.NewAuthority(ring(t, "k1")))
-			for _, i := range []*kernel.IssuedContext{old, made} {
+			for _, i := range []*assemble.Issued{old, made} {
 				if r := must(k.Slices().Replay(ctx, tenant, i.Bundle)); r.Outcome != kernel.Identical {
 					t.Errorf("reading %d: %s, %s", i.Record.Reading, r.Outcome, r.Reason)
 				}
@@ -232,7 +235,7 @@ func TestOverfull(t *testing.T) {
 				beforeBounds(t, s, rule(journal.Revise, belief.Item(fmt.Sprintf("kref://acme/desk/rule-%03d.hard_rule", n)), n, fill(n)), access.Local, belief.HardRule)
 			}
 			k = over(t, s, token.NewAuthority(ring(t, "k1")))
-			ask := func(spaces ...belief.Space) (*kernel.IssuedContext, error) {
+			ask := func(spaces ...belief.Space) (*assemble.Issued, error) {
 				i, err := k.Contexts().Assemble(ctx, tenant, api.ContextRequest{Task: "anything", Spaces: spaces})
 				if err == nil {
 					if r := must(k.Slices().Replay(ctx, tenant, i.Bundle)); r.Outcome != kernel.Identical {

@@ -8,6 +8,7 @@ import (
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/slice/contexts"
+	"github.com/graphkernel/graphkernel/slice/contexts/assemble"
 	"github.com/graphkernel/graphkernel/slice/issued"
 	"github.com/graphkernel/graphkernel/token"
 )
@@ -20,7 +21,7 @@ func TestPrepared(t *testing.T) {
 			k := over(t, open(t, name), token.NewAuthority(ring(t, "k1")))
 			ids := talk(t, k, "one")
 			r := api.ContextRequest{Task: "why did migration 042 delete the orders table", Anchor: ids[5].String(), NonEmpty: true, TaskOf: ids[:1]}
-			var prepared [3]*kernel.PreparedContext
+			var prepared [3]*assemble.Prepared
 			for i := range prepared {
 				prepared[i] = must(k.Contexts().Prepare(ctx, tenant, r))
 			}
@@ -59,7 +60,7 @@ func TestPrepared(t *testing.T) {
 			if _, err := k.Turns().Erase(ctx, tenant, ids[2], "asked"); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := k.Contexts().HandOut(ctx, tenant, prepared[1], to); !errors.Is(err, kernel.ErrErasedSince) {
+			if _, err := k.Contexts().HandOut(ctx, tenant, prepared[1], to); !errors.Is(err, issued.ErrErasedSince) {
 				t.Errorf("after an erasure: %v", err)
 			}
 			if list := must(k.Slices().After(ctx, tenant, 0, 9)); len(list) != 1 {

@@ -3,7 +3,6 @@ package kernel_test
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"reflect"
 	"slices"
@@ -17,37 +16,11 @@ import (
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice/contexts"
+	"github.com/graphkernel/graphkernel/slice/issued"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/store/fsck"
 	"github.com/graphkernel/graphkernel/token"
 )
-
-// talk admits a conversation about an outage, and returns its turns in order.
-func talk(t *testing.T, k *kernel.Kernel, conversation string) (ids []dag.TurnID) {
-	t.Helper()
-	said := []struct{ role, author, content string }{
-		{"user", "human:anna", "The migration deleted the orders table last night. What happened?"},
-		{"assistant", "model:agent", "I will read the migration and the logs of the deploy."},
-		{"tool", "tool:shell", "migration 042: DROP TABLE orders; -- cleanup"},
-		{"assistant", "model:agent", "Migration 042 drops the orders table. It was meant for staging alone."},
-		{"user", "human:anna", "Write a check that refuses DROP TABLE outside of staging."},
-		{"assistant", "model:agent", "The check is in store/migrations/check.go, with a test."},
-	}
-	var drafts []dag.Draft
-	for i, s := range said {
-		role := must(dag.ParseRole(s.role))
-		d := dag.Draft{
-			ID: dag.ExternalTurnID("context", fmt.Sprint(conversation, i)), Conversation: dag.ExternalConversationID("context", conversation), Role: role, Author: s.author,
-			CreatedAt: dag.Time(1_780_000_000_000_000 + int64(i)*60_000_000), Content: s.content,
-		}
-		if i > 0 {
-			d.Parents = []dag.Parent{{ID: ids[i-1], Kind: dag.Reply}}
-		}
-		drafts, ids = append(drafts, d), append(ids, d.ID)
-	}
-	must(k.Turns().Admit(t.Context(), tenant, drafts))
-	return ids
-}
 
 func TestContext(t *testing.T) {
 	for name := range stores {
@@ -60,32 +33,32 @@ func TestContext(t *testing.T) {
 			must(k.Facts().Learn(ctx, tenant, []knowledge.Act{{Kind: knowledge.Assert, Fact: fact}}))
 			last := ids[len(ids)-1]
 			head := must(k.Turns().Head(ctx, tenant))
-			issued := must(k.Contexts().Assemble(ctx, tenant, api.ContextRequest{Task: "why did migration 042 delete the orders table", Anchor: last.String(), AsOf: head}))
-			b := issued.Context
+			made := must(k.Contexts().Assemble(ctx, tenant, api.ContextRequest{Task: "why did migration 042 delete the orders table", Anchor: last.String(), AsOf: head}))
+			b := made.Context
 			if len(b.Turns) != len(ids) || len(b.Facts) != 1 {
-				t.Errorf("%d turns and %d facts, want all of them:\n%s", len(b.Turns), len(b.Facts), issued.Prompt)
+				t.Errorf("%d turns and %d facts, want all of them:\n%s", len(b.Turns), len(b.Facts), made.Prompt)
 			}
-			evidence, verdict := k.Contexts().VerifyFor(tenant, issued.Bundle)
-			if !evidence.OK() || verdict.Outcome != token.Verified || !bytes.Equal(evidence.Prompt(), issued.Prompt) {
+			evidence, verdict := k.Contexts().VerifyFor(tenant, made.Bundle)
+			if !evidence.OK() || verdict.Outcome != token.Verified || !bytes.Equal(evidence.Prompt(), made.Prompt) {
 				t.Fatalf("verification: %+v", verdict)
 			}
-			if _, verdict := k.Contexts().VerifyFor("other", issued.Bundle); verdict.Outcome == token.Verified {
+			if _, verdict := k.Contexts().VerifyFor("other", made.Bundle); verdict.Outcome == token.Verified {
 				t.Error("it is evidence for another tenant")
 			}
 			for what, replay := range map[string]*kernel.Replay{
-				"bundle": must(k.Slices().Replay(ctx, tenant, issued.Bundle)), "record": must(k.Slices().ReplayIssued(ctx, tenant, b.Provenance.SliceID)),
+				"bundle": must(k.Slices().Replay(ctx, tenant, made.Bundle)), "record": must(k.Slices().ReplayIssued(ctx, tenant, b.Provenance.SliceID)),
 			} {
 				if replay.Outcome != kernel.Identical || replay.Token != nil {
 					t.Errorf("replay by %s: %s, %s, %+v", what, replay.Outcome, replay.Reason, replay.Difference)
 				}
 			}
-			must(k.Ledger().Attest(ctx, tenant, issued.Bundle))
-			if list := must(k.Contexts().Showing(ctx, tenant, ids[2])); len(list) != 1 || list[0].Bundle != issued.Record.Bundle {
+			must(k.Ledger().Attest(ctx, tenant, made.Bundle))
+			if list := must(k.Contexts().Showing(ctx, tenant, ids[2])); len(list) != 1 || list[0].Bundle != made.Record.Bundle {
 				t.Errorf("contexts that showed the turn: %+v", list)
 			}
 
 			must(k.Turns().Erase(ctx, tenant, ids[2], "asked to"))
-			if r := must(k.Slices().Replay(ctx, tenant, issued.Bundle)); r.Outcome != kernel.Erased || len(r.Erased) != 1 || r.Erased[0] != ids[2] {
+			if r := must(k.Slices().Replay(ctx, tenant, made.Bundle)); r.Outcome != kernel.Erased || len(r.Erased) != 1 || r.Erased[0] != ids[2] {
 				t.Errorf("replay after an erasure: %s, %s, erased %s", r.Outcome, r.Reason, r.Erased)
 			}
 			if r := must(k.Slices().ReplayIssued(ctx, tenant, b.Provenance.SliceID)); r.Outcome != kernel.Erased || !slices.Contains(r.Erased, ids[2]) {
@@ -106,33 +79,6 @@ func TestContext(t *testing.T) {
 
 // TestContextTask erases the task of a context that rests on no turn: its words are gone from the record, the bundle still verifies and
 // replays, and the record replays as erased, with the reason. Slices have no task, and what was erased with a turn is not there to be erased.
-// TestContextRecent makes sure that the last turns up to the anchor come, the newest with the most, and what a person said last.
-func TestContextRecent(t *testing.T) {
-	ctx := t.Context()
-	k := over(t, open(t, "memory"), token.NewAuthority(ring(t, "k1")))
-	ids := talk(t, k, "one")
-	p := contexts.Default()
-	p.Quotas = [contexts.Sources]int{contexts.FromRecent: 3, contexts.FromPrompts: 1}
-	must(0, k.Policies().Register(ctx, tenant, must(policy.Bind("recent@1", p))))
-	b := must(k.Contexts().Preview(ctx, tenant, api.ContextRequest{Anchor: ids[5].String(), Policy: "recent@1"}))
-	recent, prompted := map[string]dag.PPM{}, []string{}
-	for i := range b.Candidates {
-		c := &b.Candidates[i]
-		if c.From[contexts.FromRecent] {
-			recent[c.ID] = c.Features[contexts.FeatureRecent]
-		}
-		if c.From[contexts.FromPrompts] {
-			prompted = append(prompted, c.ID)
-		}
-	}
-	if len(recent) != 3 || recent[ids[3].String()] == 0 || recent[ids[3].String()] >= recent[ids[4].String()] || recent[ids[4].String()] >= recent[ids[5].String()] {
-		t.Errorf("recent are %v, want %v, each with more than the one before", recent, ids[3:])
-	}
-	if !slices.Equal(prompted, []string{ids[4].String()}) {
-		t.Errorf("prompts are %v, want %v", prompted, ids[4])
-	}
-}
-
 func TestContextTask(t *testing.T) {
 	for name := range stores {
 		t.Run(name, func(t *testing.T) {
@@ -141,9 +87,9 @@ func TestContextTask(t *testing.T) {
 			ids := talk(t, k, "one")
 			ctx := access.As(t.Context(), access.Identity{Subject: access.Local})
 			const task = "zebra xylophone of a person"
-			issued := must(k.Contexts().Assemble(ctx, tenant, api.ContextRequest{Task: task}))
-			id := issued.Context.Provenance.SliceID
-			if len(issued.Context.Shown()) != 0 {
+			made := must(k.Contexts().Assemble(ctx, tenant, api.ContextRequest{Task: task}))
+			id := made.Context.Provenance.SliceID
+			if len(made.Context.Shown()) != 0 {
 				t.Fatal("the context shows turns")
 			}
 			for _, turn := range ids {
@@ -162,16 +108,16 @@ func TestContextTask(t *testing.T) {
 			if again := must(k.Contexts().EraseTask(ctx, tenant, id, "again")); again != e {
 				t.Errorf("again: %+v, want %+v", again, e)
 			}
-			if r := must(k.Slices().Issued(ctx, tenant, id)); len(r) != 1 || r[0].Question != "" || r[0].Bundle != issued.Record.Bundle {
+			if r := must(k.Slices().Issued(ctx, tenant, id)); len(r) != 1 || r[0].Question != "" || r[0].Bundle != made.Record.Bundle {
 				t.Errorf("the record is %+v", r)
 			}
 			if r := must(k.Slices().ReplayIssued(ctx, tenant, id)); r.Outcome != kernel.Erased || !strings.Contains(r.Reason, "task was erased") || !strings.Contains(r.Reason, "the person asked") {
 				t.Errorf("replay of the record: %s, %s", r.Outcome, r.Reason)
 			}
-			if evidence, _ := k.Contexts().VerifyFor(tenant, issued.Bundle); !evidence.OK() {
+			if evidence, _ := k.Contexts().VerifyFor(tenant, made.Bundle); !evidence.OK() {
 				t.Error("the bundle does not verify")
 			}
-			if _, err := k.Slices().Bundle(ctx, tenant, id, nil); !errors.Is(err, kernel.ErrErasedSince) || !strings.Contains(err.Error(), "the person asked") {
+			if _, err := k.Slices().Bundle(ctx, tenant, id, nil); !errors.Is(err, issued.ErrErasedSince) || !strings.Contains(err.Error(), "the person asked") {
 				t.Errorf("made again: %v", err)
 			}
 			if list := must(k.Contexts().TaskErasures(ctx, tenant, 0, 9)); len(list) != 1 || list[0] != e {
@@ -194,29 +140,6 @@ func TestContextTask(t *testing.T) {
 				t.Errorf("fsck: %v", report.Findings)
 			}
 		})
-	}
-}
-
-// TestContextPast shows that nothing above the view is in a context, and that a context without an as-of ends at its anchor.
-func TestContextPast(t *testing.T) {
-	k := over(t, open(t, "memory"), token.NewAuthority(ring(t, "k1")))
-	ids := talk(t, k, "one")
-	talk(t, k, "two")
-	anchor := must(k.Turns().Get(t.Context(), tenant, ids[3]))
-	b := must(k.Contexts().Assemble(t.Context(), tenant, api.ContextRequest{Task: "staging check", Anchor: ids[3].String()})).Context
-	if b.AsOf != anchor.Seq {
-		t.Errorf("as of %d, want the anchor's number %d", b.AsOf, anchor.Seq)
-	}
-	if len(b.Candidates) < 3 {
-		t.Errorf("%d candidates", len(b.Candidates))
-	}
-	for _, c := range b.Candidates {
-		if c.Seq > anchor.Seq {
-			t.Errorf("%s has number %d, above the anchor's %d", c.ID, c.Seq, anchor.Seq)
-		}
-	}
-	if _, err := k.Contexts().Assemble(t.Context(), tenant, api.ContextRequest{Task: "x", Anchor: ids[3].String(), AsOf: 1}); err == nil {
-		t.Error("an anchor above the view was taken")
 	}
 }
 
@@ -283,31 +206,6 @@ func bare(b *contexts.Bundle) (all []any) {
 		all = append(all, t.ID, t.Body.Content)
 	}
 	return all
-}
-
-func TestContextRefuses(t *testing.T) {
-	k := over(t, open(t, "memory"), token.NewAuthority(ring(t, "k1")))
-	talk(t, k, "one")
-	unknown := dag.ExternalTurnID("context", "unknown")
-	for what, q := range map[string]api.ContextRequest{
-		"no task and no anchor":   {},
-		"an unknown anchor":       {Task: "x", Anchor: unknown.String()},
-		"a budget above":          {Task: "x", Budget: 8001},
-		"an unknown policy":       {Task: "x", Policy: "nothing@1"},
-		"a policy for slices":     {Task: "x", Policy: "default@1"},
-		"a number above the head": {Task: "x", AsOf: 1000},
-		"an unknown format":       {Task: "x", Format: "html"},
-	} {
-		if _, err := k.Contexts().Assemble(t.Context(), tenant, q); err == nil {
-			t.Errorf("%s was taken", what)
-		}
-	}
-	if n := must(k.Slices().Count(t.Context(), tenant)); n != 0 {
-		t.Errorf("%d were recorded", n)
-	}
-	if _, err := k.Contexts().Assemble(t.Context(), "nobody", api.ContextRequest{Task: "x"}); err == nil {
-		t.Error("a tenant without a history was answered")
-	}
 }
 
 // TestContextLost takes a text away without an erasure on record. No context is made of the turn, and replay of one that showed it does not call

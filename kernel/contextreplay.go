@@ -8,10 +8,9 @@ import (
 	"slices"
 
 	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/policy"
-	"github.com/graphkernel/graphkernel/retrieval"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/slice/contexts"
+	"github.com/graphkernel/graphkernel/slice/contexts/assemble"
 	"github.com/graphkernel/graphkernel/slice/issued"
 	"github.com/graphkernel/graphkernel/store"
 )
@@ -27,9 +26,8 @@ func (k Contexts) replay(ctx context.Context, tenant dag.Tenant, bundle []byte) 
 	if err != nil {
 		return nil, err
 	}
-	claim := claimed{b.Request, b.Provenance.PolicyID, of, nil}
 	r, err := k.slices().replayAsked(ctx, tenant, b, bundle, func(c *cache) ([]byte, error) {
-		return c.assembleAgain(ctx, tenant, claim, b.Seal)
+		return assembling{c}.again(ctx, tenant, assemble.Claim{Request: b.Request, Policy: b.Provenance.PolicyID, From: of}, b.Seal)
 	})
 	if err != nil || r.Outcome != Erased {
 		return r, err
@@ -42,8 +40,7 @@ func (k Contexts) replay(ctx context.Context, tenant dag.Tenant, bundle []byte) 
 	return r, err
 }
 
-// unexplained says what is otherwise than it was and cannot be the effect of erasures; "" if nothing is. The context is assembled again with the
-// statistics that are in the bundle, so that erasures reach the conversations that they are in, and no others.
+// unexplained says what is otherwise than it was and cannot be the effect of erasures; "" if nothing is.
 func (k Contexts) unexplained(ctx context.Context, tenant dag.Tenant, b *contexts.Bundle, digest dag.Digest) (string, error) {
 	record, err := k.recordOf(ctx, tenant, b.Provenance.SliceID, digest)
 	if err != nil || record == nil {
@@ -53,50 +50,9 @@ func (k Contexts) unexplained(ctx context.Context, tenant dag.Tenant, b *context
 	if err != nil {
 		return "", err
 	}
-	if st := b.Statistics; st != nil && !st.Fits(b.Request.Task) {
-		return "its statistics are not those of its task", nil
-	}
-	again, err := steady(k.engine, func(c *cache) (*contexts.Bundle, error) {
-		return c.again(ctx, tenant, claimed{b.Request, b.Provenance.PolicyID, vantageOf(record), b.Statistics})
+	return steady(k.engine, func(c *cache) (string, error) {
+		return assemble.Unexplained(ctx, assembling{c}, tenant, b, record.Vantage(), gone)
 	})
-	if err != nil {
-		return "", err
-	}
-	ids := store.IDs(gone)
-	if b.Request.Anchor != nil {
-		ids = append(ids, *b.Request.Anchor)
-	}
-	for _, from := range [...]*contexts.Bundle{b, again} {
-		for i := range from.Candidates {
-			if c := &from.Candidates[i]; c.Kind == contexts.KindTurn {
-				id, err := dag.ParseTurnID(c.ID)
-				if err != nil {
-					return "", err
-				}
-				ids = append(ids, id)
-			}
-		}
-	}
-	records, err := k.store.Turns(ctx, tenant, ids)
-	if err != nil {
-		return "", err
-	}
-	of := map[string]dag.ConversationID{}
-	for i := range records {
-		of[records[i].Turn.ID.String()] = records[i].Turn.Conversation
-	}
-	touched := contexts.Touched{Turns: map[string]bool{}, Anchor: false}
-	in := map[dag.ConversationID]bool{}
-	for _, id := range gone {
-		in[of[id.String()]] = true
-	}
-	for id, conversation := range of {
-		touched.Turns[id] = in[conversation]
-	}
-	if b.Request.Anchor != nil {
-		touched.Anchor = touched.Turns[b.Request.Anchor.String()]
-	}
-	return b.Unlike(again, &touched), nil
 }
 
 // account says of a recorded context that could not be made again which texts were erased since it was handed out, of
@@ -172,32 +128,15 @@ func (k Contexts) remake(ctx context.Context, c *cache, tenant dag.Tenant, i *is
 	if err != nil {
 		return nil, damagedQuestion(i, err)
 	}
-	return c.assembleAgain(ctx, tenant, claimed{r, i.Provenance.PolicyID, vantageOf(i), nil}, seal)
+	return assembling{c}.again(ctx, tenant, assemble.Claim{Request: r, Policy: i.Provenance.PolicyID, From: i.Vantage()}, seal)
 }
 
-// claimed is what a context says that it follows from. statistics are those of the search, nil for those of now.
-type claimed struct {
-	request    contexts.Request
-	policy     policy.ID
-	vantage    vantage
-	statistics *retrieval.Statistics
-}
-
-// again assembles what a claim leads to, without a seal.
-func (c *cache) again(ctx context.Context, tenant dag.Tenant, claim claimed) (*contexts.Bundle, error) {
-	if claim.vantage.asOf == 0 {
+// again makes the bundle that a claim leads to.
+func (c assembling) again(ctx context.Context, tenant dag.Tenant, claim assemble.Claim, seal slice.Seal) ([]byte, error) {
+	if claim.From.AsOf == 0 {
 		return nil, fmt.Errorf("%w: as_of is 0, before anything was known", ErrBeyondHead)
 	}
-	p, err := c.policies.get(ctx, tenant, claim.policy)
-	if err != nil {
-		return nil, err
-	}
-	return c.assemble(ctx, tenant, &assembly{asked: claim.request, policy: p, vantage: claim.vantage, statistics: claim.statistics})
-}
-
-// assembleAgain makes the bundle that a claim leads to.
-func (c *cache) assembleAgain(ctx context.Context, tenant dag.Tenant, claim claimed, seal slice.Seal) ([]byte, error) {
-	b, err := c.again(ctx, tenant, claim)
+	b, err := assemble.Again(ctx, c, tenant, claim)
 	if err != nil {
 		return nil, err
 	}

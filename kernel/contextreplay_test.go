@@ -9,6 +9,7 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
 	gkslice "github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/slice/contexts/assemble"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/token"
 )
@@ -43,7 +44,7 @@ func TestContextReplayErased(t *testing.T) {
 			k := over(t, s, a)
 			drafts := chat(r, 80)
 			must(k.Turns().Admit(t.Context(), tenant, drafts))
-			var bundles []*kernel.IssuedContext
+			var bundles []*assemble.Issued
 			for i := range 12 {
 				q := api.ContextRequest{Task: question(r, 0).Text, Budget: 1 + r.IntN(60), Policy: eitherContext(r)}
 				if i%3 > 0 {

@@ -9,7 +9,6 @@ import (
 
 	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/slice/issued"
@@ -52,16 +51,10 @@ func (k Slices) Cut(ctx context.Context, tenant dag.Tenant, r Request) (_ *Issue
 func again[T any](ctx context.Context, make func() (T, error)) (T, error) {
 	for {
 		made, err := make()
-		if !erasedMeanwhile(err) || ctx.Err() != nil {
+		if !issued.ErasedMeanwhile(err) || ctx.Err() != nil {
 			return made, err
 		}
 	}
-}
-
-// erasedMeanwhile reports whether an error says that something was erased while evidence was made of it.
-func erasedMeanwhile(err error) bool {
-	var gone *goneError
-	return errors.As(err, &gone) || errors.Is(err, knowledge.ErrErased)
 }
 
 func (c *cache) issue(ctx context.Context, tenant dag.Tenant, r Request) (*Issued, error) {
@@ -72,7 +65,7 @@ func (c *cache) issue(ctx context.Context, tenant dag.Tenant, r Request) (*Issue
 	if err != nil {
 		return nil, err
 	}
-	cut, s, texts, head, err := c.cut(ctx, tenant, r.Anchor, p, vantage{asOf: r.AsOf, reading: dag.ReadNow})
+	cut, s, texts, head, err := c.cut(ctx, tenant, r.Anchor, p, issued.Vantage{AsOf: r.AsOf, Reading: dag.ReadNow})
 	if err != nil {
 		return nil, err
 	}
@@ -106,27 +99,8 @@ func (c *cache) issue(ctx context.Context, tenant dag.Tenant, r Request) (*Issue
 	return issued, nil
 }
 
-// A vantage says from what a slice is cut: the history as of a number, see Request, and how its marks are read. A context follows from its
-// bounds, too.
-type vantage struct {
-	asOf    dag.Seq
-	reading dag.Reading
-	bounds
-}
-
-// bounds say which conversations a context is chosen from, see [issued.Delivery].
-type bounds struct {
-	folders issued.Folders
-	except  issued.Conversations
-}
-
-// vantageOf returns what the bundle of a record was made from.
-func vantageOf(i *issued.Record) vantage {
-	return vantage{i.AsOf, i.Reading, bounds{i.Delivery.Folders, i.Delivery.Except}}
-}
-
 // cut selects and fetches the text. It returns the head at the time.
-func (c *cache) cut(ctx context.Context, tenant dag.Tenant, anchor dag.TurnID, p policy.Registered, of vantage) (*cutting, *slice.Slice, []text, dag.Seq, error) {
+func (c *cache) cut(ctx context.Context, tenant dag.Tenant, anchor dag.TurnID, p policy.Registered, of issued.Vantage) (*cutting, *slice.Slice, []text, dag.Seq, error) {
 	cut, s, head, err := c.selected(ctx, tenant, anchor, p, of)
 	if err != nil {
 		return nil, nil, nil, 0, err
@@ -146,14 +120,14 @@ func lostAmong(turns []slice.Selected, texts []text) (gone []dag.TurnID) {
 }
 
 // selected selects, and returns the head at the time.
-func (c *cache) selected(ctx context.Context, tenant dag.Tenant, anchor dag.TurnID, p policy.Registered, of vantage) (cut *cutting, s *slice.Slice, head dag.Seq, err error) {
+func (c *cache) selected(ctx context.Context, tenant dag.Tenant, anchor dag.TurnID, p policy.Registered, of issued.Vantage) (cut *cutting, s *slice.Slice, head dag.Seq, err error) {
 	conversation, err := c.conversation(ctx, tenant, anchor)
 	if err != nil {
 		return nil, nil, 0, err
 	}
 	var at dag.Seq
-	head, err = c.graphs.view(ctx, tenant, conversation, of.asOf, nil, func(v dag.View, settled dag.Seq) (err error) {
-		v = then(v, anchor, p, of.asOf).Under(of.reading)
+	head, err = c.graphs.view(ctx, tenant, conversation, of.AsOf, nil, func(v dag.View, settled dag.Seq) (err error) {
+		v = then(v, anchor, p, of.AsOf).Under(of.Reading)
 		at = v.Seq()
 		cut, err = c.cuts.cut(ctx, c.k.turnstile, v, settled, tenant, anchor, p)
 		return err
@@ -204,6 +178,17 @@ func (c *cache) conversation(ctx context.Context, tenant dag.Tenant, id dag.Turn
 	return of, nil
 }
 
+// sealed signs a bundle that answers a question, and returns its canonical bytes.
+func (k *engine) sealed(ctx context.Context, tenant dag.Tenant, p *slice.Provenance, seal *slice.Seal, encode func([]byte) []byte) (bundle []byte, err error) {
+	err = k.turnstile.Pass(ctx, func() (err error) {
+		if *seal, err = k.authority.SealProvenance(tenant, p); err == nil {
+			bundle = encode(nil)
+		}
+		return err
+	})
+	return bundle, err
+}
+
 // A handout names a bundle by what decides its bytes: the token stands for the slice
 // and its tenant, and the turns that have no text for the only thing that can change.
 type handout struct {
@@ -248,7 +233,7 @@ type resting struct {
 }
 
 // recordAs writes a record, unless it is there. record makes it, for the time at which it is
-// handed out. It names who asks in ctx. If a turn that the bundle rests on was erased meanwhile, the error is a *goneError.
+// handed out. It names who asks in ctx. If a turn that the bundle rests on was erased meanwhile, the error is an issued.ErasedError.
 func (c *cache) recordAs(ctx context.Context, tenant dag.Tenant, handed handout, p policy.Registered, on resting, record func(at dag.Time) issued.Record) (issued.Record, error) {
 	if r, ok := c.recorded.Get(handed); ok {
 		return r, nil
@@ -282,7 +267,7 @@ func (k Slices) Preview(ctx context.Context, tenant dag.Tenant, r Request) (*sli
 		if err != nil {
 			return nil, err
 		}
-		_, s, _, err := c.selected(ctx, tenant, r.Anchor, p, vantage{asOf: r.AsOf, reading: dag.ReadNow})
+		_, s, _, err := c.selected(ctx, tenant, r.Anchor, p, issued.Vantage{AsOf: r.AsOf, Reading: dag.ReadNow})
 		return s, err
 	})
 }

@@ -15,10 +15,13 @@ import (
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/slice/contexts"
+	"github.com/graphkernel/graphkernel/slice/contexts/assemble"
 	"github.com/graphkernel/graphkernel/slice/issued"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/token"
 )
+
+const agentOne, agentTwo = "00000000000000a1", "00000000000000a2"
 
 // workedIn admits a session that was held in a folder, after a turn of another session or nil, and returns its turns in order.
 func workedIn(t *testing.T, k *kernel.Kernel, after *dag.TurnID, folder, name string, texts ...string) (ids []dag.TurnID) {
@@ -57,7 +60,7 @@ func TestFolder(t *testing.T) {
 				f.Turn = turn
 				must(k.Facts().Learn(ctx, tenant, []knowledge.Act{{Kind: knowledge.Assert, Fact: f}}))
 			}
-			ask := func(r api.ContextRequest) (*kernel.IssuedContext, string) {
+			ask := func(r api.ContextRequest) (*assemble.Issued, string) {
 				r.AsOf = must(k.Turns().Head(ctx, tenant))
 				c := must(k.Contexts().Assemble(ctx, tenant, r))
 				for what, r := range map[string]*kernel.Replay{"bundle": must(k.Slices().Replay(ctx, tenant, c.Bundle)), "record": must(k.Slices().ReplayIssued(ctx, tenant, c.Context.Provenance.SliceID))} {
@@ -98,42 +101,6 @@ func TestFolder(t *testing.T) {
 	}
 }
 
-// TestFit holds that a prompt has at most the bytes that were asked for, that one record is written for it, and that what cannot fit is not recorded.
-func TestFit(t *testing.T) {
-	ctx := t.Context()
-	k := over(t, open(t, "memory"), token.NewAuthority(ring(t, "k1")))
-	for n := range 9 {
-		talk(t, k, fmt.Sprint("fit ", n))
-	}
-	records := 0
-	for fit := 200; fit < 9000; fit += 371 {
-		for _, format := range contexts.Formats() {
-			c, err := k.Contexts().Assemble(ctx, tenant, api.ContextRequest{Task: "why did migration 042 delete the orders table", Fit: fit, Format: string(format), Recipient: &api.Recipient{Agent: "a", Session: "s", Event: "e"}})
-			if err != nil {
-				if !errors.Is(err, contexts.ErrRequest) || fit > 600 {
-					t.Errorf("%d bytes, %s: %v", fit, format, err)
-				}
-			} else if records++; len(c.Prompt) > fit || fit > 1500 && len(c.Context.Turns) == 0 {
-				t.Errorf("%s: a prompt of %d bytes and %d turns, at most %d bytes", format, len(c.Prompt), len(c.Context.Turns), fit)
-			}
-		}
-	}
-	if list := must(k.Slices().After(ctx, tenant, 0, 999)); len(list) != records || records == 0 {
-		t.Errorf("%d records of %d contexts", len(list), records)
-	}
-	for _, fit := range []int{-1, kernel.MaxFit + 1} {
-		if _, err := k.Contexts().Assemble(ctx, tenant, api.ContextRequest{Task: "x", Fit: fit}); !errors.Is(err, contexts.ErrRequest) {
-			t.Errorf("fit %d: %v", fit, err)
-		}
-	}
-	if _, err := k.Contexts().Assemble(ctx, tenant, api.ContextRequest{Task: "xylophone", NonEmpty: true}); !errors.Is(err, kernel.ErrNothing) {
-		t.Errorf("nothing to choose from: %v", err)
-	}
-	if list := must(k.Slices().After(ctx, tenant, 0, 999)); len(list) != records {
-		t.Errorf("%d records after refusals, %d before", len(list), records)
-	}
-}
-
 // TestNotGiven records contexts of which some did not reach their session: each delivery is a record, those that failed show no turn, and only the caller who
 // asked, or an admin, may say so.
 func TestNotGiven(t *testing.T) {
@@ -145,7 +112,7 @@ func TestNotGiven(t *testing.T) {
 				return access.As(t.Context(), access.Identity{Tenant: tenant, Subject: subject, Role: role})
 			}
 			one, two := as(agentOne, access.Agent), as(agentTwo, access.Agent)
-			ask := func(to issued.Recipient) *kernel.IssuedContext {
+			ask := func(to issued.Recipient) *assemble.Issued {
 				r := api.ContextRequest{Task: "why did migration 042 delete the orders table", Anchor: ids[5].String()}
 				if to != (issued.Recipient{}) {
 					r.Recipient = &to
@@ -166,7 +133,7 @@ func TestNotGiven(t *testing.T) {
 			if got := showing(); !slices.Equal(got, []uint64{1, 2, 3}) {
 				t.Errorf("contexts that showed the turn: %v", got)
 			}
-			report := func(ctx context.Context, i *kernel.IssuedContext) (issued.Undelivered, error) {
+			report := func(ctx context.Context, i *assemble.Issued) (issued.Undelivered, error) {
 				return k.Contexts().NotGiven(ctx, tenant, i.Context.Provenance.SliceID, i.Record.Bundle, "the pipe was closed")
 			}
 			if _, err := report(two, first); !errors.Is(err, access.ErrMayNot) {

@@ -41,7 +41,7 @@ func (k Turns) Erase(ctx context.Context, tenant dag.Tenant, turn dag.TurnID, re
 	if err != nil {
 		return ErasedTurn{}, err
 	}
-	if err := k.working().forget(ctx, tenant, turn, now); err != nil {
+	if err := k.working().Forget(ctx, tenant, turn, now); err != nil {
 		return ErasedTurn{}, err
 	}
 	text, err := k.contentOf(ctx, tenant, turn)
@@ -90,6 +90,27 @@ type ErasedTurn struct {
 
 	// Unguarded says why copies of the text that come under other ids are not held back; "" if they are.
 	Unguarded string
+}
+
+// eraseTasks erases the tasks that have words of a turn, and returns the contexts whose tasks they were. A task that was erased before is none of them.
+func (k *engine) eraseTasks(ctx context.Context, tenant dag.Tenant, text, reason string, at dag.Time) (erased []slice.SliceID, err error) {
+	c := k.kept.Load()
+	found, err := c.tasks.With(ctx, tenant, text)
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range found {
+		e, err := k.bundles().EraseTask(ctx, tenant, issued.TaskErasure{Context: id, Reason: reason, At: at, By: access.CallerIn(ctx)})
+		c.recorded.Purge()
+		if err != nil {
+			return erased, err
+		}
+		c.tasks.Forget(tenant, id)
+		if e.At == at && e.Reason == reason {
+			erased = append(erased, id)
+		}
+	}
+	return erased, nil
 }
 
 // contentOf returns the text of a turn, "" if it has none.

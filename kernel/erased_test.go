@@ -14,6 +14,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
@@ -248,5 +249,59 @@ func TestErasedFarBehind(t *testing.T) {
 	}
 	if redacted := cut().Redacted(); len(redacted) != 2 {
 		t.Errorf("redacted are %v, want the two that were erased", redacted)
+	}
+}
+
+var errFails = errors.New("the store fails")
+
+// An afterAppend store fails writes of anything but turns, if it is told to.
+type afterAppend struct {
+	store.Store
+	fail bool
+}
+
+func (s *afterAppend) Write(ctx context.Context, tenant dag.Tenant, c history.Change) error {
+	if s.fail {
+		return errFails
+	}
+	return s.Store.Write(ctx, tenant, c)
+}
+
+// TestWorkingErased holds that neither clearing a session nor erasing a turn leaves a text anywhere in the store's own files, also where taking the
+// message out of the session had failed.
+func TestWorkingErased(t *testing.T) {
+	for name, open := range readableStores {
+		t.Run(name, func(t *testing.T) {
+			at := open(t)
+			once := &afterAppend{Store: at.Store}
+			k := over(t, once, token.NewAuthority(ring(t, "k1")))
+			ctx := access.As(t.Context(), access.Identity{Tenant: tenant, Role: access.Admin, Subject: agentOne})
+			put := func(session, text string) api.PutMessage {
+				return must(k.Working().Put(ctx, tenant, api.WorkingPut{Session: session, Messages: []api.NewMessage{{Role: dag.RoleUser, Author: "human:ada", Content: text}}})).Messages[0]
+			}
+			held := func() []api.WorkingMessage {
+				return must(k.Working().Get(ctx, tenant, api.WorkingQuery{Owner: agentOne, Session: "run"})).Messages
+			}
+			for i := range 40 { // each takes the place of another value
+				put("clear", fmt.Sprint("quetzalcoatl ", i, strings.Repeat(" word", 200*(i%3))))
+			}
+			must(k.Working().Clear(ctx, tenant, api.WorkingQuery{Owner: agentOne, Session: "clear"}))
+			if holds(at.read(), "quetzalcoatl") {
+				t.Error("what was cleared is in the files")
+			}
+			message := put("run", "popocatepetl").ID
+			once.fail = true
+			if _, err := k.Working().Consolidate(ctx, tenant, api.Consolidating{Session: "run"}); !errors.Is(err, errFails) {
+				t.Fatal(err)
+			}
+			once.fail = false
+			if list := held(); len(list) != 1 || !holds(at.read(), "popocatepetl") {
+				t.Fatalf("held %+v", list)
+			}
+			must(k.Turns().Erase(ctx, tenant, message, "asked for"))
+			if list := held(); len(list) > 0 || holds(at.read(), "popocatepetl") {
+				t.Errorf("held %+v, and in the files", list)
+			}
+		})
 	}
 }

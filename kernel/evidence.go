@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -16,13 +15,9 @@ import (
 	"github.com/graphkernel/graphkernel/store"
 )
 
-// ErrErasedSince is wrapped when a bundle cannot be made again because some of its text
-// was erased after it was issued. Anyone who holds the bundle can have it attested.
-var ErrErasedSince = errors.New("a text was erased since that is in it, or was counted when it was chosen")
-
 // AttestRecorded is Attest for anyone who does not hold the bundle: the one with a digest, or
 // if that is nil the newest, that was issued under a slice id. It is cut again, and
-// attested only if the bytes are those that were issued: else it is ErrErasedSince. A
+// attested only if the bytes are those that were issued: else it is issued.ErrErasedSince. A
 // bundle that was never issued is store.ErrNotFound.
 func (k Ledger) AttestRecorded(ctx context.Context, tenant dag.Tenant, id slice.SliceID, digest *dag.Digest) (_ *Evidence, err error) {
 	ctx, observed := k.observe(ctx, "attest")
@@ -39,7 +34,7 @@ func (k Ledger) AttestRecorded(ctx context.Context, tenant dag.Tenant, id slice.
 }
 
 // Bundle makes the bytes of a recorded bundle again: the newest of a slice id, or the one with a SHA-256. Where texts were erased since, they cannot
-// be made, and ErrErasedSince is wrapped; a bundle that was never issued is store.ErrNotFound.
+// be made, and issued.ErrErasedSince is wrapped; a bundle that was never issued is store.ErrNotFound.
 func (k Slices) Bundle(ctx context.Context, tenant dag.Tenant, id slice.SliceID, digest *dag.Digest) (_ []byte, err error) {
 	ctx, observed := k.observe(ctx, "bundle")
 	defer func() { observed(err) }()
@@ -125,5 +120,5 @@ func notIssued(tenant dag.Tenant, i *issued.Record) error {
 }
 
 func erasedSince(tenant dag.Tenant, i *issued.Record) error {
-	return fmt.Errorf("bundle %s of slice %s, tenant %s: %w, so its bytes cannot be made again; have the bundle itself attested", i.Bundle, i.Provenance.SliceID, tenant, ErrErasedSince)
+	return fmt.Errorf("bundle %s of slice %s, tenant %s: %w, so its bytes cannot be made again; have the bundle itself attested", i.Bundle, i.Provenance.SliceID, tenant, issued.ErrErasedSince)
 }

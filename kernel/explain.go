@@ -2,12 +2,10 @@ package kernel
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/slice"
-	"github.com/graphkernel/graphkernel/slice/contexts"
 	"github.com/graphkernel/graphkernel/store"
 )
 
@@ -50,20 +48,3 @@ func (c *cache) explain(ctx context.Context, tenant dag.Tenant, r Request, turn 
 
 // ErrKind is wrapped if a slice id is of another kind of evidence than was asked about. It wraps store.ErrNotFound.
 var ErrKind = fmt.Errorf("%w: evidence of another kind", store.ErrNotFound)
-
-// Explain says of a recorded context why a turn or a fact is in it, or why it is not. The context is assembled again; errors are those of
-// [Slices.Bundle], and ErrKind for what is no context.
-func (k Contexts) Explain(ctx context.Context, tenant dag.Tenant, id slice.SliceID, kind contexts.Kind, of string) (contexts.Explanation, *contexts.Bundle, error) {
-	bundle, err := k.slices().Bundle(ctx, tenant, id, nil)
-	if err != nil {
-		return contexts.Explanation{}, nil, err
-	}
-	b, err := contexts.Parse(bundle)
-	if errors.Is(err, slice.ErrVersion) {
-		return contexts.Explanation{}, nil, fmt.Errorf("%s of tenant %s: %w: it is no context", id, tenant, ErrKind)
-	}
-	if err != nil {
-		return contexts.Explanation{}, nil, err
-	}
-	return b.Explain(kind, of), b, nil
-}

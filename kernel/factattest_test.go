@@ -11,6 +11,7 @@ import (
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/ledger/attest"
 	"github.com/graphkernel/graphkernel/slice/facts"
+	"github.com/graphkernel/graphkernel/slice/issued"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/token"
 )
@@ -63,7 +64,7 @@ func TestFactsAttested(t *testing.T) {
 			}
 			must(k.Turns().Erase(ctx, tenant, turns[1], "asked for"))
 			for _, i := range []*kernel.IssuedFacts{whole, asked} {
-				if _, err := k.Ledger().AttestRecorded(ctx, tenant, i.Facts.Provenance.SliceID, nil); !errors.Is(err, kernel.ErrErasedSince) {
+				if _, err := k.Ledger().AttestRecorded(ctx, tenant, i.Facts.Provenance.SliceID, nil); !errors.Is(err, issued.ErrErasedSince) {
 					t.Errorf("after an erasure: %v", err)
 				}
 				e := must(k.Ledger().Attest(ctx, tenant, i.Bundle))

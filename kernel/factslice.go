@@ -78,13 +78,7 @@ func (c *cache) issueFacts(ctx context.Context, tenant dag.Tenant, q facts.Quest
 	if err != nil {
 		return nil, err
 	}
-	var bundle []byte
-	err = c.k.turnstile.Pass(ctx, func() (err error) {
-		if b.Seal, err = c.k.authority.SealProvenance(tenant, &b.Provenance); err == nil {
-			bundle = b.Append(nil)
-		}
-		return err
-	})
+	bundle, err := c.k.sealed(ctx, tenant, &b.Provenance, &b.Seal, b.Append)
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/ingest"
+	"github.com/graphkernel/graphkernel/internal/kerneltest"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/store/inmem"
 )
@@ -53,7 +54,7 @@ func TestErasedMeanwhile(t *testing.T) {
 				t.Run(fmt.Sprint(name, "/", way, "/", early), func(t *testing.T) {
 					ctx := t.Context()
 					inner, secret := open(t), &secretOf{}
-					s := &racing{Store: inner}
+					s := &kerneltest.Racing{Store: inner}
 					k, other := guarded(t, s, secret), guarded(t, inner, secret)
 					turns := func(session string) (drafts []dag.Draft) {
 						for n, content := range []string{"the zebra", "the okapi", "the quagga", "the horse"} {
@@ -75,13 +76,13 @@ func TestErasedMeanwhile(t *testing.T) {
 						erase(0)
 					}
 					interruptions := 0
-					s.before = func() {
+					s.Before = func() {
 						interruptions++
 						if !early {
 							erase(0)
 						}
 						erase(1)
-						s.before = func() { interruptions++; erase(2) }
+						s.Before = func() { interruptions++; erase(2) }
 					}
 					a, held, before := through(t, k, second)
 					if a != 4 || held != 3 || before != 0 || interruptions != 2 {
@@ -106,12 +107,12 @@ func TestErasedMeanwhile(t *testing.T) {
 func TestTranscriptErasedMeanwhile(t *testing.T) {
 	ctx := t.Context()
 	inner, secret := inmem.Open(&inmem.Disk{}, inmem.Options{}), &secretOf{}
-	s := &racing{Store: inner}
+	s := &kerneltest.Racing{Store: inner}
 	k, other := guarded(t, s, secret), guarded(t, inner, secret)
 	must(other.Turns().Import(ctx, tenant, transcriptOf(t, "first", secretive), ingest.Options{}))
 	must(other.Turns().Import(ctx, tenant, transcriptOf(t, "second", secretive[:2]), ingest.Options{}))
 	interruptions := 0
-	s.before = func() {
+	s.Before = func() {
 		interruptions++
 		for n := 2; n < 6; n++ {
 			if n != 4 {
@@ -132,7 +133,7 @@ func TestTranscriptErasedMeanwhile(t *testing.T) {
 func TestSaidMeanwhile(t *testing.T) {
 	ctx := t.Context()
 	inner, secret := inmem.Open(&inmem.Disk{}, inmem.Options{}), &secretOf{}
-	s := &racing{Store: inner}
+	s := &kerneltest.Racing{Store: inner}
 	k, other := guarded(t, s, secret), guarded(t, inner, secret)
 	words := strings.Repeat("remember the okapi ", 4)
 	say := func(name string, at dag.Time) dag.Draft {
@@ -140,9 +141,9 @@ func TestSaidMeanwhile(t *testing.T) {
 	}
 	first, again := say("first", 1), say("again", 2)
 	must(other.Turns().Admit(ctx, tenant, []dag.Draft{first}))
-	s.before = func() { must(other.Turns().Erase(ctx, tenant, first.ID, "asked for")) }
+	s.Before = func() { must(other.Turns().Erase(ctx, tenant, first.ID, "asked for")) }
 	a := must(k.Turns().Admit(ctx, tenant, []dag.Draft{again}))
-	if a.Admitted != 1 || a.HeldBack != 0 || a.ErasedBefore != 1 || s.before != nil {
+	if a.Admitted != 1 || a.HeldBack != 0 || a.ErasedBefore != 1 || s.Before != nil {
 		t.Errorf("%+v, want 1 admitted that was erased before", a)
 	}
 	if r := must(k.Turns().Get(ctx, tenant, again.ID)); !bytes.Contains(r.Body, []byte("okapi")) {

@@ -136,9 +136,6 @@ func (k *Kernel) Policies() Policies { return Policies(*k) }
 // Facts returns the facet of what is known beside the turns, and of signed slices of it.
 func (k *Kernel) Facts() Facts { return Facts(*k) }
 
-// Contexts returns the facet of contexts: they are assembled, verified and replayed.
-func (k *Kernel) Contexts() Contexts { return Contexts(*k) }
-
 // Keys returns the facet of the API keys that open a service.
 func (k *Kernel) Keys() Keys { return Keys(*k) }
 
@@ -157,21 +154,17 @@ type Policies struct{ *engine }
 // Facts are a kernel's facts.
 type Facts struct{ *engine }
 
-// Contexts are a kernel's contexts.
-type Contexts struct{ *engine }
-
 // Keys are a kernel's API keys.
 type Keys struct{ *engine }
 
 // Ledger is a kernel's log, with the identity that signs it.
 type Ledger struct{ *engine }
 
-func (k *engine) turns() Turns       { return Turns{k} }
-func (k *engine) slices() Slices     { return Slices{k} }
-func (k *engine) keys() Keys         { return Keys{k} }
-func (k *engine) facts() Facts       { return Facts{k} }
-func (k *engine) ledger() Ledger     { return Ledger{k} }
-func (k *engine) contexts() Contexts { return Contexts{k} }
+func (k *engine) turns() Turns   { return Turns{k} }
+func (k *engine) slices() Slices { return Slices{k} }
+func (k *engine) keys() Keys     { return Keys{k} }
+func (k *engine) facts() Facts   { return Facts{k} }
+func (k *engine) ledger() Ledger { return Ledger{k} }
 
 // An engine is what the facets share.
 type engine struct {
@@ -243,6 +236,9 @@ func Open(c Config) (*Kernel, error) {
 	}
 	if c.Observe == nil {
 		c.Observe = unobserved
+	}
+	if c.Screen == nil {
+		c.Screen = func(context.Context, dag.Tenant, []dag.Draft) error { return nil }
 	}
 	c.Working = c.Working.Filled()
 	if err := c.Working.Check(); err != nil {

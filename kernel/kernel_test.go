@@ -27,7 +27,8 @@ const tenant = kerneltest.Tenant
 // What tests of rooms of the kernel share.
 var (
 	ring, noise, standing, over = kerneltest.Ring, kerneltest.Noise, kerneltest.Standing, kerneltest.Over
-	stores, eachStore, chain    = kerneltest.Stores, kerneltest.EachStore, kerneltest.Chain
+	stores, eachStore           = kerneltest.Stores, kerneltest.EachStore
+	chain, talk                 = kerneltest.Chain, kerneltest.Talk
 
 	projected                          = kerneltest.Projected
 	believing, asking, stated, soundly = kerneltest.Believing, kerneltest.Asking, kerneltest.Stated, kerneltest.Soundly

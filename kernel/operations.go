@@ -82,8 +82,3 @@ func (k *Kernel) spaceAdvice(ctx context.Context, tenant dag.Tenant, err error) 
 	}
 	return fmt.Errorf("%w; %s. A person makes a space, not an agent: ask for graphkernel belief space PROJECT/NAME (over HTTP, POST /api/spaces with a key that may revise)", err, there)
 }
-
-// Operations lists what the facet answers.
-func (k Working) Operations() []api.Answer {
-	return []api.Answer{api.PutWorking.By(k.Put), api.ListWorking.By(k.List), api.GetWorking.By(k.Get), api.ConsolidateWorking.By(k.Consolidate), api.ClearWorking.By(k.Clear)}
-}

@@ -16,6 +16,8 @@ import (
 	"github.com/graphkernel/graphkernel/belief/journal"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/slice/contexts/assemble"
+	"github.com/graphkernel/graphkernel/slice/issued"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/token"
 )
@@ -97,7 +99,7 @@ func parallelErasures(t *testing.T, s readable, random *rand.Rand, kernels int) 
 		all.Go(func() {
 			for q := range questions {
 				err := ask(ctx, k, own, ids, word, stated, q)
-				if err == nil || errors.Is(err, kernel.ErrErasedSince) { // a task of an erased turn
+				if err == nil || errors.Is(err, issued.ErrErasedSince) { // a task of an erased turn
 					answered[c]++
 				} else {
 					errs <- err
@@ -134,12 +136,12 @@ func ask(ctx context.Context, k *kernel.Kernel, random *rand.Rand, ids []dag.Tur
 			Task: "The orders table and " + word(at), Anchor: ids[len(ids)-1].String(), Fit: 4000, NonEmpty: true,
 			Recipient: &api.Recipient{Agent: "a", Session: fmt.Sprint(q), Event: "SessionStart"}, Folders: []string{"/shop"}, TaskOf: of,
 		})
-		return ignore(err, kernel.ErrNothing) // all conversations were concerned
+		return ignore(err, assemble.ErrNothing) // all conversations were concerned
 	case 1: // UserPromptSubmit
 		_, err := k.Contexts().Assemble(ctx, tenant, api.ContextRequest{
 			Task: "what about the orders table", Fit: 4000, NonEmpty: true, Recipient: &api.Recipient{Agent: "a", Session: fmt.Sprint(q), Event: "UserPromptSubmit"}, Folders: []string{"/shop"},
 		})
-		return ignore(err, kernel.ErrNothing)
+		return ignore(err, assemble.ErrNothing)
 	case 2:
 		_, err := k.Contexts().Assemble(ctx, tenant, api.ContextRequest{Task: "orders table migration", Anchor: ids[at].String()})
 		return err

@@ -80,7 +80,7 @@ func before(t *testing.T, k *Kernel, anchor dag.TurnID) (bundles [][]byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cut, s, texts, _, err := c.cut(ctx, dag.DefaultTenant, anchor, p, vantage{reading: dag.ReadAsMarked})
+	cut, s, texts, _, err := c.cut(ctx, dag.DefaultTenant, anchor, p, issued.Vantage{Reading: dag.ReadAsMarked})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,19 +90,7 @@ func before(t *testing.T, k *Kernel, anchor dag.TurnID) (bundles [][]byte) {
 	}
 	record(seal, cut.bundle(s.AsOf, seal, texts), issued.Record{Provenance: s.Provenance, AsOf: s.AsOf})
 
-	if p, err = c.policies.get(ctx, dag.DefaultTenant, "context@1"); err != nil {
-		t.Fatal(err)
-	}
-	asked, err := k.Contexts().ask(ctx, dag.DefaultTenant, &api.ContextRequest{Task: "what was said about tables", Anchor: anchor.String()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	a := asked.assembly(p)
-	a.reading = dag.ReadAsMarked
-	if a.salted, err = k.Contexts().saltOf(dag.DefaultTenant, &issued.Delivery{}, false); err != nil {
-		t.Fatal(err)
-	}
-	b, err := c.assemble(ctx, dag.DefaultTenant, &a)
+	b, err := k.Contexts().again(ctx, dag.DefaultTenant, api.ContextRequest{Task: "what was said about tables", Anchor: anchor.String()}, dag.ReadAsMarked)
 	if err != nil {
 		t.Fatal(err)
 	}

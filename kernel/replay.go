@@ -174,14 +174,14 @@ func (k *engine) recordOf(ctx context.Context, tenant dag.Tenant, id slice.Slice
 
 // claimedFrom returns what a bundle says that it was made from, under the reading and within the bounds that its record names. A bundle without a
 // record is read as new ones are.
-func (k *engine) claimedFrom(ctx context.Context, tenant dag.Tenant, b slice.Body, digest dag.Digest) (vantage, error) {
+func (k *engine) claimedFrom(ctx context.Context, tenant dag.Tenant, b slice.Body, digest dag.Digest) (issued.Vantage, error) {
 	h := b.Head()
 	record, err := k.recordOf(ctx, tenant, h.Provenance.SliceID, digest)
 	if record == nil {
-		return vantage{asOf: h.AsOf, reading: dag.ReadNow}, err
+		return issued.Vantage{AsOf: h.AsOf, Reading: dag.ReadNow}, err
 	}
-	of := vantageOf(record)
-	of.asOf = h.AsOf
+	of := record.Vantage()
+	of.AsOf = h.AsOf
 	return of, err
 }
 
@@ -268,19 +268,19 @@ func (c *cache) cutRecorded(ctx context.Context, tenant dag.Tenant, i *issued.Re
 	seal := slice.Seal{Tenant: tenant, KeyID: i.KeyID, Token: i.Token}
 	asked := c.k.remaker(kindOf(i))
 	if asked == nil {
-		return c.cutAgain(ctx, tenant, &i.Provenance, vantageOf(i), seal)
+		return c.cutAgain(ctx, tenant, &i.Provenance, i.Vantage(), seal)
 	}
 	again, err := asked.remake(ctx, c, tenant, i, seal)
 	return &recut{bundle: again}, err
 }
 
 // cutAgain makes the bundle that a claim leads to.
-func (c *cache) cutAgain(ctx context.Context, tenant dag.Tenant, claim *slice.Provenance, of vantage, seal slice.Seal) (*recut, error) {
+func (c *cache) cutAgain(ctx context.Context, tenant dag.Tenant, claim *slice.Provenance, of issued.Vantage, seal slice.Seal) (*recut, error) {
 	p, err := c.policy(ctx, tenant, claim.PolicyID)
 	if err != nil {
 		return nil, err
 	}
-	if of.asOf == 0 {
+	if of.AsOf == 0 {
 		return nil, fmt.Errorf("%w: as_of is 0", slice.ErrAnchor)
 	}
 	cut, s, texts, _, err := c.cut(ctx, tenant, claim.Anchor, p, of)

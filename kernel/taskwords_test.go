@@ -9,6 +9,7 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/slice/contexts/assemble"
 	"github.com/graphkernel/graphkernel/slice/issued"
 	"github.com/graphkernel/graphkernel/token"
 )
@@ -23,7 +24,7 @@ func TestTaskWords(t *testing.T) {
 			k := over(t, s, token.NewAuthority(ring(t, "k1")))
 			talk(t, k, "about orders")
 			to := issued.Recipient{Agent: "a", Session: "s", Event: "UserPromptSubmit"}
-			ask := func(task string, of ...dag.TurnID) *kernel.IssuedContext {
+			ask := func(task string, of ...dag.TurnID) *assemble.Issued {
 				return must(k.Contexts().Assemble(ctx, tenant, api.ContextRequest{Task: task, Recipient: &to, TaskOf: of}))
 			}
 			say := func(n int, text string) dag.TurnID {
@@ -48,7 +49,7 @@ func TestTaskWords(t *testing.T) {
 			if gone := must(k.Turns().Erase(ctx, tenant, brief, "asked for")); !slices.Equal(gone.Tasks, []slice.SliceID{short.Record.Provenance.SliceID}) {
 				t.Errorf("the tasks of %v went, want that of %s alone", gone.Tasks, short.Record.Provenance.SliceID)
 			}
-			for _, c := range []*kernel.IssuedContext{whole, around, part, late, short, began, other, shorter} {
+			for _, c := range []*assemble.Issued{whole, around, part, late, short, began, other, shorter} {
 				kept := c == other || c == shorter
 				r := must(k.Slices().Issued(ctx, tenant, c.Record.Provenance.SliceID))[0]
 				if (r.Question != "") != kept {

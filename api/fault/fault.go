@@ -26,10 +26,13 @@ import (
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/slice/contexts"
+	"github.com/graphkernel/graphkernel/slice/contexts/assemble"
+	"github.com/graphkernel/graphkernel/slice/issued"
 	"github.com/graphkernel/graphkernel/store"
 	"github.com/graphkernel/graphkernel/store/transfer"
 	"github.com/graphkernel/graphkernel/token"
 	"github.com/graphkernel/graphkernel/working"
+	"github.com/graphkernel/graphkernel/working/session"
 )
 
 // A Report is what a caller is told of an error. The error itself is for the log.
@@ -151,10 +154,10 @@ var table = []row{
 	{is: kernel.ErrBeyondHead, code: api.CodeBeyondHead},
 	{is: access.ErrKey, code: api.CodeUnauthenticated},
 	{is: kernel.ErrKind, code: api.CodeNotFound},
-	{is: kernel.ErrNothing, code: api.CodeNotFound},
+	{is: assemble.ErrNothing, code: api.CodeNotFound},
 	{is: kernel.ErrNotBelieved, code: api.CodeNotFound},
 	{is: kernel.ErrTaskGone, code: api.CodeNotFound},
-	{is: kernel.ErrNoMessage, code: api.CodeNotFound},
+	{is: session.ErrNoMessage, code: api.CodeNotFound},
 	{is: contexts.ErrNoCandidate, code: api.CodeNotFound},
 	{is: working.ErrDiffers, code: api.CodeConflict},
 	{is: working.ErrTooLarge, code: api.CodeTooLarge},
@@ -182,7 +185,7 @@ var table = []row{
 	{is: kernel.ErrBatch, code: api.CodeTooLarge},
 	{is: canon.ErrMany, code: api.CodeTooLarge},
 	{is: token.ErrNoKey, code: api.CodeNoKey},
-	{is: kernel.ErrErasedSince, code: api.CodeErased},
+	{is: issued.ErrErasedSince, code: api.CodeErased},
 	{is: kernel.ErrNoExport, code: api.CodeInvalid},
 	{is: knowledge.ErrNotBelieved, code: api.CodeNotBelieved},
 	{is: knowledge.ErrNoEvidence, code: api.CodeEvidence},
@@ -264,4 +267,5 @@ var table = []row{
 	{is: transfer.ErrDiffers, code: api.CodeInternal},
 	{is: witness.ErrFork, code: api.CodeInternal},
 	{is: witness.ErrAhead, code: api.CodeInternal},
+	{is: issued.ErrDamaged, code: api.CodeInternal},
 }

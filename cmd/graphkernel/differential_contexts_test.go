@@ -20,6 +20,7 @@ import (
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/slice/contexts"
+	"github.com/graphkernel/graphkernel/slice/contexts/assemble"
 	"github.com/graphkernel/graphkernel/token"
 )
 
@@ -62,7 +63,7 @@ func (f *forge) assemble(ctx context.Context, k *kernel.Kernel, turns []dag.Turn
 }
 
 // handOutContext makes a specimen of a context: whole, or a part of it.
-func (f *forge) handOutContext(ctx context.Context, k *kernel.Kernel, issued *kernel.IssuedContext) error {
+func (f *forge) handOutContext(ctx context.Context, k *kernel.Kernel, issued *assemble.Issued) error {
 	s, err := f.attested(ctx, k, issued.Bundle)
 	if err != nil {
 		return err

@@ -2,6 +2,7 @@
 package kerneltest
 
 import (
+	"context"
 	"crypto/sha256"
 	"fmt"
 	"math/rand/v2"
@@ -82,6 +83,21 @@ func EachStore(t *testing.T, fn func(t *testing.T, k *kernel.Kernel)) {
 	}
 }
 
+// A Racing store lets somebody else act before its next admission.
+type Racing struct {
+	store.Store
+	Before func() // is called once
+}
+
+// Append implements [store.Store].
+func (s *Racing) Append(ctx context.Context, tenant dag.Tenant, b []store.Batch) (store.Receipt, error) {
+	if act := s.Before; act != nil {
+		s.Before = nil
+		act()
+	}
+	return s.Store.Append(ctx, tenant, b)
+}
+
 // Chain admits n turns of one conversation, one reply after the other.
 func Chain(t testing.TB, k *kernel.Kernel, n int) []dag.TurnID {
 	t.Helper()
@@ -100,5 +116,32 @@ func Chain(t testing.TB, k *kernel.Kernel, n int) []dag.TurnID {
 	if _, err := k.Turns().Admit(t.Context(), Tenant, some); err != nil {
 		t.Fatal(err)
 	}
+	return ids
+}
+
+// Talk admits a conversation about an outage, and returns its turns in order.
+func Talk(t testing.TB, k *kernel.Kernel, conversation string) (ids []dag.TurnID) {
+	t.Helper()
+	said := []struct{ role, author, content string }{
+		{"user", "human:anna", "The migration deleted the orders table last night. What happened?"},
+		{"assistant", "model:agent", "I will read the migration and the logs of the deploy."},
+		{"tool", "tool:shell", "migration 042: DROP TABLE orders; -- cleanup"},
+		{"assistant", "model:agent", "Migration 042 drops the orders table. It was meant for staging alone."},
+		{"user", "human:anna", "Write a check that refuses DROP TABLE outside of staging."},
+		{"assistant", "model:agent", "The check is in store/migrations/check.go, with a test."},
+	}
+	var drafts []dag.Draft
+	for i, s := range said {
+		role := must(dag.ParseRole(s.role))
+		d := dag.Draft{
+			ID: dag.ExternalTurnID("context", fmt.Sprint(conversation, i)), Conversation: dag.ExternalConversationID("context", conversation), Role: role, Author: s.author,
+			CreatedAt: dag.Time(1_780_000_000_000_000 + int64(i)*60_000_000), Content: s.content,
+		}
+		if i > 0 {
+			d.Parents = []dag.Parent{{ID: ids[i-1], Kind: dag.Reply}}
+		}
+		drafts, ids = append(drafts, d), append(ids, d.ID)
+	}
+	must(k.Turns().Admit(t.Context(), Tenant, drafts))
 	return ids
 }

@@ -63,6 +63,19 @@ func (d *Delivery) Check() error {
 	return nil
 }
 
+// A Vantage says from what a bundle was made: the history as of a number, and how its marks are read. A context is chosen within the bounds of its delivery, too.
+type Vantage struct {
+	AsOf    dag.Seq
+	Reading dag.Reading
+	Folders Folders
+	Except  Conversations
+}
+
+// Vantage returns what the bundle of a record was made from.
+func (r *Record) Vantage() Vantage {
+	return Vantage{r.AsOf, r.Reading, r.Delivery.Folders, r.Delivery.Except}
+}
+
 // Folders are folders as transcripts spell them, ascending, each on a line.
 type Folders string
 

@@ -1,6 +1,8 @@
 package issued
 
 import (
+	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/graphkernel/graphkernel/dag"
@@ -8,6 +10,26 @@ import (
 	"github.com/graphkernel/graphkernel/knowledge"
 	"github.com/graphkernel/graphkernel/slice/facts"
 )
+
+// ErrErasedSince is wrapped when a bundle cannot be made again because some of its text
+// was erased after it was issued. Anyone who holds the bundle can have it attested.
+var ErrErasedSince = errors.New("a text was erased since that is in it, or was counted when it was chosen")
+
+// An ErasedError says that texts were erased while evidence was made of them. It wraps ErrErasedSince.
+type ErasedError struct{ Turns []dag.TurnID } // at least one
+
+func (e *ErasedError) Error() string {
+	return fmt.Sprintf("turn %s: its text was erased while the evidence was made", e.Turns[0])
+}
+
+// Unwrap returns ErrErasedSince.
+func (e *ErasedError) Unwrap() error { return ErrErasedSince }
+
+// ErasedMeanwhile reports whether an error says that something was erased while evidence was made of it. Made again, it rests on less.
+func ErasedMeanwhile(err error) bool {
+	var gone *ErasedError
+	return errors.As(err, &gone) || errors.Is(err, knowledge.ErrErased)
+}
 
 // A Forgetting is the part of an erasure that is about questions: those that start from a lost name, those about beliefs that rest on the turn, and requests for
 // contexts that showed it, lose their private halves. The rest of the records stays.

@@ -15,6 +15,7 @@ import (
 	"github.com/graphkernel/graphkernel/internal/ready"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/slice/contexts"
+	"github.com/graphkernel/graphkernel/slice/contexts/assemble"
 	"github.com/graphkernel/graphkernel/slice/issued"
 	"github.com/graphkernel/graphkernel/store"
 )
@@ -63,7 +64,7 @@ func (t *teller) handOut(ctx context.Context, r *api.ContextRequest, to issued.R
 		}
 		h := &handout{claim: claim, digest: sha256.Sum256(prepared.Bundle)}
 		h.recorded, err = t.record(ctx, prepared, claim, &n, to)
-		if errors.Is(err, kernel.ErrErasedSince) && tries < triesErased {
+		if errors.Is(err, issued.ErrErasedSince) && tries < triesErased {
 			continue
 		}
 		if err != nil {
@@ -74,7 +75,7 @@ func (t *teller) handOut(ctx context.Context, r *api.ContextRequest, to issued.R
 }
 
 // choose makes a context. If the index of search is behind, the context is one as of the number that the index reaches, unless the history has an entry after that number. So the context lacks the newest turns, and no rule.
-func (t *teller) choose(ctx context.Context, r api.ContextRequest, n *note) (*kernel.PreparedContext, error) {
+func (t *teller) choose(ctx context.Context, r api.ContextRequest, n *note) (*assemble.Prepared, error) {
 	prepared, err := t.session.Kernel.Contexts().Prepare(ctx, t.session.Tenant, r)
 	var behind *kernel.IndexingError
 	if !errors.As(err, &behind) || n.err != nil || behind.Reached == 0 || n.last > uint64(behind.Reached) {
@@ -106,7 +107,7 @@ const (
 )
 
 // record records a context. It returns a function that waits for the record: a mark may stand for the record until then.
-func (t *teller) record(ctx context.Context, prepared *kernel.PreparedContext, claim *contexts.Bundle, n *note, to issued.Recipient) (recorded func() error, err error) {
+func (t *teller) record(ctx context.Context, prepared *assemble.Prepared, claim *contexts.Bundle, n *note, to issued.Recipient) (recorded func() error, err error) {
 	k, tenant := t.session.Kernel.Contexts(), t.session.Tenant
 	if t.wait == 0 {
 		_, err := k.HandOut(ctx, tenant, prepared, to)

@@ -19,7 +19,7 @@ import (
 	"github.com/graphkernel/graphkernel/ingest/secrets"
 	"github.com/graphkernel/graphkernel/internal/ready"
 	"github.com/graphkernel/graphkernel/internal/userdir"
-	"github.com/graphkernel/graphkernel/kernel"
+	"github.com/graphkernel/graphkernel/slice/contexts/assemble"
 	"github.com/graphkernel/graphkernel/slice/issued"
 	"github.com/graphkernel/graphkernel/token"
 )
@@ -94,7 +94,7 @@ func TakeIn(ctx context.Context, spool *capture.Spool, s *Session, screen *secre
 
 // neverRecorded are reasons for which a prepared context that was given cannot be put on record later either: an erasure removed the file or a turn, or the key that
 // signed the context does not count any more.
-var neverRecorded = []error{fs.ErrNotExist, kernel.ErrErasedSince, token.ErrKeyRetired, token.ErrKeyUnknown, token.ErrToken}
+var neverRecorded = []error{fs.ErrNotExist, issued.ErrErasedSince, token.ErrKeyRetired, token.ErrKeyUnknown, token.ErrToken}
 
 // takeGiven records the prepared contexts that hooks gave to agents.
 func takeGiven(ctx context.Context, spool *capture.Spool, s *Session) error {
@@ -125,7 +125,7 @@ type preparedWire struct {
 }
 
 // PreparedFile returns a prepared context as a file for hooks has it; text is what the agent reads, and keys the file of the keys that signed it.
-func PreparedFile(p *kernel.PreparedContext, text string, keys capture.KeyFile) ([]byte, error) {
+func PreparedFile(p *assemble.Prepared, text string, keys capture.KeyFile) ([]byte, error) {
 	data, err := json.Marshal(preparedWire{p.Bundle, p.Head, string(p.Delivery.Folders), []byte(p.Delivery.Except), []byte(p.Delivery.TaskOf)})
 	if err != nil {
 		return nil, err
@@ -146,7 +146,7 @@ func recordGiven(ctx context.Context, s *Session, g *capture.Given) error {
 	if err != nil {
 		return err
 	}
-	p := &kernel.PreparedContext{Bundle: w.Bundle, Head: w.Head, Delivery: issued.Delivery{Folders: issued.Folders(w.Folders), Except: issued.Conversations(w.Except), TaskOf: issued.Turns(w.TaskOf)}}
+	p := &assemble.Prepared{Bundle: w.Bundle, Head: w.Head, Delivery: issued.Delivery{Folders: issued.Folders(w.Folders), Except: issued.Conversations(w.Except), TaskOf: issued.Turns(w.TaskOf)}}
 	record, err := s.Kernel.Contexts().HandOut(ctx, s.Tenant, p, issued.Recipient{Agent: string(g.Agent), Session: g.Session, Event: g.Event})
 	if err != nil || g.Failed == "" {
 		return err

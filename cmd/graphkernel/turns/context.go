@@ -59,7 +59,7 @@ With --output json and -o, standard output tells what was written:
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			return assemble(a, c, strings.Join(args, " "), &f)
+			return assembleContext(a, c, strings.Join(args, " "), &f)
 		},
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
@@ -110,7 +110,7 @@ type contextJSON struct {
 	Bundle      string   `json:"bundle_sha256"`
 }
 
-func assemble(a *cli.App, c *cobra.Command, task string, f *contextFlags) error {
+func assembleContext(a *cli.App, c *cobra.Command, task string, f *contextFlags) error {
 	if !slices.Contains(contextFormats(), f.format) {
 		return cli.Usagef("--format is %q, want %s", f.format, strings.Join(contextFormats(), ", "))
 	}

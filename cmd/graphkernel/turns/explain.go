@@ -14,10 +14,10 @@ import (
 	"github.com/graphkernel/graphkernel/belief"
 	"github.com/graphkernel/graphkernel/cmd/graphkernel/cli"
 	"github.com/graphkernel/graphkernel/dag"
-	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/render"
 	"github.com/graphkernel/graphkernel/slice"
 	"github.com/graphkernel/graphkernel/slice/contexts"
+	"github.com/graphkernel/graphkernel/slice/contexts/assemble"
 	"github.com/graphkernel/graphkernel/slice/kinds"
 	"github.com/graphkernel/graphkernel/token"
 )
@@ -124,7 +124,7 @@ func explainFile(a *cli.App, c *cobra.Command, path, of string) error {
 		return err
 	}
 	e := b.Explain(kind, id)
-	w := kernel.ContextExplained(b, kind, id, &e)
+	w := assemble.Explained(b, kind, id, &e)
 	return a.IO.Print(w, func(out io.Writer) { fmt.Fprintln(out, w.Explanation) })
 }
 

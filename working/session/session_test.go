@@ -1,4 +1,4 @@
-package kernel_test
+package session_test
 
 import (
 	"bytes"
@@ -17,6 +17,7 @@ import (
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/history"
 	"github.com/graphkernel/graphkernel/ingest"
+	"github.com/graphkernel/graphkernel/internal/kerneltest"
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/retrieval"
 	"github.com/graphkernel/graphkernel/store"
@@ -25,7 +26,19 @@ import (
 	"github.com/graphkernel/graphkernel/store/transfer"
 	"github.com/graphkernel/graphkernel/token"
 	"github.com/graphkernel/graphkernel/working"
+	"github.com/graphkernel/graphkernel/working/session"
 )
+
+const tenant = kerneltest.Tenant
+
+var stores, standing = kerneltest.Stores, kerneltest.Standing
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
 
 // A bench is kernels over one store, with a clock that is driven by hand.
 type bench struct {
@@ -48,7 +61,7 @@ func (b *bench) wait(d time.Duration) {
 
 func (b *bench) kernel(t testing.TB, seed byte, change ...func(*kernel.Config)) *kernel.Kernel {
 	t.Helper()
-	c := kernel.Config{Store: b.s, Authority: token.NewAuthority(ring(t, "k1")), Rand: noise(seed), Clock: b.clock}
+	c := kernel.Config{Store: b.s, Authority: token.NewAuthority(kerneltest.Ring(t, "k1")), Rand: kerneltest.Noise(seed), Clock: b.clock}
 	for _, f := range change {
 		f(&c)
 	}
@@ -151,7 +164,7 @@ func TestWorking(t *testing.T) {
 		if found := must(k.Turns().Search(ctx, tenant, kernel.SearchRequest{Query: retrieval.Query{Text: "xylophone", Limit: 100}})); len(found.Hits) != 49 {
 			t.Errorf("%d hits", len(found.Hits))
 		}
-		if _, err := k.Working().Consolidate(ctx, tenant, api.Consolidating{Session: "run", Messages: []dag.TurnID{held.Messages[0].ID}}); !errors.Is(err, kernel.ErrNoMessage) {
+		if _, err := k.Working().Consolidate(ctx, tenant, api.Consolidating{Session: "run", Messages: []dag.TurnID{held.Messages[0].ID}}); !errors.Is(err, session.ErrNoMessage) {
 			t.Errorf("what expired: %v", err)
 		}
 		if report := must(fsck.Store(ctx, b.s, fsck.Options{})); !report.OK() {
@@ -216,7 +229,7 @@ func TestWorkingRefuses(t *testing.T) {
 	system := saying("x")
 	system.Role = dag.RoleSystem
 	long := saying("x")
-	long.Key = strings.Repeat("k", kernel.MaxMessageKey+1)
+	long.Key = strings.Repeat("k", session.MaxMessageKey+1)
 	bad := saying("x\xff")
 	for name, c := range map[string]struct {
 		ctx     context.Context
@@ -341,33 +354,19 @@ func said(t *testing.T, s store.Store) (list []string) {
 	return list
 }
 
-// A racing store lets somebody else act before its next admission.
-type racing struct {
-	store.Store
-	before func()
-}
-
-func (s *racing) Append(ctx context.Context, tenant dag.Tenant, b []store.Batch) (store.Receipt, error) {
-	if act := s.before; act != nil {
-		s.before = nil
-		act()
-	}
-	return s.Store.Append(ctx, tenant, b)
-}
-
 // TestWorkingOvertaken lets another process consolidate all messages while one of them is about to be admitted without the one before it. That
 // message is a turn then, with the parent that the other gave it, and both calls name it.
 func TestWorkingOvertaken(t *testing.T) {
 	for name, open := range stores {
 		t.Run(name, func(t *testing.T) {
-			s := &racing{Store: open(t)}
+			s := &kerneltest.Racing{Store: open(t)}
 			b := &bench{s: s, now: standing()}
 			k, other := b.kernel(t, 1), b.kernel(t, 2)
 			ctx := by(t.Context(), access.Agent, agentOne)
 			put := must(k.Working().Put(ctx, tenant, api.WorkingPut{Session: "run", Messages: []api.NewMessage{saying("first"), saying("second")}}))
 			first, second := put.Messages[0].ID, put.Messages[1].ID
 			var all api.Consolidated
-			s.before = func() { all = must(other.Working().Consolidate(ctx, tenant, api.Consolidating{Session: "run"})) }
+			s.Before = func() { all = must(other.Working().Consolidate(ctx, tenant, api.Consolidating{Session: "run"})) }
 			one := must(k.Working().Consolidate(ctx, tenant, api.Consolidating{Session: "run", Messages: []dag.TurnID{second}}))
 			if !slices.Equal(one.Turns, []dag.TurnID{second}) || one.Admitted != 0 || one.Existing != 1 || all.Admitted != 2 {
 				t.Errorf("%+v, and all: %+v", one, all)
@@ -473,53 +472,6 @@ func TestWorkingInterrupted(t *testing.T) {
 	if failed < 500 {
 		t.Errorf("only %d writes failed", failed)
 	}
-}
-
-// TestWorkingErased holds that neither clearing a session nor erasing a turn leaves a text anywhere in the store's own files, also where taking the
-// message out of the session had failed.
-func TestWorkingErased(t *testing.T) {
-	for name, open := range readableStores {
-		t.Run(name, func(t *testing.T) {
-			at := open(t)
-			once := &afterAppend{Store: at.Store}
-			b := &bench{s: once, now: standing()}
-			k := b.kernel(t, 1)
-			ctx := by(t.Context(), access.Admin, agentOne)
-			for i := range 40 { // each takes the place of another value
-				must(k.Working().Put(ctx, tenant, api.WorkingPut{Session: "clear", Messages: []api.NewMessage{saying(fmt.Sprint("quetzalcoatl ", i, strings.Repeat(" word", 200*(i%3))))}}))
-			}
-			must(k.Working().Clear(ctx, tenant, api.WorkingQuery{Owner: agentOne, Session: "clear"}))
-			if holds(at.read(), "quetzalcoatl") {
-				t.Error("what was cleared is in the files")
-			}
-			put := must(k.Working().Put(ctx, tenant, api.WorkingPut{Session: "run", Messages: []api.NewMessage{saying("popocatepetl")}}))
-			once.fail = true
-			if _, err := k.Working().Consolidate(ctx, tenant, api.Consolidating{Session: "run"}); !errors.Is(err, errFails) {
-				t.Fatal(err)
-			}
-			once.fail = false
-			if list := must(k.Working().Get(ctx, tenant, api.WorkingQuery{Owner: agentOne, Session: "run"})); len(list.Messages) != 1 || !holds(at.read(), "popocatepetl") {
-				t.Fatalf("held %q", contents(list))
-			}
-			must(k.Turns().Erase(ctx, tenant, put.Messages[0].ID, "asked for"))
-			if list := must(k.Working().Get(ctx, tenant, api.WorkingQuery{Owner: agentOne, Session: "run"})); len(list.Messages) > 0 || holds(at.read(), "popocatepetl") {
-				t.Errorf("held %q, and in the files", contents(list))
-			}
-		})
-	}
-}
-
-// An afterAppend store fails writes of anything but turns, if it is told to.
-type afterAppend struct {
-	store.Store
-	fail bool
-}
-
-func (s *afterAppend) Write(ctx context.Context, tenant dag.Tenant, c history.Change) error {
-	if s.fail {
-		return errFails
-	}
-	return s.Store.Write(ctx, tenant, c)
 }
 
 // TestWorkingSwept holds that what has expired leaves the store, of tenants too that nobody asks for any more, and that a process that is full makes

@@ -1,4 +1,4 @@
-package kernel_test
+package assemble_test
 
 import (
 	"errors"
@@ -17,6 +17,7 @@ import (
 	"github.com/graphkernel/graphkernel/kernel"
 	"github.com/graphkernel/graphkernel/policy"
 	"github.com/graphkernel/graphkernel/slice/contexts"
+	"github.com/graphkernel/graphkernel/slice/contexts/assemble"
 	"github.com/graphkernel/graphkernel/store/fsck"
 	"github.com/graphkernel/graphkernel/token"
 )
@@ -46,8 +47,8 @@ func TestContextBeliefs(t *testing.T) {
 	for name := range stores {
 		t.Run(name, func(t *testing.T) {
 			ctx := t.Context()
-			s := open(t, name)
-			k := named(t, s, token.NewAuthority(ring(t, "k1")), somebody(t))
+			s := stores[name](t)
+			k := over(t, s, token.NewAuthority(ring(t, "k1")))
 			ids := talk(t, k, "one")
 			believing(t, k, "prefers")
 			must(k.Beliefs().SetSpace(ctx, tenant, api.NewSpace{Space: "acme/other", Policy: "desk@1"}))
@@ -75,7 +76,7 @@ func TestContextBeliefs(t *testing.T) {
 			if o := must(k.Beliefs().Operate(agent, tenant, proposal)); o.Result != journal.Refused {
 				t.Fatalf("the proposal was %s", o.Result)
 			}
-			ask := func(task string, change func(*api.ContextRequest)) (*kernel.IssuedContext, error) {
+			ask := func(task string, change func(*api.ContextRequest)) (*assemble.Issued, error) {
 				r := api.ContextRequest{Task: task, Spaces: []belief.Space{"acme/desk"}}
 				if change != nil {
 					change(&r)
@@ -154,7 +155,7 @@ func TestContextBeliefs(t *testing.T) {
 // TestContextBeliefsAsOf lets beliefs and turns come at random and asks for contexts: each is, byte for byte, what it is as of the same number when much more is
 // known, and what a kernel that keeps nothing makes.
 func TestContextBeliefsAsOf(t *testing.T) {
-	s := open(t, "memory")
+	s := stores["memory"](t)
 	k := over(t, s, token.NewAuthority(ring(t, "k1")))
 	believing(t, k, "p0")
 	r := rand.New(rand.NewPCG(18, 1))
@@ -202,7 +203,7 @@ func TestContextBeliefsAsOf(t *testing.T) {
 // TestContextBeliefQuotas holds the quotas of a policy: of beliefs the ones that fit best come in, of what facts reach the nearest, and what every context has is never cut.
 func TestContextBeliefQuotas(t *testing.T) {
 	ctx := t.Context()
-	k := over(t, open(t, "memory"), token.NewAuthority(ring(t, "k1")))
+	k := over(t, stores["memory"](t), token.NewAuthority(ring(t, "k1")))
 	talk(t, k, "one")
 	believing(t, k)
 	hold := func(item, subject, predicate, object string) {

@@ -1,4 +1,4 @@
-package kernel
+package session
 
 import (
 	"context"
@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/api"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/store"
@@ -16,8 +15,8 @@ import (
 // Consolidate makes turns of messages, as one admission with all that this checks, and then takes the messages out of the session. If
 // anything fails the session is what it was, and repeating the call is safe: a message that is a turn already is not admitted
 // again. Each turn is a reply to the one before it, and the first to the one that was consolidated last from the session.
-func (k Working) Consolidate(ctx context.Context, tenant dag.Tenant, in api.Consolidating) (out api.Consolidated, err error) {
-	ctx, observed := k.observe(ctx, "consolidate")
+func (k Sessions) Consolidate(ctx context.Context, tenant dag.Tenant, in api.Consolidating) (out api.Consolidated, err error) {
+	ctx, observed := k.kernel.Observe(ctx, "consolidate")
 	defer func() { observed(err) }()
 	n := own(ctx, in.Session)
 	if err := n.Check(); err != nil {
@@ -38,14 +37,14 @@ func (k Working) Consolidate(ctx context.Context, tenant dag.Tenant, in api.Cons
 	if err != nil {
 		return out, err
 	}
-	now, err := k.now()
+	now, err := k.kernel.Now()
 	if err != nil {
 		return out, err
 	}
 	u, err := k.change(ctx, tenant, n, now, false, func(b *working.Buffer) error {
 		if b.Take(out.Turns) > 0 {
 			last := out.Turns[len(out.Turns)-1]
-			b.Remember(k.config.Working, now, last)
+			b.Remember(k.limits, now, last)
 		}
 		return nil
 	})
@@ -57,12 +56,12 @@ func (k Working) Consolidate(ctx context.Context, tenant dag.Tenant, in api.Cons
 }
 
 // consolidate admits the chosen messages that are no turns yet.
-func (k Working) consolidate(ctx context.Context, tenant dag.Tenant, n working.Name, ids []dag.TurnID, out *api.Consolidated) error {
-	now, err := k.now()
+func (k Sessions) consolidate(ctx context.Context, tenant dag.Tenant, n working.Name, ids []dag.TurnID, out *api.Consolidated) error {
+	now, err := k.kernel.Now()
 	if err != nil {
 		return err
 	}
-	b, err := working.Read(ctx, k.keeper(), tenant, n)
+	b, err := working.Read(ctx, k.memory, tenant, n)
 	if err != nil {
 		return err
 	}
@@ -113,13 +112,13 @@ func (k Working) consolidate(ctx context.Context, tenant dag.Tenant, n working.N
 	}
 	out.Admitted, out.Existing = 0, len(out.Turns)-len(drafts)
 	if len(drafts) == 0 {
-		out.Head, err = k.store.Head(ctx, tenant)
+		out.Head, err = k.kernel.Head(ctx, tenant)
 		return err
 	}
 	if err := k.mayAdmit(ctx, drafts); err != nil {
 		return err
 	}
-	r, err := k.turns().AdmitWith(ctx, tenant, access.Asking(ctx).Credential(), drafts)
+	r, err := k.kernel.Admit(ctx, tenant, drafts)
 	out.Admitted, out.Existing, out.Head = r.Admitted, out.Existing+r.Existing, r.Head
 	return err
 }

@@ -1,4 +1,4 @@
-package kernel
+package assemble
 
 import (
 	"cmp"
@@ -18,25 +18,23 @@ import (
 	"github.com/graphkernel/graphkernel/slice/contexts"
 )
 
-// A believing is what is believed in the spaces of a request, as far as a context can have it.
-type believing struct {
-	of        map[string]*journal.Revision // by address
+// A beliefSource finds the candidates that are beliefs: the constraints of the spaces of a request, which every context has, and what has words in common with the task or is reached by a fact.
+type beliefSource struct {
+	*view
+	of        map[string]*journal.Revision // what is believed in the spaces, by address
 	chains    map[knowledge.ID]string      // the address of the revision that asserts a fact, by Fact.Chain
 	always    map[string]bool              // constraints, which every context has
 	loads     map[belief.Space]journal.Load
 	overfull  []api.OverfullSpace
 	contested map[belief.Item]bool
-	chosen    map[string]*contexts.Candidate
-	reached   int // of chosen, those that are of the source of facts
+	found     map[string]*contexts.Candidate
+	reached   int // of found, those that are of the source of facts
 }
 
-// believe reads what is believed as of the number of the view, without what was over at its time.
-func (g *gatherer) believe(ctx context.Context) error {
-	g.beliefs = believing{
-		of: map[string]*journal.Revision{}, chains: map[knowledge.ID]string{}, always: map[string]bool{}, loads: map[belief.Space]journal.Load{}, contested: map[belief.Item]bool{}, chosen: map[string]*contexts.Candidate{},
-	}
-	j := g.c.beliefs.Journal()
-	all, err := j.Spaces(ctx, g.tenant, g.asOf)
+// read reads what is believed as of the number of the view, without what was over at its time.
+func (g *beliefSource) read(ctx context.Context) error {
+	j := g.epoch.Journal()
+	all, err := j.Spaces(ctx, g.tenant, g.AsOf)
 	if err != nil {
 		return err
 	}
@@ -51,19 +49,19 @@ func (g *gatherer) believe(ctx context.Context) error {
 		}
 	}
 	for _, space := range spaces {
-		if err := g.believeIn(ctx, j, space, policy.ID(all[space])); err != nil {
+		if err := g.readSpace(ctx, j, space, policy.ID(all[space])); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (g *gatherer) believeIn(ctx context.Context, j journal.Base, space belief.Space, id policy.ID) error {
-	binding, err := g.c.k.beliefs().Binding(ctx, g.tenant, id)
+func (g *beliefSource) readSpace(ctx context.Context, j journal.Base, space belief.Space, id policy.ID) error {
+	binding, err := g.epoch.Binding(ctx, g.tenant, id)
 	if err != nil {
 		return err
 	}
-	held, err := j.Believed(ctx, g.tenant, space, g.asOf)
+	held, err := j.Believed(ctx, g.tenant, space, g.AsOf)
 	if err != nil {
 		return err
 	}
@@ -73,42 +71,42 @@ func (g *gatherer) believeIn(ctx context.Context, j journal.Base, space belief.S
 			continue
 		}
 		address := r.Address().String()
-		if g.beliefs.of[address] == nil {
-			is, err := binding.Constrains(ctx, g.tenant, r, g.reading)
+		if g.of[address] == nil {
+			is, err := binding.Constrains(ctx, g.tenant, r, g.Reading)
 			if err != nil {
 				return err
 			}
 			if is {
-				g.beliefs.always[address] = true
+				g.always[address] = true
 			}
 		}
-		g.beliefs.of[address] = r
+		g.of[address] = r
 		if chain, ok := r.Chain(held[i].At); ok {
-			g.beliefs.chains[chain] = address
+			g.chains[chain] = address
 		}
 	}
-	g.beliefs.loads[space] = binding.Load(held)
-	waiting, err := j.Conflicts(ctx, g.tenant, space, g.asOf)
+	g.loads[space] = binding.Load(held)
+	waiting, err := j.Conflicts(ctx, g.tenant, space, g.AsOf)
 	for _, c := range waiting {
 		for _, with := range c.With {
-			g.beliefs.contested[with.Item] = true
+			g.contested[with.Item] = true
 		}
 	}
 	return err
 }
 
-// fromBeliefs takes what every context has, and what has words in common with the task, the most first.
-func (g *gatherer) fromBeliefs(ctx context.Context) error {
-	if err := g.room(); err != nil {
+// gather takes what every context has, and what has words in common with the task, the most first.
+func (g *beliefSource) gather() error {
+	if err := g.bound(); err != nil {
 		return err
 	}
-	if most := g.policy.Quotas[contexts.FromConstraints]; most > 0 && len(g.beliefs.always) > most {
+	if most := g.policy.Quotas[contexts.FromConstraints]; most > 0 && len(g.always) > most {
 		return fmt.Errorf("%w: %d beliefs are constraints, which every context has, and the policy lets in %d; raise quotas.%s, or name the spaces that count",
-			contexts.ErrRequest, len(g.beliefs.always), most, contexts.FromConstraints)
+			contexts.ErrRequest, len(g.always), most, contexts.FromConstraints)
 	}
 	if g.policy.Quotas[contexts.FromConstraints] > 0 {
-		for address := range g.beliefs.always {
-			g.belief(address).From[contexts.FromConstraints] = true
+		for address := range g.always {
+			g.candidate(address).From[contexts.FromConstraints] = true
 		}
 	}
 	quota := g.policy.Quotas[contexts.FromBeliefs]
@@ -116,9 +114,9 @@ func (g *gatherer) fromBeliefs(ctx context.Context) error {
 	if quota == 0 || len(asked) == 0 {
 		return nil
 	}
-	shares := make(map[string]dag.PPM, len(g.beliefs.of))
-	for address, r := range g.beliefs.of {
-		if share := g.c.share(g.tenant, r, asked); share > 0 {
+	shares := make(map[string]dag.PPM, len(g.of))
+	for address, r := range g.of {
+		if share := share(g.epoch.Terms(g.tenant, r), asked); share > 0 {
 			shares[address] = share
 		}
 	}
@@ -126,76 +124,54 @@ func (g *gatherer) fromBeliefs(ctx context.Context) error {
 		return cmp.Or(cmp.Compare(shares[b], shares[a]), strings.Compare(a, b))
 	})
 	for _, address := range found[:min(quota, len(found))] {
-		c := g.belief(address)
+		c := g.candidate(address)
 		c.From[contexts.FromBeliefs] = true
 	}
-	for address, c := range g.beliefs.chosen {
+	for address, c := range g.found {
 		c.Features[contexts.FeatureTask] = max(c.Features[contexts.FeatureTask], shares[address])
 	}
 	return nil
 }
 
 // reach takes the belief that asserts a fact, if it is one of the spaces. It reports whether the fact is a belief's at all.
-func (g *gatherer) reach(f *knowledge.Fact, hops int) bool {
+func (g *beliefSource) reach(f *knowledge.Fact, hops int) bool {
 	if !f.Held() {
 		return false
 	}
-	address, ok := g.beliefs.chains[f.Chain()]
+	address, ok := g.chains[f.Chain()]
 	if !ok {
 		return true
 	}
-	c := g.belief(address)
+	c := g.candidate(address)
 	if !c.From[contexts.FromFacts] {
 		c.From[contexts.FromFacts] = true
-		g.beliefs.reached++
+		g.reached++
 	}
 	c.Features[contexts.FeatureTask] = max(c.Features[contexts.FeatureTask], dag.One/dag.PPM(hops))
 	return true
 }
 
-// belief returns the candidate of a revision.
-func (g *gatherer) belief(address string) *contexts.Candidate {
-	if c := g.beliefs.chosen[address]; c != nil {
+// candidate returns the candidate of a revision.
+func (g *beliefSource) candidate(address string) *contexts.Candidate {
+	if c := g.found[address]; c != nil {
 		return c
 	}
-	r := g.beliefs.of[address]
+	r := g.of[address]
 	c := &contexts.Candidate{Kind: contexts.KindBelief, ID: address, Leaf: r.Leaf(), Seq: r.Seq, Cost: contexts.Tokens(contexts.BeliefText(r))}
 	c.Features[contexts.FeatureConfidence] = r.Confidence
 	c.Features[contexts.FeatureEvidence] = dag.One / 2
 	if len(r.RestsOn()) > 0 {
 		c.Features[contexts.FeatureEvidence] = dag.One
 	}
-	if g.beliefs.contested[r.Item] {
+	if g.contested[r.Item] {
 		c.Features[contexts.FeatureContested] = dag.One
 	}
-	g.beliefs.chosen[address] = c
+	g.found[address] = c
 	return c
 }
 
-// owed refuses a budget that is too small for what every context has: that is never cut.
-func (g *gatherer) owed(candidates []contexts.Candidate) error {
-	need := contexts.Owed(candidates)
-	if need <= g.asked.Budget {
-		return nil
-	}
-	const most = 8
-	var names []string
-	for i := range candidates {
-		if candidates[i].Mandatory() {
-			names = append(names, fmt.Sprintf("%s (%d)", candidates[i].ID, candidates[i].Cost))
-		}
-	}
-	rest := ""
-	if len(names) > most {
-		names, rest = names[:most], fmt.Sprintf(" and %d more", len(names)-most)
-	}
-	return fmt.Errorf("%w: what every context has takes %d tokens, and the budget is %d: %s%s; raise the budget, or name the spaces that count",
-		contexts.ErrRequest, need, g.asked.Budget, strings.Join(names, ", "), rest)
-}
-
-// share is how many of some terms, ascending, a belief has, in ppm.
-func (c *cache) share(tenant dag.Tenant, r *journal.Revision, asked []string) dag.PPM {
-	terms := c.beliefs.Terms(tenant, r)
+// share is how many of the terms that are asked for are among some terms, ascending, in ppm.
+func share(terms, asked []string) dag.PPM {
 	has := 0
 	for _, t := range asked {
 		if _, there := slices.BinarySearch(terms, t); there {
@@ -205,29 +181,29 @@ func (c *cache) share(tenant dag.Tenant, r *journal.Revision, asked []string) da
 	return dag.PPM(int64(has) * int64(dag.One) / int64(len(asked)))
 }
 
-// room makes sure that the constraints fit into a context. Those of spaces within their bounds always count. Of an overfull space the newest are left to compete
+// bound makes sure that the constraints fit into a context. Those of spaces within their bounds always count. Of an overfull space the newest are left to compete
 // by their words with other beliefs, as many as do not fit; a context of that space alone is refused.
-func (g *gatherer) room() error {
+func (g *beliefSource) bound() error {
 	most := g.policy.Quotas[contexts.FromConstraints]
-	if g.reading < dag.ReadVouched || most == 0 {
+	if g.Reading < dag.ReadVouched || most == 0 {
 		return nil
 	}
 	cost := 0
 	var loose []*journal.Revision // of overfull spaces
-	for address := range g.beliefs.always {
-		r := g.beliefs.of[address]
+	for address := range g.always {
+		r := g.of[address]
 		cost += contexts.Tokens(contexts.BeliefText(r))
-		if g.beliefs.loads[r.Item.Space()].Over() {
+		if g.loads[r.Item.Space()].Over() {
 			loose = append(loose, r)
 		}
 	}
-	fits := func() bool { return len(g.beliefs.always) <= most && cost <= g.asked.Budget }
+	fits := func() bool { return len(g.always) <= most && cost <= g.asked.Budget }
 	if fits() || len(loose) == 0 {
 		return nil
 	}
 	if len(g.asked.Spaces) == 1 {
 		space := loose[0].Item.Space()
-		load := g.beliefs.loads[space]
+		load := g.loads[space]
 		return fmt.Errorf("%w: the space %s has %d in %d bytes, at most %d in %d, and they do not fit into this context; list them with graphkernel belief rules %s, and end some with graphkernel belief contract or belief deprecate",
 			journal.ErrTooManyConstraints, space, load.Count, load.Bytes, journal.MaxConstraints, journal.MaxConstraintBytes, space)
 	}
@@ -239,12 +215,12 @@ func (g *gatherer) room() error {
 		if fits() {
 			break
 		}
-		delete(g.beliefs.always, r.Address().String())
+		delete(g.always, r.Address().String())
 		cost -= contexts.Tokens(contexts.BeliefText(r))
 		left[r.Item.Space()]++
 	}
 	for _, space := range slices.Sorted(maps.Keys(left)) {
-		g.beliefs.overfull = append(g.beliefs.overfull, api.OverfullSpace{Space: space, Count: g.beliefs.loads[space].Count, Left: left[space]})
+		g.overfull = append(g.overfull, api.OverfullSpace{Space: space, Count: g.loads[space].Count, Left: left[space]})
 	}
 	return nil
 }

@@ -1,11 +1,10 @@
-package kernel
+package assemble
 
 import (
 	"context"
 	"strings"
 	"sync"
 
-	"github.com/graphkernel/graphkernel/access"
 	"github.com/graphkernel/graphkernel/dag"
 	"github.com/graphkernel/graphkernel/normalize"
 	"github.com/graphkernel/graphkernel/slice"
@@ -13,9 +12,18 @@ import (
 	"github.com/graphkernel/graphkernel/slice/issued"
 )
 
-// taskWords keeps the tasks of a tenant's contexts, so that an erasure finds the tasks with the words of a turn without reading the record again. A task
+// Tasks keep the tasks of contexts, so that an erasure finds the tasks with the words of a turn without reading the record again. A task
 // that was erased is dropped when its erasure is recorded here; one that another process erased is found once more, and erasing it has no effect.
-type taskWords struct {
+type Tasks struct {
+	record issued.Base
+	of     sync.Map // of *tenantTasks, by tenant
+}
+
+// NewTasks returns an empty cache of the tasks on record.
+func NewTasks(record issued.Base) *Tasks { return &Tasks{record: record} }
+
+// tenantTasks are the tasks of one tenant.
+type tenantTasks struct {
 	mu   sync.Mutex
 	upTo uint64 // the number of the last record that was read
 	of   map[slice.SliceID]string
@@ -33,18 +41,18 @@ func hasWords(a, b string) bool {
 	return a != "" && a == b || len(b) >= fewWords && strings.Contains(a, b) || len(a) >= fewWords && strings.Contains(b, a)
 }
 
-// tasksWith returns the contexts whose tasks have words of a text.
-func (c *cache) tasksWith(ctx context.Context, tenant dag.Tenant, text string) (found []slice.SliceID, err error) {
+// With returns the contexts whose tasks have words of a text. The first call for a tenant reads the whole record, later ones what was added.
+func (c *Tasks) With(ctx context.Context, tenant dag.Tenant, text string) (found []slice.SliceID, err error) {
 	want := normalize.Words(text)
 	if want == "" {
 		return nil, nil
 	}
-	t := c.taskWords(tenant)
+	t := c.tenant(tenant)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	const page = 500
 	for {
-		list, err := c.store.bundles().After(ctx, tenant, t.upTo, page)
+		list, err := c.record.After(ctx, tenant, t.upTo, page)
 		if err != nil {
 			return nil, err
 		}
@@ -75,38 +83,16 @@ func (c *cache) tasksWith(ctx context.Context, tenant dag.Tenant, text string) (
 	return found, nil
 }
 
-// taskWords returns the cached tasks of a tenant.
-func (c *cache) taskWords(tenant dag.Tenant) *taskWords {
-	t, _ := c.tasks.LoadOrStore(tenant, &taskWords{of: map[slice.SliceID]string{}})
-	return t.(*taskWords)
-}
-
-// forgetTask drops the cached task of a context.
-func (c *cache) forgetTask(tenant dag.Tenant, id slice.SliceID) {
-	t := c.taskWords(tenant)
+// Forget drops the task of a context.
+func (c *Tasks) Forget(tenant dag.Tenant, id slice.SliceID) {
+	t := c.tenant(tenant)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.size -= len(t.of[id])
 	delete(t.of, id)
 }
 
-// eraseTasks erases the tasks that have words of a turn, and returns the contexts whose tasks they were. A task that was erased before is none of them.
-func (k *engine) eraseTasks(ctx context.Context, tenant dag.Tenant, text, reason string, at dag.Time) (erased []slice.SliceID, err error) {
-	c := k.kept.Load()
-	found, err := c.tasksWith(ctx, tenant, text)
-	if err != nil {
-		return nil, err
-	}
-	for _, id := range found {
-		e, err := k.bundles().EraseTask(ctx, tenant, issued.TaskErasure{Context: id, Reason: reason, At: at, By: access.CallerIn(ctx)})
-		c.recorded.Purge()
-		if err != nil {
-			return erased, err
-		}
-		c.forgetTask(tenant, id)
-		if e.At == at && e.Reason == reason {
-			erased = append(erased, id)
-		}
-	}
-	return erased, nil
+func (c *Tasks) tenant(tenant dag.Tenant) *tenantTasks {
+	t, _ := c.of.LoadOrStore(tenant, &tenantTasks{of: map[slice.SliceID]string{}})
+	return t.(*tenantTasks)
 }

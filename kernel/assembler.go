@@ -1,0 +1,221 @@
+package kernel
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+
+	"github.com/graphkernel/graphkernel/belief/journal"
+	"github.com/graphkernel/graphkernel/belief/space"
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/knowledge"
+	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/retrieval"
+	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/slice/contexts"
+	"github.com/graphkernel/graphkernel/slice/contexts/assemble"
+	"github.com/graphkernel/graphkernel/slice/facts"
+	"github.com/graphkernel/graphkernel/slice/issued"
+	"github.com/graphkernel/graphkernel/store"
+)
+
+// An assembler is an engine as the room of contexts sees it.
+type assembler struct{ desk }
+
+// Resolve implements [assemble.Kernel].
+func (k assembler) Resolve(ctx context.Context, tenant dag.Tenant, name string) (dag.TurnID, error) {
+	return k.turns().Resolve(ctx, tenant, name)
+}
+
+// Reading implements [assemble.Kernel].
+func (k assembler) Reading(fn func(assemble.Epoch) error) error {
+	_, err := steady(k.engine, func(c *cache) (struct{}, error) { return struct{}{}, fn(assembling{c}) })
+	return err
+}
+
+// MayIssue implements [assemble.Kernel].
+func (k assembler) MayIssue(tenant dag.Tenant) error { return k.mayIssue(tenant) }
+
+// Salt implements [assemble.Kernel].
+func (k assembler) Salt(tenant dag.Tenant, asked []byte) (dag.Salt, error) {
+	return k.authority.Salt(tenant, asked)
+}
+
+// Recorded implements [assemble.Kernel]. Errors are those of [Slices.Bundle], and ErrKind for what is no context.
+func (k assembler) Recorded(ctx context.Context, tenant dag.Tenant, id slice.SliceID) (*contexts.Bundle, error) {
+	bundle, err := k.slices().Bundle(ctx, tenant, id, nil)
+	if err != nil {
+		return nil, err
+	}
+	b, err := contexts.Parse(bundle)
+	if errors.Is(err, slice.ErrVersion) {
+		err = fmt.Errorf("%s of tenant %s: %w: it is no context", id, tenant, ErrKind)
+	}
+	return b, err
+}
+
+// An assembling cache is a cache as the room of contexts sees it.
+type assembling struct{ *cache }
+
+// AsOf implements [assemble.Epoch].
+func (c assembling) AsOf(ctx context.Context, tenant dag.Tenant, given dag.Seq) (asOf, head dag.Seq, err error) {
+	return c.asOf(ctx, tenant, given)
+}
+
+// Policy implements [assemble.Epoch].
+func (c assembling) Policy(ctx context.Context, tenant dag.Tenant, id policy.ID) (policy.Registered, error) {
+	return c.policies.get(ctx, tenant, id)
+}
+
+// Turns implements [assemble.Epoch].
+func (c assembling) Turns(ctx context.Context, tenant dag.Tenant, ids []dag.TurnID) ([]store.Record, error) {
+	return c.store.Turns(ctx, tenant, store.IDs(ids))
+}
+
+// Conversation implements [assemble.Epoch].
+func (c assembling) Conversation(ctx context.Context, tenant dag.Tenant, turn dag.TurnID) (dag.ConversationID, error) {
+	return c.conversation(ctx, tenant, turn)
+}
+
+// Texts implements [assemble.Epoch]. A text that the index has and the store has not was erased meanwhile, or the store is damaged.
+func (c assembling) Texts(ctx context.Context, tenant dag.Tenant, head dag.Seq, turns []dag.TurnID, places store.Places) ([]*contexts.ChosenTurn, error) {
+	chosen, err := c.tenants.of(tenant).texts.chosen(ctx, head, turns, places)
+	if err != nil {
+		return nil, err
+	}
+	var gone []dag.TurnID
+	for i, t := range chosen {
+		if t == nil {
+			gone = append(gone, turns[i])
+		}
+	}
+	if len(gone) == 0 {
+		return chosen, nil
+	}
+	erased, err := c.store.erasures().Among(ctx, tenant, gone)
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range gone {
+		if erased[id] == 0 {
+			return nil, fmt.Errorf("%w: the text of turn %s is gone, and no erasure is on record", store.ErrDamaged, id)
+		}
+	}
+	return nil, &issued.ErasedError{Turns: gone}
+}
+
+// chosenText returns the record of a chosen turn, which has a text, as a context has it.
+func chosenText(r *store.Record) (*contexts.ChosenTurn, error) {
+	body, err := slice.ParseBody(r.Body)
+	if err != nil {
+		return nil, fmt.Errorf("turn %s: %w: %w", r.Turn.ID, store.ErrDamaged, err)
+	}
+	body.Salt = r.Salt
+	return &contexts.ChosenTurn{Turn: r.Turn, Body: body}, nil
+}
+
+// Words implements [assemble.Epoch].
+func (c assembling) Words(tenant dag.Tenant, p *retrieval.Policy) (assemble.Words, error) {
+	w, err := c.tenants.of(tenant).words.of(p)
+	return searched{w}, err
+}
+
+// A searched index is one as the room of contexts sees it.
+type searched struct{ *tenantWords }
+
+// Read implements [assemble.Words].
+func (w searched) Read(ctx context.Context, asOf, head dag.Seq, fn func(*retrieval.Index)) error {
+	return w.read(ctx, asOf, head, fn)
+}
+
+// Vector implements [assemble.Words].
+func (w searched) Vector(ctx context.Context, bare string) ([]int8, error) {
+	return vectorOf(ctx, w.embedder, bare)
+}
+
+// LeftOut implements [assemble.Words].
+func (w searched) LeftOut(asOf dag.Seq) int { return w.damagedUpTo(asOf) }
+
+// Slice implements [assemble.Epoch].
+func (c assembling) Slice(ctx context.Context, tenant dag.Tenant, anchor dag.TurnID, p policy.Registered, from issued.Vantage) (*slice.Slice, error) {
+	_, s, _, err := c.selected(ctx, tenant, anchor, p, from)
+	return s, err
+}
+
+// Names implements [assemble.Epoch].
+func (c assembling) Names(ctx context.Context, tenant dag.Tenant, text string, asOf dag.Seq) ([]string, error) {
+	v, err := c.tenants.of(tenant).facts.view(ctx, asOf)
+	if err != nil {
+		return nil, err
+	}
+	return v.namesIn(ctx, text)
+}
+
+// Around implements [assemble.Epoch].
+func (c assembling) Around(ctx context.Context, tenant dag.Tenant, q knowledge.Query) (*knowledge.Answer, map[dag.Seq]*knowledge.Recorded, error) {
+	v, err := c.tenants.of(tenant).facts.view(ctx, q.AsOf)
+	if err != nil {
+		return nil, nil, err
+	}
+	answer, err := v.answer(ctx, q)
+	if err != nil {
+		return nil, nil, err
+	}
+	known, err := facts.Gather(ctx, c.store.knowledge(), c.leavesOf(tenant), tenant, v.aliases, &answer.Answer)
+	if errors.Is(err, knowledge.ErrErased) { // what is cached is of before
+		v.of.erased()
+	}
+	return &answer.Answer, known.Acts, err
+}
+
+// Journal implements [assemble.Epoch].
+func (c assembling) Journal() journal.Base { return c.beliefs.Journal() }
+
+// Spaces implements [assemble.Epoch].
+func (c assembling) Spaces(ctx context.Context, tenant dag.Tenant, named []string, asOf dag.Seq) ([]string, error) {
+	return space.ScopeOf(ctx).Choose(ctx, c.Journal(), tenant, named, asOf)
+}
+
+// Binding implements [assemble.Epoch].
+func (c assembling) Binding(ctx context.Context, tenant dag.Tenant, id policy.ID) (assemble.Binding, error) {
+	return c.k.beliefs().Binding(ctx, tenant, id)
+}
+
+// Terms implements [assemble.Epoch].
+func (c assembling) Terms(tenant dag.Tenant, r *journal.Revision) []string {
+	return c.beliefs.Terms(tenant, r)
+}
+
+// Seal implements [assemble.Epoch].
+func (c assembling) Seal(ctx context.Context, tenant dag.Tenant, b *contexts.Bundle) ([]byte, error) {
+	bundle, err := c.k.sealed(ctx, tenant, &b.Provenance, &b.Seal, b.Append)
+	if err == nil && len(bundle) > slice.MaxBundle {
+		err = fmt.Errorf("%w: the bundle would have %d bytes, at most %d; lower the budget", ErrTooLarge, len(bundle), slice.MaxBundle)
+	}
+	return bundle, err
+}
+
+// Record implements [assemble.Epoch].
+func (c assembling) Record(ctx context.Context, tenant dag.Tenant, made *assemble.Issued, p policy.Registered, to issued.Delivery, head dag.Seq) (issued.Record, error) {
+	b := made.Context
+	commit := ctx
+	if to.Recipient != (issued.Recipient{}) { // a commit that nobody waits for would be of a context that nobody received
+		commit = context.WithoutCancel(ctx)
+	}
+	handed := handout{keyID: b.Seal.KeyID, token: b.Seal.Token, asOf: b.AsOf}
+	r, err := c.recordAs(commit, tenant, handed, p, resting{b.Shown(), head, to.TaskOf.Unpack()}, func(at dag.Time) issued.Record {
+		return issued.Record{
+			Provenance: b.Provenance, Question: b.Request.Text(), Shown: issued.PackTurns(b.Shown()), AsOf: b.AsOf, KeyID: b.Seal.KeyID, Token: b.Seal.Token,
+			Bundle: sha256.Sum256(made.Bundle), At: at, Reading: dag.ReadNow, Head: head, Delivery: to,
+		}
+	})
+	if err != nil {
+		return issued.Record{}, err
+	}
+	if late := ctx.Err(); late != nil && commit != ctx {
+		_, err := c.k.contexts().NotGiven(commit, tenant, b.Provenance.SliceID, r.Bundle, "nobody waited for it any more: "+late.Error())
+		return issued.Record{}, errors.Join(late, err)
+	}
+	return r, nil
+}

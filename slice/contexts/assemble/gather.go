@@ -1,0 +1,147 @@
+package assemble
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/graphkernel/graphkernel/belief"
+	"github.com/graphkernel/graphkernel/belief/journal"
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/internal/turnstile"
+	"github.com/graphkernel/graphkernel/knowledge"
+	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/retrieval"
+	"github.com/graphkernel/graphkernel/retrieval/embed"
+	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/slice/contexts"
+	"github.com/graphkernel/graphkernel/slice/issued"
+	"github.com/graphkernel/graphkernel/store"
+)
+
+// A view is the part of a tenant's history that a context is chosen from, and the request that it is chosen for.
+type view struct {
+	issued.Vantage // with the number of the view
+
+	epoch     Epoch
+	tenant    dag.Tenant
+	policy    *contexts.Policy
+	asked     *contexts.Request
+	head      dag.Seq       // when gathering began
+	anchor    *store.Record // nil: none
+	reference dag.Time      // of the anchor, or of the newest turn of the view
+}
+
+// compares reports whether turns are compared with one another.
+func (v *view) compares() bool { return v.policy.Novelty > 0 || v.policy.Overlap > 0 }
+
+// A gatherer collects the candidates for a context from its sources.
+type gatherer struct {
+	view
+	turns   turnSource
+	beliefs beliefSource
+	facts   factSource
+}
+
+// gatherer returns one that found its anchor and its view, and has no candidates yet.
+func (a *assembly) gatherer(ctx context.Context, p *contexts.Policy, r *contexts.Request) (*gatherer, error) {
+	g := &gatherer{view: view{epoch: a.epoch, tenant: a.tenant, policy: p, asked: r, Vantage: a.from}}
+	g.turns = turnSource{view: &g.view, given: a.statistics, without: map[dag.ConversationID]bool{}, found: map[dag.TurnID]*gatheredTurn{}}
+	g.beliefs = beliefSource{
+		view: &g.view, of: map[string]*journal.Revision{}, chains: map[knowledge.ID]string{}, always: map[string]bool{}, loads: map[belief.Space]journal.Load{},
+		contested: map[belief.Item]bool{}, found: map[string]*contexts.Candidate{},
+	}
+	g.facts = factSource{view: &g.view, beliefs: &g.beliefs, acts: map[knowledge.ID]*knowledge.Recorded{}, found: map[knowledge.ID]*contexts.Candidate{}}
+	for _, id := range a.from.Except.Unpack() {
+		g.turns.without[id] = true
+	}
+	given := a.from.AsOf
+	if r.Anchor != nil {
+		records, err := a.epoch.Turns(ctx, a.tenant, []dag.TurnID{*r.Anchor})
+		if err != nil {
+			return nil, err
+		}
+		if len(records) == 0 {
+			return nil, fmt.Errorf("turn %s of tenant %s: %w", r.Anchor, a.tenant, store.ErrNotFound)
+		}
+		g.anchor = &records[0]
+		if given == 0 {
+			given = g.anchor.Seq
+		}
+	}
+	var err error
+	if g.AsOf, g.head, err = a.epoch.AsOf(ctx, a.tenant, given); err != nil {
+		return nil, err
+	}
+	if g.AsOf == 0 {
+		return nil, fmt.Errorf("tenant %s has no history yet: %w", a.tenant, store.ErrNotFound)
+	}
+	if g.anchor != nil && g.anchor.Seq > g.AsOf {
+		return nil, fmt.Errorf("turn %s has number %d, and the view ends at %d: %w", g.anchor.Turn.ID, g.anchor.Seq, g.AsOf, slice.ErrAnchor)
+	}
+	return g, nil
+}
+
+// gather asks every source that is on: those of turns, and beside them those of beliefs and facts, which have nothing in common.
+func (g *gatherer) gather(ctx context.Context) error {
+	search, err := g.searchPolicy(ctx)
+	if err != nil {
+		return err
+	}
+	words, err := g.epoch.Words(g.tenant, search)
+	if err != nil {
+		return err
+	}
+	if g.anchor != nil {
+		g.reference = g.anchor.Turn.CreatedAt
+	} else {
+		err = words.Read(ctx, g.AsOf, g.head, func(x *retrieval.Index) {
+			newest, _ := x.Newest(g.AsOf)
+			g.reference = newest.CreatedAt
+		})
+	}
+	if err != nil {
+		return err
+	}
+	if err := turnstile.Both(func() error { return g.turns.gather(ctx, words, search) }, func() error { return g.gatherKnown(ctx) }); err != nil {
+		return err
+	}
+	if n := words.LeftOut(g.AsOf); n > 0 { // what the policy would choose is not known without them
+		return fmt.Errorf("%w: %d of the turns cannot be read", store.ErrDamaged, n)
+	}
+	if g.Folders == "" && g.Except == "" {
+		return nil
+	}
+	return words.Read(ctx, g.AsOf, g.head, func(x *retrieval.Index) { g.facts.bound(x, g.turns.lets) })
+}
+
+// gatherKnown takes the candidates that are beliefs or facts.
+func (g *gatherer) gatherKnown(ctx context.Context) error {
+	if err := g.beliefs.read(ctx); err != nil {
+		return err
+	}
+	if err := g.facts.gather(ctx); err != nil {
+		return err
+	}
+	return g.beliefs.gather()
+}
+
+// searchPolicy returns the policy by which turns are searched. A replay must be able to ask by it again.
+func (g *gatherer) searchPolicy(ctx context.Context) (*retrieval.Policy, error) {
+	registered, err := g.epoch.Policy(ctx, g.tenant, g.policy.Search)
+	if err != nil {
+		return nil, err
+	}
+	p, err := retrieval.PolicyOf(registered)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case p.Dense.Embedder != retrieval.NoEmbedder && p.Dense.Embedder != embed.StaticID:
+		return nil, fmt.Errorf("%w: %s has vectors of %s, which nobody could make again to replay a context; want %s", policy.ErrMismatch, g.policy.Search, p.Dense.Embedder, embed.StaticID)
+	case p.Rerank.Method == retrieval.RerankCrossEncoder:
+		return nil, fmt.Errorf("%w: %s is reranked by %s, which nobody could ask again to replay a context; want rerank %s", policy.ErrMismatch, g.policy.Search, p.Rerank.Model, retrieval.RerankNone)
+	case !p.Sums():
+		return nil, fmt.Errorf("%w: %s goes by ranks, which erasures change; a context needs fusion %s and rerank %s", policy.ErrMismatch, g.policy.Search, retrieval.FusionSum, retrieval.RerankNone)
+	}
+	return &p, nil
+}

@@ -1,0 +1,209 @@
+package assemble
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/graphkernel/graphkernel/api"
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/policy"
+	"github.com/graphkernel/graphkernel/slice/contexts"
+	"github.com/graphkernel/graphkernel/slice/issued"
+	"github.com/graphkernel/graphkernel/store"
+)
+
+// ErrNothing is wrapped when nothing was chosen for a context that must not be empty. It wraps store.ErrNotFound.
+var ErrNothing = fmt.Errorf("there is nothing to choose from: %w", store.ErrNotFound)
+
+// An Issued context is what a request for a context is answered with. What it points to may be shared
+// with others and must not be changed.
+type Issued struct {
+	Context *contexts.Bundle
+	Bundle  []byte // canonical bytes, the evidence to hand on
+	Prompt  []byte
+	Record  issued.Record
+
+	// Overfull are spaces that have more constraints than one may, and more than this context had room for.
+	Overfull []api.OverfullSpace
+}
+
+// Answer says what was issued, with the prompt.
+func (i *Issued) Answer() api.Context {
+	b := i.Context
+	s := b.Sufficiency()
+	w := api.Context{
+		ContextID: b.Provenance.SliceID, BundleSHA256: i.Record.Bundle, PolicyID: b.Provenance.PolicyID, AsOf: b.AsOf,
+		Format: string(b.Request.Format), Cost: b.Prompt.Cost, Candidates: len(b.Candidates), Turns: make([]dag.TurnID, len(b.Turns)), Facts: make([]dag.Digest, len(b.Facts)), Beliefs: make([]string, len(b.Beliefs)),
+		Sufficiency: api.Sufficiency{PPM: int(s.Share), Level: s.Level, Missing: append([]string{}, s.Missing...)}, Overfull: i.Overfull,
+	}
+	for n := range b.Turns {
+		w.Turns[n] = b.Turns[n].ID
+	}
+	for n := range b.Facts {
+		w.Facts[n] = b.Facts[n].Fact.ID()
+	}
+	for n := range b.Beliefs {
+		w.Beliefs[n] = b.Beliefs[n].Address().String()
+	}
+	switch b.Request.Format {
+	case contexts.OpenAI, contexts.Anthropic, contexts.JSON:
+		w.Body = i.Prompt
+	default:
+		w.Prompt = string(i.Prompt)
+	}
+	return w
+}
+
+// Assemble chooses, signs and records a context: what an agent may be given for a task, under a policy and a budget.
+// What it chooses follows from the request, the policy and what is numbered up to AsOf, without the texts that were
+// erased since. The same request as of the same number makes the same bytes unless a text was erased or the
+// signing key changed in between, and is recorded once.
+func (k Contexts) Assemble(ctx context.Context, tenant dag.Tenant, in api.ContextRequest) (_ *Issued, err error) {
+	ctx, observed := k.kernel.Observe(ctx, "context")
+	defer func() { observed(err) }()
+	return making(ctx, k, tenant, &in, func(m *maker) (*Issued, error) { return m.hand(ctx) })
+}
+
+// A Prepared context is signed and has no recipient yet.
+type Prepared struct {
+	Bundle   []byte          // canonical bytes
+	Delivery issued.Delivery // of the request, without a recipient
+	Head     dag.Seq         // of the history, before the context was chosen
+}
+
+// Prepare chooses and signs a context for one recipient, who is named when it is handed out. It records nothing. A request that names a recipient wraps contexts.ErrRequest.
+func (k Contexts) Prepare(ctx context.Context, tenant dag.Tenant, in api.ContextRequest) (_ *Prepared, err error) {
+	ctx, observed := k.kernel.Observe(ctx, "prepare_context")
+	defer func() { observed(err) }()
+	if in.Recipient != nil {
+		return nil, fmt.Errorf("%w: a context that is prepared has no recipient yet", contexts.ErrRequest)
+	}
+	return making(ctx, k, tenant, &in, func(m *maker) (*Prepared, error) {
+		i, a, err := m.sealed(ctx, true)
+		if err != nil {
+			return nil, err
+		}
+		return &Prepared{Bundle: i.Bundle, Delivery: m.to, Head: a.head}, nil
+	})
+}
+
+// Preview is Assemble without a salt and a seal, and nothing is recorded. It is no evidence; it shows what would be chosen.
+func (k Contexts) Preview(ctx context.Context, tenant dag.Tenant, in api.ContextRequest) (*contexts.Bundle, error) {
+	r, err := k.order(ctx, tenant, &in)
+	if err != nil {
+		return nil, err
+	}
+	return read(k.kernel, func(e Epoch) (*contexts.Bundle, error) {
+		m, err := k.maker(ctx, e, tenant, r)
+		if err != nil {
+			return nil, err
+		}
+		return m.assembly().assemble(ctx)
+	})
+}
+
+// A maker makes the context of a request in an epoch of the store.
+type maker struct {
+	kernel Kernel
+	epoch  Epoch
+	tenant dag.Tenant
+	policy policy.Registered
+	order
+}
+
+// assembly returns what the context follows from.
+func (m *maker) assembly() *assembly {
+	return &assembly{
+		epoch: m.epoch, tenant: m.tenant, policy: m.policy, asked: m.asked,
+		from: issued.Vantage{AsOf: m.in.AsOf, Reading: dag.ReadNow, Folders: m.to.Folders, Except: m.to.Except},
+	}
+}
+
+// triesWhole is how often a context is assembled while its turns are erased, before the conversations concerned are left out.
+const triesWhole = 3
+
+// hand assembles, seals and records a context. The commit decides whether others erased turns meanwhile; then it begins again, at last without the
+// conversations in which turns were erased. It is an error, which wraps issued.ErrErasedSince, only if the task has the words of an erased turn.
+func (m *maker) hand(ctx context.Context) (*Issued, error) {
+	except := m.to.Except.Unpack()
+	for tries := 1; ; tries++ {
+		i, err := m.handOnce(ctx)
+		if !issued.ErasedMeanwhile(err) || ctx.Err() != nil {
+			return i, err
+		}
+		var gone *issued.ErasedError
+		if !errors.As(err, &gone) {
+			continue
+		}
+		of := m.to.TaskOf.Unpack()
+		if slices.ContainsFunc(gone.Turns, func(turn dag.TurnID) bool { return slices.Contains(of, turn) }) {
+			return nil, fmt.Errorf("the task has the words of a turn that was erased: %w", err)
+		}
+		if tries < triesWhole {
+			continue
+		}
+		for _, turn := range gone.Turns {
+			conversation, err := m.epoch.Conversation(ctx, m.tenant, turn)
+			if err != nil {
+				return nil, err
+			}
+			except = append(except, conversation)
+		}
+		m.to.Except = issued.PackConversations(except...)
+		if err := m.to.Check(); err != nil {
+			return nil, err
+		}
+	}
+}
+
+func (m *maker) handOnce(ctx context.Context) (*Issued, error) {
+	i, a, err := m.sealed(ctx, m.to.Recipient != (issued.Recipient{}))
+	if err != nil {
+		return nil, err
+	}
+	i.Overfull = a.overfull
+	if i.Record, err = m.epoch.Record(ctx, m.tenant, i, m.policy, m.to, a.head); err != nil {
+		return nil, err
+	}
+	return i, nil
+}
+
+// sealed chooses and signs a context. One that is for a single recipient has a salt of its own.
+func (m *maker) sealed(ctx context.Context, single bool) (_ *Issued, a *assembly, err error) {
+	a = m.assembly()
+	if a.salted, err = m.salted(single); err != nil {
+		return nil, nil, err
+	}
+	b, err := a.fit(ctx, m.in.Fit)
+	if err != nil {
+		return nil, nil, err
+	}
+	if m.in.NonEmpty && len(b.Turns)+len(b.Facts)+len(b.Beliefs) == 0 && b.Policy.Rules == "" {
+		return nil, nil, fmt.Errorf("tenant %s: %w", m.tenant, ErrNothing)
+	}
+	i := &Issued{Context: b, Prompt: b.Render()}
+	i.Bundle, err = m.epoch.Seal(ctx, m.tenant, b)
+	return i, a, err
+}
+
+// salted returns what salts the request: the salt follows from what is asked, as of when, and from the signing key. Each context that is made for
+// a single session of an agent has a salt of its own, which is drawn, so that each is on record.
+func (m *maker) salted(single bool) (func(*contexts.Request, dag.Seq) error, error) {
+	var of []byte
+	if m.to != (issued.Delivery{}) {
+		of = fmt.Appendf(nil, " %s %x", m.to.Folders, m.to.Except)
+	}
+	if single {
+		var drawn [16]byte
+		if err := m.kernel.Draw(drawn[:]); err != nil {
+			return nil, err
+		}
+		of = append(of, drawn[:]...)
+	}
+	return func(r *contexts.Request, asOf dag.Seq) (err error) {
+		r.Salt, err = m.kernel.Salt(m.tenant, append(fmt.Appendf(nil, "%s %s %d", r.Text(), m.policy.ID(), asOf), of...))
+		return err
+	}, nil
+}

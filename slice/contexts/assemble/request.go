@@ -1,0 +1,89 @@
+package assemble
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/graphkernel/graphkernel/api"
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/slice/contexts"
+	"github.com/graphkernel/graphkernel/slice/issued"
+)
+
+// MaxFit bounds [api.ContextRequest].Fit.
+const MaxFit = 64 << 20
+
+// An order is a request for a context that was read.
+type order struct {
+	in    *api.ContextRequest
+	asked contexts.Request // with the spaces ascending, each once; without a salt
+	to    issued.Delivery
+}
+
+// order reads a request for a context, and finds its anchor.
+func (k Contexts) order(ctx context.Context, tenant dag.Tenant, in *api.ContextRequest) (r order, err error) {
+	r = order{in: in, asked: contexts.Request{Task: in.Task, Budget: in.Budget, Format: contexts.Format(in.Format)}}
+	switch {
+	case in.Format == api.FormatBundle:
+		r.asked.Format = contexts.Format(in.Prompt)
+	case in.Prompt != "":
+		return r, fmt.Errorf("%w: prompt is %s, which is of the evidence; with format %s it says nothing", contexts.ErrRequest, in.Prompt, cmp.Or(in.Format, string(contexts.Markdown)))
+	}
+	r.asked.Format = cmp.Or(r.asked.Format, contexts.Markdown)
+	for _, s := range in.Spaces {
+		r.asked.Spaces = append(r.asked.Spaces, string(s))
+	}
+	slices.Sort(r.asked.Spaces)
+	r.asked.Spaces = slices.Compact(r.asked.Spaces)
+	if in.Recipient != nil {
+		if r.to.Recipient = *in.Recipient; r.to.Recipient == (issued.Recipient{}) {
+			return r, &api.Fault{Place: "recipient", Err: fmt.Errorf("%w: it names no agent, session and event", dag.ErrForm)}
+		}
+	}
+	r.to.Folders, r.to.Except = issued.PackFolders(in.Folders...), issued.PackConversations(in.Except...)
+	r.to.TaskOf = issued.PackTurns(slices.Compact(slices.SortedFunc(slices.Values(in.TaskOf), dag.TurnID.Compare)))
+	if in.Fit < 0 || in.Fit > MaxFit {
+		return r, fmt.Errorf("%w: fit is %d, want 1 to %d bytes, or none", contexts.ErrRequest, in.Fit, MaxFit)
+	}
+	if err := r.to.Check(); err != nil {
+		return r, fmt.Errorf("%w: %w", contexts.ErrRequest, err)
+	}
+	if in.Anchor != "" {
+		id, err := k.kernel.Resolve(ctx, tenant, in.Anchor)
+		if err != nil {
+			return r, err
+		}
+		r.asked.Anchor = &id
+	}
+	return r, nil
+}
+
+// making has a maker of the context that a request asks for carry something out, if the request is in its form, its task may be asked, and the kernel may hand it out.
+func making[T any](ctx context.Context, k Contexts, tenant dag.Tenant, in *api.ContextRequest, do func(*maker) (T, error)) (T, error) {
+	var none T
+	r, err := k.order(ctx, tenant, in)
+	if err != nil {
+		return none, err
+	}
+	if err := k.kernel.Screen(ctx, tenant, func() []dag.Text { return []dag.Text{{In: "task", Text: in.Task}} }); err != nil {
+		return none, err
+	}
+	return read(k.kernel, func(e Epoch) (T, error) {
+		if err := k.kernel.MayIssue(tenant); err != nil {
+			return none, err
+		}
+		m, err := k.maker(ctx, e, tenant, r)
+		if err != nil {
+			return none, err
+		}
+		return do(m)
+	})
+}
+
+// maker returns the maker of a request, under its policy.
+func (k Contexts) maker(ctx context.Context, e Epoch, tenant dag.Tenant, r order) (*maker, error) {
+	p, err := e.Policy(ctx, tenant, cmp.Or(r.in.Policy, contexts.DefaultID))
+	return &maker{k.kernel, e, tenant, p, r}, err
+}

@@ -1,0 +1,196 @@
+package assemble
+
+import (
+	"cmp"
+	"context"
+	"iter"
+	"maps"
+	"slices"
+
+	"github.com/graphkernel/graphkernel/dag"
+	"github.com/graphkernel/graphkernel/ingest"
+	"github.com/graphkernel/graphkernel/retrieval"
+	"github.com/graphkernel/graphkernel/slice"
+	"github.com/graphkernel/graphkernel/slice/contexts"
+)
+
+// A turnSource finds the candidates that are turns: by the search, and around the anchor.
+type turnSource struct {
+	*view
+	within  map[dag.ConversationID]bool // the conversations that were held in the folders of the bounds; nil: all
+	without map[dag.ConversationID]bool
+	given   *retrieval.Statistics // of the search, in place of those of now; nil: none
+	took    *retrieval.Statistics // of the search; nil: there was none
+	others  dag.PPM               // see shareOfOthers; of the anchor's conversation
+	found   map[dag.TurnID]*gatheredTurn
+}
+
+// A gatheredTurn is a candidate that is a turn, and where its text is.
+type gatheredTurn struct {
+	contexts.Candidate
+	id           dag.TurnID
+	conversation dag.ConversationID
+	createdAt    dag.Time
+	terms        []int32 // as the index has them, if turns are compared
+}
+
+// lets reports whether the bounds let a conversation in.
+func (g *turnSource) lets(c dag.ConversationID) bool {
+	return (g.within == nil || g.within[c]) && !g.without[c]
+}
+
+// gather takes the candidates of every source of turns that is on.
+func (g *turnSource) gather(ctx context.Context, words Words, search *retrieval.Policy) error {
+	var cut *slice.Slice
+	if g.anchor != nil && g.policy.Quotas[contexts.FromSlice] > 0 {
+		p, err := g.epoch.Policy(ctx, g.tenant, g.policy.Slice)
+		if err != nil {
+			return err
+		}
+		if cut, err = g.epoch.Slice(ctx, g.tenant, g.anchor.Turn.ID, p, g.Vantage); err != nil {
+			return err
+		}
+	}
+	var wrong error
+	err := words.Read(ctx, g.AsOf, g.head, func(x *retrieval.Index) {
+		if g.Folders != "" {
+			held := ingest.HeldIn(g.Folders.Unpack()...)
+			g.within = x.Conversations(func(l retrieval.Labels) bool { return held(l.Value) })
+		}
+		q := retrieval.Query{Text: g.asked.Task, AsOf: g.AsOf, Within: g.within, Except: g.without}
+		if search.Dense.Embedder != retrieval.NoEmbedder {
+			q.Vector, wrong = words.Vector(ctx, x.Bare(&q))
+		}
+		if wrong == nil {
+			g.fromIndex(x, search, &q, cut)
+		}
+	})
+	return cmp.Or(err, wrong)
+}
+
+// fromIndex takes the candidates that an index has.
+func (g *turnSource) fromIndex(x *retrieval.Index, search *retrieval.Policy, q *retrieval.Query, cut *slice.Slice) {
+	if g.anchor != nil {
+		g.fromConversation(x.Conversation(g.anchor.Turn.Conversation, g.AsOf))
+	}
+	if cut != nil {
+		g.fromSlice(x, cut)
+	}
+	g.fromSearch(x, search, q)
+	compares := g.compares()
+	for _, c := range g.found {
+		if compares {
+			c.terms = slices.Clone(x.Terms(c.id)) // an erasure changes those of the index
+		}
+		c.Features[contexts.FeatureRecency] = retrieval.Halved(int64(g.reference)-int64(c.createdAt), g.policy.HalfLife)
+	}
+}
+
+// candidate returns the candidate of a turn, nil if it has no text, or none with words in it.
+func (g *turnSource) candidate(t *retrieval.Turn) *contexts.Candidate {
+	if c, ok := g.found[t.ID]; ok {
+		return &c.Candidate
+	}
+	if t.Withheld || t.Silent || t.Seq > g.AsOf || !g.lets(t.Conversation) {
+		return nil
+	}
+	c := &gatheredTurn{
+		Candidate: contexts.Candidate{Kind: contexts.KindTurn, ID: t.ID.String(), Leaf: t.Leaf, Seq: t.Seq, Cost: (t.Size + 3) / 4},
+		id:        t.ID, conversation: t.Conversation, createdAt: t.CreatedAt,
+	}
+	c.Features[contexts.FeatureSalience] = t.Salience
+	g.found[t.ID] = c
+	return &c.Candidate
+}
+
+// from adds a source to a candidate, with the feature that it gives.
+func from(c *contexts.Candidate, s contexts.Source, f contexts.Feature, v dag.PPM) {
+	if c != nil {
+		c.From[s] = true
+		c.Features[f] = v
+	}
+}
+
+// prompts reports whether a turn is a person's prompt: of role user, and a person is its author. Before the structure of records was read, the role
+// decided alone.
+func (g *turnSource) prompts(t *retrieval.Turn) bool {
+	return t.Role == dag.RoleUser && !t.Labels.Brought() && (g.Reading == dag.ReadAsMarked || !ingest.ByProgram(t.Author))
+}
+
+// shareOfOthers is the share of a conversation's text that was not said by a person. In an agent's session people say little, and
+// what they say decides what the rest is about; in talk among people it says nothing that one of them said it, and the last
+// turns say as much as any others.
+func (g *turnSource) shareOfOthers(turns iter.Seq[*retrieval.Turn]) dag.PPM {
+	all, persons := 0, 0
+	for t := range turns {
+		all += t.Size
+		if g.prompts(t) {
+			persons += t.Size
+		}
+	}
+	if all == 0 {
+		return 0
+	}
+	return dag.PPM(uint64(dag.One) * uint64(all-persons) / uint64(all))
+}
+
+// fromConversation takes the last turns of the anchor's conversation, and what a person said in it. It gets them the newest first.
+func (g *turnSource) fromConversation(turns iter.Seq[*retrieval.Turn]) {
+	g.others = g.shareOfOthers(turns)
+	weight := uint64(g.others)
+	last, most := g.policy.Quotas[contexts.FromRecent], g.policy.Quotas[contexts.FromPrompts]
+	for t := range turns {
+		if last <= 0 && most <= 0 {
+			break
+		}
+		if last > 0 {
+			share := dag.PPM(weight * uint64(last) / uint64(g.policy.Quotas[contexts.FromRecent]))
+			from(g.candidate(t), contexts.FromRecent, contexts.FeatureRecent, share)
+			last--
+		}
+		if most > 0 && g.prompts(t) {
+			from(g.candidate(t), contexts.FromPrompts, contexts.FeaturePrompt, dag.PPM(weight))
+			most--
+		}
+	}
+}
+
+// fromSlice takes the turns of the slice around the anchor, the best first.
+func (g *turnSource) fromSlice(x *retrieval.Index, cut *slice.Slice) {
+	turns := slices.Clone(cut.Turns)
+	slices.SortFunc(turns, func(a, b slice.Selected) int {
+		return cmp.Or(cmp.Compare(b.Admission.Score, a.Admission.Score), a.ID.Compare(b.ID))
+	})
+	most := turns[0].Admission.Score
+	for i := range turns[:min(len(turns), g.policy.Quotas[contexts.FromSlice])] {
+		t, ok := x.Turn(turns[i].ID)
+		if !ok {
+			continue
+		}
+		share := g.others
+		if most > 0 {
+			share = dag.PPM(uint64(turns[i].Admission.Score) * uint64(g.others) / uint64(most))
+		}
+		from(g.candidate(&t), contexts.FromSlice, contexts.FeatureSlice, share)
+	}
+}
+
+// fromSearch takes the best hits. The score in the search counts for every candidate, whatever source it is of.
+func (g *turnSource) fromSearch(x *retrieval.Index, p *retrieval.Policy, q *retrieval.Query) {
+	if g.asked.Task == "" {
+		return
+	}
+	quota := g.policy.Quotas[contexts.FromSearch]
+	q.Limit, q.Also = max(quota, 1), slices.Collect(maps.Keys(g.found))
+	found := x.SearchWith(p, q, g.given)
+	g.took = &found.Statistics
+	most := max(found.Statistics.Best, 1)
+	share := func(score int64) dag.PPM { return dag.PPM(uint64(min(score, most)) * uint64(dag.One) / uint64(most)) }
+	for i, id := range q.Also {
+		g.found[id].Features[contexts.FeatureTask] = share(found.Also[i])
+	}
+	for i := range found.Hits[:min(len(found.Hits), quota)] {
+		h := &found.Hits[i]
+		from(g.candidate(&h.Turn), contexts.FromSearch, contexts.FeatureTask, share(h.Score))
+	}
+}
